@@ -1,0 +1,173 @@
+import type { Disposable } from '../common/disposable.ts'
+import type { Event } from '../common/event.ts'
+import type { Logger } from '../common/logger.ts'
+import type {
+  AgentCapabilities,
+  AuthMethod,
+  ContentBlock,
+  CreateTerminalRequest,
+  PermissionOutcome,
+  PermissionRequest,
+  ReadTextFileRequest,
+  SessionInfo,
+  SessionSetup,
+  SessionStart,
+  SessionUpdate,
+  TerminalExit,
+  TerminalOutput,
+  WriteTextFileRequest,
+} from './model.ts'
+import type { TraceTap } from './trace.ts'
+
+/**
+ * What the rest of the house sees of a running agent: its capabilities as questions, its methods in the model's terms.
+ *
+ * Order: an update sent before a response is delivered before the response's promise resolves. Every method rejects
+ * with {@link AgentRequestError} when the agent answers an error and with {@link AgentClosedError} when it is gone.
+ * A method the agent has no capability for rejects with `AgentRequestError` of kind `unsupported` and sends nothing.
+ */
+export interface Agent extends Disposable {
+  readonly info: { name: string; title?: string; version?: string }
+  readonly protocolVersion: number
+  readonly capabilities: AgentCapabilities
+  readonly authMethods: readonly AuthMethod[]
+
+  readonly onUpdate: Event<{ sessionId: string; update: SessionUpdate }>
+  /** Fires once, when the connection ends for whatever reason. */
+  readonly onDidClose: Event<AgentExit>
+
+  newSession(setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  /** Replays the conversation as updates before it resolves (some agents: after). */
+  loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  /** One page. Pass the previous page's `nextCursor` for the next. */
+  listSessions(
+    query: { cwd?: string; cursor?: string },
+    signal?: AbortSignal,
+  ): Promise<{ sessions: SessionInfo[]; nextCursor?: string }>
+  closeSession(sessionId: string): Promise<void>
+  deleteSession(sessionId: string): Promise<void>
+  /**
+   * Starts a turn. Resolves when the agent took the prompt (v2) or when the turn ended (v1); either way the turn's
+   * beginning and end are told by `state` updates, which come before it resolves.
+   */
+  prompt(sessionId: string, content: ContentBlock[]): Promise<void>
+  /** Asks the agent to stop the turn; the turn's end is still told by a `state` update. */
+  cancel(sessionId: string): void
+  setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void>
+  authenticate(methodId: string, signal?: AbortSignal): Promise<void>
+  logout(): Promise<void>
+}
+
+/** What an agent may ask of the client. A rejection becomes a JSON-RPC error; its message reaches the agent. */
+export interface AgentClient {
+  /** `signal` aborts when the agent withdraws the question (`$/cancel_request`) or is gone. */
+  requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome>
+  /** The text of a file, unsaved changes included. Rejects with {@link FileMissingError} when there is none. */
+  readTextFile(request: ReadTextFileRequest): Promise<string>
+  writeTextFile(request: WriteTextFileRequest): Promise<void>
+  createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }>
+  terminalOutput(sessionId: string, terminalId: string): Promise<TerminalOutput>
+  waitForTerminalExit(sessionId: string, terminalId: string): Promise<TerminalExit>
+  killTerminal(sessionId: string, terminalId: string): Promise<void>
+  releaseTerminal(sessionId: string, terminalId: string): Promise<void>
+}
+
+/** How an agent's connection ended. */
+export interface AgentExit {
+  reason: 'disposed' | 'exited' | 'stream' | 'protocol'
+  exitCode?: number | null
+  signal?: string | null
+  /** One sentence for the person, when there is more to say than the exit code. */
+  message?: string
+  /** The last lines of stderr. */
+  stderrTail: string
+}
+
+/** Why an agent could not be started; each kind has its own card. */
+export type AgentStartFailure =
+  /** `searched`: the directories of the PATH that was searched. */
+  | { kind: 'command-missing'; command: string; searched: string[] }
+  | { kind: 'spawn'; command: string; message: string }
+  | { kind: 'exited'; command: string; exit: AgentExit; stdoutNoise: string }
+  | { kind: 'initialize-timeout'; command: string; seconds: number; stderrTail: string; stdoutNoise: string }
+  | {
+      kind: 'initialize-error'
+      command: string
+      error: { code: number; message: string; detail?: string }
+      stderrTail: string
+    }
+  | { kind: 'version'; command: string; offered: number; supported: number[] }
+  | { kind: 'cancelled' }
+
+export class AgentStartError extends Error {
+  override readonly name = 'AgentStartError'
+  readonly failure: AgentStartFailure
+
+  constructor(failure: AgentStartFailure, message: string) {
+    super(message)
+    this.failure = failure
+  }
+}
+
+/** The agent answered a request with an error, or the request could not be sent to it. */
+export class AgentRequestError extends Error {
+  override readonly name = 'AgentRequestError'
+  readonly method: string
+  readonly code: number
+  /** What the agent's `data` says in words, if anything. */
+  readonly detail: string | undefined
+  readonly kind: 'auth-required' | 'not-found' | 'cancelled' | 'unsupported' | 'invalid-response' | 'other'
+
+  constructor(
+    method: string,
+    kind: AgentRequestError['kind'],
+    error: { code: number; message: string; detail?: string },
+  ) {
+    super(error.message)
+    this.method = method
+    this.kind = kind
+    this.code = error.code
+    this.detail = error.detail
+  }
+}
+
+/** The agent was gone before it answered. */
+export class AgentClosedError extends Error {
+  override readonly name = 'AgentClosedError'
+  readonly exit: AgentExit
+
+  constructor(exit: AgentExit) {
+    super(exit.message ?? 'The agent is no longer running.')
+    this.exit = exit
+  }
+}
+
+/** There is no file at the path an agent asked for. */
+export class FileMissingError extends Error {
+  override readonly name = 'FileMissingError'
+}
+
+/** What to spawn, fully resolved: absolute paths, the whole environment. */
+export interface AgentLaunch {
+  command: string
+  args: string[]
+  env: Record<string, string>
+  cwd: string
+}
+
+export interface ConnectOptions {
+  clientInfo: { name: string; title: string; version: string }
+  initializeTimeoutMs: number
+  /** A longer line closes the connection with a clear error. */
+  maxFrameBytes: number
+  log: Logger
+  /** Hears stderr as it comes, in whole lines. */
+  onStderr?: (line: string) => void
+  /** Set and unset while the agent runs; see {@link TraceTap}. */
+  tap?: { current: TraceTap | undefined }
+  signal?: AbortSignal
+}
+
+/** Spawns an agent and initializes it. Rejects with {@link AgentStartError}; nothing is left running then. */
+export type StartAgent = (launch: AgentLaunch, client: AgentClient, options: ConnectOptions) => Promise<Agent>

@@ -1,0 +1,57 @@
+/** Something that holds a resource until it is disposed. Disposing twice does nothing. */
+export interface Disposable {
+  dispose(): void
+}
+
+/** Makes a disposable of a function, which runs once. */
+export function toDisposable(release: () => void): Disposable {
+  let done = false
+  return {
+    dispose() {
+      if (done) return
+      done = true
+      release()
+    },
+  }
+}
+
+/** Owns disposables and releases them in reverse order; one added after the end is released at once. */
+export class DisposableStore implements Disposable {
+  readonly #items = new Set<Disposable>()
+  #disposed = false
+
+  get isDisposed(): boolean {
+    return this.#disposed
+  }
+
+  add<T extends Disposable>(item: T): T {
+    if (this.#disposed) item.dispose()
+    else this.#items.add(item)
+    return item
+  }
+
+  /** Releases one item now and forgets it. */
+  release(item: Disposable): void {
+    if (this.#items.delete(item)) item.dispose()
+  }
+
+  dispose(): void {
+    if (this.#disposed) return
+    this.#disposed = true
+    for (const item of [...this.#items].reverse()) item.dispose()
+    this.#items.clear()
+  }
+}
+
+/** Base of a class that owns others: whatever it registers ends with it. */
+export abstract class Owner implements Disposable {
+  protected readonly owned = new DisposableStore()
+
+  protected register<T extends Disposable>(item: T): T {
+    return this.owned.add(item)
+  }
+
+  dispose(): void {
+    this.owned.dispose()
+  }
+}

@@ -1,0 +1,23 @@
+/** The sentence to show for anything that was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  if (typeof error === 'string') return error
+  if (
+    typeof error === 'object' &&
+    error !== null &&
+    'message' in error &&
+    typeof error.message === 'string'
+  ) {
+    return error.message
+  }
+  return String(error)
+}
+
+/** The work was cancelled by the person or by its owner; never shown as a failure. */
+export class CancelledError extends Error {
+  override readonly name = 'CancelledError'
+
+  constructor(message = 'Cancelled') {
+    super(message)
+  }
+}

@@ -1,0 +1,151 @@
+import type {
+  AgentErrorInfo,
+  Command,
+  ConfigOption,
+  ContentBlock,
+  MessageRole,
+  Open,
+  PermissionOption,
+  PermissionOutcome,
+  Plan,
+  StopReason,
+  TerminalExit,
+  ToolCallContent,
+  ToolCallLocation,
+  ToolCallStatus,
+  ToolKind,
+  Usage,
+} from '../acp/model.ts'
+
+/** Ids of entries are unique within a session and stable for its life in this window. */
+export type EntryId = string
+
+interface EntryBase {
+  id: EntryId
+  /** The turn it belongs to: 0 before the first prompt, then 1, 2, … */
+  turn: number
+  /** milliseconds since the epoch, of its first update; absent in a replay, where it would be a lie */
+  startedAt?: number
+  endedAt?: number
+}
+export interface MessageEntry extends EntryBase {
+  kind: 'message'
+  role: MessageRole
+  messageId?: string
+  /** Adjacent text chunks are one text block. */
+  blocks: ContentBlock[]
+}
+export interface ToolCallEntry extends EntryBase {
+  kind: 'tool_call'
+  toolCallId: string
+  title: string
+  toolName?: string
+  toolKind: ToolKind
+  status: ToolCallStatus
+  content: ToolCallContent[]
+  locations: ToolCallLocation[]
+  rawInput?: unknown
+  rawOutput?: unknown
+  canCancel: boolean
+}
+export interface PermissionEntry extends EntryBase {
+  kind: 'permission'
+  /** Names the question when it is answered. */
+  requestId: string
+  title: string
+  description?: string
+  /** The tool call it is about; its entry always exists. */
+  toolCallId?: string
+  /** The command it is about, when the agent named one without a tool call. */
+  command?: { command: string; cwd?: string }
+  options: PermissionOption[]
+  /** Absent while it waits for the person. */
+  outcome?: PermissionOutcome
+}
+export interface NoticeEntry extends EntryBase {
+  kind: 'notice'
+  severity: Open<'info' | 'warning' | 'error'>
+  title: string
+  description?: string
+}
+export interface CompactionEntry extends EntryBase {
+  kind: 'compaction'
+  compactionId: string
+  status: Open<'in_progress' | 'completed' | 'failed' | 'cancelled'>
+  summary: ContentBlock[]
+  error?: string
+}
+/** Stands where a turn ended otherwise than ordinarily (never for `end_turn`). */
+export interface TurnEndEntry extends EntryBase {
+  kind: 'turn_end'
+  stopReason: StopReason
+  error?: AgentErrorInfo
+}
+export interface UnknownEntry extends EntryBase {
+  kind: 'unknown'
+  updateKind: string
+  raw: unknown
+}
+export type Entry =
+  | MessageEntry
+  | ToolCallEntry
+  | PermissionEntry
+  | NoticeEntry
+  | CompactionEntry
+  | TurnEndEntry
+  | UnknownEntry
+
+export interface TerminalState {
+  terminalId: string
+  command?: string
+  cwd?: string
+  /** ANSI codes included; only the last part is kept (see `TERMINAL_KEEP`), `truncated` says when */
+  output: string
+  truncated: boolean
+  exit?: TerminalExit
+}
+
+/** What the session is doing. */
+export type SessionActivity = 'idle' | 'running' | 'requires_action'
+
+/** What an agent told of a session, in order; everything here is plain data. Changed only by `reduce`. */
+export interface SessionState {
+  entries: Entry[]
+  /** position in `entries` by id */
+  index: Map<EntryId, number>
+  terminals: Map<string, TerminalState>
+  plans: Plan[]
+  configOptions: ConfigOption[]
+  commands: Command[]
+  usage?: Usage
+  title?: string
+  /** milliseconds since the epoch */
+  updatedAt?: number
+  activity: SessionActivity
+  turn: number
+  /** when the running turn began, milliseconds since the epoch */
+  turnStartedAt?: number
+}
+
+/** The parts of the state that are not entries or terminals; sent whole when one changes. */
+export type HeadKey =
+  | 'plans'
+  | 'configOptions'
+  | 'commands'
+  | 'usage'
+  | 'title'
+  | 'updatedAt'
+  | 'activity'
+  | 'turn'
+
+/** What one update changed, precise enough that nobody looks at anything else. */
+export type Change =
+  /** The entry is new or was changed as a whole. */
+  | { type: 'entry'; id: EntryId }
+  /** `text` was appended to the text block at `block` of a message (or of a compaction's summary). */
+  | { type: 'text'; id: EntryId; block: number; text: string }
+  | { type: 'terminal'; terminalId: string }
+  | { type: 'terminal_output'; terminalId: string; text: string }
+  | { type: 'head'; key: HeadKey }
+  /** Everything was replaced (a load began anew). */
+  | { type: 'reset' }

@@ -1,0 +1,181 @@
+/**
+ * The messages between the extension host and a conversation's webview, over vscode-jsonrpc on `postMessage`.
+ * The host checks everything that comes in with the schemas of `incoming.ts`; the webview trusts the host.
+ */
+import { NotificationType, RequestType } from 'vscode-jsonrpc'
+import type { Command, ConfigOption, ContentBlock, Plan, Usage } from '../../acp/model.ts'
+import type { Entry, EntryId, SessionActivity, TerminalState } from '../../conversation/state.ts'
+
+/** A button of a card; `id` comes back in `CardAction`. The first is the primary one. */
+export interface CardButton {
+  id: string
+  label: string
+  icon?: string
+}
+/** One clear message with a way on: a failed start, a missing sign-in, no agent, no trust, a dead agent. */
+export interface Card {
+  id: string
+  kind: 'error' | 'warning' | 'info'
+  /** What happened, a few words. */
+  title: string
+  /** One or two sentences. */
+  text: string
+  /** Folded under "Details": the command, the PATH searched, stderr's tail, the error's data. Preformatted. */
+  details?: Array<{ label: string; text: string }>
+  buttons: CardButton[]
+}
+
+export interface AgentChoice {
+  agentId: string
+  name: string
+  description?: string
+  /** a codicon's name, or a `data:`/webview URI */
+  icon?: string
+  source: 'settings' | 'preset' | 'demo'
+}
+
+/** One MCP server of the session and whether it was passed on. */
+export interface McpServerNote {
+  name: string
+  type: string
+  passed: boolean
+  /** Why it was not passed. */
+  reason?: string
+}
+export interface RootsNote {
+  cwd: string
+  /** `cwd` as a person says it: a folder's name, or the path with `~` */
+  cwdLabel: string
+  additional: Array<{ path: string; label: string }>
+  /** workspace folders that the agent does not see, and why */
+  unseen: Array<{ label: string; reason: string }>
+  /** No folder is open: the session works in a private scratch folder. */
+  scratch: boolean
+}
+
+/** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
+export interface ConversationHead {
+  /**
+   * empty: no session and nothing under way · starting: an agent starts or a session is being made ·
+   * loading: history replays (shown as it comes) · ready · ended: the agent is gone, the conversation stays readable
+   */
+  phase: 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
+  /** What is under way, while `phase` is starting or loading: "Starting Claude…". */
+  progress?: string
+  /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */
+  key: string
+  agent?: { agentId: string; name: string; icon?: string }
+  sessionId?: string
+  title?: string
+  activity: SessionActivity
+  /** when the running turn began, milliseconds since the epoch */
+  turnStartedAt?: number
+  /** number of prompts waiting for the running turn to end */
+  queued: number
+  roots?: RootsNote
+  mcpServers: McpServerNote[]
+  plans: Plan[]
+  configOptions: ConfigOption[]
+  /** ids of options whose change the agent has not confirmed yet */
+  pendingOptions: string[]
+  commands: Command[]
+  usage?: Usage
+  prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
+  /** shown at the end of the conversation, above the composer */
+  cards: Card[]
+  /** offered when the phase is empty */
+  agents: AgentChoice[]
+  /** which of them New Session starts */
+  defaultAgentId?: string
+}
+
+export interface ConversationSnapshot {
+  /** Increases with every message; a patch with a gap before it makes the view ask for a snapshot. */
+  revision: number
+  head: ConversationHead
+  /** The last entries; `first` is the index of the first of them, `total` how many there are. */
+  entries: Entry[]
+  first: number
+  total: number
+  terminals: TerminalState[]
+  draft: string
+}
+
+export type PatchOp =
+  /** An entry at `index` is new or replaced (`index === total` appends). */
+  | { op: 'entry'; index: number; entry: Entry }
+  /** Text appended to a text block of the message entry `id`. */
+  | { op: 'text'; id: EntryId; block: number; text: string }
+  | { op: 'terminal'; terminal: TerminalState }
+  | { op: 'terminal_output'; terminalId: string; text: string }
+  | { op: 'head'; head: Partial<ConversationHead> }
+export interface ConversationPatch {
+  revision: number
+  ops: PatchOp[]
+}
+
+/** Context attached to a prompt, as a chip in the composer. */
+export interface Attachment {
+  id: string
+  label: string
+  /** codicon */
+  icon: string
+  /** tooltip: the path and lines */
+  detail?: string
+  block: ContentBlock
+}
+
+// ---- host → webview ------------------------------------------------------------------------------------------------
+
+/** Everything anew: sent when the webview is ready, shown again, or asks. */
+export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
+/** At most one each animation frame. */
+export const Patch = new NotificationType<ConversationPatch>('conversation/patch')
+/** Adds context to the composer (Add Selection to Conversation). */
+export const Attach = new NotificationType<Attachment>('conversation/attach')
+export const FocusComposer = new NotificationType<void>('conversation/focus')
+
+// ---- webview → host ------------------------------------------------------------------------------------------------
+
+/** The webview can draw; asks for a snapshot. Also sent after a gap in the revisions. */
+export const Ready = new NotificationType<void>('conversation/ready')
+/** Earlier entries, by index, `from` inclusive, `to` exclusive. */
+export const FetchEntries = new RequestType<{ key: string; from: number; to: number }, Entry[], void>(
+  'conversation/entries',
+)
+/** Sends (or queues) a prompt. Never empty. Resolves when the host took it; the composer is then cleared. */
+export const SendPrompt = new RequestType<
+  { key: string; text: string; attachments: ContentBlock[] },
+  void,
+  void
+>('conversation/prompt')
+export const CancelTurn = new NotificationType<{ key: string }>('conversation/cancel')
+export const AnswerPermission = new NotificationType<{
+  key: string
+  requestId: string
+  /** absent: cancelled */
+  optionId?: string
+}>('conversation/permission')
+export const SetConfigOption = new NotificationType<{
+  key: string
+  optionId: string
+  value: string | boolean
+}>('conversation/option')
+export const CardAction = new NotificationType<{ cardId: string; buttonId: string }>('conversation/card')
+/** Starts a new session with the agent, or with the default one. */
+export const StartSession = new NotificationType<{ agentId?: string }>('conversation/start')
+export const SaveDraft = new NotificationType<{ key: string; text: string }>('conversation/draft')
+/** A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. */
+export const OpenLink = new NotificationType<{ href: string }>('conversation/link')
+/** line: 1-based */
+export const OpenFile = new NotificationType<{ path: string; line?: number }>('conversation/file')
+/** Opens the diff of a tool call's content in VS Code's diff editor. */
+export const OpenDiff = new NotificationType<{
+  key: string
+  entryId: EntryId
+  content: number
+  change: number
+}>('conversation/diff')
+export const Copy = new NotificationType<{ text: string }>('conversation/copy')
+/** Runs one of Parley's own commands; the host has the list of those allowed. */
+export const RunCommand = new NotificationType<{ command: string }>('conversation/command')

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import * as vscode from 'vscode'
+
+/** What the page needs besides its script: which view it is and how texts are said. */
+export interface WebviewPage {
+  /** the bundle's name in `dist/webview/` */
+  name: 'conversation' | 'history'
+  title: string
+  /** English text → translation; empty in English */
+  l10n: Record<string, string>
+}
+
+/**
+ * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's own bundle (lazy chunks),
+ * styles come only from the bundle, images may be inlined by an agent (`data:`), nothing is loaded from the network.
+ */
+export function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPage): string {
+  const nonce = randomBytes(16).toString('base64')
+  const asset = (file: string) =>
+    webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' ${webview.cspSource}`,
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource} data:`,
+    'media-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  return `<!DOCTYPE html>
+<html lang="${escapeHtml(vscode.env.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${escapeHtml(asset(`${page.name}.css`))}">
+<title>${escapeHtml(page.title)}</title>
+</head>
+<body data-view="${page.name}">
+<div id="root"></div>
+<script type="application/json" id="l10n" nonce="${nonce}">${jsonForHtml(page.l10n)}</script>
+<script type="module" nonce="${nonce}" src="${escapeHtml(asset(`${page.name}.js`))}"></script>
+</body>
+</html>`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
+}
+
+/** JSON that cannot end the script element it stands in. */
+function jsonForHtml(value: unknown): string {
+  return JSON.stringify(value).replace(/</g, '\\u003c')
+}

@@ -108,7 +108,8 @@ export type PatchOp =
   | { op: 'text'; id: EntryId; block: number; text: string }
   | { op: 'terminal'; terminal: TerminalState }
   | { op: 'terminal_output'; terminalId: string; text: string }
-  | { op: 'head'; head: Partial<ConversationHead> }
+  /** `cleared` names the keys that are no longer there: `undefined` does not cross the bridge. */
+  | { op: 'head'; head: Partial<ConversationHead>; cleared?: Array<keyof ConversationHead> }
 export interface ConversationPatch {
   revision: number
   ops: PatchOp[]

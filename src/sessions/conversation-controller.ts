@@ -1,0 +1,358 @@
+import { AgentClosedError, AgentRequestError, AgentStartError } from '../acp/agent.ts'
+import type { ContentBlock } from '../acp/model.ts'
+import { Owner } from '../common/disposable.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
+import { Emitter } from '../common/event.ts'
+import type { Logger } from '../common/logger.ts'
+import type { AgentHost } from './agent-host.ts'
+import type { Attempt, Failure } from './failure.ts'
+import type { AgentDirectory, Keep, PromptInput } from './ports.ts'
+import type { OpenSession, SessionManager, SessionReference } from './session-manager.ts'
+
+export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
+
+export interface ControllerParts {
+  manager: SessionManager
+  agents: AgentDirectory
+  host: (agentId: string) => AgentHost
+  trusted: () => boolean
+  keep: Keep
+  log: Logger
+}
+
+/** The last session of this window, remembered for after a reload. */
+const LAST_SESSION = 'parley.lastSession'
+const NEW_KEY = 'new'
+
+/**
+ * What one conversation view shows and what its person can do: a session or none, what is under way, what failed.
+ * One action at a time; a newer one ends an older one that is still starting.
+ */
+export class ConversationController extends Owner {
+  readonly #parts: ControllerParts
+  readonly #change = this.register(new Emitter<void>())
+  readonly #switch = this.register(new Emitter<OpenSession | undefined>())
+  readonly #failures = new Map<string, Failure>()
+  #phase: Phase = 'empty'
+  #under: { abort: AbortController; agentId: string; attempt: Attempt } | undefined
+  #current: OpenSession | undefined
+  #signIn: AbortController | undefined
+  #nextFailure = 1
+
+  /** Anything but the conversation itself changed: phase, failures, agent. */
+  readonly onDidChange = this.#change.event
+  /** Another conversation is shown. */
+  readonly onDidSwitch = this.#switch.event
+
+  constructor(parts: ControllerParts) {
+    super()
+    this.#parts = parts
+    this.register(parts.agents.onDidChange(() => this.#changed()))
+  }
+
+  get phase(): Phase {
+    return this.#phase
+  }
+  get current(): OpenSession | undefined {
+    return this.#current
+  }
+  get failures(): ReadonlyMap<string, Failure> {
+    return this.#failures
+  }
+  /** The agent of the conversation, or the one that is being started. */
+  get agentId(): string | undefined {
+    return this.#under?.agentId ?? this.#current?.agentId
+  }
+  /** What is being attempted, while the phase is starting or loading. */
+  get attempt(): Attempt | undefined {
+    return this.#under?.attempt
+  }
+  /** Names the conversation on the screen; drafts are kept by it. */
+  get key(): string {
+    return this.#current ? `${this.#current.agentId}/${this.#current.session.id}` : NEW_KEY
+  }
+  /** The session to come back to after a reload, when this window had one. */
+  get last(): SessionReference | undefined {
+    return this.#parts.keep.get<SessionReference>(LAST_SESSION)
+  }
+
+  /** Begins a session with the agent, or the default one. The conversation on the screen stays open beside it. */
+  async start(agentId = this.#parts.agents.defaultAgentId()): Promise<void> {
+    if (!this.#ready(agentId)) return
+    await this.#run({ type: 'new', agentId }, (signal, progress) =>
+      this.#parts.manager.create(agentId, signal, progress),
+    )
+  }
+
+  async reopen(how: 'load' | 'resume', reference: SessionReference): Promise<void> {
+    if (!this.#ready(reference.agentId)) return
+    await this.#run({ type: how, ...reference }, (signal, progress) =>
+      this.#parts.manager.reopen(how, reference, signal, progress),
+    )
+  }
+
+  /** Shows a session that is open in this window. */
+  show(open: OpenSession): void {
+    this.#abortUnder()
+    this.#failures.clear()
+    this.#display(open)
+    this.#phase = 'ready'
+    this.#changed()
+  }
+
+  /**
+   * Sends a prompt; without a session one is begun first with the default agent. Rejects when nothing was sent, so that
+   * the composer keeps the text.
+   */
+  async prompt(input: PromptInput): Promise<void> {
+    const content = contentOf(input)
+    if (content.length === 0) return
+    if (!this.#current && this.#phase !== 'starting') await this.start()
+    const open = this.#current
+    if (!open || this.#phase !== 'ready') throw new Error('There is no session to send this to.')
+    this.#dropFailures('prompt')
+    void this.#send(open, content)
+  }
+
+  /** Cancels whatever is under way: the start, or the turn. */
+  cancel(): void {
+    if (this.#under) {
+      this.#abortUnder()
+      this.#phase = this.#current ? 'ready' : 'empty'
+      this.#changed()
+      return
+    }
+    this.#current?.session.cancel()
+  }
+
+  answerPermission(requestId: string, optionId: string | undefined): void {
+    this.#current?.session.answerPermission(requestId, optionId)
+  }
+
+  async setConfigOption(optionId: string, value: string | boolean): Promise<void> {
+    const open = this.#current
+    if (!open) return
+    const name = open.session.state.configOptions.find(option => option.id === optionId)?.name ?? optionId
+    this.#dropFailures('option')
+    try {
+      await open.session.setConfigOption(optionId, value)
+    } catch (error) {
+      const { message, detail } = wordsOf(error)
+      this.#fail({ type: 'option', agentName: open.agentName, optionName: name, message, detail })
+    }
+  }
+
+  /** Ends the agent's process and brings the conversation back on a new one. */
+  async restart(): Promise<void> {
+    const agentId = this.agentId ?? this.#parts.agents.defaultAgentId()
+    if (!agentId) return
+    const again = this.#continuation()
+    this.#abortUnder()
+    await this.#parts.host(agentId).stop()
+    this.#failures.clear()
+    await this.retry(again ?? { type: 'new', agentId })
+  }
+
+  async retry(attempt: Attempt): Promise<void> {
+    if (attempt.type === 'new') await this.start(attempt.agentId)
+    else await this.reopen(attempt.type, attempt)
+  }
+
+  /** Signs in by one of the agent's methods, then does what the person had asked for. */
+  async signIn(failureId: string, methodId: string): Promise<void> {
+    const failure = this.#failures.get(failureId)
+    if (failure?.type !== 'sign-in') return
+    const abort = new AbortController()
+    this.#signIn?.abort()
+    this.#signIn = abort
+    this.#failures.set(failureId, { ...failure, running: methodId })
+    this.#changed()
+    try {
+      const { agent } = await this.#parts.host(failure.agentId).ensure(abort.signal)
+      await agent.authenticate(methodId, abort.signal)
+      if (abort.signal.aborted) return
+      this.#failures.delete(failureId)
+      this.#changed()
+      if (failure.attempt) await this.retry(failure.attempt)
+    } catch (error) {
+      const { message, detail } = wordsOf(error)
+      const cancelled = abort.signal.aborted || error instanceof CancelledError
+      this.#failures.set(failureId, cancelled ? failure : { ...failure, message, detail })
+      this.#changed()
+    }
+  }
+
+  cancelSignIn(): void {
+    this.#signIn?.abort(new CancelledError())
+  }
+
+  dismiss(failureId: string): void {
+    if (this.#failures.delete(failureId)) this.#changed()
+  }
+
+  /** The agent of the shown conversation ended: it stays readable, and can go on where the agent can. */
+  agentEnded(agentId: string, failure: Extract<Failure, { type: 'ended' }>): void {
+    if (this.#current?.agentId !== agentId || this.#phase === 'ended') return
+    this.#phase = 'ended'
+    this.#fail({ ...failure, attempt: this.#continuation() })
+  }
+
+  override dispose(): void {
+    this.#abortUnder()
+    this.#signIn?.abort()
+    super.dispose()
+  }
+
+  /** Whether an agent may be started at all; says why not. */
+  #ready(agentId: string | undefined): agentId is string {
+    this.#failures.clear()
+    if (!this.#parts.trusted()) this.#fail({ type: 'untrusted' })
+    else if (agentId === undefined) this.#fail({ type: 'no-agent' })
+    else if (!this.#parts.agents.get(agentId)) this.#fail({ type: 'unknown-agent', agentId })
+    else return true
+    return false
+  }
+
+  async #run(
+    attempt: Attempt,
+    open: (
+      signal: AbortSignal,
+      progress: { onSession: (open: OpenSession) => void },
+    ) => Promise<OpenSession>,
+  ): Promise<void> {
+    this.#abortUnder()
+    const abort = new AbortController()
+    const under = { abort, agentId: attempt.agentId, attempt }
+    this.#under = under
+    this.#phase = 'starting'
+    if (!this.#continues(attempt)) this.#display(undefined)
+    this.#changed()
+    try {
+      const opened = await open(abort.signal, {
+        onSession: session => {
+          if (this.#under !== under) return
+          this.#display(session)
+          if (attempt.type === 'load') this.#phase = 'loading'
+          this.#changed()
+        },
+      })
+      if (this.#under !== under) return
+      this.#under = undefined
+      this.#phase = 'ready'
+      this.#display(opened)
+      this.#parts.agents.used(attempt.agentId)
+      this.#remember(opened)
+      this.#changed()
+    } catch (error) {
+      if (this.#under !== under) return
+      this.#under = undefined
+      this.#phase = this.#current ? 'ended' : 'empty'
+      this.#failAttempt(attempt, error)
+    }
+  }
+
+  async #send(open: OpenSession, content: ContentBlock[]): Promise<void> {
+    try {
+      await open.session.prompt(content)
+    } catch (error) {
+      if (this.#current !== open || error instanceof CancelledError || error instanceof AgentClosedError) return
+      const { message, detail } = wordsOf(error)
+      if (error instanceof AgentRequestError && error.kind === 'auth-required') {
+        const methods = this.#parts.host(open.agentId).running?.agent.authMethods ?? []
+        this.#fail({ type: 'sign-in', agentId: open.agentId, agentName: open.agentName, methods, message, detail })
+      } else {
+        this.#fail({ type: 'prompt', agentName: open.agentName, message, detail })
+      }
+    }
+  }
+
+  #failAttempt(attempt: Attempt, error: unknown): void {
+    const { agentId } = attempt
+    const agentName = this.#parts.host(agentId).name
+    this.#parts.log.warn(`${agentName}: ${attempt.type} failed: ${messageOf(error)}`)
+    if (error instanceof CancelledError) {
+      this.#changed()
+    } else if (error instanceof AgentStartError) {
+      if (error.failure.kind === 'cancelled') this.#changed()
+      else this.#fail({ type: 'start', agentId, agentName, failure: error.failure, attempt })
+    } else if (error instanceof AgentRequestError && error.kind === 'auth-required') {
+      const methods = this.#parts.host(agentId).running?.agent.authMethods ?? []
+      const { message, detail } = wordsOf(error)
+      this.#fail({ type: 'sign-in', agentId, agentName, methods, message, detail, attempt })
+    } else if (error instanceof AgentRequestError) {
+      this.#fail({ type: 'request', agentId, agentName, error, attempt })
+    } else if (error instanceof AgentClosedError) {
+      this.#fail({ type: 'ended', agentId, agentName, exit: error.exit, attempt })
+    } else {
+      this.#fail({ type: 'problem', title: agentName, message: messageOf(error), attempt })
+    }
+  }
+
+  #display(open: OpenSession | undefined): void {
+    if (this.#current === open) return
+    this.#current = open
+    this.#switch.fire(open)
+  }
+
+  /** The attempt brings back the conversation that is on the screen: it stays there meanwhile. */
+  #continues(attempt: Attempt): boolean {
+    return (
+      attempt.type !== 'new' &&
+      this.#current?.agentId === attempt.agentId &&
+      this.#current.session.id === attempt.sessionId
+    )
+  }
+
+  /** How the shown conversation can go on with a new process: resumed, else loaded, else not. */
+  #continuation(): Attempt | undefined {
+    const open = this.#current
+    if (!open) return undefined
+    const { capabilities } = open.session.agent
+    const how = capabilities.resume ? 'resume' : capabilities.load ? 'load' : undefined
+    return how && { type: how, ...referenceOf(open) }
+  }
+
+  #remember(open: OpenSession): void {
+    this.#parts.keep.set(LAST_SESSION, referenceOf(open))
+  }
+
+  #abortUnder(): void {
+    const under = this.#under
+    this.#under = undefined
+    under?.abort.abort(new CancelledError())
+  }
+
+  #fail(failure: Failure): void {
+    this.#failures.set(`failure-${this.#nextFailure++}`, failure)
+    this.#changed()
+  }
+
+  #dropFailures(type: Failure['type']): void {
+    for (const [id, failure] of this.#failures) if (failure.type === type) this.#failures.delete(id)
+  }
+
+  #changed(): void {
+    this.#change.fire()
+  }
+}
+
+export function referenceOf(open: OpenSession): SessionReference {
+  return {
+    agentId: open.agentId,
+    sessionId: open.session.id,
+    cwd: open.plan.setup.cwd,
+    title: open.session.state.title,
+  }
+}
+
+function contentOf({ text, attachments }: PromptInput): ContentBlock[] {
+  const written = text.trim()
+  return written ? [{ type: 'text', text }, ...attachments] : [...attachments]
+}
+
+function wordsOf(error: unknown): { message: string; detail?: string } {
+  return {
+    message: messageOf(error),
+    detail: error instanceof AgentRequestError ? error.detail : undefined,
+  }
+}

@@ -1,0 +1,35 @@
+import type { AgentExit, AgentRequestError, AgentStartFailure } from '../acp/agent.ts'
+import type { AuthMethod } from '../acp/model.ts'
+
+/** What the person had asked for when it failed; Retry does it again. */
+export type Attempt =
+  | { type: 'new'; agentId: string }
+  | { type: 'load' | 'resume'; agentId: string; sessionId: string; cwd: string; title?: string }
+
+/**
+ * Everything that can stop a conversation, each its own kind so that each gets its own card and its own way on.
+ * The conversation that stands on the screen stays, whatever comes.
+ */
+export type Failure =
+  | { type: 'no-agent' }
+  | { type: 'untrusted' }
+  | { type: 'unknown-agent'; agentId: string }
+  | { type: 'start'; agentId: string; agentName: string; failure: AgentStartFailure; attempt: Attempt }
+  | {
+      type: 'sign-in'
+      agentId: string
+      agentName: string
+      methods: readonly AuthMethod[]
+      message: string
+      detail?: string
+      /** what to do once signed in; absent when a prompt was refused: the prompt is back in the composer */
+      attempt?: Attempt
+      /** the method under way, when one is */
+      running?: string
+    }
+  | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
+  | { type: 'prompt'; agentName: string; message: string; detail?: string }
+  | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
+  | { type: 'unresponsive'; agentName: string }
+  | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
+  | { type: 'problem'; title: string; message: string; attempt?: Attempt }

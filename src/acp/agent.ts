@@ -49,9 +49,11 @@ export interface Agent extends Disposable {
   deleteSession(sessionId: string): Promise<void>
   /**
    * Starts a turn. Resolves when the agent took the prompt (v2) or when the turn ended (v1); either way the turn's
-   * beginning and end are told by `state` updates, which come before it resolves.
+   * beginning and end are told by `state` updates, which come before it resolves. `messageId` names the person's
+   * message, where the agent gives it an id (v2): its echo is then known for certain.
    */
-  prompt(sessionId: string, content: ContentBlock[]): Promise<void>
+  // biome-ignore lint/suspicious/noConfusingVoidType: a surface that knows no id returns nothing.
+  prompt(sessionId: string, content: ContentBlock[]): Promise<void | { messageId?: string }>
   /** Asks the agent to stop the turn; the turn's end is still told by a `state` update. */
   cancel(sessionId: string): void
   setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void>

@@ -205,8 +205,11 @@ export type SessionUpdate =
     }
   | { type: 'compaction_chunk'; compactionId: string; content: ContentBlock }
   | { type: 'state'; state: Open<'running' | 'requires_action'> }
-  /** The turn is over. `stopReason` is absent when the session is idle for another reason (v2). */
-  | { type: 'state'; state: 'idle'; stopReason?: StopReason; error?: AgentErrorInfo }
+  /**
+   * The turn is over. `stopReason` is absent when the session is idle for another reason (v2). `background`: ids of
+   * tool calls that go on while the session is idle (v2); all others are over.
+   */
+  | { type: 'state'; state: 'idle'; stopReason?: StopReason; error?: AgentErrorInfo; background?: string[] }
   /** Anything newer than this version of Parley, kept whole and shown generically. */
   | { type: 'unknown'; kind: string; raw: unknown }
 

@@ -26,6 +26,7 @@ interface EntryBase {
   turn: number
   /** milliseconds since the epoch, of its first update; absent in a replay, where it would be a lie */
   startedAt?: number
+  /** Of a thought, a tool call, a permission and a compaction, once it is over; other entries have none. */
   endedAt?: number
 }
 export interface MessageEntry extends EntryBase {
@@ -58,6 +59,8 @@ export interface PermissionEntry extends EntryBase {
   toolCallId?: string
   /** The command it is about, when the agent named one without a tool call. */
   command?: { command: string; cwd?: string }
+  /** What it is about, when that is of a kind this version of Parley does not know. */
+  subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
   /** Absent while it waits for the person. */
   outcome?: PermissionOutcome
@@ -103,6 +106,9 @@ export interface TerminalState {
   output: string
   truncated: boolean
   exit?: TerminalExit
+  /** what the command sees as its screen */
+  size?: { cols: number; rows: number }
+  canCancel?: boolean
 }
 
 /** What the session is doing. */

@@ -1,0 +1,41 @@
+import type { ContentBlock } from '../acp/model.ts'
+
+/** A block of our own, so that text can be appended to it without changing what an update holds. */
+export function ownBlock(block: ContentBlock): ContentBlock {
+  return { ...block }
+}
+
+export function ownBlocks(blocks: readonly ContentBlock[] | null | undefined): ContentBlock[] {
+  return blocks ? blocks.map(ownBlock) : []
+}
+
+/**
+ * Appends a block; text goes on with the text before it. Returns the index of the text block that grew, or -1 when
+ * the block is a new one.
+ */
+export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number {
+  const last = blocks.at(-1)
+  if (block.type === 'text' && last?.type === 'text') {
+    last.text += block.text
+    return blocks.length - 1
+  }
+  blocks.push(ownBlock(block))
+  return -1
+}
+
+/** Whether a block says nothing at all: some agents send such chunks after a turn. */
+export function isBlank(block: ContentBlock): boolean {
+  return block.type === 'text' && block.text === ''
+}
+
+/** Whether there is anything in a prompt: white space alone is nothing. */
+export function isEmptyPrompt(blocks: readonly ContentBlock[]): boolean {
+  return blocks.every(block => block.type === 'text' && block.text.trim() === '')
+}
+
+/** All text of the blocks, one after the other. */
+export function textOf(blocks: readonly ContentBlock[]): string {
+  let text = ''
+  for (const block of blocks) if (block.type === 'text') text += block.text
+  return text
+}

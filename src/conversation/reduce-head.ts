@@ -1,0 +1,75 @@
+import type { ConfigCategory, ConfigOption, Plan } from '../acp/model.ts'
+import { parseTimestamp } from '../common/timestamp.ts'
+import type { Step } from './books.ts'
+import type { HeadKey } from './state.ts'
+
+export function planUpsert(step: Step, plan: Plan): void {
+  const { plans } = step.state
+  const found = plans.findIndex(known => known.planId === plan.planId)
+  if (found === -1) plans.push(plan)
+  else plans[found] = plan
+  head(step, 'plans')
+}
+
+export function planRemoved(step: Step, planId: string): void {
+  const { plans } = step.state
+  const found = plans.findIndex(known => known.planId === planId)
+  if (found === -1) return
+  plans.splice(found, 1)
+  head(step, 'plans')
+}
+
+export function configOptions(step: Step, options: readonly ConfigOption[]): void {
+  step.state.configOptions = options.slice()
+  head(step, 'configOptions')
+}
+
+/** A mode or model changed. A value that is not among the choices is kept: some agents leave the current one out. */
+export function configValue(step: Step, category: ConfigCategory, value: string): void {
+  const option = step.state.configOptions.find(
+    known => known.category === category && known.type === 'select',
+  )
+  if (option) setOption(step, option.id, value)
+}
+
+/** Changes one option's value. What does not fit the option's type is left out. */
+export function setOption(step: Step, optionId: string, value: string | boolean): void {
+  const { configOptions: options } = step.state
+  const found = options.findIndex(known => known.id === optionId)
+  const option = options[found]
+  if (!option || option.type === 'unknown' || option.currentValue === value) return
+  if (option.type === 'select' && typeof value === 'string')
+    options[found] = { ...option, currentValue: value }
+  else if (option.type === 'boolean' && typeof value === 'boolean') {
+    options[found] = { ...option, currentValue: value }
+  } else return
+  head(step, 'configOptions')
+}
+
+/** Absent keeps, `null` (or nothing readable) clears. */
+export function info(
+  step: Step,
+  update: { title?: string | null; updatedAt?: string | number | null },
+): void {
+  const { state } = step
+  if (update.title !== undefined) {
+    const title = update.title?.trim() || undefined
+    if (title !== state.title) {
+      if (title === undefined) delete state.title
+      else state.title = title
+      head(step, 'title')
+    }
+  }
+  if (update.updatedAt !== undefined) {
+    const updatedAt = parseTimestamp(update.updatedAt)
+    if (updatedAt !== state.updatedAt) {
+      if (updatedAt === undefined) delete state.updatedAt
+      else state.updatedAt = updatedAt
+      head(step, 'updatedAt')
+    }
+  }
+}
+
+export function head(step: Step, key: HeadKey): void {
+  step.changes.push({ type: 'head', key })
+}

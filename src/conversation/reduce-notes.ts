@@ -1,0 +1,74 @@
+import type { ContentBlock, SessionUpdate } from '../acp/model.ts'
+import { appendBlock, isBlank, ownBlocks } from './blocks.ts'
+import { append, type Step, stopTime, touch } from './books.ts'
+
+type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T }>
+
+export function notice(step: Step, update: Update<'notice'>): void {
+  const { severity, title, description } = update
+  append(
+    step,
+    description === undefined
+      ? { kind: 'notice', severity, title }
+      : { kind: 'notice', severity, title, description },
+  )
+}
+
+export function unknown(step: Step, update: Update<'unknown'>): void {
+  append(step, { kind: 'unknown', updateKind: update.kind, raw: update.raw })
+}
+
+/** Creates or changes a compaction: absent fields stay, `null` clears. */
+export function compactionUpsert(step: Step, update: Update<'compaction'>): void {
+  const { books, entries } = step.state
+  const found = books.compactions.get(update.compactionId)
+  const position = found ?? createCompaction(step, update.compactionId)
+  const entry = entries[position]
+  if (entry?.kind !== 'compaction') return
+  entry.status = update.status
+  if (update.summary !== undefined) entry.summary = ownBlocks(update.summary)
+  if (update.error === null) delete entry.error
+  else if (update.error !== undefined) entry.error = update.error
+  if (update.status === 'completed' || update.status === 'failed' || update.status === 'cancelled') {
+    books.openCompactions.delete(position)
+    stopTime(step, entry)
+  } else {
+    books.openCompactions.add(position)
+    delete entry.endedAt
+  }
+  if (found !== undefined) touch(step, position)
+}
+
+export function compactionChunk(step: Step, compactionId: string, content: ContentBlock): void {
+  const { books, entries } = step.state
+  const found = books.compactions.get(compactionId)
+  const position = found ?? createCompaction(step, compactionId)
+  const entry = entries[position]
+  if (entry?.kind !== 'compaction' || isBlank(content)) return
+  const block = appendBlock(entry.summary, content)
+  if (found === undefined) return
+  if (block === -1) touch(step, position)
+  else if (content.type === 'text') {
+    step.changes.push({ type: 'text', id: entry.id, block, text: content.text })
+  }
+}
+
+/** Closes compactions that nothing will close any more. */
+export function closeCompactions(step: Step): void {
+  const { books, entries } = step.state
+  for (const position of [...books.openCompactions]) {
+    const entry = entries[position]
+    if (entry?.kind !== 'compaction') continue
+    entry.status = 'cancelled'
+    stopTime(step, entry)
+    books.openCompactions.delete(position)
+    touch(step, position)
+  }
+}
+
+function createCompaction(step: Step, compactionId: string): number {
+  const position = append(step, { kind: 'compaction', compactionId, status: 'in_progress', summary: [] })
+  step.state.books.compactions.set(compactionId, position)
+  step.state.books.openCompactions.add(position)
+  return position
+}

@@ -1,0 +1,109 @@
+import type { ToolCallContent, ToolCallPatch, ToolCallStatus } from '../acp/model.ts'
+import { append, type Step, stopTime, touch } from './books.ts'
+import type { ToolCallEntry } from './state.ts'
+
+/** Whether a status is final. One that this version of Parley does not know counts as still at work. */
+export function isFinalStatus(status: ToolCallStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled'
+}
+
+/** Creates or changes a tool call; its updates may come in any order and more than once. Returns its position. */
+export function toolCallUpsert(step: Step, patch: ToolCallPatch): number {
+  const { state } = step
+  const found = state.books.tools.get(patch.toolCallId)
+  const position = found ?? createToolCall(step, patch.toolCallId)
+  const entry = state.entries[position]
+  if (entry?.kind !== 'tool_call') return position
+  const changed = applyPatch(entry, patch)
+  const moved = patch.status !== undefined && setStatus(step, position, entry, patch.status)
+  if (found !== undefined && (changed || moved)) touch(step, position)
+  return position
+}
+
+/** Appends one piece of content to a tool call. */
+export function toolCallContent(step: Step, toolCallId: string, content: ToolCallContent): void {
+  const { state } = step
+  const found = state.books.tools.get(toolCallId)
+  const position = found ?? createToolCall(step, toolCallId)
+  const entry = state.entries[position]
+  if (entry?.kind !== 'tool_call') return
+  entry.content.push(content)
+  if (found !== undefined) touch(step, position)
+}
+
+/**
+ * Closes what the agent left open when its work ended, but for what goes on in the background. A tool call with a
+ * status is `cancelled`. One whose status was never told is taken to have run with the turn: it is `completed` unless
+ * the turn was cut short.
+ */
+export function closeToolCalls(step: Step, cutShort: boolean, background?: ReadonlySet<string>): void {
+  const { books, entries } = step.state
+  for (const position of [...books.openTools]) {
+    const entry = entries[position]
+    if (entry?.kind !== 'tool_call' || background?.has(entry.toolCallId)) continue
+    const completed = books.untoldTools.has(position) && !cutShort
+    setStatus(step, position, entry, completed ? 'completed' : 'cancelled')
+    touch(step, position)
+  }
+}
+
+function createToolCall(step: Step, toolCallId: string): number {
+  const position = append(step, {
+    kind: 'tool_call',
+    toolCallId,
+    title: '',
+    toolKind: 'other',
+    status: 'pending',
+    content: [],
+    locations: [],
+    canCancel: false,
+  })
+  const { books } = step.state
+  books.tools.set(toolCallId, position)
+  books.openTools.add(position)
+  books.untoldTools.add(position)
+  return position
+}
+
+function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
+  let changed = false
+  const set = <K extends keyof ToolCallEntry>(key: K, value: ToolCallEntry[K]) => {
+    if (entry[key] === value) return
+    if (value === undefined) delete entry[key]
+    else entry[key] = value
+    changed = true
+  }
+  if (patch.title !== undefined) set('title', patch.title ?? '')
+  if (patch.name !== undefined) set('toolName', patch.name ?? undefined)
+  if (patch.kind !== undefined) set('toolKind', patch.kind ?? 'other')
+  if (patch.canCancel !== undefined) set('canCancel', patch.canCancel ?? false)
+  // Lists are ours, since content is appended to; raw values are never changed.
+  if (patch.content !== undefined) set('content', patch.content?.slice() ?? [])
+  if (patch.locations !== undefined) set('locations', patch.locations?.slice() ?? [])
+  if (patch.rawInput !== undefined) set('rawInput', patch.rawInput ?? undefined)
+  if (patch.rawOutput !== undefined) set('rawOutput', patch.rawOutput ?? undefined)
+  return changed
+}
+
+/** `null`: the agent took back what it said of the status. */
+function setStatus(
+  step: Step,
+  position: number,
+  entry: ToolCallEntry,
+  status: ToolCallStatus | null,
+): boolean {
+  const { books } = step.state
+  if (status === null) books.untoldTools.add(position)
+  else books.untoldTools.delete(position)
+  const before = entry.status
+  entry.status = status ?? 'pending'
+  if (isFinalStatus(entry.status)) {
+    books.openTools.delete(position)
+    books.untoldTools.delete(position)
+    stopTime(step, entry)
+  } else {
+    books.openTools.add(position)
+    delete entry.endedAt
+  }
+  return before !== entry.status
+}

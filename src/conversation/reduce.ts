@@ -1,0 +1,90 @@
+import type { SessionUpdate } from '../acp/model.ts'
+import type { ReducingState, Step } from './books.ts'
+import { configOptions, configValue, head, info, planRemoved, planUpsert } from './reduce-head.ts'
+import { messageChunk, messageUpsert } from './reduce-messages.ts'
+import { compactionChunk, compactionUpsert, notice, unknown } from './reduce-notes.ts'
+import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
+import { toolCallContent, toolCallUpsert } from './reduce-tool-calls.ts'
+import { endWork, workGoesOn } from './reduce-turn.ts'
+import type { Change } from './state.ts'
+
+export { createSessionState, type ReducingState } from './books.ts'
+
+/**
+ * Takes one update into the state and tells what it changed.
+ *
+ * The state is changed in place, so that the hundred-thousandth update costs what the tenth did: lists grow at their
+ * end, entities are found by their ids, adjacent text is appended to. What an update holds is never changed. In one
+ * list of changes an entry is told either as a whole or by its appended text, never both.
+ *
+ * @param now milliseconds since the epoch; absent in a replay, whose entries get no times.
+ */
+export function reduce(state: ReducingState, update: SessionUpdate, now?: number): Change[] {
+  const step: Step = { state, now, changes: [] }
+  switch (update.type) {
+    case 'message_chunk':
+      messageChunk(step, update.role, update.messageId, update.content)
+      break
+    case 'message':
+      messageUpsert(step, update.role, update.messageId, update.content)
+      break
+    case 'tool_call':
+      toolCallUpsert(step, update.toolCall)
+      break
+    case 'tool_call_content':
+      toolCallContent(step, update.toolCallId, update.content)
+      break
+    case 'terminal':
+      terminalUpsert(step, update.terminal)
+      break
+    case 'terminal_output':
+      terminalOutput(step, update.terminalId, update.text)
+      break
+    case 'plan':
+      planUpsert(step, update.plan)
+      break
+    case 'plan_removed':
+      planRemoved(step, update.planId)
+      break
+    case 'commands':
+      state.commands = update.commands
+      head(step, 'commands')
+      break
+    case 'config_options':
+      configOptions(step, update.options)
+      break
+    case 'config_value':
+      configValue(step, update.category, update.value)
+      break
+    case 'info':
+      info(step, update)
+      break
+    case 'usage':
+      state.usage = update.usage
+      head(step, 'usage')
+      break
+    case 'notice':
+      notice(step, update)
+      break
+    case 'compaction':
+      compactionUpsert(step, update)
+      break
+    case 'compaction_chunk':
+      compactionChunk(step, update.compactionId, update.content)
+      break
+    case 'state':
+      if (isIdle(update)) endWork(step, update)
+      else workGoesOn(step, update.state)
+      break
+    case 'unknown':
+      unknown(step, update)
+      break
+  }
+  return step.changes
+}
+
+type StateUpdate = Extract<SessionUpdate, { type: 'state' }>
+
+export function isIdle(update: StateUpdate): update is Extract<StateUpdate, { state: 'idle' }> {
+  return update.state === 'idle'
+}

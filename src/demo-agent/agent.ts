@@ -1,0 +1,168 @@
+import path from 'node:path'
+import {
+  type AgentApp,
+  type AgentContext,
+  agent,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
+} from '@agentclientprotocol/sdk'
+import { type ClientFeatures, clientFeatures, NO_FEATURES } from './client-features.ts'
+import { COMMANDS } from './scenes/index.ts'
+import type { DemoSession } from './session.ts'
+import { Sessions } from './sessions.ts'
+import { configOptions, modeState, withOption } from './settings.ts'
+import type { SessionStore } from './store.ts'
+import { takeTurn } from './take-turn.ts'
+import { interruptions } from './transcript.ts'
+
+export interface DemoAgentOptions {
+  store: SessionStore
+  /** Multiplies every pause; 0 for none. */
+  pace: number
+  log: (message: string) => void
+}
+
+/** The demo agent's side of the protocol: every method, and nothing of what a turn does. */
+export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; stop(): Promise<void> } {
+  const { store, pace, log } = options
+  const sessions = new Sessions(store, error => log(`The session could not be written: ${String(error)}`))
+  let features: ClientFeatures = NO_FEATURES
+
+  const start = (session: DemoSession, client: AgentContext) => {
+    afterResponse(() => sendCommands(session, client), log)
+    return startOf(session, features)
+  }
+
+  const app = agent({ name: 'parley-demo-agent' })
+    .onRequest('initialize', ({ params }) => {
+      features = clientFeatures(params.clientCapabilities)
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' },
+        authMethods: [],
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, audio: true, embeddedContext: true },
+          mcpCapabilities: { http: true, sse: true },
+          sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+        },
+      }
+    })
+    .onRequest('session/new', ({ params, client }) => {
+      checkPlace(params)
+      const session = sessions.create(params)
+      return { sessionId: session.id, ...start(session, client) }
+    })
+    .onRequest('session/load', async ({ params, client }) => {
+      checkPlace(params)
+      const session = await sessions.reopen(params.sessionId, params)
+      const updates = store.transcript(session.id)
+      const ends = interruptions(updates)
+      for (const update of ends) session.record(update)
+      for (const update of [...updates, ...ends]) {
+        await client.notify('session/update', { sessionId: session.id, update })
+      }
+      return start(session, client)
+    })
+    .onRequest('session/resume', async ({ params, client }) => {
+      checkPlace(params)
+      return start(await sessions.reopen(params.sessionId, params), client)
+    })
+    .onRequest('session/list', ({ params }) => {
+      const { sessions: page, nextCursor } = sessions.list(params)
+      return {
+        sessions: page.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
+          sessionId,
+          cwd,
+          additionalDirectories,
+          ...(title === undefined ? {} : { title }),
+          updatedAt,
+        })),
+        ...(nextCursor === undefined ? {} : { nextCursor }),
+      }
+    })
+    .onRequest('session/close', async ({ params }) => {
+      await sessions.close(params.sessionId)
+      return {}
+    })
+    .onRequest('session/delete', async ({ params }) => {
+      await sessions.delete(params.sessionId)
+      return {}
+    })
+    .onRequest('session/set_mode', async ({ params, client }) => {
+      const session = sessions.get(params.sessionId)
+      const settings = withOption(session.settings, 'mode', params.modeId)
+      if (!settings) throw RequestError.invalidParams({ modeId: params.modeId }, 'no such mode')
+      session.change({ settings })
+      await client.notify('session/update', {
+        sessionId: session.id,
+        update: {
+          sessionUpdate: 'config_option_update',
+          configOptions: configOptions(settings, features.booleans),
+        },
+      })
+      return {}
+    })
+    .onRequest('session/set_config_option', async ({ params, client }) => {
+      const session = sessions.get(params.sessionId)
+      const settings = withOption(session.settings, params.configId, params.value)
+      if (!settings) {
+        throw RequestError.invalidParams(
+          { configId: params.configId },
+          'no such option, or not a value of it',
+        )
+      }
+      session.change({ settings })
+      if (params.configId === 'mode') {
+        await client.notify('session/update', {
+          sessionId: session.id,
+          update: { sessionUpdate: 'current_mode_update', currentModeId: settings.mode },
+        })
+      }
+      return { configOptions: configOptions(settings, features.booleans) }
+    })
+    .onRequest('session/prompt', async ({ params, client, signal }) => {
+      const session = sessions.get(params.sessionId)
+      if (session.isRunning) {
+        throw RequestError.invalidRequest({ sessionId: session.id }, 'a turn is already running')
+      }
+      if (params.prompt.length === 0) throw RequestError.invalidParams({}, 'the prompt is empty')
+      return takeTurn({ session, client, features, signal, prompt: params.prompt, pace })
+    })
+    .onNotification('session/cancel', ({ params }) => {
+      // A session that was closed meanwhile has nothing left to cancel.
+      void sessions.find(params.sessionId)?.cancel()
+    })
+
+  return { app, stop: () => sessions.stop() }
+}
+
+function startOf(
+  session: DemoSession,
+  features: ClientFeatures,
+): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
+  return {
+    modes: modeState(session.settings),
+    configOptions: configOptions(session.settings, features.booleans),
+  }
+}
+
+async function sendCommands(session: DemoSession, client: AgentContext): Promise<void> {
+  await client.notify('session/update', {
+    sessionId: session.id,
+    update: { sessionUpdate: 'available_commands_update', availableCommands: COMMANDS },
+  })
+}
+
+/** A session's first update comes after the response that names the session: a client may not know it before. */
+function afterResponse(work: () => Promise<void>, log: (message: string) => void): void {
+  setImmediate(() => work().catch(error => log(`Not sent: ${String(error)}`)))
+}
+
+function checkPlace(place: { cwd: string; additionalDirectories?: string[] }): void {
+  for (const directory of [place.cwd, ...(place.additionalDirectories ?? [])]) {
+    if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')
+  }
+}

@@ -1,0 +1,91 @@
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { mayRun } from '../permission.ts'
+import { NEW_FILE, proposeEdit } from '../propose-edit.ts'
+import type { ToolCallChange } from '../tool-call.ts'
+import type { Turn } from '../turn.ts'
+import { isInsideRoots, locate, readText, shortName, subjectFile, writeText } from '../workspace.ts'
+
+export type EditResult = 'written' | 'rejected' | 'failed'
+
+/** `/edit [path]`: proposes a small change, asks, writes. */
+export async function edit(turn: Turn, input: string): Promise<void> {
+  if (turn.session.settings.mode === 'plan') {
+    return turn.say('I am in the mode *Plan*: I would propose a small edit here, but I change nothing.')
+  }
+  const file = input ? await locate(turn, input) : await subjectFile(turn, '')
+  await turn.think(
+    'A small change is enough: one comment at the end of the file, easy to see and easy to undo.',
+  )
+  const result = await editFile(turn, file ?? path.join(turn.session.cwd, 'parley-demo.md'))
+  await turn.say(afterEdit(result))
+}
+
+export function afterEdit(result: EditResult): string {
+  if (result === 'written') return 'The change is written. Undo it in the editor if you do not want it.\n\n'
+  if (result === 'rejected') return 'You rejected the edit, so the file is as it was.\n\n'
+  return 'The edit did not work; the tool call above says why.\n\n'
+}
+
+/** A kind of file in which the demo knows no comment gets a new file beside it instead. */
+export async function editFile(turn: Turn, wanted: string): Promise<EditResult> {
+  const file = proposeEdit(wanted, '') === undefined ? path.join(turn.session.cwd, 'parley-demo.md') : wanted
+  const call = await turn.tool({
+    title: `Edit ${shortName(turn, file)}`,
+    kind: 'edit',
+    locations: [{ path: file }],
+    rawInput: { path: file },
+  })
+  try {
+    if (!isInsideRoots(turn, file)) {
+      await call.fail(`${file} is outside the folders of this session.`)
+      return 'failed'
+    }
+    let change = await proposal(turn, file)
+    await turn.rest(400)
+    const shown = diffOf(file, change)
+    await call.update(shown)
+    if (!(await mayRun(turn, call, 'edit', shown))) return 'rejected'
+    await call.run()
+    // The person may have typed while they were asked: the change is made to what is there now.
+    change = await proposal(turn, file)
+    await writeText(turn, file, change.newText)
+    await call.complete({ ...diffOf(file, change), rawOutput: { written: change.newText.length } })
+    return 'written'
+  } catch (error) {
+    turn.check()
+    await call.fail(`The edit failed: ${error instanceof Error ? error.message : String(error)}`)
+    return 'failed'
+  }
+}
+
+interface Change {
+  oldText: string | null
+  newText: string
+  line: number
+}
+
+async function proposal(turn: Turn, file: string): Promise<Change> {
+  const exists = await fs.stat(file).then(
+    () => true,
+    () => false,
+  )
+  if (!exists) return { oldText: null, newText: NEW_FILE, line: 1 }
+  const oldText = await readText(turn, file)
+  const newText = proposeEdit(file, oldText) ?? oldText
+  return { oldText, newText, line: firstDifference(oldText, newText) }
+}
+
+function diffOf(file: string, change: Change): ToolCallChange {
+  return {
+    content: [{ type: 'diff', path: file, oldText: change.oldText, newText: change.newText }],
+    locations: [{ path: file, line: change.line }],
+  }
+}
+
+/** 1-based */
+function firstDifference(a: string, b: string): number {
+  const [before, after] = [a.split('\n'), b.split('\n')]
+  const index = after.findIndex((line, position) => line !== before[position])
+  return index < 0 ? 1 : index + 1
+}

@@ -1,0 +1,111 @@
+import type { AvailableCommand } from '@agentclientprotocol/sdk'
+import type { Turn } from '../turn.ts'
+import { compact, notice, stop, where } from './about.ts'
+import { edit } from './edit.ts'
+import { ask } from './form.ts'
+import { media } from './media.ts'
+import { plan } from './plan.ts'
+import { read } from './read.ts'
+import { run } from './run.ts'
+import { long, markdown, think } from './talk.ts'
+import { tour } from './tour.ts'
+import { fail, slow } from './work.ts'
+
+/** What one prompt is answered with. `input` is what follows the command. */
+export type Scene = (turn: Turn, input: string) => Promise<void>
+
+interface SceneCommand {
+  name: string
+  description: string
+  hint?: string
+  scene: Scene
+}
+
+export const SCENES: readonly SceneCommand[] = [
+  { name: 'help', description: 'What the demo agent can show', scene: help },
+  { name: 'tour', description: 'A whole turn: read, plan, edit, run', scene: tour },
+  { name: 'plan', description: 'A plan that makes progress', hint: 'what to plan', scene: plan },
+  { name: 'read', description: 'Read a file', hint: 'path', scene: read },
+  { name: 'edit', description: 'Propose a small edit and ask before writing it', hint: 'path', scene: edit },
+  { name: 'run', description: 'Run a command in a terminal', hint: 'command line', scene: run },
+  { name: 'fail', description: 'A tool call that fails', scene: fail },
+  { name: 'slow', description: 'Slow work that can be cancelled', hint: 'seconds', scene: slow },
+  { name: 'think', description: 'Thoughts between words', scene: think },
+  { name: 'long', description: 'A long answer', hint: 'number of paragraphs', scene: long },
+  { name: 'markdown', description: 'Everything markdown can be', scene: markdown },
+  { name: 'media', description: 'An image, a sound and resources', scene: media },
+  { name: 'where', description: 'The folders and MCP servers of this session', scene: where },
+  { name: 'ask', description: 'Ask something with a form', scene: ask },
+  { name: 'notice', description: 'Notices of every severity', scene: notice },
+  { name: 'compact', description: 'Sum up the context', scene: compact },
+  {
+    name: 'stop',
+    description: 'End the turn for a reason of your choice',
+    hint: 'max_tokens, refusal, …',
+    scene: stop,
+  },
+]
+
+export const COMMANDS: AvailableCommand[] = SCENES.map(({ name, description, hint }) => ({
+  name,
+  description,
+  ...(hint === undefined ? {} : { input: { hint } }),
+}))
+
+/** Words that stand for a command in a prompt that has none. The first that fits wins. */
+const WORDS: Array<[RegExp, string]> = [
+  [/^(help|what can you do)\b/i, 'help'],
+  [/^(hi|hello|hey)\b[\s!.]*$/i, 'help'],
+  [/^(please )?run\s+`([^`]+)`/i, 'run'],
+  [/\b(fail|failing|failure)\b/i, 'fail'],
+  [/\bslow(ly)?\b/i, 'slow'],
+  [/\bmarkdown\b/i, 'markdown'],
+  [/^(please )?(make|write|show)( me)? a plan\b/i, 'plan'],
+  [/^(please )?(edit|change|fix)\s+\S+\.\w+/i, 'edit'],
+  [/^(please )?(read|open|show|explain)( me)?\s+\S+\.\w+/i, 'read'],
+]
+
+/** The scene for a prompt's text: a slash command, a word it knows, else the tour. */
+export function sceneFor(text: string): { scene: Scene; input: string } {
+  const slash = /^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text)
+  if (slash) {
+    const found = SCENES.find(candidate => candidate.name === slash[1])
+    if (found) return { scene: found.scene, input: (slash[2] ?? '').trim() }
+    return { scene: turn => unknown(turn, slash[1] ?? ''), input: '' }
+  }
+  const trimmed = text.trim()
+  for (const [pattern, name] of WORDS) {
+    if (!pattern.test(trimmed)) continue
+    const scene = SCENES.find(candidate => candidate.name === name)?.scene ?? tour
+    return { scene, input: inputOf(name, trimmed) }
+  }
+  return { scene: tour, input: trimmed }
+}
+
+function inputOf(name: string, text: string): string {
+  if (name === 'run') return /`([^`]+)`/.exec(text)?.[1] ?? ''
+  if (name === 'edit' || name === 'read') return /[^\s`'"]+\.\w+/.exec(text)?.[0] ?? ''
+  if (name === 'slow') return /\d+(\.\d+)?/.exec(text)?.[0] ?? ''
+  return ''
+}
+
+async function help(turn: Turn): Promise<void> {
+  const rows = SCENES.map(
+    ({ name, description, hint }) => `| \`/${name}${hint ? ` ${hint}` : ''}\` | ${description} |`,
+  )
+  await turn.say(
+    [
+      'I am the **demo agent**: a script without a model, an account or a network. I can show:',
+      '',
+      '| command | what |',
+      '| --- | --- |',
+      ...rows,
+      '',
+      'Anything else you write starts the tour. The *mode* decides what I ask for, the *model* how fast I talk.',
+    ].join('\n'),
+  )
+}
+
+async function unknown(turn: Turn, name: string): Promise<void> {
+  await turn.say(`I know no command \`/${name}\`. Type \`/help\` for those I know.`)
+}

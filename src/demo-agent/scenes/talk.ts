@@ -1,0 +1,98 @@
+import type { Turn } from '../turn.ts'
+
+/** `/think`: several thoughts, with words between them. */
+export async function think(turn: Turn): Promise<void> {
+  if (!turn.session.settings.thoughts) {
+    return turn.say('*Show thoughts* is switched off for this session, so there is nothing to see.')
+  }
+  await turn.think(
+    '**Looking at the question**\n\nNobody asked for anything in particular. ' +
+      'That is fine: this is about how thoughts are shown, not about what they are.',
+  )
+  await turn.say('First I thought about the question.\n\n')
+  await turn.think('And now a second thought, after some words. It should be a block of its own.')
+  await turn.say('Then I had a second thought. Both were scripted.')
+}
+
+/** `/long [paragraphs]` */
+export async function long(turn: Turn, input: string): Promise<void> {
+  const paragraphs = Math.min(Math.max(Number.parseInt(input, 10) || 40, 1), 2_000)
+  for (let number = 1; number <= paragraphs; number++) {
+    await turn.say(paragraph(number, paragraphs), `long-${turn.session.id}-${turn.session.meta.prompts}`)
+  }
+}
+
+function paragraph(number: number, of: number): string {
+  const heading = number % 10 === 1 ? `## Part ${Math.ceil(number / 10)}\n\n` : ''
+  return (
+    `${heading}This is paragraph **${number}** of ${of}. It is here to be scrolled past: while it streams, the view ` +
+    'should stay where you put it, and follow only when you are at the end. Select some of this text, scroll up, ' +
+    `type in the composer; none of it should be disturbed by paragraph ${number + 1}.\n\n`
+  )
+}
+
+/** `/markdown`: everything that markdown can be. */
+export async function markdown(turn: Turn): Promise<void> {
+  await turn.say(MARKDOWN)
+}
+
+const MARKDOWN = `# Heading one
+## Heading two
+### Heading three
+
+Plain text with *emphasis*, **strong**, ~~struck~~, \`code\`, a [link](https://agentclientprotocol.com) and a bare
+address: https://agentclientprotocol.com. A line\\
+break, an escaped \\*star\\*, and other scripts: żółć, 日本語, العربية, 👩‍💻.
+
+- a list
+  - with a deeper level
+    - and a third
+- [x] a task that is done
+- [ ] a task that is not
+
+1. first
+2. second
+   with a second line
+
+> A quotation
+> > within a quotation
+
+| left | centre | right |
+| :--- | :---: | ---: |
+| \`a\` | **b** | 1 |
+| a longer cell | c | 1,000 |
+
+\`\`\`ts
+export function greet(name: string): string {
+  // Highlighted as TypeScript.
+  return \`Hello, \${name}\`
+}
+\`\`\`
+
+\`\`\`diff
+- the old line
++ the new line
+\`\`\`
+
+\`\`\`
+A fence without a language, and a line that is far too long for any side bar ${'and goes on '.repeat(12)}until here.
+\`\`\`
+
+Inline maths $e^{i\\pi} + 1 = 0$ and a block:
+
+$$
+\\sum_{k=1}^{n} k = \\frac{n(n+1)}{2}
+$$
+
+\`\`\`mermaid
+graph LR
+  Editor -- ACP --> Agent
+  Agent -- MCP --> Tools
+\`\`\`
+
+<b>HTML is shown as text or made safe.</b><script>document.title = 'This must never run'</script>
+
+---
+
+That was all of it.
+`

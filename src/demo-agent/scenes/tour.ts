@@ -1,0 +1,86 @@
+import path from 'node:path'
+import { choose } from '../permission.ts'
+import type { Turn } from '../turn.ts'
+import { shortName, subjectFile } from '../workspace.ts'
+import { attachments } from './attachments.ts'
+import { afterEdit, editFile } from './edit.ts'
+import { describe, readFile } from './read.ts'
+import { afterRun, lookAround } from './run.ts'
+
+/** `/tour`, and what any other prompt gets: a look at a real file, a small real edit, a harmless command. */
+export async function tour(turn: Turn, input: string): Promise<void> {
+  await turn.think(
+    'I am a script, not a model, so I cannot understand the question. ' +
+      'What I can do is show every step of a turn: read, plan, edit, run. ' +
+      'First I need a file to show it with.',
+  )
+  await turn.say(
+    'I am the **demo agent**: a script that shows what working with an agent looks like, without an account. ' +
+      'Everything I do in your folder is real, and I ask before I change anything.\n\n',
+  )
+  const attached = attachments(turn.prompt)
+  if (attached) await turn.say(attached)
+
+  await turn.plan(['Read a file', 'Propose a small edit', 'Run a harmless command', 'Sum up'])
+  await turn.step(0)
+  const file = await subjectFile(turn, input)
+  const seen = file ? await readFile(turn, file) : undefined
+  await turn.say(
+    seen ? describe(turn, seen) : 'There is no text file here yet, so I will propose a new one.\n\n',
+  )
+
+  if (turn.session.settings.mode === 'plan' && !(await mayLeavePlan(turn))) {
+    return turn.say('Then I leave it at the plan. Switch the mode, or ask again, whenever you like.')
+  }
+  await turn.step(1)
+  const target = seen?.file ?? path.join(turn.session.cwd, 'parley-demo.md')
+  await turn.think(`One comment at the end of ${shortName(turn, target)} will do: visible, and easy to undo.`)
+  const edited = await editFile(turn, target)
+  await turn.say(afterEdit(edited))
+
+  await turn.step(2)
+  const ran = await lookAround(turn)
+  await turn.say(afterRun(ran))
+
+  await turn.step(3)
+  await turn.say(
+    [
+      '### Done',
+      '',
+      '| step | result |',
+      '| --- | --- |',
+      `| read | ${seen ? `\`${shortName(turn, seen.file)}\`` : 'nothing to read'} |`,
+      `| edit | ${edited} |`,
+      `| command | ${typeof ran === 'string' ? ran : `exit code ${ran.exitCode ?? ran.signal}`} |`,
+      '',
+      'Type `/help` to see what else I can show: failures, slow work to cancel, all of markdown, images.',
+    ].join('\n'),
+  )
+  await turn.step(4)
+}
+
+/** Asks to go on from planning to doing, as agents with a plan mode do. */
+async function mayLeavePlan(turn: Turn): Promise<boolean> {
+  const call = await turn.tool({
+    title: 'Ready to carry out the plan?',
+    kind: 'switch_mode',
+    content: [
+      {
+        type: 'content',
+        content: { type: 'text', text: '1. a comment at the end of one file\n2. a look into the folder' },
+      },
+    ],
+  })
+  const chosen = await choose(turn, call, {}, [
+    { optionId: 'ask', name: 'Yes, and ask before each step', kind: 'allow_once' },
+    { optionId: 'edit', name: 'Yes, and edit freely', kind: 'allow_always' },
+    { optionId: 'stay', name: 'No, stay in Plan', kind: 'reject_once' },
+  ])
+  if (chosen !== 'ask' && chosen !== 'edit') {
+    await call.fail('The plan stays a plan.')
+    return false
+  }
+  await call.complete()
+  await turn.changeMode(chosen)
+  return true
+}

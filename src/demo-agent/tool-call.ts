@@ -1,0 +1,76 @@
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk'
+
+export interface ToolCallStart {
+  title: string
+  kind: ToolKind
+  locations?: Array<{ path: string; line?: number }>
+  content?: ToolCallContent[]
+  rawInput?: unknown
+}
+export type ToolCallChange = Omit<ToolCallUpdate, 'toolCallId'>
+type Emit = (update: SessionUpdate, recordAs?: SessionUpdate) => Promise<void>
+
+/** One tool call of a turn, from its first word to its last. */
+export class ToolCall {
+  readonly id: string
+  readonly start: ToolCallStart
+  readonly #emit: Emit
+  #open = true
+
+  constructor(id: string, start: ToolCallStart, emit: Emit) {
+    this.id = id
+    this.start = start
+    this.#emit = emit
+  }
+
+  get isOpen(): boolean {
+    return this.#open
+  }
+
+  announce(): Promise<void> {
+    return this.#emit({ sessionUpdate: 'tool_call', toolCallId: this.id, status: 'pending', ...this.start })
+  }
+
+  /** @param recordAs what a later replay shows instead, when the content will mean nothing by then (a terminal) */
+  update(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
+    return this.#emit(this.#patch(change), recordAs && this.#patch(recordAs))
+  }
+
+  run(): Promise<void> {
+    return this.update({ status: 'in_progress' })
+  }
+
+  complete(change: ToolCallChange = {}, recordAs?: ToolCallChange): Promise<void> {
+    this.#open = false
+    const status = 'completed'
+    return this.update({ ...change, status }, recordAs && { ...recordAs, status })
+  }
+
+  /** Like {@link complete}, for work that ended badly and whose content already shows how. */
+  endFailed(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
+    this.#open = false
+    const status = 'failed'
+    return this.update({ ...change, status }, recordAs && { ...recordAs, status })
+  }
+
+  fail(message: string, content: ToolCallContent[] = []): Promise<void> {
+    this.#open = false
+    return this.update({ status: 'failed', content: [...content, text(message)] })
+  }
+
+  #patch(change: ToolCallChange): SessionUpdate {
+    return { sessionUpdate: 'tool_call_update', toolCallId: this.id, ...change }
+  }
+}
+
+/** Text as the content of a tool call. */
+export function text(value: string): ToolCallContent {
+  return { type: 'content', content: { type: 'text', text: value } }
+}
+
+/** Text as it is, in a fence longer than any inside it. */
+export function fenced(value: string, language = ''): ToolCallContent {
+  const longest = Math.max(2, ...[...value.matchAll(/`{3,}/g)].map(match => match[0].length))
+  const fence = '`'.repeat(longest + 1)
+  return text(`${fence}${language}\n${value.replace(/\n$/, '')}\n${fence}`)
+}

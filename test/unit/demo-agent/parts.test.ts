@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import zlib from 'node:zlib'
+import fc from 'fast-check'
+import { pieces } from '../../../src/demo-agent/pace.ts'
+import { proposeEdit } from '../../../src/demo-agent/propose-edit.ts'
+import { gradientPng, toneWav } from '../../../src/demo-agent/scenes/media.ts'
+import { stateDirectory } from '../../../src/demo-agent/state-directory.ts'
+import { type SessionMeta, SessionStore } from '../../../src/demo-agent/store.ts'
+import { fenced } from '../../../src/demo-agent/tool-call.ts'
+import { interruptions, Transcript } from '../../../src/demo-agent/transcript.ts'
+import { temporary } from './support.ts'
+
+const META: SessionMeta = {
+  version: 1,
+  sessionId: '3f0c1c1e-6f0e-4c0e-9a55-0d3c2b1a0f9e',
+  cwd: '/workspace',
+  additionalDirectories: [],
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  prompts: 1,
+  settings: { mode: 'ask', model: 'demo-steady', thoughts: true },
+}
+
+describe('demo agent: parts', () => {
+  it('cuts any text into pieces that joined are the text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), text => pieces(text).join('') === text))
+    assert.deepEqual(pieces('one two\n\nthree'), ['one ', 'two\n\n', 'three'])
+  })
+
+  it('changes nothing but its own comment', () => {
+    const proposed = (file: string, text: string) =>
+      proposeEdit(file, text) ?? assert.fail(`no edit for ${file}`)
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), text => {
+        const once = proposed('a.ts', text)
+        assert.ok(once.startsWith(text))
+        assert.equal(proposed('a.ts', once), once.replace(/1 visit(?=\r?\n$)/, '2 visits'))
+      }),
+    )
+    assert.equal(proposed('a.py', 'x = 1\r\n'), 'x = 1\r\n\r\n# The demo agent was here: 1 visit\r\n')
+    assert.equal(proposed('a.css', ''), '/* The demo agent was here: 1 visit */\n')
+    assert.equal(proposeEdit('package.json', '{}'), undefined)
+  })
+
+  it('fences text that holds fences', () => {
+    const block = fenced('```js\n1\n```')
+    assert.deepEqual(block, { type: 'content', content: { type: 'text', text: '````\n```js\n1\n```\n````' } })
+  })
+
+  it('draws a PNG that can be read back and a WAV of the right length', () => {
+    const png = gradientPng(4, 2)
+    assert.equal(png.subarray(1, 4).toString('latin1'), 'PNG')
+    const dataAt = png.indexOf('IDAT') + 4
+    const length = png.readUInt32BE(dataAt - 8)
+    assert.equal(zlib.inflateSync(png.subarray(dataAt, dataAt + length)).length, (4 * 3 + 1) * 2)
+    assert.equal(png.readUInt32BE(dataAt + length), zlib.crc32(png.subarray(dataAt - 4, dataAt + length)))
+    const wav = toneWav(440, 0.5)
+    assert.equal(wav.length, 44 + 8000)
+    assert.equal(wav.readUInt32LE(4), wav.length - 8)
+  })
+
+  it('finds its state directory on every system', () => {
+    assert.equal(stateDirectory({ PARLEY_DEMO_STATE: '/x' }, 'linux'), path.resolve('/x'))
+    assert.match(stateDirectory({ XDG_STATE_HOME: '/s' }, 'linux'), /^[/\\]s[/\\]parley-demo-agent$/)
+    assert.match(stateDirectory({}, 'darwin'), /Application Support/)
+    assert.match(stateDirectory({ LOCALAPPDATA: 'C:\\L' }, 'win32'), /^C:\\L/)
+  })
+
+  it('ends the tool calls that a transcript leaves open', () => {
+    const ends = interruptions([
+      { sessionUpdate: 'tool_call', toolCallId: 'a', title: 'A', status: 'pending' },
+      { sessionUpdate: 'tool_call', toolCallId: 'b', title: 'B', status: 'pending' },
+      { sessionUpdate: 'tool_call_update', toolCallId: 'a', status: 'completed' },
+    ])
+    assert.deepEqual(
+      ends.map(update => 'toolCallId' in update && [update.toolCallId, update.status]),
+      [['b', 'failed']],
+    )
+  })
+})
+
+describe('demo agent: store', () => {
+  let directory: string
+  let store: SessionStore
+
+  beforeEach(async () => {
+    directory = await temporary('store')
+    store = new SessionStore(directory)
+  })
+  afterEach(() => fs.rm(directory, { recursive: true, force: true }))
+
+  const file = (name: string) => path.join(directory, 'sessions', META.sessionId, name)
+
+  it('skips what is damaged and keeps the rest', async () => {
+    store.save(META)
+    store.append(META.sessionId, [{ sessionUpdate: 'plan', entries: [] }])
+    await fs.appendFile(file('transcript.ndjson'), '{"sessionUpdate": "pl\nnull\n[]\n"text"\n')
+    store.append(META.sessionId, [{ sessionUpdate: 'session_info_update', title: 'T' }])
+    assert.deepEqual(
+      store.transcript(META.sessionId).map(update => update.sessionUpdate),
+      ['plan', 'session_info_update'],
+    )
+    for (const damage of ['', '{', '[]', '{"version":2}', JSON.stringify({ ...META, cwd: 7 })]) {
+      await fs.writeFile(file('meta.json'), damage)
+      assert.deepEqual(store.list(), [], damage)
+      assert.equal(store.read(META.sessionId), undefined)
+    }
+    await fs.writeFile(file('meta.json'), JSON.stringify({ ...META, settings: { mode: 'gone' } }))
+    assert.equal(store.read(META.sessionId)?.settings.mode, 'ask')
+  })
+
+  it('never shows half a file to a reader beside a writer', async () => {
+    store.save(META)
+    const rounds = 200
+    for (let round = 0; round < rounds; round++) {
+      const write = new Promise<void>(resolve =>
+        setImmediate(() => {
+          store.save({ ...META, title: 'x'.repeat(round * 50) })
+          resolve()
+        }),
+      )
+      const [text] = await Promise.all([fs.readFile(file('meta.json'), 'utf8'), write])
+      assert.doesNotThrow(() => JSON.parse(text))
+    }
+    assert.deepEqual(await fs.readdir(path.dirname(file('x'))), ['meta.json'])
+  })
+
+  it('joins the words of one message and writes them in order', () => {
+    const errors: unknown[] = []
+    const transcript = new Transcript(store, META.sessionId, error => errors.push(error))
+    const say = (messageId: string, text: string) =>
+      transcript.add({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } })
+    say('1', 'one ')
+    say('1', 'two')
+    say('2', 'three')
+    transcript.add({ sessionUpdate: 'plan', entries: [] })
+    say('2', 'four')
+    transcript.flush()
+    assert.deepEqual(
+      store
+        .transcript(META.sessionId)
+        .map(update =>
+          'content' in update && update.content && 'text' in update.content
+            ? update.content.text
+            : update.sessionUpdate,
+        ),
+      ['one two', 'three', 'plan', 'four'],
+    )
+    assert.deepEqual(errors, [])
+  })
+
+  it('reports a disk that cannot be written and goes on', async () => {
+    await fs.writeFile(path.join(directory, 'sessions'), 'a file where the folder should be')
+    const errors: unknown[] = []
+    const transcript = new Transcript(store, META.sessionId, error => errors.push(error))
+    transcript.add({ sessionUpdate: 'plan', entries: [] })
+    assert.equal(errors.length, 1)
+    assert.deepEqual(store.list(), [])
+  })
+})

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
+import { SessionStore } from '../../../src/demo-agent/store.ts'
+import { type Rig, spawnDemo, startDemo, temporary, text } from './support.ts'
+
+describe('demo agent: sessions', () => {
+  let rig: Rig
+
+  beforeEach(async () => {
+    rig = await startDemo()
+  })
+  afterEach(() => rig.close())
+
+  const open = async (cwd = rig.workspace) =>
+    (await rig.agent.request('session/new', { cwd, mcpServers: [] })).sessionId
+  const prompt = (sessionId: string, words: string) =>
+    rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
+
+  it('names its commands only after the response that names the session', async () => {
+    const sessionId = await open()
+    assert.deepEqual(rig.client.updates(sessionId), [])
+    await rig.client.when(() => rig.client.ofKind('available_commands_update').length === 1)
+    const commands = rig.client.ofKind('available_commands_update')[0]?.availableCommands ?? []
+    assert.deepEqual(commands.find(({ name }) => name === 'slow')?.input, { hint: 'seconds' })
+    for (const name of ['help', 'plan', 'edit', 'run', 'fail', 'slow', 'think', 'long', 'markdown']) {
+      assert.ok(
+        commands.some(command => command.name === name),
+        name,
+      )
+    }
+  })
+
+  it('titles a session by its first prompt', async () => {
+    const sessionId = await open()
+    await prompt(sessionId, `/think about ${'everything '.repeat(20)}\nand more`)
+    await prompt(sessionId, '/help')
+    const titles = rig.client.ofKind('session_info_update').map(update => update.title)
+    assert.equal(titles.length, 2)
+    assert.equal(titles[0], titles[1])
+    assert.equal([...(titles[0] ?? '')].length, 60)
+  })
+
+  it('replays the conversation on load: prompts, thoughts, tool calls and the plan', async () => {
+    const sessionId = await open()
+    await prompt(sessionId, 'tour')
+    const live = rig.client.updates(sessionId)
+    await rig.agent.request('session/close', { sessionId })
+    rig.client.clear()
+
+    const loaded = await rig.agent.request('session/load', { sessionId, cwd: rig.workspace, mcpServers: [] })
+    assert.equal(loaded.modes?.currentModeId, 'ask')
+    const replayed = rig.client.updates(sessionId)
+    assert.deepEqual(replayed[0]?.sessionUpdate, 'user_message_chunk')
+    for (const kind of ['agent_message_chunk', 'agent_thought_chunk'] as const) {
+      assert.equal(textOf(replayed, kind), textOf(live, kind))
+    }
+    assert.deepEqual(lastPlan(replayed), lastPlan(live))
+    assert.deepEqual(
+      replayed.filter(update => update.sessionUpdate === 'tool_call'),
+      live.filter(update => update.sessionUpdate === 'tool_call'),
+    )
+    assert.ok(replayed.length < live.length / 4, 'words are joined')
+    const contents = replayed.flatMap(update =>
+      update.sessionUpdate === 'tool_call_update' ? (update.content ?? []) : [],
+    )
+    assert.ok(!contents.some(content => content.type === 'terminal'), 'a terminal that is gone is not shown')
+    assert.match(JSON.stringify(contents), /```console/)
+  })
+
+  it('resumes without a replay and keeps the settings', async () => {
+    const sessionId = await open()
+    await prompt(sessionId, '/help')
+    await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
+    await rig.agent.request('session/close', { sessionId })
+    rig.client.clear()
+    const resumed = await rig.agent.request('session/resume', { sessionId, cwd: rig.workspace })
+    assert.equal(resumed.modes?.currentModeId, 'plan')
+    assert.deepEqual(rig.client.updates(), [])
+    assert.equal((await prompt(sessionId, '/help')).stopReason, 'end_turn')
+  })
+
+  it('lists in pages, the newest first, filtered by folder, without what was never prompted', async () => {
+    const store = new SessionStore(rig.state)
+    for (let index = 0; index < 45; index++) {
+      const sessionId = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+      store.save({
+        version: 1,
+        sessionId,
+        cwd: index % 2 === 0 ? '/even' : '/odd',
+        additionalDirectories: [],
+        title: `Session ${index}`,
+        // Two of a kind, so that a page can end between equals.
+        updatedAt: new Date(Date.UTC(2026, 0, 1, 0, Math.floor(index / 2))).toISOString(),
+        prompts: 1,
+        settings: { mode: 'ask', model: 'demo-steady', thoughts: true },
+      })
+    }
+    await open()
+    const titles: string[] = []
+    let cursor: string | undefined
+    let pages = 0
+    do {
+      const page = await rig.agent.request('session/list', cursor === undefined ? {} : { cursor })
+      titles.push(...page.sessions.map(({ title }) => title ?? ''))
+      cursor = page.nextCursor ?? undefined
+      pages++
+    } while (cursor !== undefined)
+    assert.equal(pages, 3)
+    assert.equal(titles.length, 45)
+    assert.equal(new Set(titles).size, 45)
+    assert.equal(titles[0], 'Session 44')
+
+    const odd = await rig.agent.request('session/list', { cwd: '/odd' })
+    assert.equal(odd.sessions.length, 20)
+    assert.ok(odd.sessions.every(({ cwd }) => cwd === '/odd'))
+    await assert.rejects(rig.agent.request('session/list', { cursor: 'nonsense' }), { code: -32602 })
+  })
+
+  it('deletes a session for good', async () => {
+    const sessionId = await open()
+    await prompt(sessionId, '/help')
+    await rig.agent.request('session/delete', { sessionId })
+    assert.deepEqual((await rig.agent.request('session/list', {})).sessions, [])
+    await assert.rejects(
+      rig.agent.request('session/load', { sessionId, cwd: rig.workspace, mcpServers: [] }),
+      {
+        code: -32002,
+      },
+    )
+  })
+
+  it('leaves nothing of a session that was closed before its first prompt', async () => {
+    const sessionId = await open()
+    await rig.agent.request('session/close', { sessionId })
+    assert.deepEqual(await fs.readdir(path.join(rig.state, 'sessions')), [])
+  })
+
+  it('answers with the error of the protocol for a session it does not know, and reads no path from it', async () => {
+    for (const sessionId of ['00000000-0000-4000-8000-000000000000', '../../etc', '']) {
+      await assert.rejects(
+        rig.agent.request('session/load', { sessionId, cwd: rig.workspace, mcpServers: [] }),
+        {
+          code: -32002,
+        },
+      )
+      await assert.rejects(prompt(sessionId, 'hi'), { code: -32002 })
+    }
+    await assert.rejects(rig.agent.request('session/new', { cwd: 'relative', mcpServers: [] }), {
+      code: -32602,
+    })
+  })
+
+  it('takes the folders of the newest load and reports folders and MCP servers', async () => {
+    const sessionId = await open()
+    await prompt(sessionId, '/help')
+    await rig.agent.request('session/load', {
+      sessionId,
+      cwd: rig.workspace,
+      additionalDirectories: ['/second'],
+      mcpServers: [
+        { name: 'files', command: '/bin/files', args: ['--all'], env: [{ name: 'TOKEN', value: 'secret' }] },
+        { type: 'http', name: 'web', url: 'https://mcp.example/', headers: [{ name: 'X', value: 'secret' }] },
+      ],
+    })
+    rig.client.clear()
+    await prompt(sessionId, '/where')
+    assert.match(rig.client.said, /- `\/second`/)
+    assert.match(rig.client.said, /\*\*files\*\*: stdio, `\/bin\/files --all`/)
+    assert.match(rig.client.said, /\*\*web\*\*: http, https:\/\/mcp\.example\//)
+    assert.doesNotMatch(rig.client.said, /secret/)
+    assert.match(rig.client.said, /connects to no MCP server/)
+  })
+
+  it('cancels the running turn when its session is closed or loaded anew', async () => {
+    const sessionId = await open()
+    const turn = prompt(sessionId, '/slow 3600')
+    await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
+    await rig.agent.request('session/load', { sessionId, cwd: rig.workspace, mcpServers: [] })
+    assert.equal((await turn).stopReason, 'cancelled')
+    const again = prompt(sessionId, '/slow 3600')
+    await rig.client.when(() => rig.client.tools['Work for 3600 seconds'] === 'in_progress')
+    await rig.agent.request('session/close', { sessionId })
+    assert.equal((await again).stopReason, 'cancelled')
+  })
+
+  it('never mixes two sessions that run at once', async () => {
+    const [one, two] = [await open(), await open()]
+    await Promise.all([prompt(one, '/plan count sheep'), prompt(two, '/markdown')])
+    const [first, second] = [rig.client.updates(one), rig.client.updates(two)]
+    assert.match(textOf(first, 'agent_message_chunk'), /count sheep/)
+    assert.doesNotMatch(textOf(second, 'agent_message_chunk'), /sheep/)
+    assert.match(textOf(second, 'agent_message_chunk'), /That was all of it/)
+  })
+})
+
+describe('demo agent: as a program', () => {
+  it('keeps its sessions through a restart, ends with its stdin, and marks what a kill cut short', async () => {
+    const state = await temporary('state')
+    const workspace = await temporary('workspace')
+    try {
+      const first = await spawnDemo({ state })
+      const { sessionId } = await first.agent.request('session/new', { cwd: workspace, mcpServers: [] })
+      await first.agent.request('session/prompt', { sessionId, prompt: [text('/think before the kill')] })
+      const cut = first.agent.request('session/prompt', { sessionId, prompt: [text('/slow 3600')] })
+      cut.catch(() => {})
+      await first.client.when(() => first.client.tools['Work for 3600 seconds'] === 'in_progress')
+      first.child.kill('SIGKILL')
+      await first.exited
+
+      const second = await spawnDemo({ state })
+      const { sessions } = await second.agent.request('session/list', { cwd: workspace })
+      assert.deepEqual(
+        sessions.map(({ sessionId: id, title }) => [id, title]),
+        [[sessionId, '/think before the kill']],
+      )
+      await second.agent.request('session/load', { sessionId, cwd: workspace, mcpServers: [] })
+      assert.match(second.client.said, /Then I had a second thought/)
+      assert.equal(second.client.tools['Work for 3600 seconds'], 'failed')
+      second.child.stdin?.end()
+      assert.deepEqual(await second.exited, { code: 0, signal: null })
+    } finally {
+      await fs.rm(state, { recursive: true, force: true })
+      await fs.rm(workspace, { recursive: true, force: true })
+    }
+  })
+})
+
+function textOf(updates: SessionUpdate[], kind: 'agent_message_chunk' | 'agent_thought_chunk'): string {
+  return updates
+    .map(update =>
+      update.sessionUpdate === kind && update.content.type === 'text' ? update.content.text : '',
+    )
+    .join('')
+}
+
+function lastPlan(updates: SessionUpdate[]): unknown {
+  return updates.filter(update => update.sessionUpdate === 'plan').at(-1)
+}

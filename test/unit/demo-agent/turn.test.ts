@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Rig, select, startDemo, text } from './support.ts'
+
+describe('demo agent: turns', () => {
+  let rig: Rig
+  let sessionId: string
+
+  beforeEach(async () => {
+    rig = await startDemo()
+    sessionId = (await rig.agent.request('session/new', { cwd: rig.workspace, mcpServers: [] })).sessionId
+  })
+  afterEach(() => rig.close())
+
+  const prompt = (words: string) => rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
+
+  it('takes an unknown prompt through the whole tour', async () => {
+    const { stopReason } = await prompt('Please look at my project')
+    assert.equal(stopReason, 'end_turn')
+    const command = process.platform === 'win32' ? 'dir' : 'ls -la'
+    assert.deepEqual(rig.client.tools, {
+      'Read README.md': 'completed',
+      'Edit README.md': 'completed',
+      [command]: 'completed',
+    })
+    const file = path.join(rig.workspace, 'README.md')
+    assert.equal(
+      await fs.readFile(file, 'utf8'),
+      '# Sample\n\nA sample project.\n\n<!-- The demo agent was here: 1 visit -->\n',
+    )
+    assert.deepEqual(rig.client.writes, [file])
+    assert.deepEqual(new Set(rig.client.reads), new Set([file]))
+    assert.deepEqual(rig.client.released, ['terminal-1'])
+    assert.deepEqual(
+      rig.client.permissions.map(request => request.toolCall.title),
+      ['Edit README.md', command],
+    )
+    assert.ok(rig.client.ofKind('agent_thought_chunk').length > 10)
+    const plans = rig.client.ofKind('plan').map(({ entries }) => entries.map(entry => entry.status).join(' '))
+    assert.equal(plans[0], 'pending pending pending pending')
+    assert.equal(plans[1], 'in_progress pending pending pending')
+    assert.equal(plans.at(-1), 'completed completed completed completed')
+    const usage = rig.client.ofKind('usage_update').at(-1)
+    assert.ok(usage && usage.used > 0 && usage.size === 200_000)
+    assert.match(rig.client.said, /\| edit \| written \|/)
+  })
+
+  it('shows the diff with the question and again when it is done', async () => {
+    await prompt('/edit README.md')
+    const [asked] = rig.client.permissions
+    const oldText = '# Sample\n\nA sample project.\n'
+    const diff = {
+      type: 'diff',
+      path: path.join(rig.workspace, 'README.md'),
+      oldText,
+      newText: `${oldText}\n<!-- The demo agent was here: 1 visit -->\n`,
+    }
+    assert.deepEqual(asked?.toolCall.content, [diff])
+    assert.deepEqual(
+      rig.client.ofKind('tool_call_update').find(update => update.status === 'completed')?.content,
+      [diff],
+    )
+  })
+
+  it('edits what the file holds after the person answered', async () => {
+    const file = path.join(rig.workspace, 'README.md')
+    rig.client.answer = async request => {
+      await fs.writeFile(file, 'Typed meanwhile.\n')
+      return select(request, 'allow_once')
+    }
+    await prompt('/edit README.md')
+    assert.equal(
+      await fs.readFile(file, 'utf8'),
+      'Typed meanwhile.\n\n<!-- The demo agent was here: 1 visit -->\n',
+    )
+  })
+
+  it('says so and goes on when the person rejects', async () => {
+    rig.client.answer = request => select(request, 'reject_once')
+    const { stopReason } = await prompt('a tour please')
+    assert.equal(stopReason, 'end_turn')
+    assert.equal(rig.client.tools['Edit README.md'], 'failed')
+    assert.match(rig.client.said, /You rejected the edit/)
+    assert.match(rig.client.said, /You rejected the command/)
+    assert.equal(
+      await fs.readFile(path.join(rig.workspace, 'README.md'), 'utf8'),
+      '# Sample\n\nA sample project.\n',
+    )
+  })
+
+  it('asks no more after "always", and never again after "reject always"', async () => {
+    rig.client.answer = request => select(request, 'allow_always')
+    await prompt('/edit README.md')
+    await prompt('/edit README.md')
+    assert.equal(rig.client.permissions.length, 1)
+    assert.match(await fs.readFile(path.join(rig.workspace, 'README.md'), 'utf8'), /here: 2 visits/)
+    rig.client.answer = request => select(request, 'reject_always')
+    await prompt('/run echo one')
+    await prompt('/run echo two')
+    assert.equal(rig.client.permissions.length, 2)
+    assert.equal(rig.client.tools['echo two'], 'failed')
+  })
+
+  it('ends the turn as cancelled when the question is cancelled', async () => {
+    rig.client.answer = () => ({ outcome: { outcome: 'cancelled' } })
+    assert.equal((await prompt('/edit README.md')).stopReason, 'cancelled')
+    assert.equal(rig.client.tools['Edit README.md'], 'failed')
+  })
+
+  it('runs a command line in a terminal of the client and releases it', async () => {
+    await prompt('/run echo out && exit 3')
+    const embedded = rig.client
+      .ofKind('tool_call_update')
+      .flatMap(update => update.content ?? [])
+      .find(content => content.type === 'terminal')
+    assert.deepEqual(embedded, { type: 'terminal', terminalId: 'terminal-1' })
+    assert.equal(rig.client.tools['echo out && exit 3'], 'failed')
+    assert.match(rig.client.said, /exit code 3/)
+    assert.deepEqual(rig.client.released, ['terminal-1'])
+  })
+
+  it('cancels slow work at once and closes its tool call', async () => {
+    const turn = prompt('/slow 3600')
+    await rig.client.when(() => rig.client.tools['Work for 3600 seconds'] === 'in_progress')
+    await rig.agent.notify('session/cancel', { sessionId })
+    assert.equal((await turn).stopReason, 'cancelled')
+    assert.equal(rig.client.tools['Work for 3600 seconds'], 'failed')
+  })
+
+  it('kills the command when the turn is cancelled', async () => {
+    const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
+    const turn = prompt(`/run ${line}`)
+    await rig.client.when(() => rig.client.tools[line] === 'in_progress')
+    await rig.agent.notify('session/cancel', { sessionId })
+    assert.equal((await turn).stopReason, 'cancelled')
+    assert.deepEqual(rig.client.released, ['terminal-1'])
+    assert.deepEqual(new Set(rig.client.killed), new Set(['terminal-1']))
+  })
+
+  it('withdraws an open question when the turn is cancelled, also if the client never answers', async () => {
+    rig.client.answer = () => new Promise(() => {})
+    const turn = prompt('/edit README.md')
+    await rig.client.when(
+      () => rig.client.permissions.length === 1 || rig.client.tools['Edit README.md'] !== undefined,
+    )
+    await rig.agent.notify('session/cancel', { sessionId })
+    assert.equal((await turn).stopReason, 'cancelled')
+  })
+
+  it('refuses a second prompt while one runs', async () => {
+    const turn = prompt('/slow 3600')
+    await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
+    await assert.rejects(prompt('hello'), { code: -32600 })
+    await rig.agent.notify('session/cancel', { sessionId })
+    await turn
+  })
+
+  it('shows a failing tool and goes on', async () => {
+    assert.equal((await prompt('/fail')).stopReason, 'end_turn')
+    assert.deepEqual(rig.client.tools, { 'Fetch https://demo.invalid/data.json': 'failed' })
+    assert.match(rig.client.said, /The turn goes on\.$/)
+  })
+
+  it('names back what was sent along', async () => {
+    const uri = pathToFileURL(path.join(rig.workspace, 'README.md')).href
+    await rig.agent.request('session/prompt', {
+      sessionId,
+      prompt: [
+        text('/think'),
+        { type: 'resource_link', uri, name: 'README.md' },
+        { type: 'resource', resource: { uri: 'file:///a.txt', text: 'one\ntwo' } },
+        { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+      ],
+    })
+    assert.match(rig.client.said, /a link to `README\.md`/)
+    assert.match(rig.client.said, /file:\/\/\/a\.txt \(2 lines\)/)
+    assert.match(rig.client.said, /an image \(image\/png, about 3 bytes\)/)
+  })
+
+  it('leaves files alone that are outside the folders of the session', async () => {
+    await prompt('/read ../outside.txt')
+    await prompt('/edit /etc/hosts.txt')
+    assert.deepEqual(rig.client.reads, [])
+    assert.deepEqual(rig.client.writes, [])
+    assert.deepEqual(new Set(Object.values(rig.client.tools)), new Set(['failed']))
+  })
+
+  it('ends a turn for every stop reason of the protocol', async () => {
+    for (const reason of ['max_tokens', 'max_turn_requests', 'refusal', 'end_turn']) {
+      assert.equal((await prompt(`/stop ${reason}`)).stopReason, reason)
+    }
+  })
+
+  it('plays every other command to its end', async () => {
+    for (const words of [
+      '/help',
+      '/plan bake bread',
+      '/think',
+      '/long 12',
+      '/markdown',
+      '/media',
+      '/where',
+      '/notice',
+      '/compact',
+      '/ask',
+      '/read',
+      '/run',
+      '/nothing',
+      'hi',
+    ]) {
+      rig.client.clear()
+      assert.equal((await prompt(words)).stopReason, 'end_turn', words)
+      assert.ok(rig.client.said.length > 20, words)
+    }
+  })
+
+  it('sends what the optional commands are for', async () => {
+    await prompt('/notice')
+    assert.deepEqual(
+      rig.client.ofKind('notice').map(update => update.severity),
+      ['info', 'warning', 'error'],
+    )
+    await prompt('/compact')
+    assert.deepEqual(
+      rig.client.ofKind('compaction_update').map(update => update.status),
+      ['in_progress', 'completed'],
+    )
+    assert.equal(rig.client.ofKind('compaction_summary_chunk').length, 3)
+    await prompt('/ask')
+    assert.match(rig.client.said, /"name": "Ada"/)
+    await prompt('/media')
+    const kinds = rig.client.ofKind('agent_message_chunk').map(({ content }) => content.type)
+    for (const kind of ['image', 'audio', 'resource_link', 'resource'] as const)
+      assert.ok(kinds.includes(kind), kind)
+  })
+})
+
+describe('demo agent: modes', () => {
+  let rig: Rig
+  let sessionId: string
+
+  beforeEach(async () => {
+    rig = await startDemo()
+    sessionId = (await rig.agent.request('session/new', { cwd: rig.workspace, mcpServers: [] })).sessionId
+  })
+  afterEach(() => rig.close())
+
+  const prompt = (words: string) => rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
+
+  it('asks for no edit in "Edit freely", but for a command', async () => {
+    await rig.agent.request('session/set_mode', { sessionId, modeId: 'edit' })
+    await prompt('tour')
+    assert.deepEqual(
+      rig.client.permissions.map(request => request.toolCall.kind),
+      ['execute'],
+    )
+    assert.equal(rig.client.writes.length, 1)
+  })
+
+  it('changes nothing in "Plan" unless it may leave it', async () => {
+    await rig.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'plan' })
+    rig.client.answer = request => select(request, 'reject_once')
+    await prompt('tour')
+    await prompt('/edit README.md')
+    await prompt('/run echo hi')
+    assert.deepEqual(
+      rig.client.permissions.map(request => request.toolCall.kind),
+      ['switch_mode'],
+    )
+    assert.deepEqual(rig.client.writes, [])
+  })
+
+  it('leaves "Plan" when the person says so and tells of the new mode', async () => {
+    await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
+    await prompt('tour')
+    assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')
+    const mode = rig.client
+      .ofKind('config_option_update')
+      .at(-1)
+      ?.configOptions.find(({ id }) => id === 'mode')
+    assert.equal(mode?.currentValue, 'ask')
+    assert.equal(rig.client.writes.length, 1)
+  })
+
+  it('keeps modes and config options in step', async () => {
+    await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
+    const told = rig.client.ofKind('config_option_update').at(-1)
+    assert.equal(told?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
+    const { configOptions } = await rig.agent.request('session/set_config_option', {
+      sessionId,
+      configId: 'mode',
+      value: 'ask',
+    })
+    assert.equal(configOptions.find(({ id }) => id === 'mode')?.currentValue, 'ask')
+    assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')
+  })
+
+  it('thinks no more when thoughts are switched off', async () => {
+    await rig.agent.request('session/set_config_option', {
+      sessionId,
+      configId: 'thoughts',
+      type: 'boolean',
+      value: false,
+    })
+    await prompt('/think')
+    assert.equal(rig.client.ofKind('agent_thought_chunk').length, 0)
+  })
+
+  it('refuses a mode, an option or a value that is not its own', async () => {
+    await assert.rejects(rig.agent.request('session/set_mode', { sessionId, modeId: 'root' }), {
+      code: -32602,
+    })
+    await assert.rejects(
+      rig.agent.request('session/set_config_option', { sessionId, configId: 'model', value: 'gpt' }),
+      { code: -32602 },
+    )
+    await assert.rejects(
+      rig.agent.request('session/set_config_option', { sessionId, configId: 'colour', value: 'red' }),
+      { code: -32602 },
+    )
+  })
+})
+
+describe('demo agent: a client that offers nothing', () => {
+  let rig: Rig
+  let sessionId: string
+
+  beforeEach(async () => {
+    rig = await startDemo({ capabilities: {} })
+    const started = await rig.agent.request('session/new', { cwd: rig.workspace, mcpServers: [] })
+    sessionId = started.sessionId
+    assert.deepEqual(
+      started.configOptions?.map(option => option.type),
+      ['select', 'select'],
+    )
+  })
+  afterEach(() => rig.close())
+
+  it('reads, edits and runs by itself', async () => {
+    await rig.agent.request('session/prompt', { sessionId, prompt: [text('tour')] })
+    assert.deepEqual(rig.client.reads, [])
+    assert.deepEqual(rig.client.writes, [])
+    assert.match(await fs.readFile(path.join(rig.workspace, 'README.md'), 'utf8'), /here: 1 visit/)
+    const command = process.platform === 'win32' ? 'dir' : 'ls -la'
+    assert.equal(rig.client.tools[command], 'completed')
+    const output = rig.client
+      .ofKind('tool_call_update')
+      .flatMap(update => update.content ?? [])
+      .map(content =>
+        content.type === 'content' && content.content.type === 'text' ? content.content.text : '',
+      )
+      .join('')
+    assert.match(output, /```console[\s\S]*README\.md/)
+  })
+
+  it('kills the command it runs when the turn is cancelled', async () => {
+    const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
+    const turn = rig.agent.request('session/prompt', { sessionId, prompt: [text(`/run ${line}`)] })
+    await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
+    await rig.agent.notify('session/cancel', { sessionId })
+    assert.equal((await turn).stopReason, 'cancelled')
+  })
+
+  it('sends no notice, compaction or form', async () => {
+    for (const words of ['/notice', '/compact', '/ask']) {
+      await rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
+    }
+    assert.equal(rig.client.ofKind('notice').length, 0)
+    assert.equal(rig.client.ofKind('compaction_update').length, 0)
+    assert.match(rig.client.said, /offers no forms/)
+  })
+})

@@ -46,6 +46,8 @@ export interface RootsNote {
   cwd: string
   /** `cwd` as a person says it: a folder's name, or the path with `~` */
   cwdLabel: string
+  /** Something to know of the cwd: it is outside of the workspace. A sentence. */
+  cwdRemark?: string
   additional: Array<{ path: string; label: string }>
   /** workspace folders that the agent does not see, and why */
   unseen: Array<{ label: string; reason: string }>

@@ -1,0 +1,76 @@
+import path from 'node:path'
+import * as vscode from 'vscode'
+import { Owner } from '../common/disposable.ts'
+import { DiffContents } from './diff-contents.ts'
+import type { DiffTexts } from './diff-texts.ts'
+
+const SCHEME = 'parley-diff'
+
+/** Shows an agent's edits in the editor's diff view, from texts that are held while a tab shows them. */
+export class Diffs extends Owner {
+  readonly #contents = new DiffContents()
+  /** Ids on their way into a tab. */
+  readonly #opening = new Set<string>()
+
+  constructor() {
+    super()
+    this.register(
+      vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+        provideTextDocumentContent: uri => this.#provide(uri),
+      }),
+    )
+    this.register(
+      vscode.window.tabGroups.onDidChangeTabs(event => event.closed.length > 0 && this.#release()),
+    )
+    // Those of before a reload have lost their texts.
+    const stale = diffTabs().filter(({ id }) => this.#contents.text(id, 'old') === undefined)
+    if (stale.length > 0) void vscode.window.tabGroups.close(stale.map(({ tab }) => tab))
+  }
+
+  /** Opens a diff editor titled `name (Agent's edit)`. `file` is the changed file, which gives name and language. */
+  async open(file: string, texts: DiffTexts): Promise<void> {
+    const id = this.#contents.hold(texts)
+    const uri = (side: 'old' | 'new') =>
+      vscode.Uri.from({ scheme: SCHEME, path: vscode.Uri.file(file).path, query: `${id}-${side}` })
+    this.#opening.add(id)
+    try {
+      const title = vscode.l10n.t("{0} (Agent's edit)", path.basename(file))
+      await vscode.commands.executeCommand('vscode.diff', uri('old'), uri('new'), title, { preview: true })
+    } finally {
+      this.#opening.delete(id)
+      this.#release()
+    }
+  }
+
+  /** diffs whose texts are held */
+  get held(): number {
+    return this.#contents.size
+  }
+
+  #provide(uri: vscode.Uri): string {
+    const { id, side } = parse(uri)
+    return this.#contents.text(id, side) ?? vscode.l10n.t('This edit is no longer at hand. Open it again.')
+  }
+
+  #release(): void {
+    this.#contents.keepOnly(new Set([...this.#opening, ...diffTabs().map(({ id }) => id)]))
+  }
+}
+
+function diffTabs(): Array<{ id: string; tab: vscode.Tab }> {
+  const found: Array<{ id: string; tab: vscode.Tab }> = []
+  for (const group of vscode.window.tabGroups.all) {
+    for (const tab of group.tabs) {
+      const { input } = tab
+      if (input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME) {
+        found.push({ id: parse(input.modified).id, tab })
+      }
+    }
+  }
+  return found
+}
+
+function parse(uri: vscode.Uri): { id: string; side: string } {
+  const [id = '', side = ''] = uri.query.split('-')
+  return { id, side }
+}

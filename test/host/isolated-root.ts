@@ -1,0 +1,96 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+
+/** Settings that keep the workbench quiet, offline and the same on every run. */
+const quietSettings = {
+  'telemetry.telemetryLevel': 'off',
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.welcomePage.walkthroughs.openOnInstall': false,
+  'workbench.enableExperiments': false,
+  'workbench.settings.enableNaturalLanguageSearch': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'update.mode': 'none',
+  'git.autofetch': false,
+  'git.openRepositoryInParentFolders': 'never',
+  'window.autoDetectColorScheme': false,
+  'files.hotExit': 'off',
+  // On the web the default is afterDelay; the desktop's is what most people know.
+  'files.autoSave': 'off',
+}
+
+/** Marks every process that a run started, directly or through others. */
+export const rootVariable = 'PARLEY_TEST_ROOT'
+
+/** Variables that would let an outer VS Code, npm or the person's own configuration into a run. */
+const foreignVariables =
+  /^(VSCODE_|CODE_SERVER_|CS_|ELECTRON_|npm_|PASSWORD$|HASHED_PASSWORD$|PORT$|NODE_OPTIONS$)/
+
+/**
+ * A directory of its own for one run: home, user data, extensions, temporary files and a copy of a workspace.
+ * Nothing of the person's own configuration is read or changed.
+ */
+export class IsolatedRoot {
+  readonly directory: string
+  readonly userData: string
+  readonly extensions: string
+  readonly home: string
+  readonly #temporary: string
+
+  constructor() {
+    // Short: VS Code's Unix sockets lie in here, and their paths may not be longer than 107 bytes.
+    this.directory = mkdtempSync(join(tmpdir(), 'parley-'))
+    this.userData = join(this.directory, 'user-data')
+    this.extensions = join(this.directory, 'extensions')
+    this.home = join(this.directory, 'home')
+    this.#temporary = join(this.directory, 't')
+    for (const directory of [join(this.userData, 'User'), this.extensions, this.home, this.#temporary])
+      mkdirSync(directory, { recursive: true })
+    this.setSettings({})
+  }
+
+  /** Replaces the user settings. A running VS Code takes them over by itself. */
+  setSettings(settings: Record<string, unknown>): void {
+    const all = { ...quietSettings, ...settings }
+    writeFileSync(join(this.userData, 'User', 'settings.json'), JSON.stringify(all, null, 2))
+  }
+
+  /** Copies the folder that holds the `.code-workspace` file, and returns the copy of that file. */
+  copyWorkspace(workspaceFile: string): string {
+    const copy = join(this.directory, 'workspace')
+    cpSync(dirname(workspaceFile), copy, { recursive: true })
+    return join(copy, basename(workspaceFile))
+  }
+
+  /** The environment of everything that runs in here. */
+  environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+    const kept = Object.entries(process.env).filter(([name]) => !foreignVariables.test(name))
+    return {
+      ...Object.fromEntries(kept),
+      HOME: this.home,
+      XDG_CONFIG_HOME: join(this.home, '.config'),
+      XDG_DATA_HOME: join(this.home, '.local/share'),
+      XDG_CACHE_HOME: join(this.home, '.cache'),
+      XDG_STATE_HOME: join(this.home, '.local/state'),
+      TMPDIR: this.#temporary,
+      // No extension gallery: nothing is looked up on the network.
+      EXTENSIONS_GALLERY: '{}',
+      [rootVariable]: this.directory,
+      ...extra,
+    }
+  }
+
+  /** A file below the root, as text. */
+  read(path: string): string {
+    return readFileSync(join(this.directory, path), 'utf8')
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}

@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { TestResult } from '../integration/results.ts'
+import { formatTally } from '../run/tally.ts'
+
+/** Prints what the suite in the extension host wrote into its results file, and returns whether all is well. */
+export function reportResults(file: string): boolean {
+  const results: TestResult[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+  const marks = { passed: '✔', failed: '✖', skipped: '-' }
+  for (const { title, state, milliseconds, error } of results) {
+    console.log(`${marks[state]} ${title} (${milliseconds} ms)`)
+    if (error !== undefined) console.log(error.replace(/^/gm, '    '))
+  }
+  const count = (state: TestResult['state']) => results.filter(result => result.state === state).length
+  const tally = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
+  console.log(formatTally(tally))
+  return tally.failed === 0 && tally.passed > 0
+}

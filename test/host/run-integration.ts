@@ -1,0 +1,79 @@
+// Runs the integration suite inside the extension host of a real VS Code, behind its workbench in a browser:
+//   tsx test/host/run-integration.ts [--floor] [--grep TEXT] [--verbose]
+// Needs the VSIX (`npm run package`) and the compiled suite (`node esbuild.mjs --tests`).
+import { join } from 'node:path'
+import { format, parseArgs } from 'node:util'
+import { grepVariable, resultsVariable } from '../integration/results.ts'
+import { launchBrowser, type OpenedPage, openPage } from './browser.ts'
+import { installVsCode } from './install-vscode.ts'
+import { IsolatedRoot } from './isolated-root.ts'
+import { outDirectory, testDirectory, vsixFile } from './paths.ts'
+import { reportResults } from './report-results.ts'
+import { installVsix, startServer } from './server.ts'
+import { ensureBrowserPackages } from './system-packages.ts'
+import { current, floor } from './vscode-versions.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    floor: { type: 'boolean', default: false },
+    grep: { type: 'string', default: '' },
+    verbose: { type: 'boolean', default: false },
+  },
+})
+const timeout = 300_000
+
+const [vscode] = await Promise.all([installVsCode(options.floor ? floor : current), ensureBrowserPackages()])
+const root = new IsolatedRoot()
+const results = join(root.directory, 'results.json')
+await installVsix(vscode, root, vsixFile)
+const server = await startServer(vscode, root, {
+  testDriver: true,
+  env: { [resultsVariable]: results, [grepVariable]: options.grep },
+})
+let exit: string | undefined
+try {
+  const browser = await launchBrowser()
+  try {
+    exit = await runSuite(browser)
+  } finally {
+    await browser.close()
+  }
+} finally {
+  await server.stop()
+  const well = reportResults(results)
+  root.remove()
+  if (exit !== '0' || !well) process.exitCode = 1
+}
+
+/** Resolves to the exit code that VS Code tells, or to what came in its way. */
+async function runSuite(browser: Awaited<ReturnType<typeof launchBrowser>>): Promise<string> {
+  let opened: OpenedPage | undefined
+  const exit = await new Promise<string>((resolve, reject) => {
+    setTimeout(resolve, timeout, `no end within ${timeout / 1000} s`).unref()
+    openPage(browser, server, {
+      workspace: root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace')),
+      payload: [
+        ['extensionDevelopmentPath', server.uri(join(testDirectory, 'integration/host-extension'))],
+        ['extensionTestsPath', server.uri(join(outDirectory, 'test/integration/index.cjs'))],
+        ['skipWelcome', 'true'],
+        ['skipReleaseNotes', 'true'],
+      ],
+      // Asked for before anything is loaded, so that nothing can be missed.
+      async prepare(page) {
+        page.on('crash', () => resolve('the page crashed'))
+        await page.exposeFunction('codeAutomationExit', (code: number) => resolve(String(code)))
+        await page.exposeFunction('codeAutomationLog', (_type: string, values: unknown[]) => {
+          if (options.verbose) console.log(format(...values))
+        })
+      },
+    }).then(page => {
+      opened = page
+    }, reject)
+  })
+  if (exit !== '0') {
+    console.log(`VS Code ended the suite with: ${exit}`)
+    console.log([...(opened?.console.slice(-40) ?? []), server.log.slice(-3000)].join('\n'))
+    await opened?.page.screenshot({ path: join(outDirectory, `integration-${vscode.version.name}.png`) })
+  }
+  return exit
+}

@@ -1,0 +1,121 @@
+import { createServer } from 'node:net'
+import type { InstalledVsCode } from './install-vscode.ts'
+import type { IsolatedRoot } from './isolated-root.ts'
+import { ProcessGroup, processesOf } from './processes.ts'
+import { runCommand } from './run-command.ts'
+import { waitFor } from './wait-for.ts'
+
+export interface ServerOptions {
+  /** Added to the environment of the server, and so of extension host and terminals. */
+  env?: NodeJS.ProcessEnv
+  /** Ask for trust as the desktop does. Otherwise every workspace is trusted. */
+  workspaceTrust?: boolean
+  /** Obey `extensionTestsPath`. Notifications are hidden then, so a run that looks at them cannot have it. */
+  testDriver?: boolean
+  /** Default: one that is free. Browser storage belongs to a port: a restart keeps it by keeping the port. */
+  port?: number
+}
+
+/** A running VS Code server that listens on loopback. */
+export class Server {
+  readonly vscode: InstalledVsCode
+  readonly root: IsolatedRoot
+  readonly port: number
+  readonly #group: ProcessGroup
+
+  constructor(vscode: InstalledVsCode, root: IsolatedRoot, port: number, group: ProcessGroup) {
+    this.vscode = vscode
+    this.root = root
+    this.port = port
+    this.#group = group
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get log(): string {
+    return this.#group.output
+  }
+
+  /** The uri by which the workbench knows a file of this machine. */
+  uri(path: string): string {
+    return `vscode-remote://127.0.0.1:${this.port}${path}`
+  }
+
+  /**
+   * Ends the server and waits until nothing that was started within its root is alive. What an extension left
+   * running is ended too, and named in an error.
+   */
+  async stop(): Promise<void> {
+    await this.#group.end()
+    const left = () => processesOf(this.root.directory)
+    await waitFor('end of all processes', () => left().length === 0, { timeout: 10_000 }).catch(() => {
+      const strays = left()
+      for (const { pid } of strays) process.kill(pid, 'SIGKILL')
+      if (strays.length > 0)
+        throw new Error(`Left running: ${strays.map(({ pid, command }) => `${pid} ${command}`).join('; ')}`)
+    })
+  }
+}
+
+/** Resolves when the server answers. */
+export async function startServer(
+  vscode: InstalledVsCode,
+  root: IsolatedRoot,
+  options: ServerOptions = {},
+): Promise<Server> {
+  const port = options.port ?? (await freePort())
+  const group = new ProcessGroup(
+    vscode.node,
+    [
+      vscode.serverMain,
+      ...directories(root),
+      ...['--host', '127.0.0.1', '--port', String(port), '--without-connection-token'],
+      ...['--accept-server-license-terms', '--telemetry-level', 'off'],
+      ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
+      ...(options.testDriver ? ['--enable-smoke-test-driver'] : []),
+    ],
+    root.environment(options.env),
+  )
+  const server = new Server(vscode, root, port, group)
+  try {
+    await waitFor('answer of the VS Code server', () => {
+      if (group.hasEnded) throw new Error('The VS Code server ended')
+      return answers(`${server.origin}/version`)
+    })
+  } catch (error) {
+    await server.stop()
+    throw new Error(`${error}\n${server.log}`)
+  }
+  return server
+}
+
+/** Installs an extension for the servers that run in this root. */
+export async function installVsix(vscode: InstalledVsCode, root: IsolatedRoot, vsix: string): Promise<void> {
+  const args = [vscode.serverMain, ...directories(root), '--install-extension', vsix, '--force']
+  await runCommand(vscode.node, args, { env: root.environment() })
+}
+
+function directories(root: IsolatedRoot): string[] {
+  return ['--user-data-dir', root.userData, '--extensions-dir', root.extensions]
+}
+
+async function answers(url: string): Promise<boolean> {
+  const response = await fetch(url).catch(() => undefined)
+  await response?.body?.cancel()
+  return response?.ok ?? false
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().on('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => {
+        if (address !== null && typeof address === 'object') resolve(address.port)
+        else reject(new Error('No free port'))
+      })
+    })
+  })
+}

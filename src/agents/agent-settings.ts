@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { AgentDefinition } from './definition.ts'
+import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
+import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
+
+const SETTING = 'parley.agents'
+
+/** A text that can be a program's argument: no operating system takes one with a NUL in it. */
+export const processText = z
+  .string()
+  .refine(text => !text.includes('\0'), { message: 'expected a string without NUL characters, found one' })
+export const filledText = processText.refine(text => text.trim() !== '', {
+  message: 'expected a string that is not empty, found an empty string',
+})
+/** Names an environment variable. */
+export function isEnvironmentName(name: string): boolean {
+  return name !== '' && !name.includes('=') && !name.includes('\0')
+}
+
+const agentEntry = z.object({
+  name: filledText.optional(),
+  command: filledText,
+  args: z.array(processText).default([]),
+  env: z.record(z.string(), processText).default({}),
+  cwd: filledText.optional(),
+  icon: filledText.optional(),
+})
+const known = new Set(Object.keys(agentEntry.shape))
+/** What an agent starts as well without; a bad one is told and left out alone. */
+const cosmetic = new Set<unknown>(['name', 'icon'])
+
+/**
+ * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
+ * workspace can change one field of an agent in the user settings; each problem names the scope its value stands in.
+ * A bad entry is left out, the others work. Unknown keys and bad names or icons are told and do no harm.
+ *
+ * @param nameOf the name of a well-known agent by its id, when the entry gives none
+ */
+export function readAgentSettings(
+  layers: readonly SettingLayer[],
+  nameOf: (id: string) => string | undefined = () => undefined,
+): { agents: AgentDefinition[]; problems: SettingProblem[] } {
+  const problems: SettingProblem[] = []
+  for (const layer of layers) {
+    if (layer.value === undefined || isPlainObject(layer.value)) continue
+    const message = `expected an object of agents by their ids, found ${kindOf(layer.value)}`
+    problems.push(settingProblem(SETTING, [], layer, message))
+  }
+
+  const agents: AgentDefinition[] = []
+  for (const [id, raw] of Object.entries(mergeLayers(layers))) {
+    const found = readEntry(id, raw, layers)
+    problems.push(...found.problems)
+    if (found.agent) agents.push({ ...found.agent, name: found.agent.name || nameOf(id) || id })
+  }
+  return { agents, problems }
+}
+
+function readEntry(
+  id: string,
+  raw: unknown,
+  layers: readonly SettingLayer[],
+): { agent?: AgentDefinition; problems: SettingProblem[] } {
+  const problems: SettingProblem[] = []
+  const problem = (path: Array<string | number>, message: string, fatal = true) => {
+    const whole = [id, ...path]
+    problems.push(settingProblem(SETTING, whole, layerOf(layers, whole), message, fatal))
+  }
+  if (id.trim() === '') {
+    problem([], 'expected an id that is not empty, found an empty one')
+    return { problems }
+  }
+  if (!isPlainObject(raw)) {
+    problem([], `expected an object with a "command", found ${kindOf(raw)}`)
+    return { problems }
+  }
+
+  const entry: Record<string, unknown> = { ...raw }
+  for (const key of Object.keys(entry)) {
+    if (known.has(key)) continue
+    problem([key], `there is no such option for an agent (known: ${[...known].join(', ')})`, false)
+    delete entry[key]
+  }
+  let parsed = agentEntry.safeParse(entry)
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const isCosmetic = cosmetic.has(issue.path[0])
+      problem(issuePath(issue), describeIssue(issue, entry), !isCosmetic)
+      if (isCosmetic) delete entry[String(issue.path[0])]
+    }
+    parsed = agentEntry.safeParse(entry)
+  }
+  if (!parsed.success) return { problems }
+
+  const { name, command, args, env, cwd, icon } = parsed.data
+  for (const key of Object.keys(env)) {
+    if (isEnvironmentName(key)) continue
+    problem(['env', key], 'expected the name of an environment variable, found one that no system takes')
+    return { problems }
+  }
+  const agent: AgentDefinition = {
+    id,
+    name: name ?? '',
+    command: command.trim(),
+    args,
+    env,
+    source: 'settings',
+  }
+  if (cwd !== undefined) agent.cwd = cwd.trim()
+  if (icon !== undefined) agent.icon = icon.trim()
+  return { agent, problems }
+}

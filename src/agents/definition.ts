@@ -1,0 +1,22 @@
+/**
+ * An agent that can be started: what a person, a preset or Parley itself wrote, with variables such as
+ * `${workspaceFolder}` still in it. `resolve-launch.ts` makes what is spawned of it.
+ */
+export interface AgentDefinition {
+  /** Unique in the window; the key in `parley.agents`. */
+  id: string
+  /** The name to show. */
+  name: string
+  /** One short sentence for a list of choices. */
+  description?: string
+  /** An absolute path, a path relative to `cwd`, or a name to find on the PATH. */
+  command: string
+  args: string[]
+  /** Set over the login shell's environment. */
+  env: Record<string, string>
+  /** Where the process starts; the session's own directory is told to the agent apart from it. */
+  cwd?: string
+  /** The name of a codicon. */
+  icon?: string
+  source: 'settings' | 'preset' | 'demo'
+}

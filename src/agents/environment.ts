@@ -1,0 +1,125 @@
+import { delimiter as posixDelimiter } from 'node:path/posix'
+import { delimiter as windowsDelimiter } from 'node:path/win32'
+import { environmentLookUp } from './variables.ts'
+
+/** The environment of a process: every value is set. */
+export type Environment = Record<string, string>
+
+export function pathDelimiter(platform: NodeJS.Platform): string {
+  return platform === 'win32' ? windowsDelimiter : posixDelimiter
+}
+
+/** The value of PATH, whatever the case of its name on Windows. */
+export function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
+  return environmentLookUp(env, 'PATH', platform) ?? ''
+}
+
+/** Sets `over` over `under`; on Windows a name replaces the same name in another case. */
+export function mergeEnvironment(
+  under: Readonly<Environment>,
+  over: Readonly<Environment>,
+  platform: NodeJS.Platform,
+): Environment {
+  const merged: Environment = { ...under }
+  for (const [name, value] of Object.entries(over)) {
+    if (platform === 'win32') {
+      const wanted = name.toUpperCase()
+      for (const other of Object.keys(merged)) if (other.toUpperCase() === wanted) delete merged[other]
+    }
+    merged[name] = value
+  }
+  return merged
+}
+
+/** The directories of several PATHs in order, each once, without empty ones. */
+export function joinPaths(paths: readonly string[], platform: NodeJS.Platform): string {
+  const separator = pathDelimiter(platform)
+  const directories = paths.flatMap(path => path.split(separator)).filter(directory => directory !== '')
+  return [...new Set(directories)].join(separator)
+}
+
+/**
+ * Removed by name: what the editor sets for its own processes. `CHROME_DESKTOP` and `ORIGINAL_XDG_CURRENT_DESKTOP`
+ * come from Chromium, the `APPLICATION_INSIGHTS_…` pair from the extension host, `NODE_CHANNEL_…` from its fork.
+ * `PWD`, `OLDPWD`, `SHLVL` and `_` speak of another process's directory and shell.
+ */
+const editorNames = new Set([
+  'APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL',
+  'APPLICATION_INSIGHTS_NO_STATSBEAT',
+  'CHROME_DESKTOP',
+  'NODE_CHANNEL_FD',
+  'NODE_CHANNEL_SERIALIZATION_MODE',
+  'ORIGINAL_XDG_CURRENT_DESKTOP',
+  'OLDPWD',
+  'PWD',
+  'SHLVL',
+  '_',
+])
+const editorPrefixes = ['VSCODE_', 'CODE_SERVER_', 'ELECTRON_']
+/** Set by a person for installing packages, not by the editor for its processes. */
+const electronOfPackages =
+  /^ELECTRON_(MIRROR|CUSTOM_|NIGHTLY_MIRROR|CACHE|SKIP_BINARY_DOWNLOAD|BUILDER_|GET_)/
+
+/**
+ * The environment without what VS Code, code-server and Electron put there for themselves, so that an agent sees what
+ * it would see in the person's terminal. `ELECTRON_RUN_AS_NODE` would turn an Electron program that the agent starts
+ * into a Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that talk to this window through a
+ * removed variable (`GIT_ASKPASS`, `BROWSER`) would fail. What the person set themselves stays.
+ */
+export function withoutEditorVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): Environment {
+  const kept: Environment = {}
+  const snapped = env.SNAP !== undefined
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue
+    const key = platform === 'win32' ? name.toUpperCase() : name
+    if (editorNames.has(key)) continue
+    if (snapped && /^(?:SNAP$|SNAP_|GDK_PIXBUF_)/.test(key)) continue
+    if (editorPrefixes.some(prefix => key.startsWith(prefix)) && !electronOfPackages.test(key)) continue
+    if (key === 'NODE_OPTIONS') {
+      const options = withoutDebuggerPreload(value)
+      if (options !== '') kept[name] = options
+      continue
+    }
+    if (key === 'TERM_PROGRAM' && value === 'vscode') continue
+    if (key === 'TERM_PROGRAM_VERSION' && environmentLookUp(env, 'TERM_PROGRAM', platform) === 'vscode')
+      continue
+    if ((key === 'GIT_ASKPASS' || key === 'SSH_ASKPASS') && isEditorAskpass(value)) continue
+    if (key === 'BROWSER' && isEditorBrowser(value)) continue
+    kept[name] = value
+  }
+  return restoreFromSnap(kept, env)
+}
+
+/** js-debug's auto attach preloads its `bootloader.js` into every Node; other options are the person's own. */
+function withoutDebuggerPreload(options: string): string {
+  return options
+    .replace(/(?:--require|-r|--import)[ =](?:"[^"]*"|(?:\\ |\S)*)/g, option =>
+      /bootloader\.(?:js|bundle\.js)|js-debug/.test(option) ? '' : option,
+    )
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function isEditorAskpass(value: string): boolean {
+  return /[\\/]extensions[\\/]git[\\/]dist[\\/](?:ssh-)?askpass/.test(value)
+}
+
+function isEditorBrowser(value: string): boolean {
+  return /[\\/]bin[\\/]helpers[\\/]browser(?:-linux|-darwin)?\.(?:sh|cmd)$/.test(value)
+}
+
+/** VS Code's snap keeps the variables it changed under this suffix. An empty original: it was not set. */
+const snapOriginal = '_VSCODE_SNAP_ORIG'
+function restoreFromSnap(kept: Environment, env: Readonly<Record<string, string | undefined>>): Environment {
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.endsWith(snapOriginal) || value === undefined) continue
+    const original = name.slice(0, -snapOriginal.length)
+    delete kept[name]
+    if (value === '') delete kept[original]
+    else kept[original] = value
+  }
+  return kept
+}

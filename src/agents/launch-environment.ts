@@ -1,0 +1,127 @@
+import { homedir } from 'node:os'
+import type { Disposable } from '../common/disposable.ts'
+import type { Logger } from '../common/logger.ts'
+import { commonBinDirectories } from './common-bin-directories.ts'
+import {
+  type Environment,
+  joinPaths,
+  mergeEnvironment,
+  pathOf,
+  withoutEditorVariables,
+} from './environment.ts'
+import { loginShell, readLoginShellEnvironment } from './login-shell.ts'
+
+/** What agents and MCP servers start with, before their own settings are put over it. */
+export interface LaunchEnvironment {
+  env: Environment
+  platform: NodeJS.Platform
+  /**
+   * `login-shell`: what the person's terminal has. `process`: what the editor was started with, as on Windows and as
+   * long as no shell was asked. `fallback`: the same and the common directories of programs, since the shell failed.
+   */
+  source: 'login-shell' | 'process' | 'fallback'
+}
+
+export interface LaunchEnvironmentOptions {
+  log: Logger
+  /** Default: this process's. */
+  env?: Readonly<Record<string, string | undefined>>
+  platform?: NodeJS.Platform
+  home?: string
+  /** The shell to ask. Default: the person's. */
+  shell?: string
+  /** How long a profile may take. Default: 10 s, as VS Code itself gives it. */
+  timeoutMs?: number
+  /** A Node (or Electron) for the shell to run. Default: this process's. */
+  execPath?: string
+}
+
+/**
+ * The environment of a login shell, asked for once a window. Version managers such as nvm, fnm and volta, and Homebrew,
+ * put their directories on the PATH in a shell's profile only, and an editor started from a dock never saw that.
+ */
+export class LaunchEnvironmentSource implements Disposable {
+  readonly #log: Logger
+  readonly #own: Environment
+  readonly #platform: NodeJS.Platform
+  readonly #home: string
+  readonly #shell: string | undefined
+  readonly #timeoutMs: number
+  readonly #execPath: string
+  readonly #ended = new AbortController()
+  #asked: Promise<LaunchEnvironment> | undefined
+
+  constructor(options: LaunchEnvironmentOptions) {
+    this.#log = options.log
+    this.#platform = options.platform ?? process.platform
+    this.#home = options.home ?? homedir()
+    this.#own = withoutEditorVariables(options.env ?? process.env, this.#platform)
+    this.#shell = options.shell ?? loginShell(this.#own)
+    this.#timeoutMs = options.timeoutMs ?? 10_000
+    this.#execPath = options.execPath ?? process.execPath
+  }
+
+  /** The editor's own environment, without its own variables. Starts nothing. */
+  current(): LaunchEnvironment {
+    return { env: { ...this.#own }, platform: this.#platform, source: 'process' }
+  }
+
+  /**
+   * The environment to start agents with. Asks the login shell the first time; never rejects, and never takes longer
+   * than the time limit.
+   */
+  get(): Promise<LaunchEnvironment> {
+    this.#asked ??= this.#ask()
+    return this.#asked
+  }
+
+  /** Forgets the answer, so that the next one sees what was installed or changed in a profile meanwhile. */
+  refresh(): void {
+    this.#asked = undefined
+  }
+
+  async #ask(): Promise<LaunchEnvironment> {
+    if (this.#platform === 'win32') return this.current()
+    if (this.#shell === undefined) return this.#fallBack('there is no login shell')
+
+    const began = performance.now()
+    const answer = await readLoginShellEnvironment({
+      shell: this.#shell,
+      env: this.#own,
+      cwd: this.#home,
+      timeoutMs: this.#timeoutMs,
+      execPath: this.#execPath,
+      signal: this.#ended.signal,
+    })
+    if ('failure' in answer) return this.#fallBack(`${this.#shell}: ${answer.failure}`)
+
+    const milliseconds = Math.round(performance.now() - began)
+    this.#log.info(
+      `The environment for agents comes from the login shell ${this.#shell} (${milliseconds} ms).`,
+    )
+    const env = withoutEditorVariables(answer.env, this.#platform)
+    // A system's profile may set PATH anew and lose what a container's or a remote's configuration had put there.
+    env.PATH = joinPaths([pathOf(env, this.#platform), pathOf(this.#own, this.#platform)], this.#platform)
+    return { env, platform: this.#platform, source: 'login-shell' }
+  }
+
+  async #fallBack(why: string): Promise<LaunchEnvironment> {
+    const own = pathOf(this.#own, this.#platform)
+    const common = await commonBinDirectories(this.#home, this.#platform)
+    const path = joinPaths([own, ...common], this.#platform)
+    this.#log.warn(
+      `The login shell could not be asked for its environment (${why}). ` +
+        `Agents start with the editor's own, and are searched in ${path}.`,
+    )
+    return {
+      env: mergeEnvironment(this.#own, { PATH: path }, this.#platform),
+      platform: this.#platform,
+      source: 'fallback',
+    }
+  }
+
+  /** Ends a shell that is still at it. */
+  dispose(): void {
+    this.#ended.abort()
+  }
+}

@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { basename } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
+import { messageOf } from '../common/errors.ts'
+import type { Environment } from './environment.ts'
+
+export interface LoginShellRequest {
+  /** absolute path of the shell */
+  shell: string
+  /** what the shell starts with */
+  env: Environment
+  cwd: string
+  timeoutMs: number
+  /** a Node, or an Electron that can be one */
+  execPath: string
+  /** Ends the shell at once. */
+  signal?: AbortSignal
+}
+export type LoginShellAnswer = { env: Environment } | { failure: string }
+
+/** A profile that prints more than this is stopped. */
+const MAXIMUM_OUTPUT = 8 * 1024 * 1024
+
+/** Set while the profile runs and gone afterwards. The first is VS Code's own; profiles in the wild look at it. */
+const duringProfile: Environment = {
+  VSCODE_RESOLVING_ENVIRONMENT: '1',
+  DISABLE_AUTO_UPDATE: 'true',
+  ZSH_TMUX_AUTOSTART: 'false',
+  ZSH_TMUX_AUTOSTARTED: 'true',
+}
+const MARK = 'PARLEY_SHELL_MARK'
+
+/** The person's shell: `SHELL`, or else what the system's user database says; none for a user without a login. */
+export function loginShell(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  let shell = env.SHELL
+  if (!shell) {
+    try {
+      shell = userInfo().shell ?? undefined
+    } catch {
+      // A user id without an entry in the database, as in some containers.
+    }
+  }
+  return shell && !/[\\/](?:false|nologin)$/.test(shell) ? shell : undefined
+}
+
+/**
+ * Starts the shell as a login and interactive one, lets it read the person's profile, and has it print the environment
+ * as JSON between two marks: whatever else the profile prints is passed over, and values may hold line breaks.
+ *
+ * Never rejects. At the time limit the shell and all that it started in its process group is killed. It has no
+ * terminal and an empty stdin, so that a profile that asks something goes on at once.
+ */
+export function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
+  const mark = randomUUID()
+  const name = basename(request.shell)
+  return new Promise(resolve => {
+    const child = spawn(request.shell, [...shellArguments(name), printCommand(name, request.execPath)], {
+      cwd: request.cwd,
+      env: { ...request.env, ...duringProfile, ELECTRON_RUN_AS_NODE: '1', [MARK]: mark },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      windowsHide: true,
+    })
+    const decoder = new StringDecoder('utf8')
+    let output = ''
+    let settled = false
+
+    const settle = (answer: LoginShellAnswer) => {
+      if (settled) return
+      settled = true
+      clearTimeout(timer)
+      request.signal?.removeEventListener('abort', abort)
+      child.stdout.destroy()
+      child.stderr.destroy()
+      if ('failure' in answer) end()
+      else setTimeout(end, 1000).unref()
+      resolve(answer)
+    }
+    /** Ends a shell that still runs, with its process group; one that has ended may have left a daemon, which stays. */
+    const end = () => {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+      try {
+        // An interactive bash ignores SIGTERM.
+        process.kill(-child.pid, 'SIGKILL')
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+    const abort = () => settle({ failure: 'it was no longer needed' })
+    const timer = setTimeout(() => {
+      settle({ failure: `its profile did not end within ${request.timeoutMs / 1000} seconds` })
+    }, request.timeoutMs)
+
+    if (request.signal?.aborted) abort()
+    request.signal?.addEventListener('abort', abort)
+    child.on('error', error => settle({ failure: messageOf(error) }))
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += decoder.write(chunk)
+      const printed = between(output, mark)
+      if (printed !== undefined) settle(parsePrinted(printed))
+      else if (output.length > MAXIMUM_OUTPUT) settle({ failure: 'its profile printed more than 8 MB' })
+    })
+    child.stderr.resume()
+    child.on('close', (code, signal) => {
+      const ended = signal === null ? `exit code ${code}` : signal
+      settle({ failure: `it ended (${ended}) without telling its environment` })
+    })
+  })
+}
+
+function shellArguments(name: string): string[] {
+  if (/^(?:pwsh|powershell)(?:\.exe)?$/i.test(name)) return ['-Login', '-Command']
+  if (name === 'csh' || name === 'tcsh') return ['-ic']
+  return ['-i', '-l', '-c']
+}
+
+/** The program has no quotes in it, so that single quotes around it do in every shell. */
+function printCommand(name: string, execPath: string): string {
+  const program = `process.stdout.write(process.env.${MARK}+JSON.stringify(process.env)+process.env.${MARK})`
+  if (/^(?:pwsh|powershell)(?:\.exe)?$/i.test(name)) {
+    return `& '${execPath.replaceAll("'", "''")}' -e '${program}'`
+  }
+  const quoted = `'${execPath.replaceAll("'", `'\\''`)}'`
+  return `${name === 'nu' ? '^' : ''}${quoted} -e '${program}'`
+}
+
+function between(output: string, mark: string): string | undefined {
+  const start = output.indexOf(mark)
+  if (start < 0) return undefined
+  const end = output.indexOf(mark, start + mark.length)
+  // The mark stands within the JSON too, as the value of its variable.
+  const last = output.lastIndexOf(mark)
+  return end >= 0 && last > end ? output.slice(start + mark.length, last) : undefined
+}
+
+function parsePrinted(printed: string): LoginShellAnswer {
+  try {
+    const env: Environment = {}
+    for (const [name, value] of Object.entries(JSON.parse(printed) as Record<string, unknown>)) {
+      if (typeof value === 'string') env[name] = value
+    }
+    for (const name of [MARK, 'ELECTRON_RUN_AS_NODE', ...Object.keys(duringProfile)]) delete env[name]
+    return { env }
+  } catch (error) {
+    return { failure: `what it told could not be read: ${messageOf(error)}` }
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Well-known agents, offered when their command is on the PATH. A preset is one command line and nothing more; a person
+ * who needs another writes an agent of the same id into `parley.agents`.
+ *
+ * The command lines are those of the ACP registry's entries (the `cmd` or npm package and its `args`), the names of the
+ * npm packages' `bin`, and the agents' own documentation, as noted at each.
+ */
+export interface AgentPreset {
+  id: string
+  name: string
+  description: string
+  /** The first whose command is found is the one. */
+  launches: ReadonlyArray<{
+    command: string
+    args: readonly string[]
+    env?: Readonly<Record<string, string>>
+  }>
+  /** The name of a codicon. */
+  icon: string
+}
+
+export const agentPresets: readonly AgentPreset[] = [
+  {
+    // Registry: claude-acp. The package was @zed-industries/claude-code-acp before.
+    id: 'claude',
+    name: 'Claude Code',
+    description: "Anthropic's agent, through its ACP adapter",
+    launches: [
+      { command: 'claude-agent-acp', args: [] },
+      { command: 'claude-code-acp', args: [] },
+    ],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: codex-acp.
+    id: 'codex',
+    name: 'Codex',
+    description: "OpenAI's agent, through its ACP adapter",
+    launches: [{ command: 'codex-acp', args: [] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: gemini. Before 0.33 the option was --experimental-acp.
+    id: 'gemini',
+    name: 'Gemini CLI',
+    description: "Google's agent",
+    launches: [{ command: 'gemini', args: ['--acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: github-copilot-cli.
+    id: 'copilot',
+    name: 'GitHub Copilot CLI',
+    description: "GitHub's agent",
+    launches: [{ command: 'copilot', args: ['--acp'] }],
+    icon: 'copilot',
+  },
+  {
+    // Registry: opencode.
+    id: 'opencode',
+    name: 'OpenCode',
+    description: 'Open source agent for many models',
+    launches: [{ command: 'opencode', args: ['acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: qwen-code.
+    id: 'qwen',
+    name: 'Qwen Code',
+    description: "Alibaba's agent",
+    launches: [{ command: 'qwen', args: ['--acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: cursor.
+    id: 'cursor',
+    name: 'Cursor',
+    description: "Cursor's command line agent",
+    launches: [{ command: 'cursor-agent', args: ['acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: goose.
+    id: 'goose',
+    name: 'Goose',
+    description: 'Open source agent for many models',
+    launches: [{ command: 'goose', args: ['acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: kimi.
+    id: 'kimi',
+    name: 'Kimi CLI',
+    description: "Moonshot AI's agent",
+    launches: [{ command: 'kimi', args: ['acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: auggie.
+    id: 'auggie',
+    name: 'Auggie',
+    description: "Augment Code's agent",
+    launches: [{ command: 'auggie', args: ['--acp'], env: { AUGMENT_DISABLE_AUTO_UPDATE: '1' } }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: grok-build; the documentation has the same command.
+    id: 'grok',
+    name: 'Grok',
+    description: "xAI's agent",
+    launches: [{ command: 'grok', args: ['agent', 'stdio'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: kilo.
+    id: 'kilo',
+    name: 'Kilo',
+    description: 'Open source agent for many models',
+    launches: [{ command: 'kilo', args: ['acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: junie.
+    id: 'junie',
+    name: 'Junie',
+    description: "JetBrains' agent",
+    launches: [{ command: 'junie', args: ['--acp=true'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: mistral-vibe.
+    id: 'vibe',
+    name: 'Mistral Vibe',
+    description: "Mistral AI's agent",
+    launches: [{ command: 'vibe-acp', args: [] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: cline.
+    id: 'cline',
+    name: 'Cline',
+    description: 'Open source agent for many models',
+    launches: [{ command: 'cline', args: ['--acp'] }],
+    icon: 'sparkle',
+  },
+  {
+    // Registry: factory-droid.
+    id: 'droid',
+    name: 'Factory Droid',
+    description: "Factory's agent",
+    launches: [
+      {
+        command: 'droid',
+        args: ['exec', '--output-format', 'acp-daemon'],
+        env: { DROID_DISABLE_AUTO_UPDATE: 'true', FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
+      },
+    ],
+    icon: 'sparkle',
+  },
+]

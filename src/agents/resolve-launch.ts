@@ -1,0 +1,99 @@
+import { isAbsolute, join, resolve } from 'node:path'
+import type { AgentLaunch, AgentStartFailure } from '../acp/agent.ts'
+import { isDirectory } from './common-bin-directories.ts'
+import type { AgentDefinition } from './definition.ts'
+import { mergeEnvironment } from './environment.ts'
+import { findCommand } from './find-command.ts'
+import type { LaunchEnvironment } from './launch-environment.ts'
+import { settingPath } from './setting-problem.ts'
+import { substitute, type VariableContext } from './variables.ts'
+
+export interface LaunchContext {
+  environment: LaunchEnvironment
+  /** The workspace folders on this machine's disk, absolute; the first is the default `cwd`. */
+  folders: ReadonlyArray<{ name: string; path: string }>
+  userHome: string
+}
+
+export type LaunchResolution =
+  /** `notes`: what works all the same but may surprise, each a sentence; for the agent's log. */
+  | { ok: AgentLaunch; notes: string[] }
+  /** `message`: what happened in one or two sentences, for an `AgentStartError`. */
+  | { failure: AgentStartFailure; message: string }
+
+/**
+ * Makes of a definition what is spawned: variables replaced, the command's absolute path, a `cwd` that exists, the
+ * whole environment. Fails with `command-missing`, or with `spawn` when a variable or the directory is wrong.
+ */
+export async function resolveLaunch(
+  definition: AgentDefinition,
+  context: LaunchContext,
+): Promise<LaunchResolution> {
+  const { environment } = context
+  const wrong: string[] = []
+  const notes: string[] = []
+  const variables: VariableContext = {
+    folders: context.folders,
+    userHome: context.userHome,
+    env: environment.env,
+    platform: environment.platform,
+  }
+  const replaced = (text: string, path: Array<string | number>): string => {
+    // Only what a person wrote has variables in it; a path of Parley's own is taken as it is.
+    if (definition.source !== 'settings') return text
+    const substitution = substitute(text, variables)
+    for (const problem of substitution.problems) {
+      const where = settingPath('parley.agents', [definition.id, ...path])
+      const sentence = `${where}: ${problem.variable}: ${problem.message}.`
+      if (problem.fatal) wrong.push(sentence)
+      else notes.push(sentence)
+    }
+    return substitution.text
+  }
+
+  const command = expandHome(replaced(definition.command, ['command']), context.userHome)
+  const args = definition.args.map((arg, at) => replaced(arg, ['args', at]))
+  const ownEnv = Object.fromEntries(
+    Object.entries(definition.env).map(([name, value]) => [name, replaced(value, ['env', name])]),
+  )
+  const defaultCwd = context.folders[0]?.path ?? context.userHome
+  const cwd =
+    definition.cwd === undefined
+      ? defaultCwd
+      : resolve(defaultCwd, expandHome(replaced(definition.cwd, ['cwd']), context.userHome))
+  const fail = (message: string): LaunchResolution => ({
+    failure: { kind: 'spawn', command: definition.command, message },
+    message,
+  })
+
+  if (wrong.length > 0) return fail(wrong.join(' '))
+  if (command.trim() === '') {
+    return fail(
+      `${settingPath('parley.agents', [definition.id, 'command'])}: it is empty once its variables are replaced.`,
+    )
+  }
+  if (!(await isDirectory(cwd))) {
+    return fail(`The directory to start "${definition.name}" in does not exist: ${cwd}`)
+  }
+
+  const env = mergeEnvironment(environment.env, ownEnv, environment.platform)
+  const search = await findCommand(command, { env, cwd, platform: environment.platform })
+  if ('searched' in search) {
+    const failure: AgentStartFailure = { kind: 'command-missing', command, searched: search.searched }
+    return { failure, message: missing(command, search.searched) }
+  }
+  return { ok: { command: search.path, args, env, cwd }, notes }
+}
+
+function missing(command: string, searched: string[]): string {
+  if (isAbsolute(command)) return `There is no program at ${command}.`
+  if (searched.length === 0) return `The program "${command}" was not found: the PATH is empty.`
+  if (searched.length === 1) return `The program "${command}" was not found in ${searched[0]}.`
+  return `The program "${command}" was not found in the ${searched.length} directories of the PATH.`
+}
+
+/** `~` and `~/…`, which a shell would expand, as people write them in settings. */
+export function expandHome(path: string, home: string): string {
+  if (path === '~') return home
+  return /^~[\\/]/.test(path) ? join(home, path.slice(2)) : path
+}

@@ -1,0 +1,83 @@
+import type { Event } from '../common/event.ts'
+
+/** Where a setting's value stands. `default` is what the package contributes. */
+export type SettingScope = 'default' | 'user' | 'workspace' | 'folder'
+
+/** One scope's raw value of a setting. */
+export interface SettingLayer {
+  scope: SettingScope
+  /** The workspace folder's name, for the scope `folder`. */
+  folder?: string
+  value: unknown
+}
+
+/** A place to read settings from; VS Code's configuration is one. Keys are without the `parley.` before them. */
+export interface SettingsSource {
+  /** The scopes that have a value, the farthest first: a later layer wins over an earlier one. */
+  layers(key: string): SettingLayer[]
+  /** Something under `parley.` may have changed. */
+  readonly onDidChange: Event<void>
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * Merges the layers as VS Code merges settings of type object: objects key by key at every depth, everything else is
+ * replaced by the nearer scope. A layer that is no object at the top is left to the caller's validation.
+ */
+export function mergeLayers(layers: readonly SettingLayer[]): Record<string, unknown> {
+  let merged: Record<string, unknown> = Object.create(null)
+  for (const layer of layers) {
+    if (isPlainObject(layer.value)) merged = mergeObjects(merged, layer.value)
+  }
+  return merged
+}
+
+function mergeObjects(
+  under: Record<string, unknown>,
+  over: Record<string, unknown>,
+): Record<string, unknown> {
+  // No prototype: a key named `__proto__` is then a key like any other.
+  const merged: Record<string, unknown> = Object.create(null)
+  for (const [key, value] of Object.entries(under)) merged[key] = value
+  for (const [key, value] of Object.entries(over)) {
+    const before = merged[key]
+    merged[key] = isPlainObject(before) && isPlainObject(value) ? mergeObjects(before, value) : value
+  }
+  return merged
+}
+
+/** The nearest layer in which the value at `path` stands, or else its closest parent. */
+export function layerOf(
+  layers: readonly SettingLayer[],
+  path: ReadonlyArray<string | number>,
+): SettingLayer | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    for (let at = layers.length - 1; at >= 0; at--) {
+      const layer = layers[at]
+      if (layer && has(layer.value, path.slice(0, length))) return layer
+    }
+  }
+  return undefined
+}
+
+function has(value: unknown, path: ReadonlyArray<string | number>): boolean {
+  let at = value
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false
+    at = (at as Record<string | number, unknown>)[key]
+  }
+  return at !== undefined
+}
+
+/** The value at `path`, or `undefined`. */
+export function valueAt(value: unknown, path: ReadonlyArray<PropertyKey>): unknown {
+  let at = value
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    at = (at as Record<PropertyKey, unknown>)[key]
+  }
+  return at
+}

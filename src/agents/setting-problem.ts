@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import { type SettingLayer, type SettingScope, valueAt } from './setting-layers.ts'
+
+/** One thing that is wrong in the settings, in words that lead to the place where it is mended. */
+export interface SettingProblem {
+  /** The setting's full id, such as `parley.agents`. */
+  setting: string
+  /** The place within the setting's value. Empty: the value itself. */
+  path: ReadonlyArray<string | number>
+  /** The same as a person reads it: `parley.agents › claude › args[2]`. */
+  where: string
+  scope: SettingScope
+  /** The workspace folder's name, for the scope `folder`. */
+  folder?: string
+  /** What is wrong, expected and found, without a full stop. Holds no value that may be a secret. */
+  message: string
+  /** `true`: the entry it is in is left out. `false`: it works all the same. */
+  fatal: boolean
+}
+
+/** Makes a problem; `layer` tells the scope. */
+export function settingProblem(
+  setting: string,
+  path: ReadonlyArray<string | number>,
+  layer: SettingLayer | undefined,
+  message: string,
+  fatal = true,
+): SettingProblem {
+  return {
+    setting,
+    path,
+    where: settingPath(setting, path),
+    scope: layer?.scope ?? 'user',
+    ...(layer?.folder === undefined ? {} : { folder: layer.folder }),
+    message,
+    fatal,
+  }
+}
+
+/** `parley.agents › claude › args[2]` */
+export function settingPath(setting: string, path: ReadonlyArray<string | number>): string {
+  let text = setting
+  for (const key of path) text += typeof key === 'number' ? `[${key}]` : ` › ${key}`
+  return text
+}
+
+/** One sentence: the place, the scope, what is wrong. */
+export function describeProblem(problem: SettingProblem): string {
+  return `${problem.where} (${describeScope(problem)}): ${problem.message}.`
+}
+
+/** `user settings`, `workspace settings`, `settings of the folder "api"` */
+export function describeScope(place: { scope: SettingScope; folder?: string }): string {
+  if (place.scope === 'folder' && place.folder !== undefined)
+    return `settings of the folder "${place.folder}"`
+  if (place.scope === 'default') return 'default settings'
+  return `${place.scope} settings`
+}
+
+/** The kind of a value in the words of JSON. Says nothing of a string's text, which may be a secret. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'string') return value.trim() === '' ? 'an empty string' : 'a string'
+  if (typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') return 'a number'
+  return 'an object'
+}
+
+const expectedKinds: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  record: 'an object',
+  object: 'an object',
+}
+
+/** A zod issue about `root` as `expected …, found …`. */
+export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
+  const found = kindOf(valueAt(root, issue.path))
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${expectedKinds[issue.expected] ?? issue.expected}, found ${found}`
+    case 'invalid_value':
+      return `expected ${issue.values.map(value => JSON.stringify(value)).join(' or ')}, found ${found}`
+    case 'too_small':
+      return `expected ${issue.origin === 'string' ? 'a string that is not empty' : 'more'}, found ${found}`
+    default:
+      return issue.message
+  }
+}
+
+/** The path of an issue as a problem has it. */
+export function issuePath(issue: z.core.$ZodIssue): Array<string | number> {
+  return issue.path.map(key => (typeof key === 'number' ? key : String(key)))
+}

@@ -1,0 +1,134 @@
+import { basename } from 'node:path'
+
+/** What the variables in a setting stand for. */
+export interface VariableContext {
+  /** The workspace folders on this machine's disk, absolute. `${workspaceFolder}` is the first. */
+  folders: ReadonlyArray<{ name: string; path: string }>
+  userHome: string
+  /** What `${env:X}` reads. */
+  env: Readonly<Record<string, string | undefined>>
+  platform: NodeJS.Platform
+}
+
+export interface VariableProblem {
+  /** The variable as it is written, `${…}` included. */
+  variable: string
+  /** What is wrong with it, without a full stop. */
+  message: string
+  /** `false`: it stands for something all the same. */
+  fatal: boolean
+}
+
+export interface Substitution {
+  text: string
+  problems: VariableProblem[]
+}
+
+const variable = /\$\{([^}]*)\}/g
+
+/** The variables in a text, without `${` and `}`, in order. */
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(variable)].map(match => match[1] ?? '')
+}
+
+/**
+ * Replaces the variables of a text, once and from left to right: what a variable stands for is never looked through
+ * again, so a folder named `${env:SECRET}` stays a folder's name. An unknown variable stays as it is written and is a
+ * problem. As in VS Code, an environment variable that is not set stands for an empty text; that is told too.
+ *
+ * Known: `${workspaceFolder}`, `${workspaceFolder:name}`, `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`,
+ * `${pathSeparator}` and its short form `${/}`.
+ *
+ * @param more answers further variables first (without `${` and `}`); `undefined` when it does not know one
+ */
+export function substitute(
+  text: string,
+  context: VariableContext,
+  more: (name: string) => string | undefined = () => undefined,
+): Substitution {
+  const problems: VariableProblem[] = []
+  const substituted = text.replace(variable, (whole, name: string) => {
+    const value = more(name) ?? lookUp(name, context)
+    if (typeof value === 'string') return value
+    problems.push({ variable: whole, ...value })
+    return value.fatal ? whole : ''
+  })
+  return { text: substituted, problems }
+}
+
+function lookUp(name: string, context: VariableContext): string | { message: string; fatal: boolean } {
+  const colon = name.indexOf(':')
+  const kind = colon < 0 ? name : name.slice(0, colon)
+  const argument = colon < 0 ? undefined : name.slice(colon + 1)
+  const first = context.folders[0]
+  switch (kind) {
+    case 'workspaceFolder':
+      if (argument === undefined) return first?.path ?? noFolder
+      return folderNamed(argument, context)
+    case 'workspaceFolderBasename':
+      if (argument === undefined) return first ? basename(first.path) : noFolder
+      break
+    case 'userHome':
+      if (argument === undefined) return context.userHome
+      break
+    case 'pathSeparator':
+    case '/':
+      if (argument === undefined) return context.platform === 'win32' ? '\\' : '/'
+      break
+    case 'env':
+      if (argument) return environmentValue(argument, context)
+      return { message: 'the name of an environment variable is missing after env:', fatal: true }
+    case 'input':
+      return {
+        message:
+          'an input is asked for in parley.mcpServers only; pass an environment variable with env: here',
+        fatal: true,
+      }
+  }
+  return { message: unknownVariable(name, context), fatal: true }
+}
+
+const noFolder = { message: 'no folder of this machine is open', fatal: true }
+
+function folderNamed(name: string, context: VariableContext): string | { message: string; fatal: boolean } {
+  const folder = context.folders.find(candidate => candidate.name === name)
+  if (folder) return folder.path
+  const names = context.folders.map(candidate => `"${candidate.name}"`).join(', ')
+  return {
+    message: `no workspace folder has this name${names === '' ? '' : ` (there are ${names})`}`,
+    fatal: true,
+  }
+}
+
+function environmentValue(
+  name: string,
+  context: VariableContext,
+): string | { message: string; fatal: boolean } {
+  const value = environmentLookUp(context.env, name, context.platform)
+  return (
+    value ?? { message: `the environment variable ${name} is not set: it stands for nothing`, fatal: false }
+  )
+}
+
+function unknownVariable(name: string, context: VariableContext): string {
+  // `${NAME}` is how a shell and some other clients write an environment variable.
+  const asInShell = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isEnvironmentLike(name, context)
+  return asInShell ? `no variable has this name; did you mean \${env:${name}}?` : 'no variable has this name'
+}
+
+function isEnvironmentLike(name: string, context: VariableContext): boolean {
+  return name === name.toUpperCase() || environmentLookUp(context.env, name, context.platform) !== undefined
+}
+
+/** The value of an environment variable; on Windows whatever the case of its name. */
+export function environmentLookUp(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  platform: NodeJS.Platform,
+): string | undefined {
+  if (Object.hasOwn(env, name)) return env[name]
+  if (platform !== 'win32') return undefined
+  const wanted = name.toUpperCase()
+  for (const [key, value] of Object.entries(env)) if (key.toUpperCase() === wanted) return value
+  return undefined
+}

@@ -1,0 +1,96 @@
+import type { AgentCapabilities } from '../acp/model.ts'
+import type { LaunchEnvironment } from '../agents/launch-environment.ts'
+import type { SettingsSource } from '../agents/setting-layers.ts'
+import { describeProblem, type SettingProblem } from '../agents/setting-problem.ts'
+import { Owner } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import type { Logger } from '../common/logger.ts'
+import type { McpInputs } from './inputs.ts'
+import { type McpSettings, readMcpSettings } from './mcp-settings.ts'
+import { resolveServer } from './resolve-server.ts'
+import { type ServerSelection, selectServers } from './select-servers.ts'
+import type { McpServerDefinition } from './server-definition.ts'
+
+export interface McpServersOptions {
+  settings: SettingsSource
+  environment: { get(): Promise<LaunchEnvironment> }
+  inputs: McpInputs
+  /** The workspace folders on this machine's disk, absolute. */
+  folders: () => ReadonlyArray<{ name: string; path: string }>
+  userHome: string
+  log: Logger
+}
+
+/** The MCP servers of `parley.mcpServers`, ready to go with a session. */
+export class McpServers extends Owner {
+  readonly #options: McpServersOptions
+  readonly #changed = this.register(new Emitter<void>())
+  #settings: McpSettings
+
+  constructor(options: McpServersOptions) {
+    super()
+    this.#options = options
+    this.#settings = this.#read()
+    this.register(
+      options.settings.onDidChange(() => {
+        this.#settings = this.#read()
+        this.#changed.fire()
+      }),
+    )
+  }
+
+  get onDidChange(): Event<void> {
+    return this.#changed.event
+  }
+
+  get definitions(): readonly McpServerDefinition[] {
+    return this.#settings.servers
+  }
+
+  get problems(): SettingProblem[] {
+    return [...this.#settings.problems]
+  }
+
+  /**
+   * What goes with `session/new`, `load` and `resume` to an agent, and what the session says of each server. May ask
+   * the person for inputs. Never rejects.
+   */
+  async select(capabilities: AgentCapabilities['mcp']): Promise<ServerSelection> {
+    const { servers, inputs } = this.#settings
+    const { environment, folders, userHome, log } = this.#options
+    const selection = await selectServers(servers, capabilities, async server =>
+      resolveServer(server, {
+        environment: await environment.get(),
+        folders: folders(),
+        userHome,
+        input: (id, of) => this.#options.inputs.value(id, of, inputs),
+      }),
+    )
+    for (const { name, passed, reason } of selection.notes) {
+      if (!passed) log.warn(`The MCP server "${name}" was not passed to the agent: ${reason}`)
+      else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
+    }
+    // An entry that is wrong is shown with the session too, not in the log alone.
+    for (const problem of this.#settings.problems) {
+      if (!problem.fatal) continue
+      const name = nameIn(problem)
+      if (name === undefined || selection.notes.some(note => note.name === name)) continue
+      selection.notes.push({ name, type: 'unknown', passed: false, reason: describeProblem(problem) })
+    }
+    return selection
+  }
+
+  #read(): McpSettings {
+    const settings = readMcpSettings(this.#options.settings.layers('mcpServers'))
+    for (const problem of settings.problems) this.#options.log.warn(describeProblem(problem))
+    return settings
+  }
+}
+
+/** The server that a problem is about, if it is about one. */
+function nameIn({ path }: SettingProblem): string | undefined {
+  const [first, second] = path
+  if (first === 'inputs' || first === undefined) return undefined
+  const name = first === 'servers' || first === 'mcpServers' ? second : first
+  return typeof name === 'string' ? name : undefined
+}

@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import type { McpServer } from '../acp/model.ts'
+import { isDirectory } from '../agents/common-bin-directories.ts'
+import { mergeEnvironment } from '../agents/environment.ts'
+import { findCommand } from '../agents/find-command.ts'
+import type { LaunchEnvironment } from '../agents/launch-environment.ts'
+import { expandHome } from '../agents/resolve-launch.ts'
+import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
+import type { InputAnswer } from './inputs.ts'
+import type {
+  McpServerDefinition,
+  RemoteServerDefinition,
+  StdioServerDefinition,
+} from './server-definition.ts'
+
+export interface ServerContext {
+  environment: LaunchEnvironment
+  /** The workspace folders on this machine's disk, absolute. */
+  folders: ReadonlyArray<{ name: string; path: string }>
+  userHome: string
+  /** Answers `${input:id}`. */
+  input(id: string, server: McpServerDefinition): Promise<InputAnswer>
+}
+
+export type ServerResolution =
+  /** `note`: what to know of it all the same. */
+  | { server: McpServer; note?: string }
+  /** Why it cannot be passed, a clause without a full stop; holds no values. */
+  | { reason: string }
+
+/** Makes of a definition what goes over the wire: variables and inputs replaced, the command absolute. */
+export async function resolveServer(
+  definition: McpServerDefinition,
+  context: ServerContext,
+): Promise<ServerResolution> {
+  const texts = new Texts(definition, context)
+  // What can be known without a question is known first, so that nobody is asked for a server that is left out anyway.
+  const hopeless = texts.problem()
+  if (hopeless !== undefined) return { reason: hopeless }
+  const missing = await texts.askInputs()
+  if (missing !== undefined) return { reason: missing }
+  return definition.type === 'stdio'
+    ? resolveStdio(definition, texts, context)
+    : resolveRemote(definition, texts)
+}
+
+async function resolveStdio(
+  definition: StdioServerDefinition,
+  texts: Texts,
+  context: ServerContext,
+): Promise<ServerResolution> {
+  const { platform } = context.environment
+  const root = context.folders[0]?.path ?? context.userHome
+  const place = (path: string) => resolve(root, expandHome(texts.text(path), context.userHome))
+  const cwd = definition.cwd === undefined ? undefined : place(definition.cwd)
+  if (cwd !== undefined && !(await isDirectory(cwd)))
+    return { reason: `its "cwd" does not exist: ${definition.cwd}` }
+
+  let env: Record<string, string> = {}
+  if (definition.envFile !== undefined) {
+    try {
+      env = parseEnv(await readFile(place(definition.envFile), 'utf8')) as Record<string, string>
+    } catch (error) {
+      const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
+      return { reason: `its "envFile" ${why}: ${definition.envFile}` }
+    }
+  }
+  env = mergeEnvironment(env, texts.record(definition.env), platform)
+
+  const command = expandHome(texts.text(definition.command), context.userHome)
+  const path = mergeEnvironment(context.environment.env, env, platform)
+  const search = await findCommand(command, { env: path, cwd: cwd ?? root, platform })
+  if ('searched' in search) {
+    const where = search.searched.length === 1 ? search.searched[0] : 'the directories of the PATH'
+    return { reason: `its command ${definition.command} was not found in ${where}` }
+  }
+
+  const args = definition.args.map(arg => texts.text(arg))
+  const start = startIn(cwd, search.path, args, platform)
+  return {
+    server: {
+      type: 'stdio',
+      name: definition.name,
+      command: start.command,
+      args: start.args,
+      env: Object.entries(env).map(([name, value]) => ({ name, value })),
+    },
+    ...noteOf([...texts.notes, ...(start.note === undefined ? [] : [start.note])]),
+  }
+}
+
+/** The wire has no `cwd` for a server: a shell goes there and becomes the server. */
+function startIn(
+  cwd: string | undefined,
+  command: string,
+  args: string[],
+  platform: NodeJS.Platform,
+): { command: string; args: string[]; note?: string } {
+  if (cwd === undefined) return { command, args }
+  if (platform === 'win32') {
+    return {
+      command,
+      args,
+      note: `the agent starts it in its own directory: "cwd" cannot be told on Windows`,
+    }
+  }
+  return { command: '/bin/sh', args: ['-c', 'cd -- "$1" && shift && exec "$@"', 'sh', cwd, command, ...args] }
+}
+
+function resolveRemote(definition: RemoteServerDefinition, texts: Texts): ServerResolution {
+  const url = texts.text(definition.url)
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
+    return { reason: `its "url" is not an http or https address` }
+  }
+  const headers = Object.entries(texts.record(definition.headers)).map(([name, value]) => ({ name, value }))
+  for (const { name, value } of headers) {
+    try {
+      validateHeaderName(name)
+      validateHeaderValue(name, value)
+    } catch {
+      return { reason: `its header "${name}" has a character that no header may have` }
+    }
+  }
+  return {
+    server: { type: definition.type, name: definition.name, url, headers },
+    ...noteOf(texts.notes),
+  }
+}
+
+function noteOf(notes: string[]): { note?: string } {
+  return notes.length === 0 ? {} : { note: [...new Set(notes)].join('; ') }
+}
+
+/** The texts of one server and what stands for their variables. */
+class Texts {
+  readonly notes: string[] = []
+  readonly #definition: McpServerDefinition
+  readonly #context: ServerContext
+  readonly #variables: VariableContext
+  readonly #inputs = new Map<string, string>()
+
+  constructor(definition: McpServerDefinition, context: ServerContext) {
+    this.#definition = definition
+    this.#context = context
+    this.#variables = {
+      folders: context.folders,
+      userHome: context.userHome,
+      env: context.environment.env,
+      platform: context.environment.platform,
+    }
+  }
+
+  /** What is wrong with a variable, before any input is asked for. */
+  problem(): string | undefined {
+    for (const text of this.#all()) {
+      for (const problem of substitute(text, this.#variables, name => (inputId(name) ? '' : undefined))
+        .problems) {
+        const sentence = `${problem.variable}: ${problem.message}`
+        if (problem.fatal) return sentence
+        this.notes.push(sentence)
+      }
+    }
+    return undefined
+  }
+
+  /** Asks for the inputs one after the other; stops at the first that is missing and says why. */
+  async askInputs(): Promise<string | undefined> {
+    const names = this.#all().flatMap(variablesIn)
+    for (const id of new Set(names.map(inputId).filter(id => id !== undefined))) {
+      const answer = await this.#context.input(id, this.#definition)
+      if ('missing' in answer) return answer.missing
+      this.#inputs.set(id, answer.value)
+    }
+    return undefined
+  }
+
+  text(text: string): string {
+    return substitute(text, this.#variables, name => this.#inputs.get(inputId(name) ?? '')).text
+  }
+
+  record(texts: Record<string, string>): Record<string, string> {
+    return Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, this.text(value)]))
+  }
+
+  #all(): string[] {
+    const definition = this.#definition
+    if (definition.type !== 'stdio') return [definition.url, ...Object.values(definition.headers)]
+    const { command, args, env, envFile, cwd } = definition
+    return [command, ...args, ...Object.values(env), envFile ?? '', cwd ?? '']
+  }
+}
+
+function inputId(name: string): string | undefined {
+  return name.startsWith('input:') && name.length > 'input:'.length ? name.slice('input:'.length) : undefined
+}

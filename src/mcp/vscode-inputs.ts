@@ -1,0 +1,40 @@
+/** The side of this room that faces VS Code: asking for inputs and naming the workspace. */
+import * as vscode from 'vscode'
+import type { InputPrompter } from './inputs.ts'
+import type { McpInput } from './server-definition.ts'
+
+/** Asks with VS Code's input box and quick pick; Escape means no. */
+export const vscodeInputPrompter: InputPrompter = {
+  async prompt(input: McpInput, serverName: string): Promise<string | undefined> {
+    const title = vscode.l10n.t('MCP server "{0}"', serverName)
+    const description = input.description ?? vscode.l10n.t('Value of "{0}"', input.id)
+    if (input.type === 'pickString') {
+      const items = input.options.map(option => ({
+        label: option.label,
+        value: option.value,
+        ...(option.value === input.default ? { description: vscode.l10n.t('default') } : {}),
+      }))
+      // The default first: the first item is the one Enter takes.
+      items.sort((a, b) => Number(b.value === input.default) - Number(a.value === input.default))
+      const picked = await vscode.window.showQuickPick(items, {
+        title,
+        placeHolder: description,
+        ignoreFocusOut: true,
+      })
+      return picked?.value
+    }
+    return vscode.window.showInputBox({
+      title,
+      prompt: vscode.l10n.t('{0} (kept in the secret storage)', description),
+      password: input.password,
+      ignoreFocusOut: true,
+      ...(input.default === undefined ? {} : { value: input.default }),
+    })
+  },
+}
+
+/** Names the workspace for `McpInputs`: its file, its folder, or none. */
+export function workspaceIdentity(): string {
+  const { workspaceFile, workspaceFolders } = vscode.workspace
+  return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''
+}

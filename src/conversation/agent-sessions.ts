@@ -1,0 +1,239 @@
+import type { Agent, AgentExit } from '../acp/agent.ts'
+import type {
+  PermissionOutcome,
+  PermissionRequest,
+  SessionSetup,
+  SessionStart,
+  SessionUpdate,
+} from '../acp/model.ts'
+import { type Disposable, DisposableStore } from '../common/disposable.ts'
+import { CancelledError } from '../common/errors.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { type Logger, silentLogger } from '../common/logger.ts'
+import { Session, type SessionOptions } from './session.ts'
+import { UpdateBuffer, type UpdateBufferLimits } from './update-buffer.ts'
+
+/** Ids of closed sessions that are remembered, so that what still comes for them is dropped at once. */
+const CLOSED_KEPT = 1000
+
+export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'schedule' | 'cancelGraceMs'> {
+  log?: Logger
+  limits?: UpdateBufferLimits
+}
+
+/** A session that is being loaded or resumed: it can be shown at once. */
+export interface OpeningSession {
+  session: Session
+  /** Resolves when the agent answered; rejects with its error, the session being as before, or gone if it was new. */
+  opened: Promise<void>
+}
+
+interface AskingEarly {
+  request: PermissionRequest
+  signal: AbortSignal
+  resolve: (outcome: PermissionOutcome) => void
+}
+
+/**
+ * The sessions of one agent: makes, loads and resumes them, and leads what the agent says to the right one. Updates
+ * (and questions) of a session whose id is not known yet wait for the answer that brings it; those of a session that
+ * was closed are dropped.
+ */
+export class AgentSessions implements Disposable {
+  readonly agent: Agent
+  readonly #options: AgentSessionsOptions
+  readonly #log: Logger
+  readonly #now: () => number
+  readonly #sessions = new Map<string, Session>()
+  readonly #closed = new Set<string>()
+  readonly #buffer: UpdateBuffer
+  readonly #early = new Set<AskingEarly>()
+  readonly #owned = new DisposableStore()
+  readonly #changed = new Emitter<void>()
+  #creating = 0
+  #exit: AgentExit | undefined
+
+  constructor(agent: Agent, options: AgentSessionsOptions = {}) {
+    this.agent = agent
+    this.#options = options
+    this.#log = options.log ?? silentLogger
+    this.#now = options.now ?? Date.now
+    this.#buffer = new UpdateBuffer(options.limits ?? { updates: 10_000, ageMs: 60_000 })
+    this.#owned.add(agent.onUpdate(({ sessionId, update }) => this.#route(sessionId, update)))
+    this.#owned.add(agent.onDidClose(exit => this.#agentClosed(exit)))
+  }
+
+  /** Open sessions by id. */
+  get sessions(): ReadonlyMap<string, Session> {
+    return this.#sessions
+  }
+
+  /** A session was opened or is no longer open. */
+  get onDidChangeSessions(): Event<void> {
+    return this.#changed.event
+  }
+
+  get(sessionId: string): Session | undefined {
+    return this.#sessions.get(sessionId)
+  }
+
+  /** Makes a session. When it is aborted after the agent made it all the same, the session is closed again. */
+  async newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
+    signal?.throwIfAborted()
+    this.#creating += 1
+    try {
+      const start = await this.agent.newSession(setup, signal)
+      if (this.#sessions.has(start.sessionId)) {
+        throw new Error('The agent answered with the id of a session that is already open.')
+      }
+      const session = this.#open(start.sessionId, setup, 'ready')
+      session.start(start)
+      this.#deliverEarly(session)
+      if (signal?.aborted) {
+        await session.close()
+        throw new CancelledError()
+      }
+      return session
+    } finally {
+      this.#creating -= 1
+      if (this.#creating === 0) this.#refuseEarly()
+    }
+  }
+
+  /**
+   * Loads a session. Its replay is shown as it comes, also what comes after the agent's answer. A session that is
+   * open already is emptied first (`reset`) and is as it was before when the load fails; one that works is refused.
+   */
+  loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): OpeningSession {
+    const known = this.#sessions.get(sessionId)
+    if (known) {
+      if (known.phase === 'loading') throw new Error('The session is being loaded already.')
+      if (known.state.activity !== 'idle') {
+        throw new Error('The session is at work. Stop the turn before loading it again.')
+      }
+      known.beginLoad(setup)
+    }
+    const session = known ?? this.#open(sessionId, setup, 'loading')
+    // What came before it was asked for is not part of the replay.
+    this.#buffer.take(sessionId)
+    return this.#opening(session, known !== undefined, () => this.agent.loadSession(sessionId, setup, signal))
+  }
+
+  /**
+   * Resumes a session, without a replay. `previous` is the conversation of the same session in an agent that is gone:
+   * it goes on where that ended.
+   */
+  resumeSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    previous?: Session,
+  ): OpeningSession {
+    if (this.#sessions.has(sessionId)) throw new Error('The session is open already.')
+    const session = this.#open(sessionId, setup, 'loading', previous)
+    return this.#opening(session, false, () => this.agent.resumeSession(sessionId, setup, signal))
+  }
+
+  /** Leads a question to its session. A session that nobody knows gets `cancelled`. */
+  requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    const session = this.#sessions.get(request.sessionId)
+    if (session) return session.requestPermission(request, signal)
+    const mayCome = this.#creating > 0 && !this.#closed.has(request.sessionId)
+    if (!mayCome || signal.aborted) return Promise.resolve({ type: 'cancelled' })
+    return new Promise(resolve => {
+      const asking: AskingEarly = { request, signal, resolve }
+      this.#early.add(asking)
+      signal.addEventListener('abort', () => this.#refuse(asking), { once: true })
+    })
+  }
+
+  dispose(): void {
+    this.#owned.dispose()
+    for (const session of [...this.#sessions.values()]) session.dispose()
+    this.#buffer.clear()
+    this.#refuseEarly()
+    this.#changed.dispose()
+  }
+
+  #open(sessionId: string, setup: SessionSetup, phase: 'loading' | 'ready', previous?: Session): Session {
+    const { now, schedule, cancelGraceMs } = this.#options
+    const session = new Session({
+      agent: this.agent,
+      sessionId,
+      setup,
+      phase,
+      ...(previous && { state: previous.reducingState }),
+      ...(now && { now }),
+      ...(schedule && { schedule }),
+      ...(cancelGraceMs !== undefined && { cancelGraceMs }),
+      onEnd: () => this.#sessionEnded(session),
+    })
+    this.#closed.delete(sessionId)
+    this.#sessions.set(sessionId, session)
+    this.#changed.fire()
+    if (this.#exit) session.agentEnded(this.#exit)
+    return session
+  }
+
+  #opening(session: Session, wasOpen: boolean, ask: () => Promise<SessionStart>): OpeningSession {
+    const open = async () => {
+      try {
+        for (const update of this.#buffer.take(session.sessionId)) session.receive(update)
+        session.start(await ask())
+        session.loaded()
+      } catch (error) {
+        if (wasOpen) session.loadFailed()
+        else session.dispose()
+        throw error
+      }
+    }
+    return { session, opened: open() }
+  }
+
+  #route(sessionId: string, update: SessionUpdate): void {
+    const session = this.#sessions.get(sessionId)
+    if (session) {
+      session.receive(update)
+      return
+    }
+    if (this.#closed.has(sessionId)) return
+    for (const dropped of this.#buffer.add(sessionId, update, this.#now())) {
+      this.#log.warn(`Updates of session ${dropped} were dropped: nobody asked for it.`)
+    }
+  }
+
+  #deliverEarly(session: Session): void {
+    for (const update of this.#buffer.take(session.sessionId)) session.receive(update)
+    for (const asking of [...this.#early]) {
+      if (asking.request.sessionId !== session.sessionId) continue
+      this.#early.delete(asking)
+      session.requestPermission(asking.request, asking.signal).then(asking.resolve)
+    }
+  }
+
+  #refuseEarly(): void {
+    for (const asking of [...this.#early]) this.#refuse(asking)
+  }
+
+  #refuse(asking: AskingEarly): void {
+    if (this.#early.delete(asking)) asking.resolve({ type: 'cancelled' })
+  }
+
+  #sessionEnded(session: Session): void {
+    if (this.#sessions.get(session.sessionId) !== session) return
+    this.#sessions.delete(session.sessionId)
+    this.#closed.add(session.sessionId)
+    if (this.#closed.size > CLOSED_KEPT) {
+      const [oldest] = this.#closed
+      if (oldest !== undefined) this.#closed.delete(oldest)
+    }
+    this.#changed.fire()
+  }
+
+  #agentClosed(exit: AgentExit): void {
+    this.#exit = exit
+    this.#buffer.clear()
+    this.#refuseEarly()
+    for (const session of [...this.#sessions.values()]) session.agentEnded(exit)
+  }
+}

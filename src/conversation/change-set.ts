@@ -1,0 +1,109 @@
+import type { Change, EntryId, HeadKey } from './state.ts'
+
+/** What changed since the last time it was taken, each thing once. */
+export interface TakenChanges {
+  /** Everything was replaced: nothing else is told, take all of the state. */
+  reset: boolean
+  /** Entries that are new or were changed as a whole; new ones in their order. */
+  entries: EntryId[]
+  /** Text appended to entries that are not in `entries`. */
+  texts: Array<{ id: EntryId; block: number; text: string }>
+  /** Terminals that are new or were changed as a whole. */
+  terminals: string[]
+  /** Output appended to terminals that are not in `terminals`. */
+  outputs: Array<{ terminalId: string; text: string }>
+  head: HeadKey[]
+}
+
+/**
+ * Gathers changes between two frames. Adding one costs the same however many there are: appended text is joined by
+ * entry and block, and what was changed as a whole is only named, to be read from the state when it is taken.
+ */
+export class ChangeSet {
+  #reset = false
+  #entries = new Set<EntryId>()
+  #texts = new Map<EntryId, Map<number, string>>()
+  #terminals = new Set<string>()
+  #outputs = new Map<string, string>()
+  #head = new Set<HeadKey>()
+
+  get isEmpty(): boolean {
+    return (
+      !this.#reset &&
+      this.#entries.size === 0 &&
+      this.#texts.size === 0 &&
+      this.#terminals.size === 0 &&
+      this.#outputs.size === 0 &&
+      this.#head.size === 0
+    )
+  }
+
+  add(changes: readonly Change[]): void {
+    for (const change of changes) this.#addOne(change)
+  }
+
+  /** Returns what was gathered and begins anew. */
+  take(): TakenChanges {
+    const taken: TakenChanges = {
+      reset: this.#reset,
+      entries: [...this.#entries],
+      texts: [],
+      terminals: [...this.#terminals],
+      outputs: [],
+      head: [...this.#head],
+    }
+    for (const [id, blocks] of this.#texts) {
+      for (const [block, text] of blocks) taken.texts.push({ id, block, text })
+    }
+    for (const [terminalId, text] of this.#outputs) taken.outputs.push({ terminalId, text })
+    this.clear()
+    return taken
+  }
+
+  clear(): void {
+    this.#reset = false
+    this.#entries = new Set()
+    this.#texts = new Map()
+    this.#terminals = new Set()
+    this.#outputs = new Map()
+    this.#head = new Set()
+  }
+
+  #addOne(change: Change): void {
+    if (this.#reset) return
+    switch (change.type) {
+      case 'entry':
+        this.#entries.add(change.id)
+        this.#texts.delete(change.id)
+        break
+      case 'text':
+        this.#addText(change.id, change.block, change.text)
+        break
+      case 'terminal':
+        this.#terminals.add(change.terminalId)
+        this.#outputs.delete(change.terminalId)
+        break
+      case 'terminal_output':
+        if (this.#terminals.has(change.terminalId)) break
+        this.#outputs.set(change.terminalId, (this.#outputs.get(change.terminalId) ?? '') + change.text)
+        break
+      case 'head':
+        this.#head.add(change.key)
+        break
+      case 'reset':
+        this.clear()
+        this.#reset = true
+        break
+    }
+  }
+
+  #addText(id: EntryId, block: number, text: string): void {
+    if (this.#entries.has(id)) return
+    let blocks = this.#texts.get(id)
+    if (!blocks) {
+      blocks = new Map()
+      this.#texts.set(id, blocks)
+    }
+    blocks.set(block, (blocks.get(block) ?? '') + text)
+  }
+}

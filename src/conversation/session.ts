@@ -1,0 +1,391 @@
+import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
+import type {
+  ContentBlock,
+  PermissionOutcome,
+  PermissionRequest,
+  SessionSetup,
+  SessionStart,
+  SessionUpdate,
+  TerminalPatch,
+} from '../acp/model.ts'
+import type { Disposable } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { createSessionState, type ReducingState } from './books.ts'
+import { OptionChanges } from './option-changes.ts'
+import { PermissionDesk } from './permission-desk.ts'
+import { isIdle, reduce } from './reduce.ts'
+import { type LocalEvent, reduceLocal } from './reduce-local.ts'
+import type { Change, SessionState } from './state.ts'
+import type { QueuedPrompt, TurnOutcome } from './turn.ts'
+import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
+
+/** How long an agent may take to stop a turn before the person is offered to go on without its end. */
+export const CANCEL_GRACE_MS = 10_000
+
+/**
+ * - `loading`: the agent replays the conversation; it is shown as it comes, prompts wait.
+ * - `ready`: prompts can be sent.
+ * - `ended`: the agent is gone; the conversation stays readable.
+ * - `closed`: the session was closed on this side; the conversation stays readable.
+ */
+export type SessionPhase = 'loading' | 'ready' | 'ended' | 'closed'
+
+export interface SessionOptions {
+  agent: Agent
+  sessionId: string
+  setup: SessionSetup
+  phase: 'loading' | 'ready'
+  /** A conversation to go on with: of the same session in an agent that is gone. */
+  state?: ReducingState
+  now?: () => number
+  schedule?: Schedule
+  cancelGraceMs?: number
+  /** Told once, when the session is closed or its agent is gone. */
+  onEnd?: () => void
+}
+
+/**
+ * One conversation with one agent. The agent's updates come in through `receive` (by {@link AgentSessions}, in the
+ * order they were sent); what the person does goes out. Every change of `state` is told by `onDidChange`; of all else
+ * (phase, queue, cancel, options that wait) by `onDidChangeStatus`.
+ */
+export class Session implements Disposable {
+  readonly agent: Agent
+  readonly sessionId: string
+  readonly #options: SessionOptions
+  readonly #changes = new Emitter<Change[]>()
+  readonly #status = new Emitter<void>()
+  readonly #end = new Emitter<AgentExit | undefined>()
+  readonly #desk = new PermissionDesk()
+  readonly #optionChanges = new OptionChanges()
+  readonly #turns: Turns
+  readonly #now: () => number
+  #setup: SessionSetup
+  #state: ReducingState
+  #phase: SessionPhase
+  /** The conversation as it was before a load began, until the load is over. */
+  #before: { state: ReducingState; setup: SessionSetup } | undefined
+  #exit: AgentExit | undefined
+
+  constructor(options: SessionOptions) {
+    this.agent = options.agent
+    this.sessionId = options.sessionId
+    this.#options = options
+    this.#setup = options.setup
+    this.#phase = options.phase
+    this.#state = options.state ?? createSessionState()
+    this.#now = options.now ?? Date.now
+    this.#turns = new Turns({
+      send: content => this.#send(content),
+      sendCancel: () => this.agent.cancel(this.sessionId),
+      canBegin: () => this.#phase === 'ready' && !this.#state.books.running,
+      endWork: idle => this.#endWork(idle),
+      accepted: messageId => this.#local({ type: 'prompt_accepted', messageId }),
+      changed: () => this.#status.fire(),
+      schedule: options.schedule ?? scheduleTimer,
+      cancelGraceMs: options.cancelGraceMs ?? CANCEL_GRACE_MS,
+    })
+  }
+
+  /** What changed of `state`, after it changed. A `reset` means that `state` is another object. */
+  get onDidChange(): Event<Change[]> {
+    return this.#changes.event
+  }
+
+  get onDidChangeStatus(): Event<void> {
+    return this.#status.event
+  }
+
+  /** Fires once, with how the agent ended, or `undefined` when the session was closed on this side. */
+  get onDidEnd(): Event<AgentExit | undefined> {
+    return this.#end.event
+  }
+
+  get state(): SessionState {
+    return this.#state
+  }
+
+  /** @internal for a session that goes on with this one's conversation */
+  get reducingState(): ReducingState {
+    return this.#state
+  }
+
+  get setup(): SessionSetup {
+    return this.#setup
+  }
+
+  get phase(): SessionPhase {
+    return this.#phase
+  }
+
+  /** How the agent ended, once it did. */
+  get exit(): AgentExit | undefined {
+    return this.#exit
+  }
+
+  get cancelState(): CancelState {
+    return this.#turns.cancelState
+  }
+
+  /** Prompts that wait; still there when the session ended before they were sent. */
+  get queued(): readonly QueuedPrompt[] {
+    return this.#turns.queued
+  }
+
+  /** The queue waits for the person: `sendQueued` or another prompt sends it. */
+  get queueHeld(): boolean {
+    return this.#turns.held
+  }
+
+  /** ids of config options whose change the agent has not confirmed yet */
+  get pendingOptions(): string[] {
+    return this.#optionChanges.ids
+  }
+
+  // ---- what the person does ----------------------------------------------------------------------------------------
+
+  /**
+   * Sends a prompt, or queues it behind the turn that runs. The promise tells how it came out and never rejects.
+   * Throws `RangeError` for a prompt that is empty or white space: such a prompt hangs some agents for good.
+   */
+  prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
+    return this.#turns.prompt(content).outcome
+  }
+
+  /** Takes a prompt from the queue and returns it; `undefined` when it is no longer there. */
+  withdraw(id: string): ContentBlock[] | undefined {
+    return this.#turns.withdraw(id)
+  }
+
+  /** Sends what is held in the queue. */
+  sendQueued(): void {
+    this.#turns.sendQueued()
+  }
+
+  /**
+   * Asks the agent to stop what it does and answers every open question `cancelled`. The queue is held. An agent that
+   * does not stop within the grace makes `cancelState` `overdue`; `abandonTurn` then goes on without it.
+   */
+  cancel(): void {
+    if (!this.#isLive()) return
+    if (this.#state.books.running || this.#turns.hasTurn) this.#turns.cancel()
+    for (const requestId of this.#desk.openIds) this.answerPermission(requestId, undefined)
+  }
+
+  /** Gives up on the turn that was asked to stop and does not. Does nothing before `cancel`. */
+  abandonTurn(): void {
+    this.#turns.abandon()
+  }
+
+  /**
+   * Answers a question; `undefined` cancels it. Returns false when it does not wait (any more) or has no such option,
+   * and then nothing happens.
+   */
+  answerPermission(requestId: string, optionId: string | undefined): boolean {
+    if (!this.#desk.offers(requestId, optionId)) return false
+    this.#settle(requestId, optionId === undefined ? { type: 'cancelled' } : { type: 'selected', optionId })
+    return true
+  }
+
+  /**
+   * Changes an option: shown at once, listed in `pendingOptions` until the agent answers, and taken back when it
+   * refuses. Rejects with the agent's error, or when there is no such option or the value does not fit it.
+   */
+  async setConfigOption(optionId: string, value: string | boolean): Promise<void> {
+    const option = this.#state.configOptions.find(known => known.id === optionId)
+    if (!option || option.type === 'unknown') throw new RangeError(`There is no option “${optionId}”.`)
+    if (typeof value !== typeof option.currentValue) {
+      throw new TypeError(`The value does not fit the option “${option.name}”.`)
+    }
+    const sequence = this.#optionChanges.begin(optionId, option.currentValue)
+    this.#local({ type: 'config_option', optionId, value })
+    this.#status.fire()
+    try {
+      await this.agent.setConfigOption(this.sessionId, optionId, value)
+      this.#optionChanges.succeeded(optionId, sequence, value)
+    } catch (error) {
+      const revert = this.#optionChanges.failed(optionId, sequence)
+      if (revert) this.#local({ type: 'config_option', optionId, value: revert.value })
+      throw error
+    } finally {
+      this.#status.fire()
+    }
+  }
+
+  /**
+   * Closes the session: what it does is stopped, updates that still come are dropped. Tells the agent when it has the
+   * capability; rejects when the agent refuses, the session being closed on this side all the same.
+   */
+  async close(): Promise<void> {
+    if (this.#phase === 'closed') return
+    const live = this.#isLive()
+    const running = this.#state.books.running
+    const { agent, sessionId } = this
+    this.#finish('closed', undefined)
+    if (!live) return
+    if (agent.capabilities.close) await agent.closeSession(sessionId)
+    else if (running) agent.cancel(sessionId)
+  }
+
+  // ---- what the agent does -----------------------------------------------------------------------------------------
+
+  /** Takes in one update of the agent. */
+  receive(update: SessionUpdate): void {
+    if (!this.#isLive()) return
+    if (update.type !== 'state') {
+      if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.told()
+      this.#tell(reduce(this.#state, update, this.#clock()))
+      return
+    }
+    if (isIdle(update)) {
+      if (!this.#turns.admits(update)) return
+      this.#endWork(update)
+    } else {
+      this.#tell(reduce(this.#state, update, this.#phase === 'loading' ? undefined : this.#now()))
+    }
+    this.#turns.stateTold(update)
+  }
+
+  /** Asks the person. Resolves `cancelled` when the turn is stopped, the agent withdraws it (`signal`) or is gone. */
+  async requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    if (!this.#isLive() || signal.aborted) return { type: 'cancelled' }
+    const requestId = this.#desk.nextId()
+    const answer = this.#desk.wait(
+      requestId,
+      request.options.map(option => option.optionId),
+    )
+    const withdraw = () => this.#settle(requestId, { type: 'cancelled' })
+    signal.addEventListener('abort', withdraw, { once: true })
+    this.#local({ type: 'permission_asked', requestId, request })
+    try {
+      return await answer
+    } finally {
+      signal.removeEventListener('abort', withdraw)
+    }
+  }
+
+  /** Shows a terminal that the client runs for the agent. */
+  upsertTerminal(terminal: TerminalPatch & { truncated?: boolean }): void {
+    this.#local({ type: 'terminal', terminal })
+  }
+
+  appendTerminalOutput(terminalId: string, text: string): void {
+    this.#local({ type: 'terminal_output', terminalId, text })
+  }
+
+  // ---- for AgentSessions -------------------------------------------------------------------------------------------
+
+  /** @internal What the agent told when it made, loaded or resumed the session. */
+  start(start: SessionStart): void {
+    if (!this.#isLive()) return
+    if (start.configOptions) this.receive({ type: 'config_options', options: start.configOptions })
+    if (start.commands) this.receive({ type: 'commands', commands: start.commands })
+  }
+
+  /** @internal Empties the conversation, for a replay. */
+  beginLoad(setup: SessionSetup): void {
+    for (const requestId of this.#desk.openIds) this.#settle(requestId, { type: 'cancelled' })
+    this.#before = { state: this.#state, setup: this.#setup }
+    this.#optionChanges.clear()
+    this.#setup = setup
+    this.#state = createSessionState()
+    this.#phase = 'loading'
+    this.#changes.fire([{ type: 'reset' }])
+    this.#status.fire()
+  }
+
+  /** @internal The replay is over. */
+  loaded(): void {
+    if (this.#phase !== 'loading') return
+    this.#before = undefined
+    this.#phase = 'ready'
+    this.#local({ type: 'load_finished' })
+    this.#status.fire()
+    this.#turns.pump()
+  }
+
+  /** @internal The load failed: the conversation is as it was before, if there was one. */
+  loadFailed(): void {
+    if (this.#phase !== 'loading' || !this.#before) return
+    this.#state = this.#before.state
+    this.#setup = this.#before.setup
+    this.#before = undefined
+    this.#phase = 'ready'
+    this.#changes.fire([{ type: 'reset' }])
+    this.#status.fire()
+    this.#turns.pump()
+  }
+
+  /** @internal The agent is gone. */
+  agentEnded(exit: AgentExit): void {
+    if (!this.#isLive()) return
+    this.#finish('ended', exit)
+  }
+
+  dispose(): void {
+    if (this.#isLive()) this.#finish('closed', undefined)
+    this.#changes.dispose()
+    this.#status.dispose()
+    this.#end.dispose()
+  }
+
+  #isLive(): boolean {
+    return this.#phase === 'loading' || this.#phase === 'ready'
+  }
+
+  #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
+    this.#local({ type: 'prompt', content })
+    return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
+  }
+
+  /** Times are told of what happens in a turn; what comes while the session is idle may be a late replay. */
+  #clock(): number | undefined {
+    return this.#phase === 'loading' || this.#state.activity === 'idle' ? undefined : this.#now()
+  }
+
+  #endWork(idle: IdleUpdate): void {
+    this.#tell(reduce(this.#state, idle, this.#phase === 'loading' ? undefined : this.#now()))
+    // Questions of a turn that is over were closed with it.
+    for (const requestId of this.#desk.openIds) {
+      const position = this.#state.books.permissions.get(requestId)
+      const entry = position === undefined ? undefined : this.#state.entries[position]
+      if (entry?.kind === 'permission' && entry.outcome) this.#desk.answer(requestId, entry.outcome)
+    }
+  }
+
+  #settle(requestId: string, outcome: PermissionOutcome): void {
+    this.#local({ type: 'permission_answered', requestId, outcome })
+    this.#desk.answer(requestId, outcome)
+  }
+
+  #finish(phase: 'ended' | 'closed', exit: AgentExit | undefined): void {
+    const event: LocalEvent = { type: 'agent_gone' }
+    if (exit) {
+      event.message = new AgentClosedError(exit).message
+      if (typeof exit.exitCode === 'number') event.code = exit.exitCode
+    }
+    // A load that did not come to its end must not cost the conversation that was there.
+    if (this.#before) {
+      this.#state = this.#before.state
+      this.#changes.fire([{ type: 'reset' }])
+    }
+    this.#before = undefined
+    this.#local(event)
+    for (const requestId of this.#desk.openIds) this.#desk.answer(requestId, { type: 'cancelled' })
+    this.#optionChanges.clear()
+    this.#phase = phase
+    this.#exit = exit
+    this.#turns.end(exit ? new AgentClosedError(exit) : new Error('The session is closed.'))
+    this.#options.onEnd?.()
+    this.#status.fire()
+    this.#end.fire(exit)
+  }
+
+  #local(event: LocalEvent): void {
+    this.#tell(reduceLocal(this.#state, event, this.#phase === 'loading' ? undefined : this.#now()))
+  }
+
+  #tell(changes: Change[]): void {
+    if (changes.length > 0) this.#changes.fire(changes)
+  }
+}

@@ -1,28 +1,30 @@
 // The program that VS Code calls inside its extension host (`extensionTestsPath`): runs the compiled suite.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Mocha from 'mocha'
 import { grepVariable, resultsVariable, type TestResult } from './results.ts'
 
 /** Rejects when a test failed, which VS Code turns into its exit code. */
 export async function run(): Promise<void> {
+  // Imported this way it is the same in every Node; `require` of an ES module is not.
+  const { default: Mocha } = await import('mocha')
   const mocha = new Mocha({ timeout: 30_000, color: false, grep: process.env[grepVariable] ?? '' })
   const suite = join(__dirname, '..')
   for (const file of readdirSync(suite, { recursive: true, encoding: 'utf8' }).sort())
     if (file.endsWith('.test.cjs')) mocha.addFile(join(suite, file))
 
   const results: TestResult[] = []
+  const write = () => writeFileSync(process.env[resultsVariable]!, JSON.stringify(results))
   const failures = await new Promise<number>(resolve => {
     const runner = mocha.run(resolve)
     runner.on('test end', test => {
       results.push(describeTest(test))
-      writeFileSync(process.env[resultsVariable]!, JSON.stringify(results))
+      write()
     })
     // A failed hook ends its suite: the tests of it are not run, and nothing else would tell.
-    runner.on('fail', (test, error) => {
-      if (test.type === 'hook')
-        results.push({ title: test.fullTitle(), state: 'failed', milliseconds: 0, error: error.stack })
-      writeFileSync(process.env[resultsVariable]!, JSON.stringify(results))
+    runner.on('fail', (failed: Mocha.Runnable, error) => {
+      if (failed instanceof Mocha.Test) return
+      results.push({ title: failed.fullTitle(), state: 'failed', milliseconds: 0, error: error.stack })
+      write()
     })
   })
   if (failures > 0) throw new Error(`${failures} tests failed`)

@@ -18,6 +18,7 @@ import type {
   WriteTextFileRequest,
 } from './model.ts'
 import type { TraceTap } from './trace.ts'
+import type { ProcessGuard } from './transport/process-guard.ts'
 
 /**
  * What the rest of the house sees of a running agent: its capabilities as questions, its methods in the model's terms.
@@ -168,6 +169,8 @@ export interface ConnectOptions {
   onStderr?: (line: string) => void
   /** Set and unset while the agent runs; see {@link TraceTap}. */
   tap?: { current: TraceTap | undefined }
+  /** Ends the agent, too, when this process dies without having done so. */
+  guard?: ProcessGuard
   signal?: AbortSignal
 }
 

@@ -1,0 +1,127 @@
+import type { Disposable } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { AgentClosedError, type AgentExit, type AgentLaunch, type ConnectOptions } from './agent.ts'
+import { Connection, type ConnectionHandlers } from './connection.ts'
+import { AgentProcess, type StopTimes, within } from './transport/agent-process.ts'
+import { LineTooLongError } from './transport/line-splitter.ts'
+import { NdjsonReader } from './transport/ndjson-reader.ts'
+import { NdjsonWriter } from './transport/ndjson-writer.ts'
+import { Tail } from './transport/tail.ts'
+
+/** characters of what an agent printed beside the protocol that a failure card shows at most */
+const NOISE_TAIL = 4 * 1024
+/** How long the second sign of an end may come after the first (exit, end of output), in milliseconds. */
+const END_SPREAD = 1000
+/** How long stderr is read after the end, in milliseconds. */
+const STDERR_SPREAD = 250
+
+/** A running agent and the connection to it, ending together: the one place that knows how and why it ended. */
+export class AgentLink implements Disposable {
+  readonly connection: Connection
+  readonly #process: AgentProcess
+  readonly #noise = new Tail(NOISE_TAIL)
+  readonly #onDidClose = new Emitter<AgentExit>()
+  #ending = false
+  #exit: AgentExit | undefined
+
+  /** @throws SpawnError */
+  static async open(
+    launch: AgentLaunch,
+    options: ConnectOptions,
+    handlers: ConnectionHandlers,
+  ): Promise<AgentLink> {
+    const { onStderr, guard } = options
+    return new AgentLink(await AgentProcess.start(launch, { onStderr, guard }), options, handlers)
+  }
+
+  private constructor(process: AgentProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
+    const { log, maxFrameBytes, tap } = options
+    this.#process = process
+    const reader = new NdjsonReader(process.stdout, {
+      maxFrameBytes,
+      onNoise: line => {
+        log.info(`[stdout] ${line}`)
+        this.#noise.append(`${line}\n`)
+      },
+    })
+    const writer = new NdjsonWriter(process.stdin)
+    this.connection = new Connection({ reader, writer, handlers, log, tap })
+    let outputEnded: () => void = () => {}
+    const outputEnd = new Promise<void>(resolve => {
+      outputEnded = resolve
+    })
+    this.connection.onDidClose(error => {
+      outputEnded()
+      if (error instanceof LineTooLongError) void this.#end({ reason: 'protocol', message: error.message })
+      else void this.#endOfStream('The agent closed its output.')
+    })
+    writer.onClose(() => void this.#endOfStream('The agent closed its input.'))
+    void process.exited.then(async () => {
+      // What it wrote before it went still counts; a child of it may hold the pipe open, though.
+      await within(outputEnd, END_SPREAD)
+      await this.#endByExit()
+    })
+    this.connection.listen()
+  }
+
+  /** Fires once, when the agent is gone for whatever reason; every request was rejected before. */
+  get onDidClose(): Event<AgentExit> {
+    return listener => {
+      if (!this.#exit) return this.#onDidClose.event(listener)
+      const exit = this.#exit
+      queueMicrotask(() => listener(exit))
+      return { dispose() {} }
+    }
+  }
+
+  /** What the agent printed on stdout that was no message, the last part of it. */
+  get stdoutNoise(): string {
+    return this.#noise.text
+  }
+
+  get stderrTail(): string {
+    return this.#process.stderrTail
+  }
+
+  dispose(): void {
+    this.#finish({ reason: 'disposed', stderrTail: this.stderrTail })
+    this.#process.dispose()
+  }
+
+  /** Ends the agent and resolves when nothing of it runs any more. */
+  async stop(times?: StopTimes): Promise<void> {
+    this.#finish({ reason: 'disposed', stderrTail: this.stderrTail })
+    await this.#process.stop(times)
+  }
+
+  /** One of the streams ended. Mostly the process is about to exit, and its exit code says more. */
+  async #endOfStream(message: string): Promise<void> {
+    if (this.#ending) return
+    await within(this.#process.exited, END_SPREAD)
+    if (this.#process.hasExited) await this.#endByExit()
+    else await this.#end({ reason: 'stream', message })
+  }
+
+  async #endByExit(): Promise<void> {
+    const { exitCode, signal } = await this.#process.exited
+    const how = signal ? `was ended by ${signal}` : `exited with code ${exitCode}`
+    await this.#end({ reason: 'exited', exitCode, signal, message: `The agent ${how}.` })
+  }
+
+  async #end(exit: Omit<AgentExit, 'stderrTail'>): Promise<void> {
+    if (this.#ending) return
+    this.#ending = true
+    await this.#process.stderrRead(STDERR_SPREAD)
+    this.#finish({ ...exit, stderrTail: this.stderrTail })
+    this.#process.dispose()
+  }
+
+  #finish(exit: AgentExit): void {
+    if (this.#exit) return
+    this.#ending = true
+    this.#exit = exit
+    this.connection.end(new AgentClosedError(exit))
+    this.#onDidClose.fire(exit)
+    this.#onDidClose.dispose()
+  }
+}

@@ -1,0 +1,329 @@
+import {
+  type AbstractCancellationTokenSource,
+  type CancellationId,
+  type CancellationStrategy,
+  type CancellationToken,
+  CancellationTokenSource,
+  createMessageConnection,
+  type Message,
+  type MessageConnection,
+  type MessageWriter,
+  ParameterStructures,
+  ResponseError,
+} from 'vscode-jsonrpc/node'
+import type { Disposable } from '../common/disposable.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import type { Logger } from '../common/logger.ts'
+import { RpcCode, RpcError } from './rpc-error.ts'
+import type { TraceTap } from './trace.ts'
+import type { WireMessage } from './transport/message-shape.ts'
+import { WriterClosedError } from './transport/ndjson-writer.ts'
+import { OrderedReader, type PausableReader } from './transport/ordered-reader.ts'
+
+export interface ConnectionHandlers {
+  /** Handles a notification at once, in its place in the stream. `false`: there is no such notification. */
+  notification(method: string, params: unknown): boolean
+  /**
+   * Answers a request; `undefined`: there is no such method. A rejection with an {@link RpcError} is answered as it
+   * is, any other as an internal error with its message. `signal` aborts when the peer withdraws the request or is gone.
+   */
+  request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | undefined
+}
+
+export interface ConnectionOptions {
+  reader: PausableReader
+  writer: MessageWriter
+  handlers: ConnectionHandlers
+  log: Logger
+  tap?: { current: TraceTap | undefined }
+}
+
+const CANCEL_REQUEST = '$/cancel_request'
+/** The form of the Language Server Protocol, which some libraries send by themselves. */
+const LSP_CANCEL_REQUEST = '$/cancelRequest'
+
+/**
+ * One JSON-RPC connection on vscode-jsonrpc, in ACP's manners: `$/cancel_request` both ways, unknown requests answered
+ * -32601, unknown notifications dropped (each method logged once). Order: a message is handled completely, including
+ * the continuations of the promise it resolves, before the next is looked at.
+ */
+export class Connection implements Disposable {
+  readonly #rpc: MessageConnection
+  readonly #reader: OrderedReader
+  readonly #handlers: ConnectionHandlers
+  readonly #log: Logger
+  readonly #tap: { current: TraceTap | undefined }
+  readonly #running = new Map<CancellationId, RequestCancellation>()
+  /** one for each request that waits for its answer: rejects it */
+  readonly #pending = new Set<(error: Error) => void>()
+  readonly #dropped = new Set<string>()
+  readonly #onDidClose = new Emitter<Error | undefined>()
+  #closed = false
+  #ended: Error | undefined
+
+  constructor(options: ConnectionOptions) {
+    this.#handlers = options.handlers
+    this.#log = options.log
+    this.#tap = options.tap ?? { current: undefined }
+    this.#reader = new OrderedReader(options.reader, message => this.#takes(message))
+    const writer = this.#tapped(options.writer)
+    this.#rpc = createMessageConnection(
+      this.#reader,
+      writer,
+      {
+        error: message => this.#log.error(message),
+        warn: message => this.#log.warn(message),
+        info: message => this.#log.info(message),
+        log: message => this.#log.debug(message),
+      },
+      {
+        cancellationStrategy: this.#cancellation(),
+        messageStrategy: {
+          handleMessage: (message, next) => {
+            try {
+              return next(message)
+            } finally {
+              // After every microtask: the continuation of a response runs before the next message is read.
+              setImmediate(() => this.#reader.settled())
+            }
+          },
+        },
+      },
+    )
+    this.#rpc.onRequest((method, params, token) => this.#answer(method, params, token))
+    let failure: Error | undefined
+    this.#rpc.onError(([error]) => {
+      failure ??= error
+      this.#log.debug(`Connection: ${messageOf(error)}`)
+    })
+    this.#rpc.onClose(() => this.#close(failure))
+  }
+
+  /** Fires once when the stream has ended, after the last message; with the error that ended it, if it was one. */
+  get onDidClose(): Event<Error | undefined> {
+    return this.#onDidClose.event
+  }
+
+  listen(): void {
+    this.#rpc.listen()
+  }
+
+  /**
+   * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal`
+   * aborts (the peer is told), and with the reason given to {@link end} when the connection ended first.
+   */
+  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+    if (this.#ended) return Promise.reject(this.#ended)
+    if (signal?.aborted) return Promise.reject(new CancelledError())
+    return new Promise((resolve, reject) => {
+      const cancel = signal ? new CancellationTokenSource() : undefined
+      const onAbort = () => {
+        cancel?.cancel()
+        fail(new CancelledError())
+      }
+      const settle = () => {
+        this.#pending.delete(fail)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const fail = (error: Error) => {
+        settle()
+        reject(error)
+      }
+      this.#pending.add(fail)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      let answer: Promise<unknown>
+      try {
+        answer = cancel
+          ? this.#rpc.sendRequest(method, ParameterStructures.byName, params, cancel.token)
+          : this.#rpc.sendRequest(method, ParameterStructures.byName, params)
+      } catch (error) {
+        // The stream is closed already. The reason is told by `end`, which comes when the agent's exit is known.
+        this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
+        return
+      }
+      answer.then(
+        result => {
+          settle()
+          resolve(result)
+        },
+        (error: unknown) => fail(this.#ended ?? asRpcError(error)),
+      )
+    })
+  }
+
+  /** Sends a notification; one that cannot be sent any more is logged. */
+  notify(method: string, params: unknown): void {
+    if (this.#closed || this.#ended) return
+    try {
+      this.#rpc.sendNotification(method, ParameterStructures.byName, params).catch((error: unknown) => {
+        this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
+      })
+    } catch (error) {
+      this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
+    }
+  }
+
+  /** Ends the connection: whatever waits for an answer is rejected with `reason`, and so is every later request. */
+  end(reason: Error): void {
+    if (this.#ended) return
+    this.#ended = reason
+    for (const fail of [...this.#pending]) fail(reason)
+    for (const running of this.#running.values()) running.cancel()
+    this.#running.clear()
+    this.#rpc.dispose()
+  }
+
+  dispose(): void {
+    this.end(new CancelledError('The connection was closed.'))
+    this.#onDidClose.dispose()
+  }
+
+  // ---- what comes in -------------------------------------------------------------------------------------------
+
+  /** Sees every message first and handles the notifications; `false` leaves it to vscode-jsonrpc. */
+  #takes(message: WireMessage): boolean {
+    const tap = this.#tap.current
+    if (tap) tap({ at: Date.now(), direction: 'receive', message })
+    const method = message.method
+    if (method === undefined) {
+      if (message.id !== null) return false
+      this.#orphanError(message)
+      return true
+    }
+    if (message.id !== undefined) return false
+    if (method === CANCEL_REQUEST || method === LSP_CANCEL_REQUEST) {
+      this.#withdraw(message.params)
+      return true
+    }
+    try {
+      if (!this.#handlers.notification(method, message.params)) this.#drop(method)
+    } catch (error) {
+      this.#log.error(`Handling ${method} failed: ${messageOf(error)}`)
+    }
+    return true
+  }
+
+  /** An error that names no request belongs to the one that waits, if there is just one. */
+  #orphanError(message: WireMessage): void {
+    const error = message.error ?? { code: RpcCode.internalError, message: '' }
+    this.#log.warn(`The agent sent an error for no request: ${error.code} ${error.message}`)
+    if (this.#pending.size !== 1) return
+    const [fail] = this.#pending
+    fail?.(new RpcError(error.code, error.message, error.data))
+  }
+
+  #withdraw(params: unknown): void {
+    const { requestId, id } = (params ?? {}) as { requestId?: unknown; id?: unknown }
+    const key = requestId ?? id
+    if (typeof key === 'string' || typeof key === 'number') this.#running.get(key)?.cancel()
+  }
+
+  #drop(method: string): void {
+    if (this.#dropped.has(method)) return
+    // Bounded: an agent that makes up a new name each time must not fill memory.
+    if (this.#dropped.size < 1000) this.#dropped.add(method)
+    this.#log.debug(`Ignoring the agent's notifications ${method}`)
+  }
+
+  async #answer(method: string, params: unknown, token: CancellationToken): Promise<unknown> {
+    const cancellation = token as RequestToken
+    try {
+      const answer = this.#handlers.request(method, params, cancellation.signal)
+      if (answer === undefined) {
+        this.#log.debug(`The agent asked for ${method}, which there is not`)
+        return new ResponseError(RpcCode.methodNotFound, `Method not found: ${method}`)
+      }
+      return (await answer) ?? {}
+    } catch (error) {
+      if (error instanceof RpcError) return new ResponseError(error.code, error.message, error.data)
+      if (error instanceof CancelledError) return new ResponseError(RpcCode.requestCancelled, error.message)
+      this.#log.warn(`${method} failed: ${messageOf(error)}`)
+      return new ResponseError(RpcCode.internalError, messageOf(error))
+    } finally {
+      this.#running.delete(cancellation.id)
+    }
+  }
+
+  // ---- parts of vscode-jsonrpc ---------------------------------------------------------------------------------
+
+  #cancellation(): CancellationStrategy {
+    return {
+      receiver: {
+        createCancellationTokenSource: (id: CancellationId): AbstractCancellationTokenSource => {
+          const source = new RequestCancellation(id)
+          this.#running.set(id, source)
+          return source
+        },
+      },
+      sender: {
+        sendCancellation: (connection, id) =>
+          connection.sendNotification(CANCEL_REQUEST, ParameterStructures.byName, { requestId: id }),
+        cleanup: () => {},
+      },
+    }
+  }
+
+  /**
+   * The writer as vscode-jsonrpc gets it. That the agent takes nothing more does not end the connection: what it wrote
+   * before is still to be read, and then the reader ends it. A request that cannot be written waits for that, too.
+   */
+  #tapped(writer: MessageWriter): MessageWriter {
+    const write = (message: Message): Promise<void> => {
+      const tap = this.#tap.current
+      if (tap) tap({ at: Date.now(), direction: 'send', message })
+      return writer.write(message).catch((error: unknown) => {
+        if (!(error instanceof WriterClosedError)) throw error
+        this.#log.debug(`Not sent: ${messageOf(error)}`)
+      })
+    }
+    const never = () => ({ dispose() {} })
+    return { onError: never, onClose: never, write, end: () => writer.end(), dispose: () => writer.dispose() }
+  }
+
+  #close(error: Error | undefined): void {
+    if (this.#closed) return
+    this.#closed = true
+    for (const running of this.#running.values()) running.cancel()
+    this.#running.clear()
+    this.#onDidClose.fire(error)
+  }
+}
+
+/** The token of one incoming request, with an abort signal beside it. */
+interface RequestToken extends CancellationToken {
+  readonly id: CancellationId
+  readonly signal: AbortSignal
+}
+
+class RequestCancellation implements AbstractCancellationTokenSource {
+  readonly #source = new CancellationTokenSource()
+  readonly #controller = new AbortController()
+  readonly token: RequestToken
+
+  constructor(id: CancellationId) {
+    const inner = this.#source.token
+    this.token = {
+      id,
+      signal: this.#controller.signal,
+      get isCancellationRequested() {
+        return inner.isCancellationRequested
+      },
+      onCancellationRequested: inner.onCancellationRequested,
+    }
+  }
+
+  cancel(): void {
+    this.#source.cancel()
+    this.#controller.abort(new CancelledError())
+  }
+
+  dispose(): void {
+    this.#source.dispose()
+  }
+}
+
+function asRpcError(error: unknown): RpcError {
+  if (error instanceof ResponseError) return new RpcError(error.code, error.message, error.data)
+  return new RpcError(RpcCode.internalError, messageOf(error))
+}

@@ -1,0 +1,67 @@
+/** Codes of JSON-RPC and ACP that Parley tells apart. */
+export const RpcCode = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  requestCancelled: -32800,
+  authRequired: -32000,
+  resourceNotFound: -32002,
+  unsupportedVersion: -32022,
+} as const
+
+/** The peer answered an error. `detail` is what its `data` says in words. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: unknown
+  readonly detail: string | undefined
+
+  constructor(code: number, message: string, data?: unknown) {
+    const detail = detailOf(data)
+    super(sentence(message) || detail || `The agent answered error ${code}.`)
+    this.code = code
+    this.data = data
+    this.detail = detail === this.message ? undefined : detail
+  }
+}
+
+/** characters of a detail that are worth showing */
+const DETAIL_LENGTH = 4000
+
+/**
+ * What an error's `data` says in words. Agents put it into a string, an object with `details` (or `message`,
+ * `error`, `reason`, `detail`), a list of such, or a tree of validation errors; the last is shown as JSON.
+ */
+export function detailOf(data: unknown): string | undefined {
+  const text = words(data, 0)?.trim()
+  if (!text) return undefined
+  return text.length > DETAIL_LENGTH ? `${text.slice(0, DETAIL_LENGTH)}…` : text
+}
+
+const WORD_KEYS = ['details', 'detail', 'message', 'error', 'reason', 'description', 'additionalDetails']
+
+function words(data: unknown, depth: number): string | undefined {
+  if (typeof data === 'string') return data
+  if (typeof data !== 'object' || data === null || depth > 3) return undefined
+  if (Array.isArray(data)) {
+    const lines = data.map(item => words(item, depth + 1)).filter(line => line)
+    return lines.length > 0 ? lines.join('\n') : undefined
+  }
+  for (const key of WORD_KEYS) {
+    const found = words((data as { [key: string]: unknown })[key], depth + 1)
+    if (found) return found
+  }
+  if (depth > 0 || Object.keys(data).length === 0) return undefined
+  try {
+    return JSON.stringify(data)
+  } catch {
+    return undefined
+  }
+}
+
+/** A message as agents send it, without the quotes some put around a part of it. */
+function sentence(message: unknown): string {
+  return typeof message === 'string' ? message.trim() : ''
+}

@@ -1,0 +1,126 @@
+const NEWLINE = 10
+
+/** A line longer than the limit; nothing after it can be read. */
+export class LineTooLongError extends Error {
+  override readonly name = 'LineTooLongError'
+  readonly maxBytes: number
+
+  constructor(maxBytes: number) {
+    super(
+      `The agent sent a message of more than ${formatBytes(maxBytes)}, which is the limit, so its connection was closed.`,
+    )
+    this.maxBytes = maxBytes
+  }
+}
+
+/** A buffer for unfinished lines larger than this is let go when its line is done. */
+const KEEP_BYTES = 256 * 1024
+
+/**
+ * Cuts a byte stream at newlines and decodes whole lines only, so that no UTF-8 character is ever split. The unfinished
+ * line waits in a buffer that grows by doubling: a line of n bytes costs O(n) however small its pieces are.
+ */
+export class LineSplitter {
+  readonly #maxBytes: number
+  /** the unfinished line, and how much of the buffer it fills */
+  #rest: Buffer = Buffer.allocUnsafe(0)
+  #restBytes = 0
+  /** the line that was unfinished before the last push */
+  #first: string | undefined
+  /** the other whole lines, decoded together: one decode a chunk is much cheaper than one a line */
+  #text = ''
+  #position = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * Takes the next bytes. Call {@link next} until it returns `undefined` before pushing again.
+   * @throws LineTooLongError when a line is longer than the limit; what was read of it is let go.
+   */
+  push(chunk: Buffer): void {
+    const last = chunk.lastIndexOf(NEWLINE)
+    if (last < 0) {
+      this.#keep(chunk)
+      return
+    }
+    let start = 0
+    if (this.#restBytes > 0) {
+      start = chunk.indexOf(NEWLINE) + 1
+      this.#keep(chunk.subarray(0, start - 1))
+      this.#first = this.#takeRest()
+    }
+    if (last >= start) {
+      if (last - start > this.#maxBytes) this.#checkEach(chunk, start, last)
+      this.#text = chunk.toString('utf8', start, last + 1)
+      this.#position = 0
+    }
+    if (last + 1 < chunk.length) this.#keep(chunk.subarray(last + 1))
+  }
+
+  /** The next whole line, without its newline. */
+  next(): string | undefined {
+    if (this.#first !== undefined) {
+      const line = this.#first
+      this.#first = undefined
+      return line
+    }
+    if (this.#position >= this.#text.length) return undefined
+    const end = this.#text.indexOf('\n', this.#position)
+    const line = this.#text.slice(this.#position, end)
+    this.#position = end + 1
+    if (this.#position >= this.#text.length) this.#text = ''
+    return line
+  }
+
+  /** What came after the last newline, when the stream has ended. */
+  flush(): string | undefined {
+    return this.#restBytes === 0 ? undefined : this.#takeRest()
+  }
+
+  #keep(piece: Buffer): void {
+    const length = this.#restBytes + piece.length
+    if (length > this.#maxBytes) this.#fail()
+    if (length > this.#rest.length) {
+      const grown = Buffer.allocUnsafe(
+        Math.min(this.#maxBytes, Math.max(length, this.#rest.length * 2, 4096)),
+      )
+      this.#rest.copy(grown, 0, 0, this.#restBytes)
+      this.#rest = grown
+    }
+    piece.copy(this.#rest, this.#restBytes)
+    this.#restBytes = length
+  }
+
+  #takeRest(): string {
+    const text = this.#rest.toString('utf8', 0, this.#restBytes)
+    this.#dropRest()
+    return text
+  }
+
+  #dropRest(): void {
+    this.#restBytes = 0
+    if (this.#rest.length > KEEP_BYTES) this.#rest = Buffer.allocUnsafe(0)
+  }
+
+  #checkEach(chunk: Buffer, from: number, last: number): void {
+    for (let start = from; start <= last; ) {
+      const end = chunk.indexOf(NEWLINE, start)
+      if (end - start > this.#maxBytes) this.#fail()
+      start = end + 1
+    }
+  }
+
+  #fail(): never {
+    this.#dropRest()
+    this.#first = undefined
+    this.#text = ''
+    throw new LineTooLongError(this.#maxBytes)
+  }
+}
+
+function formatBytes(bytes: number): string {
+  const megabytes = bytes / (1024 * 1024)
+  return megabytes >= 1 ? `${Math.round(megabytes * 10) / 10} MB` : `${bytes} bytes`
+}

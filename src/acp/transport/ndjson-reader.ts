@@ -1,0 +1,190 @@
+import type { Readable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node'
+import { LineSplitter } from './line-splitter.ts'
+import { asMessage } from './message-shape.ts'
+
+export interface NdjsonReaderOptions {
+  /** A longer line fires an error (`LineTooLongError`) and ends the reading. */
+  maxFrameBytes: number
+  /** Hears each line that is not a JSON-RPC message, cut to {@link NOISE_LENGTH} characters. Blank lines are silent. */
+  onNoise?: (line: string) => void
+}
+
+/** characters of a noise line that are worth telling */
+export const NOISE_LENGTH = 2000
+
+/**
+ * Reads newline-delimited JSON-RPC from a byte stream. Whatever is not a message is reported as noise and skipped;
+ * a batch is handed on message by message. While paused it neither parses nor reads on, so a flood waits in the
+ * pipe and not in our memory.
+ */
+export class NdjsonReader extends AbstractMessageReader {
+  readonly #stream: Readable
+  readonly #lines: LineSplitter
+  readonly #onNoise: (line: string) => void
+  /** what came while paused; a stream stops soon after it is told, not at once */
+  readonly #chunks: Buffer[] = []
+  #callback: DataCallback | undefined
+  /** what is left of a batch, and the place in it */
+  #batch: unknown[] | undefined
+  #batchPosition = 0
+  #paused = false
+  #working = false
+  #ended = false
+  #done = false
+
+  constructor(stream: Readable, options: NdjsonReaderOptions) {
+    super()
+    this.#stream = stream
+    this.#lines = new LineSplitter(options.maxFrameBytes)
+    this.#onNoise = options.onNoise ?? (() => {})
+  }
+
+  listen(callback: DataCallback): Disposable {
+    this.#callback = callback
+    const onData = (chunk: Buffer) => this.#read(chunk)
+    const onEnd = () => this.#end()
+    const onError = (error: Error) => {
+      if (this.#done) return
+      this.fireError(error)
+      this.#end()
+    }
+    this.#stream.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onError)
+    return {
+      dispose: () => {
+        this.#done = true
+        this.#callback = undefined
+        this.#stream.off('data', onData).off('end', onEnd).off('close', onEnd)
+        // The error listener stays: a broken pipe after the end must not become an uncaught exception.
+      },
+    }
+  }
+
+  /** Hands on nothing more until {@link resume}, not even what was read already. */
+  pause(): void {
+    if (this.#paused) return
+    this.#paused = true
+    if (!this.#working) this.#stream.pause()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#work()
+  }
+
+  override dispose(): void {
+    this.#done = true
+    this.#callback = undefined
+    super.dispose()
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#done) return
+    this.#chunks.push(chunk)
+    this.#work()
+  }
+
+  #end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#work()
+  }
+
+  #fail(error: unknown): void {
+    this.#done = true
+    this.#stream.pause()
+    this.fireError(error)
+    this.fireClose()
+  }
+
+  /** Hands on all that can be handed on now. Entered once at a time: a handler may pause and resume within. */
+  #work(): void {
+    if (this.#working || this.#done) return
+    this.#working = true
+    try {
+      while (!this.#paused && !this.#done) {
+        if (this.#batch) {
+          this.#nextOfBatch(this.#batch)
+          continue
+        }
+        const line = this.#nextLine()
+        if (line === undefined) break
+        this.#line(line)
+      }
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      this.#working = false
+    }
+    if (this.#done) return
+    if (this.#paused) this.#stream.pause()
+    else if (this.#ended) {
+      this.#done = true
+      this.fireClose()
+    } else if (this.#stream.isPaused()) this.#stream.resume()
+  }
+
+  #nextLine(): string | undefined {
+    for (;;) {
+      const line = this.#lines.next()
+      if (line !== undefined) return line
+      const chunk = this.#chunks.shift()
+      if (chunk === undefined) return this.#ended ? this.#lines.flush() : undefined
+      this.#lines.push(chunk)
+    }
+  }
+
+  #line(line: string): void {
+    const value = parseLine(line)
+    if (value === undefined) {
+      const noise = line.trim()
+      if (noise !== '') this.#onNoise(noise.slice(0, NOISE_LENGTH))
+    } else if (Array.isArray(value)) {
+      this.#batch = value
+      this.#batchPosition = 0
+    } else this.#deliver(value)
+  }
+
+  #nextOfBatch(batch: unknown[]): void {
+    if (this.#batchPosition >= batch.length) {
+      this.#batch = undefined
+      return
+    }
+    this.#deliver(batch[this.#batchPosition++])
+  }
+
+  #deliver(value: unknown): void {
+    const message = asMessage(value)
+    if (message) this.#callback?.(message)
+    else this.#onNoise(describe(value))
+  }
+}
+
+const OPEN_BRACE = 123
+const OPEN_BRACKET = 91
+/** The object or array a line holds, or `undefined` when it holds none. */
+function parseLine(line: string): unknown {
+  let text = line
+  const first = text.charCodeAt(0)
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
+    // Some agents draw on the terminal before their first message: the codes go, the message counts.
+    text = stripVTControlCharacters(text).trim()
+    const start = text.charCodeAt(0)
+    if (start !== OPEN_BRACE && start !== OPEN_BRACKET) return undefined
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function describe(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? '').slice(0, NOISE_LENGTH)
+  } catch {
+    return '(a value too deep to show)'
+  }
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { type AgentClient, FileMissingError } from '../agent.ts'
+import type { PermissionOption, PermissionRequest, PermissionSubject } from '../model.ts'
+import { RpcCode, RpcError } from '../rpc-error.ts'
+import { given } from '../wire/content.ts'
+import { anything, isRecord, maybe, maybeText, problemOf, type Report, readList } from '../wire/lenient.ts'
+import { readToolCall } from './tool-call.ts'
+
+const count = maybe(z.number().int().nonnegative())
+const session = { sessionId: z.string() }
+const readFileSchema = z.object({ ...session, path: z.string().min(1), line: count, limit: count })
+const writeFileSchema = z.object({ ...session, path: z.string().min(1), content: z.string() })
+const createTerminalSchema = z.object({
+  ...session,
+  command: z.string().min(1),
+  args: maybe(z.array(z.string())),
+  env: anything,
+  cwd: maybeText,
+  outputByteLimit: count,
+})
+const terminalSchema = z.object({ ...session, terminalId: z.string() })
+const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
+const optionSchema = z.object({ optionId: z.string(), name: maybeText, kind: maybeText })
+const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
+
+/** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */
+export type AskPermission = (
+  request: PermissionRequest,
+  signal: AbortSignal,
+) => Promise<{ outcome: { outcome: 'cancelled' } | { outcome: 'selected'; optionId: string } }>
+
+/** Answers what a v1 agent asks of its client; `undefined` for a method that is not in v1. */
+export function answerRequest(
+  client: AgentClient,
+  askPermission: AskPermission,
+  report: Report,
+  method: string,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<unknown> | undefined {
+  switch (method) {
+    case 'session/request_permission':
+      return answer(permissionSchema, params, async ({ sessionId, toolCall, options }) =>
+        askPermission(readPermission(sessionId, toolCall, options, report), signal),
+      )
+    case 'fs/read_text_file':
+      return answer(readFileSchema, params, ({ sessionId, path, line, limit }) =>
+        readTextFile(client, {
+          sessionId,
+          path,
+          ...given('line', line ? line : undefined),
+          ...given('limit', limit),
+        }),
+      )
+    case 'fs/write_text_file':
+      return answer(writeFileSchema, params, request => client.writeTextFile(request))
+    case 'terminal/create':
+      return answer(createTerminalSchema, params, ({ sessionId, command, args, env, cwd, outputByteLimit }) =>
+        client.createTerminal({
+          sessionId,
+          command,
+          args: args ?? [],
+          env: readEnv(env, report),
+          ...given('cwd', cwd),
+          ...given('outputByteLimit', outputByteLimit),
+        }),
+      )
+    case 'terminal/output':
+      return answer(terminalSchema, params, async ({ sessionId, terminalId }) => {
+        const { output, truncated, exit } = await client.terminalOutput(sessionId, terminalId)
+        return { output, truncated, ...(exit ? { exitStatus: exit } : {}) }
+      })
+    case 'terminal/wait_for_exit':
+      return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
+        client.waitForTerminalExit(sessionId, terminalId),
+      )
+    case 'terminal/kill':
+      return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
+        client.killTerminal(sessionId, terminalId),
+      )
+    case 'terminal/release':
+      return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
+        client.releaseTerminal(sessionId, terminalId),
+      )
+    default:
+      return undefined
+  }
+}
+
+async function answer<T extends z.ZodType>(
+  schema: T,
+  params: unknown,
+  use: (params: z.output<T>) => Promise<unknown>,
+): Promise<unknown> {
+  const parsed = schema.safeParse(params)
+  if (!parsed.success) {
+    throw new RpcError(RpcCode.invalidParams, `Invalid params: ${problemOf(parsed.error)}`)
+  }
+  return (await use(parsed.data)) ?? {}
+}
+
+/** Agents create files by reading first, and one takes any error of a missing file for a failure of its write. */
+async function readTextFile(
+  client: AgentClient,
+  request: Parameters<AgentClient['readTextFile']>[0],
+): Promise<{ content: string }> {
+  try {
+    return { content: await client.readTextFile(request) }
+  } catch (error) {
+    if (error instanceof FileMissingError) return { content: '' }
+    throw error
+  }
+}
+
+/** `title` is empty when the agent did not send one: what it told of the tool call before may have it. */
+function readPermission(
+  sessionId: string,
+  toolCall: unknown,
+  options: unknown,
+  report: Report,
+): PermissionRequest {
+  const patch = isRecord(toolCall) ? readToolCall(toolCall, report) : undefined
+  const subject: PermissionSubject = patch ? { type: 'tool_call', toolCall: patch } : { type: 'none' }
+  return {
+    sessionId,
+    title: patch?.title ?? '',
+    subject,
+    options: readList(options, readOption, report, 'options'),
+  }
+}
+
+function readOption(raw: unknown): PermissionOption | undefined {
+  const option = optionSchema.safeParse(raw).data
+  if (!option) return undefined
+  return { optionId: option.optionId, name: option.name ?? option.optionId, kind: option.kind ?? '' }
+}
+
+/** A list of `{name, value}`, or an object of them. */
+function readEnv(raw: unknown, report: Report): Array<{ name: string; value: string }> {
+  const list = isRecord(raw) ? Object.entries(raw).map(([name, value]) => ({ name, value })) : raw
+  return readList(list, item => envVariableSchema.safeParse(item).data, report, 'env')
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { ContentBlock } from '../model.ts'
+import { isRecord, maybeNumber, maybeText } from './lenient.ts'
+
+export const textSchema = z.object({ text: z.string() })
+export const imageSchema = z.object({ data: z.string(), mimeType: z.string(), uri: maybeText })
+export const audioSchema = z.object({ data: z.string(), mimeType: z.string() })
+export const linkSchema = z.object({
+  uri: z.string(),
+  name: maybeText,
+  title: maybeText,
+  description: maybeText,
+  mimeType: maybeText,
+  size: maybeNumber,
+})
+export const resourceSchema = z.object({
+  resource: z.object({ uri: z.string(), mimeType: maybeText, text: maybeText, blob: maybeText }),
+})
+
+/**
+ * A content block, the same in both versions. A block of an unknown kind, or of a known kind but malformed, is kept
+ * whole as `unknown`; a bare string is taken as text; `undefined` when there is nothing to show at all.
+ */
+export function readBlock(raw: unknown): ContentBlock | undefined {
+  if (typeof raw === 'string') return { type: 'text', text: raw }
+  if (!isRecord(raw)) return undefined
+  return readKnown(raw) ?? { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
+}
+
+function readKnown(raw: { [key: string]: unknown }): ContentBlock | undefined {
+  switch (raw.type) {
+    case 'text': {
+      const text = textSchema.safeParse(raw)
+      return text.success ? { type: 'text', text: text.data.text } : undefined
+    }
+    case 'image': {
+      const image = imageSchema.safeParse(raw).data
+      if (!image) return undefined
+      return { type: 'image', data: image.data, mimeType: image.mimeType, ...given('uri', image.uri) }
+    }
+    case 'audio': {
+      const audio = audioSchema.safeParse(raw).data
+      return audio && { type: 'audio', data: audio.data, mimeType: audio.mimeType }
+    }
+    case 'resource_link': {
+      const link = linkSchema.safeParse(raw).data
+      if (!link) return undefined
+      return {
+        type: 'resource_link',
+        uri: link.uri,
+        name: link.name ?? link.title ?? link.uri,
+        ...given('title', link.title),
+        ...given('description', link.description),
+        ...given('mimeType', link.mimeType),
+        ...given('size', link.size),
+      }
+    }
+    case 'resource': {
+      const resource = resourceSchema.safeParse(raw).data?.resource
+      if (!resource) return undefined
+      return {
+        type: 'resource',
+        uri: resource.uri,
+        ...given('mimeType', resource.mimeType),
+        ...given('text', resource.text),
+        ...given('blob', resource.blob),
+      }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** An object with the key, when there is a value. */
+export function given<K extends string, T>(key: K, value: T | null | undefined): { [P in K]?: T } {
+  return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]?: T })
+}

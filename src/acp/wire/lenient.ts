@@ -1,0 +1,62 @@
+import { z } from 'zod'
+
+/**
+ * Schemas of what agents send are lenient by rule: absent, `null` and malformed are the same for an optional field,
+ * extra keys are dropped, and enums are open. Only what nothing can be shown without is required.
+ */
+export function maybe<T extends z.ZodType>(schema: T) {
+  return schema.nullish().catch(undefined)
+}
+
+export const maybeText = maybe(z.string())
+export const maybeNumber = maybe(z.number())
+export const maybeFlag = maybe(z.boolean())
+/** Anything, kept as it is. */
+export const anything = z.unknown().optional()
+
+export type Json = { [key: string]: unknown }
+
+export function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Hears of what was dropped, in words for the log. */
+export type Report = (problem: string) => void
+
+/** Reads each item alone: one that is malformed is reported and dropped, the others stay. */
+export function readList<T>(
+  raw: unknown,
+  read: (item: unknown, report: Report) => T | undefined,
+  report: Report,
+  what: string,
+): T[] {
+  if (!Array.isArray(raw)) {
+    if (raw !== undefined && raw !== null) report(`${what} is not a list`)
+    return []
+  }
+  const items: T[] = []
+  for (const item of raw) {
+    const value = read(item, report)
+    if (value === undefined) report(`an item of ${what} is malformed`)
+    else items.push(value)
+  }
+  return items
+}
+
+/** Like {@link readList}, but `undefined` when there is no list. */
+export function maybeList<T>(
+  raw: unknown,
+  read: (item: unknown, report: Report) => T | undefined,
+  report: Report,
+  what: string,
+): T[] | undefined {
+  return Array.isArray(raw) ? readList(raw, read, report, what) : undefined
+}
+
+/** The first problem of a failed parse, in words. */
+export function problemOf(error: z.ZodError): string {
+  const issue = error.issues[0]
+  if (!issue) return 'malformed'
+  const path = issue.path.join('.')
+  return path === '' ? issue.message : `${path}: ${issue.message}`
+}

@@ -20,7 +20,7 @@ import type {
 import { RpcCode } from '../rpc-error.ts'
 import { given } from '../wire/content.ts'
 import { anything, isRecord, maybe, maybeText, readList } from '../wire/lenient.ts'
-import { readTimestamp } from '../wire/timestamp.ts'
+import { parseTimestamp } from '../../common/timestamp.ts'
 import { type AskPermission, answerRequest } from './client-requests.ts'
 import { readStart, setOptionResponseSchema } from './config-options.ts'
 import { readAuthMethods, readCapabilities, type WireInitialize } from './initialize.ts'
@@ -317,6 +317,6 @@ function readSessionInfo(raw: unknown): SessionInfo | undefined {
     cwd: cwd ?? '',
     additionalDirectories: additionalDirectories ?? [],
     ...given('title', title?.trim() || undefined),
-    ...given('updatedAt', readTimestamp(updatedAt)),
+    ...given('updatedAt', parseTimestamp(updatedAt)),
   }
 }

@@ -13,7 +13,7 @@ import {
   readList,
 } from '../wire/lenient.ts'
 import { readCommand, readPlanEntry } from '../wire/plan.ts'
-import { readTimestamp } from '../wire/timestamp.ts'
+import { parseTimestamp } from '../../common/timestamp.ts'
 import { readTerminalMeta, readToolCall } from './tool-call.ts'
 
 /** v1 has one plan a session, without an id. */
@@ -149,7 +149,7 @@ function readToolCallUpdate(raw: Json, sink: UpdateSink): SessionUpdate | undefi
 function readInfo(raw: Json): SessionUpdate | undefined {
   const update: SessionUpdate = { type: 'info' }
   if (typeof raw.title === 'string' || raw.title === null) update.title = raw.title
-  const time = readTimestamp(raw.updatedAt)
+  const time = parseTimestamp(raw.updatedAt)
   if (raw.updatedAt === null) update.updatedAt = null
   else if (time !== undefined) update.updatedAt = new Date(time).toISOString()
   return update.title === undefined && update.updatedAt === undefined ? undefined : update

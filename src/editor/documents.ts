@@ -3,8 +3,12 @@ export interface OpenDocument {
   /** the whole text, unsaved changes included, with the document's own line ends */
   text(): string
   isDirty(): boolean
+  /** It was closed since it was found, and takes no more changes. */
+  isClosed(): boolean
   /** It has one kind of line end; text put in gets it. */
   readonly lineEnd: '\n' | '\r\n'
+  /** VS Code's name of the encoding that it is saved in: `utf8`, `utf8bom`, `windows1252`, … */
+  readonly encoding: string
   /**
    * Replaces the UTF-16 units from `start` to `end` as one step of undo, if the text is still `expected`. False:
    * the text had changed, or the editor did not take it.

@@ -17,7 +17,7 @@ export interface FileSystem extends Links {
   /** Follows links. */
   stat(path: string): Promise<FileInfo>
   readFile(path: string): Promise<Uint8Array>
-  /** The file's bytes in pieces, in order; ends early when the consumer does. */
+  /** The file's bytes in pieces, in order, until the consumer has enough. A piece's memory is not used again. */
   readPieces(path: string): AsyncIterable<Uint8Array>
   /** Fails when the file may not be written. */
   checkWritable(path: string): Promise<void>

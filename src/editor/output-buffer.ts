@@ -22,20 +22,16 @@ export class OutputBuffer {
     return this.#bytes
   }
 
+  /** `text` holds whole characters. */
   append(text: string): void {
     if (text === '') return
     const bytes = Buffer.byteLength(text)
     const last = this.#pieces.length > this.#first ? this.#pieces.at(-1) : undefined
-    // A character may come in two halves; apart, each would count as three bytes and be cut from the other.
-    if (last && (last.bytes + bytes <= PIECE || isHigh(last.text.charCodeAt(last.text.length - 1)))) {
-      this.#bytes -= last.bytes
+    if (last && last.bytes + bytes <= PIECE) {
       last.text += text
-      last.bytes = Buffer.byteLength(last.text)
-      this.#bytes += last.bytes
-    } else {
-      this.#pieces.push({ text, bytes })
-      this.#bytes += bytes
-    }
+      last.bytes += bytes
+    } else this.#pieces.push({ text, bytes })
+    this.#bytes += bytes
     this.#trim()
   }
 
@@ -78,8 +74,4 @@ function withoutBytes(text: string, count: number): string {
   let at = count
   while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1
   return bytes.toString('utf8', at)
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00
 }

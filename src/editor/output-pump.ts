@@ -41,7 +41,7 @@ export class OutputPump {
     }
   }
 
-  /** Reads no more. What was cut in the middle of a character is told as far as it can be. */
+  /** Reads no more. */
   close(): void {
     if (this.#closed) return
     this.#closed = true

@@ -209,6 +209,12 @@ export class SessionTerminals implements Disposable {
       if (name === '' || name.includes('=') || name.includes('\0') || value.includes('\0')) {
         throw new Error(`${JSON.stringify(name)} cannot be an environment variable of a command.`)
       }
+      if (this.#rules.platform === 'win32') {
+        // `PATH` and `Path` are one there, and only one of them would count.
+        for (const known of Object.keys(env)) {
+          if (known.toUpperCase() === name.toUpperCase()) delete env[known]
+        }
+      }
       env[name] = value
     }
     return env

@@ -2,15 +2,17 @@
 import { isUtf8 } from 'node:buffer'
 
 export type Encoding = 'utf8' | 'utf16le' | 'utf16be'
-export interface DecodedText {
+export interface DecodedText<E extends string = Encoding> {
   /** without byte order mark, line ends as they are */
   text: string
-  encoding: Encoding
+  encoding: E
   bom: boolean
 }
+/** Why bytes are no text: not text at all, or text in an encoding that is not told. */
+export type NoText = 'binary' | 'unknown-encoding'
 
-/** The text of a file's bytes, or why there is none: not text at all, or text in an encoding that is not told. */
-export function decodeText(bytes: Uint8Array): DecodedText | 'binary' | 'unknown-encoding' {
+/** The text of a file's bytes, as far as they tell by themselves. */
+export function decodeText(bytes: Uint8Array): DecodedText | NoText {
   const mark = byteOrderMark(bytes)
   if (mark) {
     const body = bytes.subarray(mark.length)
@@ -74,7 +76,7 @@ export function sliceLines(text: string, line?: number, limit?: number): string 
   }
   if (limit === undefined) return text.slice(start)
   let stop = start
-  for (let n = 0; n < limit; n += 1) {
+  for (let n = 0; n < Math.trunc(limit); n += 1) {
     const end = text.indexOf('\n', stop)
     if (end < 0) return text.slice(start)
     stop = end + 1

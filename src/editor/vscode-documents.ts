@@ -27,6 +27,8 @@ function openDocument(document: vscode.TextDocument): OpenDocument {
   return {
     text: () => document.getText(),
     isDirty: () => document.isDirty,
+    isClosed: () => document.isClosed,
+    encoding: document.encoding,
     lineEnd: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',
     async replace({ start, end, text }, expected) {
       if (document.isClosed || document.getText() !== expected) return false

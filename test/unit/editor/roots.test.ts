@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { PathRules } from '../../../src/editor/path-rules.ts'
+import {
+  planRoots,
+  type RootsInput,
+  type RootsPlan,
+  rootsForExisting,
+  rootsForScratch,
+  rootsOf,
+  type WorkspaceRoot,
+} from '../../../src/editor/roots.ts'
+
+const folder = (path: string, more: Partial<WorkspaceRoot> = {}): WorkspaceRoot => ({
+  name: path.slice(path.lastIndexOf('/') + 1),
+  scheme: 'file',
+  path,
+  ...more,
+})
+const app = folder('/w/app')
+const lib = folder('/w/lib')
+const docs = folder('/w/docs')
+
+function input(more: Partial<RootsInput> = {}): RootsInput {
+  return {
+    folders: [app, lib, docs],
+    setting: 'activeEditor',
+    additionalDirectories: true,
+    home: '/home/me',
+    rules: new PathRules('linux'),
+    ...more,
+  }
+}
+function planned(more: Partial<RootsInput> = {}): RootsPlan {
+  const decision = planRoots(input(more))
+  assert.equal(decision.type, 'planned')
+  return decision.type === 'planned' ? decision.plan : assert.fail()
+}
+
+describe('the roots of a new session', () => {
+  it('are the one folder there is, whatever the setting', () => {
+    for (const setting of ['ask', 'activeEditor', 'first'] as const) {
+      const plan = planned({ folders: [app], setting })
+      assert.deepEqual(plan, { cwd: '/w/app', cwdLabel: 'app', additional: [], unseen: [], scratch: false })
+    }
+  })
+
+  it('take the folder of the active editor, and the others go along', () => {
+    const plan = planned({ activePath: '/w/lib/src/x.ts' })
+    assert.deepEqual(rootsOf(plan), { cwd: '/w/lib', additionalDirectories: ['/w/app', '/w/docs'] })
+    assert.equal(plan.cwdLabel, 'lib')
+    assert.deepEqual(plan.additional[0], { path: '/w/app', label: 'app' })
+  })
+
+  it('take the first folder without an active editor, or with one from elsewhere', () => {
+    assert.equal(planned().cwd, '/w/app')
+    assert.equal(planned({ activePath: '/w/library/x.ts' }).cwd, '/w/app')
+    assert.equal(planned({ setting: 'first', activePath: '/w/lib/x' }).cwd, '/w/app')
+  })
+
+  it('ask when the setting says so and there are several', () => {
+    assert.deepEqual(planRoots(input({ setting: 'ask' })), { type: 'pick', choices: [app, lib, docs] })
+    assert.equal(planned({ setting: 'ask', picked: '/w/docs' }).cwd, '/w/docs')
+    assert.equal(planRoots(input({ setting: 'ask', picked: '/w/gone' })).type, 'pick')
+  })
+
+  it('let the person choose against any setting', () => {
+    assert.equal(planned({ activePath: '/w/lib/x', picked: '/w/docs' }).cwd, '/w/docs')
+  })
+
+  it('say which folders the agent does not see when it can take only one', () => {
+    const plan = planned({ additionalDirectories: false })
+    assert.deepEqual(rootsOf(plan).additionalDirectories, [])
+    assert.deepEqual(
+      plan.unseen.map(({ label }) => label),
+      ['lib', 'docs'],
+    )
+    for (const { reason } of plan.unseen) assert.match(reason, /more than one folder/)
+  })
+
+  it('hold a folder only once, and the cwd never twice', () => {
+    const plan = planned({ folders: [app, folder('/w/app/'), lib, folder('/w/lib/../lib')] })
+    assert.deepEqual(rootsOf(plan), { cwd: '/w/app', additionalDirectories: ['/w/lib'] })
+  })
+
+  it('fold case where the file system does', () => {
+    const folders = [app, folder('/W/App'), lib]
+    assert.deepEqual(planned({ folders, rules: new PathRules('darwin') }).additional, [
+      { path: '/w/lib', label: 'lib' },
+    ])
+    assert.equal(planned({ folders }).additional.length, 2)
+    const windows = new PathRules('win32')
+    const drives = [folder('c:\\work\\app'), folder('C:\\Work\\lib')]
+    assert.equal(
+      planned({ folders: drives, rules: windows, activePath: 'c:\\work\\LIB\\x' }).cwd,
+      'C:\\Work\\lib',
+    )
+  })
+
+  it('keep nested folders, and work in the innermost', () => {
+    const nested = folder('/w/app/packages/core')
+    const plan = planned({ folders: [app, nested], activePath: '/w/app/packages/core/x.ts' })
+    assert.deepEqual(rootsOf(plan), { cwd: '/w/app/packages/core', additionalDirectories: ['/w/app'] })
+    const outer = planned({ folders: [app, nested], activePath: '/w/app/x.ts' })
+    assert.deepEqual(rootsOf(outer), { cwd: '/w/app', additionalDirectories: ['/w/app/packages/core'] })
+  })
+
+  it('do not call a folder unseen that lies within the cwd', () => {
+    const plan = planned({
+      folders: [app, folder('/w/app/packages/core'), lib],
+      additionalDirectories: false,
+    })
+    assert.deepEqual(
+      plan.unseen.map(({ label }) => label),
+      ['lib'],
+    )
+  })
+
+  it('leave out folders that are not on this disk, and say so', () => {
+    const remote = folder('/repo', { scheme: 'vscode-vfs', name: 'remote' })
+    const plan = planned({ folders: [remote, lib] })
+    assert.equal(plan.cwd, '/w/lib')
+    assert.equal(plan.unseen[0]?.label, 'remote')
+    assert.match(plan.unseen[0]?.reason ?? '', /vscode-vfs:/)
+  })
+
+  it('are a scratch folder when there is none', () => {
+    assert.deepEqual(planRoots(input({ folders: [] })), { type: 'scratch', unseen: [] })
+    const decision = planRoots(input({ folders: [folder('/r', { scheme: 'untitled' })] }))
+    assert.equal(decision.type, 'scratch')
+    const plan = rootsForScratch('/store/scratch', decision.type === 'scratch' ? decision.unseen : [])
+    assert.equal(plan.scratch, true)
+    assert.equal(plan.unseen.length, 1)
+    assert.deepEqual(rootsOf(plan), { cwd: '/store/scratch', additionalDirectories: [] })
+  })
+})
+
+describe('the roots of a session from history', () => {
+  it('keep its cwd, and the other folders go along', () => {
+    const plan = rootsForExisting('/w/lib', input())
+    assert.deepEqual(rootsOf(plan), { cwd: '/w/lib', additionalDirectories: ['/w/app', '/w/docs'] })
+    assert.equal(plan.cwdLabel, 'lib')
+    assert.equal(plan.cwdRemark, undefined)
+  })
+
+  it('say when it is from elsewhere', () => {
+    const plan = rootsForExisting('/home/me/other', input())
+    assert.deepEqual(rootsOf(plan), {
+      cwd: '/home/me/other',
+      additionalDirectories: ['/w/app', '/w/lib', '/w/docs'],
+    })
+    assert.equal(plan.cwdLabel, '~/other')
+    assert.match(plan.cwdRemark ?? '', /not open in this window/)
+  })
+
+  it('do not say so of a folder within the workspace', () => {
+    assert.equal(rootsForExisting('/w/app/src', input()).cwdRemark, undefined)
+  })
+
+  it('send the cwd as the agent told it', () => {
+    const plan = rootsForExisting('/W/App', input({ rules: new PathRules('darwin') }))
+    assert.equal(plan.cwd, '/W/App')
+    assert.deepEqual(
+      plan.additional.map(({ label }) => label),
+      ['lib', 'docs'],
+    )
+  })
+
+  it('know the scratch folder again', () => {
+    const plan = rootsForExisting('/store/scratch', {
+      ...input({ folders: [] }),
+      scratchFolder: '/store/scratch',
+    })
+    assert.equal(plan.scratch, true)
+    assert.equal(plan.cwdRemark, undefined)
+  })
+
+  it('refuse a cwd that is not absolute', () => {
+    for (const cwd of ['', '.', 'w/app', '~']) {
+      assert.throws(() => rootsForExisting(cwd, input()), /not an absolute path/)
+    }
+  })
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import {
+  decodeText,
+  encodeText,
+  lineEnd,
+  sliceLines,
+  smallestEdit,
+  withLineEnd,
+} from '../../../src/editor/text.ts'
+
+/** Texts with many line ends, pairs and repeats, which are what goes wrong. */
+const text = fc
+  .array(
+    fc.oneof(fc.constantFrom('\n', '\r\n', '\r', 'a', 'b', '𝄞', '𝄢', 'é', ''), fc.string({ unit: 'binary' })),
+    {
+      maxLength: 12,
+    },
+  )
+  .map(parts => parts.join(''))
+
+describe('text', () => {
+  it('is the same after bytes and back, in every encoding', () => {
+    fc.assert(
+      fc.property(
+        text.filter(value => !value.startsWith('\ufeff') && !value.includes('\0')),
+        fc.constantFrom('utf8' as const, 'utf16le' as const, 'utf16be' as const),
+        (value, encoding) => {
+          assert.deepEqual(decodeText(encodeText(value, encoding, true)), {
+            text: value,
+            encoding,
+            bom: true,
+          })
+          if (encoding === 'utf8') {
+            assert.deepEqual(decodeText(encodeText(value, encoding, false)), {
+              text: value,
+              encoding,
+              bom: false,
+            })
+          }
+        },
+      ),
+    )
+  })
+
+  it('is never made of bytes that are none', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 64 }), bytes => {
+        const decoded = decodeText(bytes)
+        if (typeof decoded === 'string' || decoded.encoding !== 'utf8') return
+        assert.deepEqual(encodeText(decoded.text, 'utf8', decoded.bom), Buffer.from(bytes))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('is cut into lines that make it whole again', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 6 }), (value, step) => {
+        let whole = ''
+        const lines = value.split('\n').length
+        for (let line = 1; line <= lines; line += step) whole += sliceLines(value, line, step)
+        assert.equal(whole, value)
+        assert.equal(sliceLines(value, lines + 1), '')
+      }),
+    )
+  })
+
+  it('knows its line end', () => {
+    assert.equal(lineEnd('a\nb\n'), '\n')
+    assert.equal(lineEnd('a\r\nb'), '\r\n')
+    assert.equal(lineEnd('a\r\nb\n'), undefined)
+    assert.equal(lineEnd('\n'), '\n')
+    assert.equal(lineEnd('a\rb'), undefined)
+    assert.equal(withLineEnd('a\r\nb\nc', '\r\n'), 'a\r\nb\r\nc')
+    assert.equal(withLineEnd('a\r\nb\nc', '\n'), 'a\nb\nc')
+  })
+
+  it('is changed by the smallest edit, which cuts no character', () => {
+    fc.assert(
+      fc.property(text, text, text, text, (head, tail, before, after) => {
+        const from = head + before + tail
+        const to = head + after + tail
+        const edit = smallestEdit(from, to)
+        if (!edit) return assert.equal(from, to)
+        assert.equal(from.slice(0, edit.start) + edit.text + from.slice(edit.end), to)
+        // Not more than the two that may be added so as not to cut, on each side.
+        assert.ok(edit.end - edit.start <= before.length + 2)
+        for (const at of [edit.start, edit.end]) {
+          assert.notEqual(from.slice(at - 1, at + 1), '\r\n')
+          assert.equal(/^[\ud800-\udbff][\udc00-\udfff]$/.test(from.slice(at - 1, at + 1)), false)
+        }
+        assert.equal(Buffer.from(edit.text).toString(), edit.text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

@@ -14,7 +14,9 @@ const flags = [
 ]
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findBrowser(), headless: true, args: flags })
+  // It ends with this process; signals are handled in one place for all that is started.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
+  return chromium.launch({ executablePath: findBrowser(), headless: true, args: flags, ...signals })
 }
 
 export interface OpenOptions {

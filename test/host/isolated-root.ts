@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { atExit } from './at-exit.ts'
 
 /** Settings that keep the workbench quiet, offline and the same on every run. */
 const quietSettings = {
@@ -41,6 +42,8 @@ export class IsolatedRoot {
   readonly extensions: string
   readonly home: string
   readonly #temporary: string
+  readonly #settings: Record<string, unknown> = { ...quietSettings }
+  readonly #forget = atExit(() => this.remove())
 
   constructor() {
     // Short: VS Code's Unix sockets lie in here, and their paths may not be longer than 107 bytes.
@@ -49,15 +52,30 @@ export class IsolatedRoot {
     this.extensions = join(this.directory, 'extensions')
     this.home = join(this.directory, 'home')
     this.#temporary = join(this.directory, 't')
-    for (const directory of [join(this.userData, 'User'), this.extensions, this.home, this.#temporary])
+    for (const directory of [
+      join(this.userData, 'User'),
+      join(this.userData, 'Machine'),
+      this.extensions,
+      this.home,
+      this.#temporary,
+    ])
       mkdirSync(directory, { recursive: true })
-    this.setSettings({})
+    this.updateSettings({})
   }
 
-  /** Replaces the user settings. A running VS Code takes them over by itself. */
-  setSettings(settings: Record<string, unknown>): void {
-    const all = { ...quietSettings, ...settings }
-    writeFileSync(join(this.userData, 'User', 'settings.json'), JSON.stringify(all, null, 2))
+  /**
+   * Changes settings; undefined takes one back. A running VS Code takes them over by itself.
+   * In a window on a server, what belongs to a machine is read from the server's own settings.
+   */
+  updateSettings(changes: Record<string, unknown>): void {
+    Object.assign(this.#settings, changes)
+    const machine = Object.entries(this.#settings).filter(([name]) => name.startsWith('parley.'))
+    this.#writeSettings('User', this.#settings)
+    this.#writeSettings('Machine', Object.fromEntries(machine))
+  }
+
+  #writeSettings(directory: string, settings: Record<string, unknown>): void {
+    writeFileSync(join(this.userData, directory, 'settings.json'), JSON.stringify(settings, null, 2))
   }
 
   /** Copies the folder that holds the `.code-workspace` file, and returns the copy of that file. */
@@ -91,6 +109,7 @@ export class IsolatedRoot {
   }
 
   remove(): void {
+    this.#forget()
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
 }

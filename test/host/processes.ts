@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { atExit } from './at-exit.ts'
 import { rootVariable } from './isolated-root.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -8,6 +9,7 @@ export class ProcessGroup {
   readonly child: ChildProcess
   /** What it printed so far. */
   output = ''
+  readonly #forget = atExit(() => this.#signal('SIGKILL'))
 
   constructor(command: string, args: string[], env: NodeJS.ProcessEnv) {
     this.child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
@@ -26,6 +28,7 @@ export class ProcessGroup {
 
   /** Ends the group: politely, then not. Resolves when no process of it is left. */
   async end(): Promise<void> {
+    this.#forget()
     if (!this.#signal('SIGTERM')) return
     const gone = () => !this.#signal(0)
     await waitFor('end of the process group', gone, { timeout: 5000 }).catch(() => this.#signal('SIGKILL'))

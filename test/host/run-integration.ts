@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { format, parseArgs } from 'node:util'
 import { grepVariable, resultsVariable } from '../integration/results.ts'
+import { exitOnSignals } from './at-exit.ts'
 import { launchBrowser, type OpenedPage, openPage } from './browser.ts'
 import { installVsCode } from './install-vscode.ts'
 import { IsolatedRoot } from './isolated-root.ts'
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
   },
 })
 const timeout = 300_000
+exitOnSignals()
 
 const [vscode] = await Promise.all([installVsCode(options.floor ? floor : current), ensureBrowserPackages()])
 const root = new IsolatedRoot()

@@ -1,10 +1,28 @@
 // The program that VS Code calls inside its extension host (`extensionTestsPath`): runs the compiled suite.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import * as vscode from 'vscode'
+import { waitFor } from '../host/wait-for.ts'
+import { touchWorkspaceFile } from '../host/workspace-file.ts'
 import { grepVariable, resultsVariable, type TestResult } from './results.ts'
+
+/** Resolves when the workspace that the suite was started with has its folders. */
+async function foldersOpen(): Promise<void> {
+  const { workspaceFile } = vscode.workspace
+  await waitFor(
+    'folders of the workspace',
+    () => {
+      if (vscode.workspace.workspaceFolders?.length) return true
+      if (workspaceFile) touchWorkspaceFile(workspaceFile.fsPath)
+      return false
+    },
+    { interval: 500 },
+  )
+}
 
 /** Rejects when a test failed, which VS Code turns into its exit code. */
 export async function run(): Promise<void> {
+  await foldersOpen()
   // Imported this way it is the same in every Node; `require` of an ES module is not.
   const { default: Mocha } = await import('mocha')
   const mocha = new Mocha({ timeout: 30_000, color: false, grep: process.env[grepVariable] ?? '' })

@@ -1,0 +1,28 @@
+// Makes the VSIX: tsx test/package/package.ts
+import { mkdirSync, statSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { installVsCode } from '../host/install-vscode.ts'
+import { outDirectory, projectDirectory, vsixFile } from '../host/paths.ts'
+import { runCommand } from '../host/run-command.ts'
+import { current } from '../host/vscode-versions.ts'
+
+/** What an extension may weigh that opens at once, in bytes. */
+const limit = 1_000_000
+
+const node = await nodeForVsce()
+const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
+mkdirSync(outDirectory, { recursive: true })
+await runCommand(process.execPath, ['esbuild.mjs', '--production'], { cwd: projectDirectory })
+const vsce = join(projectDirectory, 'node_modules/@vscode/vsce/vsce')
+const how = ['--no-dependencies', '--allow-missing-repository', '--out', vsixFile]
+await runCommand(node, [vsce, 'package', ...how], { cwd: projectDirectory, env })
+
+const size = statSync(vsixFile).size
+console.log(`${vsixFile}: ${Math.round(size / 1000)} kB`)
+if (size > limit) throw new Error(`The package weighs ${size} bytes, more than ${limit}`)
+
+/** vsce needs Node 22; where this one is older, the Node of the VS Code that the tests run in will do. */
+async function nodeForVsce(): Promise<string> {
+  const major = Number(process.versions.node.split('.')[0])
+  return major >= 22 ? process.execPath : (await installVsCode(current)).node
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { strFromU8, unzipSync } from 'fflate'
+import { projectDirectory, vsixFile } from '../host/paths.ts'
+import { floor } from '../host/vscode-versions.ts'
+
+/** All that the package may hold, below its folder `extension/`. */
+const allowed = [
+  /^package(\.nls(\.[\w-]+)?)?\.json$/,
+  /^l10n\/bundle\.l10n(\.[\w-]+)?\.json$/,
+  /^(readme|changelog)\.md$/,
+  /^LICENSE\.txt$/,
+  /^media\/[\w/-]+\.(png|svg|md)$/,
+  /^dist\/(extension|process-guard)\.cjs$/,
+  /^dist\/demo-agent\.mjs$/,
+  /^dist\/THIRD_PARTY_NOTICES\.txt$/,
+  /^dist\/webview\/(conversation|history)\.(js|css)$/,
+  /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
+  /^dist\/webview\/assets\/[\w.-]+\.ttf$/,
+]
+
+describe('the package', () => {
+  const files = unzipSync(readFileSync(vsixFile))
+  const names = Object.keys(files)
+    .filter(name => name.startsWith('extension/'))
+    .map(name => name.slice('extension/'.length))
+  const text = (name: string) => strFromU8(files[`extension/${name}`]!)
+  const manifest = JSON.parse(text('package.json'))
+
+  it('holds only what runs', () => {
+    assert.deepEqual(
+      names.filter(name => !allowed.some(pattern => pattern.test(name))),
+      [],
+    )
+  })
+
+  it('holds all that runs', () => {
+    for (const name of [
+      manifest.main.replace('./', ''),
+      'dist/process-guard.cjs',
+      'dist/demo-agent.mjs',
+      'dist/webview/conversation.js',
+      'dist/webview/conversation.css',
+      'dist/webview/history.js',
+      'dist/webview/history.css',
+      'dist/THIRD_PARTY_NOTICES.txt',
+      'package.nls.json',
+      'readme.md',
+      'changelog.md',
+      'LICENSE.txt',
+    ])
+      assert.ok(names.includes(name), name)
+  })
+
+  it('holds every file that the manifest names', () => {
+    const named = new Set<string>()
+    JSON.stringify(manifest, (_key, value) => {
+      if (typeof value === 'string' && /^(\.\/)?(media|dist|l10n)\//.test(value))
+        named.add(value.replace('./', ''))
+      return value
+    })
+    assert.ok(named.size > 0)
+    for (const file of named) assert.ok(names.includes(file), file)
+  })
+
+  it('says every text of the manifest', () => {
+    const texts = JSON.parse(text('package.nls.json'))
+    const keys = [...JSON.stringify(manifest).matchAll(/"%([\w.]+)%"/g)].map(match => match[1]!)
+    assert.ok(keys.length > 0)
+    assert.deepEqual(
+      keys.filter(key => typeof texts[key] !== 'string'),
+      [],
+    )
+  })
+
+  it('carries no source map', () => {
+    for (const name of names.filter(name => /\.(js|cjs|mjs|css)$/.test(name)))
+      assert.doesNotMatch(text(name), /sourceMappingURL=/, name)
+  })
+
+  it('names the software of others in its bundles, with the licences', () => {
+    const notices = text('dist/THIRD_PARTY_NOTICES.txt')
+    for (const name of ['vscode-jsonrpc', 'preact', '@agentclientprotocol/sdk', '@vscode/codicons', 'zod']) {
+      const { version } = JSON.parse(
+        readFileSync(join(projectDirectory, 'node_modules', name, 'package.json'), 'utf8'),
+      )
+      assert.ok(notices.includes(`\n${name} ${version}\nLicence: `), name)
+    }
+    assert.match(notices, /Permission is hereby granted, free of charge/)
+  })
+
+  it('promises the oldest VS Code that the tests run in', () => {
+    assert.equal(manifest.engines.vscode, `^${floor.version}`)
+    const types = join(projectDirectory, 'node_modules/@types/vscode/package.json')
+    assert.ok(existsSync(types))
+    const [major, minor] = JSON.parse(readFileSync(types, 'utf8')).version.split('.')
+    assert.equal(`${major}.${minor}`, floor.version.split('.').slice(0, 2).join('.'))
+  })
+})

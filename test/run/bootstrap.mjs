@@ -1,0 +1,46 @@
+// Runs one of the project's TypeScript programs in a fresh clone too: node test/run/bootstrap.mjs PROGRAM.ts [ARGUMENTS]
+// The only script here that needs no package: it installs them when the lock file has others than those installed.
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(resolve(root, file), 'utf8')).packages
+  } catch {
+    return {}
+  }
+}
+
+/** npm keeps what it installed in a lock file of its own. Only optional packages, for other systems, may be missing. */
+function isInstalled() {
+  const installed = packagesOf('node_modules/.package-lock.json')
+  return Object.entries(packagesOf('package-lock.json')).every(
+    ([path, { version, optional, devOptional }]) => {
+      const found = installed[path]
+      return path === '' || (found ? found.version === version : optional || devOptional)
+    },
+  )
+}
+
+if (!isInstalled()) {
+  console.log('Installing the packages…')
+  const windows = process.platform === 'win32'
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    shell: windows,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if (npm.status !== 0) process.exit(npm.status ?? 1)
+}
+
+const [program = '', ...rest] = process.argv.slice(2)
+const child = spawn(process.execPath, ['--import', 'tsx', resolve(root, program), ...rest], {
+  cwd: root,
+  stdio: 'inherit',
+})
+// The program cleans up after itself, so this one must not end before it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

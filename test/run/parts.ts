@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { installVsCode } from '../host/install-vscode.ts'
+import { projectDirectory } from '../host/paths.ts'
+import { ensureBrowserPackages } from '../host/system-packages.ts'
+import { current, floor } from '../host/vscode-versions.ts'
+
+/** One step of the whole run. */
+export interface Part {
+  name: string
+  /**
+   * check: passes or fails as one · suite: its output ends with the line of a tally ·
+   * setup: counts only when it fails
+   */
+  kind: 'check' | 'suite' | 'setup'
+  /** A program of this project with its arguments, run by this Node; or work of this process. */
+  run: string[] | (() => Promise<unknown>)
+  /** Names of the parts that must have passed before. */
+  needs: string[]
+}
+
+const typescript = 'node_modules/typescript/bin/tsc'
+const mocha = 'node_modules/mocha/bin/mocha.js'
+const tsx = 'node_modules/tsx/dist/cli.mjs'
+const biome = 'node_modules/@biomejs/biome/bin/biome'
+
+const setup = (name: string, run: Part['run'], needs: string[] = []): Part => ({ name, kind: 'setup', run, needs })
+const check = (name: string, run: Part['run']): Part => ({ name, kind: 'check', run, needs: [] })
+const suite = (name: string, run: Part['run'], needs: string[] = []): Part => ({ name, kind: 'suite', run, needs })
+
+/** A real VS Code in a browser, where the machine can have one. */
+const browserParts: Part[] = [
+  setup('install the browser', ensureBrowserPackages),
+  setup(`install VS Code ${current.version}`, () => installVsCode(current)),
+  setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
+]
+const browserSuites: Part[] = [
+  suite('UI', [mocha, '--config', 'test/ui/.mocharc.json', '--forbid-only'], [
+    'package',
+    'install the browser',
+    `install VS Code ${current.version}`,
+  ]),
+  suite(`integration in VS Code ${current.version}`, [tsx, 'test/host/run-integration.ts'], [
+    'package',
+    'compile the integration suite',
+    'install the browser',
+    `install VS Code ${current.version}`,
+  ]),
+  suite(`integration in VS Code ${floor.version}`, [tsx, 'test/host/run-integration.ts', '--floor'], [
+    'package',
+    'compile the integration suite',
+    'install the browser',
+    `install VS Code ${floor.version}`,
+  ]),
+]
+const desktopSuites: Part[] = [
+  suite('integration in the desktop VS Code', [tsx, 'test/host/run-desktop.ts'], [
+    'package',
+    'compile the integration suite',
+  ]),
+]
+
+/** Everything that `npm test` runs, the longest first among those that wait for the same. */
+export function allParts(): Part[] {
+  const inBrowser = process.platform === 'linux' && process.arch === 'x64'
+  return [
+    ...(inBrowser ? browserParts : []),
+    setup('package', [tsx, 'test/package/package.ts'], inBrowser ? [`install VS Code ${current.version}`] : []),
+    setup('compile the integration suite', ['esbuild.mjs', '--tests']),
+    ...(inBrowser ? browserSuites : desktopSuites),
+    suite('agents', [tsx, 'test/agents/run.ts']),
+    suite('unit', [mocha, '--forbid-only']),
+    suite('package content', [mocha, '--config', 'test/package/.mocharc.json', '--forbid-only'], ['package']),
+    check('types', [typescript, '-p', '.']),
+    check('types of the webview', [typescript, '-p', 'src/webview']),
+    check('lint and format', [biome, 'ci', '.']),
+  ].filter(({ run }) => !Array.isArray(run) || run.every(file => !file.endsWith('.ts') || existsSync(join(projectDirectory, file))))
+}

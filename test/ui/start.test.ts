@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectDirectory } from '../host/paths.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('Parley in the workbench', () => {
+  const vscode = new VsCodeSuite()
+
+  it('shows its views when its icon in the activity bar is clicked', async () => {
+    const workbench = await vscode.open()
+    await workbench.openViewContainer('Parley')
+    const conversation = await workbench.webview('body[data-view="conversation"]')
+    await conversation.locator('#root > *').first().waitFor()
+    await workbench.page.locator('.pane-header', { hasText: 'History' }).waitFor()
+  })
+
+  it('lists its commands in the palette', async () => {
+    const workbench = await vscode.open()
+    const read = (file: string) => JSON.parse(readFileSync(join(projectDirectory, file), 'utf8'))
+    const texts: Record<string, string> = read('package.nls.json')
+    const { commands, menus } = read('package.json').contributes as {
+      commands: Array<{ command: string; title: string; category: string }>
+      menus: { commandPalette: Array<{ command: string }> }
+    }
+    const conditional = new Set(menus.commandPalette.map(({ command }) => command))
+    const expected = commands
+      .filter(({ command }) => !conditional.has(command))
+      .map(({ category, title }) => `${category}: ${texts[title.slice(1, -1)]}`)
+    const titles = await workbench.commandTitles('Parley: ')
+    assert.deepEqual(
+      expected.filter(title => !titles.includes(title)),
+      [],
+    )
+  })
+
+  it('asks the network for nothing', async () => {
+    const workbench = await vscode.open()
+    await workbench.openViewContainer('Parley')
+    const conversation = await workbench.webview('body[data-view="conversation"]')
+    await conversation.locator('#root > *').first().waitFor()
+    assert.deepEqual(workbench.refused, [])
+  })
+
+  it('opens its settings', async () => {
+    const workbench = await vscode.open()
+    await workbench.runCommand('Parley: Open Settings')
+    await workbench.page.locator('.settings-editor .setting-item', { hasText: 'Parley' }).first().waitFor()
+  })
+})

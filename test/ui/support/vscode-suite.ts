@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { exitOnSignals } from '../../host/at-exit.ts'
+import { launchBrowser, type OpenOptions } from '../../host/browser.ts'
+import { installVsCode } from '../../host/install-vscode.ts'
+import { IsolatedRoot } from '../../host/isolated-root.ts'
+import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
+import { installVsix, type Server, type ServerOptions, startServer } from '../../host/server.ts'
+import { current, type VsCodeVersion } from '../../host/vscode-versions.ts'
+import { Workbench } from '../../host/workbench.ts'
+
+export interface VsCodeSuiteOptions extends ServerOptions {
+  /** Added to the user settings that keep the workbench quiet. */
+  settings?: Record<string, unknown>
+  version?: VsCodeVersion
+}
+
+exitOnSignals()
+
+/**
+ * A VS Code with the packaged Parley for the tests of the `describe` that calls this. One server and one browser serve
+ * them all; every window that a test opens has a state of its own and is closed after the test.
+ */
+export class VsCodeSuite {
+  /** The copy of the sample workspace that windows open. */
+  workspace = ''
+  #server: Server | undefined
+  #browser: Browser | undefined
+  #open: Workbench[] = []
+
+  constructor(options: VsCodeSuiteOptions = {}) {
+    const suite = this
+    before(async function () {
+      this.timeout(120_000)
+      await suite.#start(options)
+    })
+    afterEach(async function () {
+      await suite.#endTest(this.currentTest)
+    })
+    after(async function () {
+      this.timeout(60_000)
+      await suite.#stop()
+    })
+  }
+
+  get server(): Server {
+    if (!this.#server) throw new Error('The server runs only during the tests')
+    return this.#server
+  }
+
+  /** Opens a window, with the sample workspace unless another one is named. */
+  async open(options: OpenOptions = {}): Promise<Workbench> {
+    if (!this.#browser) throw new Error('The browser runs only during the tests')
+    const workbench = await Workbench.open(this.#browser, this.server, {
+      workspace: this.workspace,
+      ...options,
+    })
+    this.#open.push(workbench)
+    return workbench
+  }
+
+  async #start(options: VsCodeSuiteOptions): Promise<void> {
+    const vscode = await installVsCode(options.version ?? current)
+    const root = new IsolatedRoot()
+    root.updateSettings(options.settings ?? {})
+    this.workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
+    await installVsix(vscode, root, vsixFile)
+    this.#server = await startServer(vscode, root, options)
+    this.#browser = await launchBrowser()
+  }
+
+  async #endTest(test: Mocha.Test | undefined): Promise<void> {
+    const workbenches = this.#open
+    this.#open = []
+    if (test?.state === 'failed') await this.#keepEvidence(test.fullTitle(), workbenches)
+    for (const workbench of workbenches) await workbench.close()
+  }
+
+  /** What a failure looked like, for people: a picture of each window and all that was logged. */
+  async #keepEvidence(title: string, workbenches: Workbench[]): Promise<void> {
+    const directory = join(outDirectory, 'ui', title.replace(/[^\w-]+/g, '-').slice(0, 120))
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, 'server.log'), this.#server?.log ?? '')
+    for (const [index, workbench] of workbenches.entries()) {
+      writeFileSync(join(directory, `window-${index + 1}.log`), workbench.console.join('\n'))
+      await workbench.page.screenshot({ path: join(directory, `window-${index + 1}.png`) }).catch(() => {})
+    }
+    console.log(`      kept in ${directory}`)
+  }
+
+  /** Fails when the extension left a process running. */
+  async #stop(): Promise<void> {
+    await this.#browser?.close()
+    try {
+      await this.#server?.stop()
+    } finally {
+      this.#server?.root.remove()
+    }
+  }
+}

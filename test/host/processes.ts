@@ -4,15 +4,23 @@ import { atExit } from './at-exit.ts'
 import { rootVariable } from './isolated-root.ts'
 import { waitFor } from './wait-for.ts'
 
+export interface ProcessGroupOptions {
+  env: NodeJS.ProcessEnv
+  cwd?: string
+  /** What the group gets when this process exits before it. Default: SIGKILL; SIGTERM lets it clean up. */
+  exitSignal?: NodeJS.Signals
+}
+
 /** A child that leads a process group of its own, so that it can be ended with all it started. */
 export class ProcessGroup {
   readonly child: ChildProcess
   /** What it printed so far. */
   output = ''
-  readonly #forget = atExit(() => this.#signal('SIGKILL'))
+  readonly #forget: () => void
 
-  constructor(command: string, args: string[], env: NodeJS.ProcessEnv) {
-    this.child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  constructor(command: string, args: string[], { env, cwd, exitSignal = 'SIGKILL' }: ProcessGroupOptions) {
+    this.child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    this.#forget = atExit(() => this.#signal(exitSignal))
     for (const stream of [this.child.stdout, this.child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text

@@ -76,7 +76,7 @@ export async function startServer(
       ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
       ...(options.testDriver ? ['--enable-smoke-test-driver'] : []),
     ],
-    root.environment(options.env),
+    { env: root.environment(options.env) },
   )
   const server = new Server(vscode, root, port, group)
   try {

@@ -24,9 +24,19 @@ const mocha = 'node_modules/mocha/bin/mocha.js'
 const tsx = 'node_modules/tsx/dist/cli.mjs'
 const biome = 'node_modules/@biomejs/biome/bin/biome'
 
-const setup = (name: string, run: Part['run'], needs: string[] = []): Part => ({ name, kind: 'setup', run, needs })
+const setup = (name: string, run: Part['run'], needs: string[] = []): Part => ({
+  name,
+  kind: 'setup',
+  run,
+  needs,
+})
 const check = (name: string, run: Part['run']): Part => ({ name, kind: 'check', run, needs: [] })
-const suite = (name: string, run: Part['run'], needs: string[] = []): Part => ({ name, kind: 'suite', run, needs })
+const suite = (name: string, run: Part['run'], needs: string[] = []): Part => ({
+  name,
+  kind: 'suite',
+  run,
+  needs,
+})
 
 /** A real VS Code in a browser, where the machine can have one. */
 const browserParts: Part[] = [
@@ -35,29 +45,28 @@ const browserParts: Part[] = [
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
 ]
 const browserSuites: Part[] = [
-  suite('UI', [mocha, '--config', 'test/ui/.mocharc.json', '--forbid-only'], [
-    'package',
-    'install the browser',
-    `install VS Code ${current.version}`,
-  ]),
-  suite(`integration in VS Code ${current.version}`, [tsx, 'test/host/run-integration.ts'], [
-    'package',
-    'compile the integration suite',
-    'install the browser',
-    `install VS Code ${current.version}`,
-  ]),
-  suite(`integration in VS Code ${floor.version}`, [tsx, 'test/host/run-integration.ts', '--floor'], [
-    'package',
-    'compile the integration suite',
-    'install the browser',
-    `install VS Code ${floor.version}`,
-  ]),
+  suite(
+    'UI',
+    [mocha, '--config', 'test/ui/.mocharc.json', '--forbid-only'],
+    ['package', 'install the browser', `install VS Code ${current.version}`],
+  ),
+  suite(
+    `integration in VS Code ${current.version}`,
+    [tsx, 'test/host/run-integration.ts'],
+    ['package', 'compile the integration suite', 'install the browser', `install VS Code ${current.version}`],
+  ),
+  suite(
+    `integration in VS Code ${floor.version}`,
+    [tsx, 'test/host/run-integration.ts', '--floor'],
+    ['package', 'compile the integration suite', 'install the browser', `install VS Code ${floor.version}`],
+  ),
 ]
 const desktopSuites: Part[] = [
-  suite('integration in the desktop VS Code', [tsx, 'test/host/run-desktop.ts'], [
-    'package',
-    'compile the integration suite',
-  ]),
+  suite(
+    'integration in the desktop VS Code',
+    [tsx, 'test/host/run-desktop.ts'],
+    ['package', 'compile the integration suite'],
+  ),
 ]
 
 /** Everything that `npm test` runs, the longest first among those that wait for the same. */
@@ -65,7 +74,11 @@ export function allParts(): Part[] {
   const inBrowser = process.platform === 'linux' && process.arch === 'x64'
   return [
     ...(inBrowser ? browserParts : []),
-    setup('package', [tsx, 'test/package/package.ts'], inBrowser ? [`install VS Code ${current.version}`] : []),
+    setup(
+      'package',
+      [tsx, 'test/package/package.ts'],
+      inBrowser ? [`install VS Code ${current.version}`] : [],
+    ),
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts']),
@@ -74,5 +87,9 @@ export function allParts(): Part[] {
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
     check('lint and format', [biome, 'ci', '.']),
-  ].filter(({ run }) => !Array.isArray(run) || run.every(file => !file.endsWith('.ts') || existsSync(join(projectDirectory, file))))
+  ].filter(
+    ({ run }) =>
+      !Array.isArray(run) ||
+      run.every(file => !file.endsWith('.ts') || existsSync(join(projectDirectory, file))),
+  )
 }

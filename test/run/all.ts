@@ -1,0 +1,44 @@
+// Runs every test there is and ends with one line that counts them: npm test
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { exitOnSignals } from '../host/at-exit.ts'
+import { outDirectory } from '../host/paths.ts'
+import { allParts, type Part } from './parts.ts'
+import { runPart } from './run-part.ts'
+import { schedule } from './schedule.ts'
+import { addTallies, formatTally, type Tally } from './tally.ts'
+
+const start = performance.now()
+const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`
+const logs = join(outDirectory, 'logs')
+const tallies: Tally[] = []
+
+exitOnSignals()
+rmSync(logs, { recursive: true, force: true })
+rmSync(join(outDirectory, 'ui'), { recursive: true, force: true })
+mkdirSync(logs, { recursive: true })
+await schedule(allParts(), Math.min(4, Math.max(2, availableParallelism())), run, drop)
+
+const total = addTallies(tallies)
+console.log(`all in ${seconds(start)}`)
+if (total.failed > 0) process.exitCode = 1
+console.log(formatTally(total))
+
+async function run(part: Part): Promise<boolean> {
+  const since = performance.now()
+  const { tally, output } = await runPart(part)
+  tallies.push(tally)
+  const passed = tally.failed === 0
+  const log = join(logs, `${part.name.replace(/[^\w.]+/g, '-')}.log`)
+  writeFileSync(log, output)
+  const count = part.kind === 'suite' ? `: ${formatTally(tally)}` : ''
+  console.log(`${passed ? '✔' : '✖'} ${part.name}${count} (${seconds(since)})`)
+  if (!passed) console.log(`${output.slice(-20_000).replace(/^/gm, '    ')}\n    All of it: ${log}`)
+  return passed
+}
+
+function drop(part: Part, because: string): void {
+  tallies.push({ passed: 0, failed: 1, skipped: 0 })
+  console.log(`✖ ${part.name}: not run, since "${because}" failed`)
+}

@@ -57,6 +57,12 @@ export class Turn {
     if (this.signal.aborted) throw new TurnCancelled()
   }
 
+  /** For a scene that catches what its work threw: a cancelled turn is not a failure to tell of. */
+  rethrowCancelled(error: unknown): void {
+    this.check()
+    if (error instanceof TurnCancelled) throw error
+  }
+
   /** Milliseconds as long as the chosen model would take for them. */
   scaled(milliseconds: number): number {
     return milliseconds * this.#pace * modelOf(this.session.settings).pause

@@ -53,7 +53,7 @@ export async function editFile(turn: Turn, wanted: string): Promise<EditResult> 
     await call.complete({ ...diffOf(file, change), rawOutput: { written: change.newText.length } })
     return 'written'
   } catch (error) {
-    turn.check()
+    turn.rethrowCancelled(error)
     await call.fail(`The edit failed: ${error instanceof Error ? error.message : String(error)}`)
     return 'failed'
   }

@@ -44,7 +44,7 @@ export async function readFile(turn: Turn, file: string): Promise<ReadResult | u
     })
     return { file, text }
   } catch (error) {
-    turn.check()
+    turn.rethrowCancelled(error)
     await call.fail(`${name} could not be read: ${error instanceof Error ? error.message : String(error)}`)
     return undefined
   }

@@ -59,7 +59,7 @@ async function runTool(
     await completeCommand(turn, call, result)
     return result
   } catch (error) {
-    turn.check()
+    turn.rethrowCancelled(error)
     await call.fail(`The command could not be run: ${error instanceof Error ? error.message : String(error)}`)
     return 'failed'
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import type { SessionUpdate } from '@agentclientprotocol/sdk'
+import type { PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk'
 import { SessionStore } from '../../../src/demo-agent/store.ts'
 import { type Rig, spawnDemo, startDemo, temporary, text } from './support.ts'
 
@@ -15,7 +15,7 @@ describe('demo agent: sessions', () => {
 
   const open = async (cwd = rig.workspace) =>
     (await rig.agent.request('session/new', { cwd, mcpServers: [] })).sessionId
-  const prompt = (sessionId: string, words: string) =>
+  const prompt = (sessionId: string, words: string): Promise<PromptResponse> =>
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
   it('names its commands only after the response that names the session', async () => {

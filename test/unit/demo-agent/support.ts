@@ -53,6 +53,7 @@ export class TestClient {
       })
       .onRequest('session/request_permission', ({ params }) => {
         this.permissions.push(params)
+        for (const check of [...this.#waiting]) check()
         return this.answer(params)
       })
       .onRequest('fs/read_text_file', async ({ params }) => {
@@ -72,6 +73,7 @@ export class TestClient {
         const child = spawn(params.command, params.args ?? [], {
           cwd: params.cwd ?? undefined,
           env: { ...process.env, ...env },
+          detached: process.platform !== 'win32',
         })
         const ended = new Promise<number | null>(resolve => child.once('close', resolve))
         const terminal = { child, output: '', ended }
@@ -94,14 +96,22 @@ export class TestClient {
       })
       .onRequest('terminal/kill', ({ params }) => {
         this.killed.push(params.terminalId)
-        this.#terminals.get(params.terminalId)?.child.kill('SIGKILL')
+        this.#kill(params.terminalId)
         return {}
       })
       .onRequest('terminal/release', ({ params }) => {
         this.released.push(params.terminalId)
-        this.#terminals.get(params.terminalId)?.child.kill('SIGKILL')
+        this.#kill(params.terminalId)
         return {}
       })
+  }
+
+  /** The whole group: a shell does not take its children with it. */
+  #kill(terminalId: string): void {
+    const child = this.#terminals.get(terminalId)?.child
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (process.platform === 'win32') child.kill('SIGKILL')
+    else process.kill(-child.pid, 'SIGKILL')
   }
 
   updates(sessionId?: string): SessionUpdate[] {
@@ -134,7 +144,7 @@ export class TestClient {
     return Object.fromEntries(entries)
   }
 
-  /** Resolves as soon as the condition holds; it is looked at after every update. */
+  /** Resolves as soon as the condition holds; it is looked at after every update and question. */
   when(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       const check = () => {

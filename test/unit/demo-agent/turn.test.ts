@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { PromptResponse } from '@agentclientprotocol/sdk'
 import { type Rig, select, startDemo, text } from './support.ts'
 
 describe('demo agent: turns', () => {
@@ -14,7 +15,8 @@ describe('demo agent: turns', () => {
   })
   afterEach(() => rig.close())
 
-  const prompt = (words: string) => rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
+  const prompt = (words: string): Promise<PromptResponse> =>
+    rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
   it('takes an unknown prompt through the whole tour', async () => {
     const { stopReason } = await prompt('Please look at my project')
@@ -142,9 +144,7 @@ describe('demo agent: turns', () => {
   it('withdraws an open question when the turn is cancelled, also if the client never answers', async () => {
     rig.client.answer = () => new Promise(() => {})
     const turn = prompt('/edit README.md')
-    await rig.client.when(
-      () => rig.client.permissions.length === 1 || rig.client.tools['Edit README.md'] !== undefined,
-    )
+    await rig.client.when(() => rig.client.permissions.length === 1)
     await rig.agent.notify('session/cancel', { sessionId })
     assert.equal((await turn).stopReason, 'cancelled')
   })
@@ -247,7 +247,8 @@ describe('demo agent: modes', () => {
   })
   afterEach(() => rig.close())
 
-  const prompt = (words: string) => rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
+  const prompt = (words: string): Promise<PromptResponse> =>
+    rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
   it('asks for no edit in "Edit freely", but for a command', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'edit' })
@@ -357,7 +358,10 @@ describe('demo agent: a client that offers nothing', () => {
 
   it('kills the command it runs when the turn is cancelled', async () => {
     const line = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`
-    const turn = rig.agent.request('session/prompt', { sessionId, prompt: [text(`/run ${line}`)] })
+    const turn = rig.agent.request<PromptResponse>('session/prompt', {
+      sessionId,
+      prompt: [text(`/run ${line}`)],
+    })
     await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)
     await rig.agent.notify('session/cancel', { sessionId })
     assert.equal((await turn).stopReason, 'cancelled')

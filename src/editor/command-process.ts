@@ -50,10 +50,8 @@ export const runCommand: RunCommand = async (request, events) => {
   checkFolder(request.cwd)
   const isLine = request.args.length === 0 && !isProgram(request.command)
   const shell = isLine ? shellFor(request.env) : undefined
-  const child = spawn(
-    shell ?? request.command,
-    shell ? ['-c', inOneStream(request.command)] : [...request.args],
-    {
+  const child = begin(request, () =>
+    spawn(shell ?? request.command, shell ? ['-c', inOneStream(request.command)] : [...request.args], {
       cwd: request.cwd,
       env: request.env,
       // Nobody can type: a command that asks sees the end of its input instead of waiting for ever.
@@ -62,7 +60,7 @@ export const runCommand: RunCommand = async (request, events) => {
       detached: process.platform !== 'win32',
       windowsHide: true,
       shell: isLine && shell === undefined,
-    },
+    }),
   )
   const group = new ProcessGroup(child)
   const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
@@ -136,14 +134,23 @@ function checkFolder(folder: string): void {
   if (!isFolder) throw new Error(`The command cannot be started in ${folder}: there is no such folder.`)
 }
 
-function startError(request: CommandRequest, error: Error): Error {
+/** Some errors of a start are thrown, others come as an event. */
+function begin<T>(request: CommandRequest, start: () => T): T {
+  try {
+    return start()
+  } catch (error) {
+    throw startError(request, error)
+  }
+}
+
+function startError(request: CommandRequest, error: unknown): Error {
   const code = (error as NodeJS.ErrnoException).code
   const why =
     code === 'ENOENT'
       ? 'there is no such program on the PATH'
       : code === 'EACCES'
         ? 'it may not be executed'
-        : code === 'E2BIG'
+        : code === 'E2BIG' || code === 'ENAMETOOLONG'
           ? 'the command is too long'
           : messageOf(error)
   const shown = request.command.length > 200 ? `${request.command.slice(0, 200)}…` : request.command

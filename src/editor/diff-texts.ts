@@ -22,7 +22,7 @@ export function diffTexts(
   }
   if (!patch) return undefined
   const file = patchOf(change, patch.text)
-  return file && fromPatch(file, current)
+  return file?.hunks.some(hunk => hunk.lines.length > 0) ? fromPatch(file, current) : undefined
 }
 
 /** A fragment within the file as it is now, which may be before the edit or after it. */

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { candidates, parseLink } from '../../../src/editor/links.ts'
+import { PathRules } from '../../../src/editor/path-rules.ts'
+
+const linux = new PathRules('linux')
+const windows = new PathRules('win32')
+const file = (path: string, line?: number, column?: number) => ({
+  type: 'file',
+  path,
+  ...(line !== undefined && { line }),
+  ...(column !== undefined && { column }),
+})
+
+describe('links', () => {
+  for (const [href, target] of [
+    ['src/a.ts', file('src/a.ts')],
+    ['src/a.ts:12', file('src/a.ts', 12)],
+    ['src/a.ts:12:3', file('src/a.ts', 12, 3)],
+    ['src/a.ts:12-20', file('src/a.ts', 12)],
+    ['src/a.ts#L12', file('src/a.ts', 12)],
+    ['src/a.ts#L12-L20', file('src/a.ts', 12)],
+    ['src/a.ts#L12C4-L20C1', file('src/a.ts', 12, 4)],
+    ['README.md#install', file('README.md')],
+    ['/w/my%20file.ts:1', file('/w/my file.ts', 1)],
+    ['/w/100%.ts', file('/w/100%.ts')],
+    ['a.ts:0', file('a.ts', 1)],
+    ['Makefile:3', file('Makefile', 3)],
+    ['file:///w/a%20b.ts', file('/w/a b.ts')],
+    ['file:///w/a.ts#L7', file('/w/a.ts', 7)],
+    ['file:///w/a.ts:7:2', file('/w/a.ts', 7, 2)],
+    ['~/notes.md', file('~/notes.md')],
+    ['C#/x.cs', file('C#/x.cs')],
+  ] as const) {
+    it(`reads ${href}`, () => assert.deepEqual(parseLink(href, linux), target))
+  }
+
+  it('knows the drives of Windows', () => {
+    assert.deepEqual(parseLink('C:\\w\\a.ts:12', windows), file('C:\\w\\a.ts', 12))
+    assert.deepEqual(parseLink('c:/w/a.ts', windows), file('c:/w/a.ts'))
+    assert.deepEqual(parseLink('file:///c:/w/a.ts#L2', windows), file('C:\\w\\a.ts', 2))
+    assert.equal(parseLink('C:\\w\\a.ts', linux).type, 'refused')
+  })
+
+  it('opens the web outside, and keeps the address', () => {
+    const href = 'https://example.org/a?b=c%26d&e=f#g'
+    assert.deepEqual(parseLink(href, linux), { type: 'external', href })
+    assert.equal(parseLink('HTTP://example.org', linux).type, 'external')
+  })
+
+  for (const href of [
+    '',
+    ' ',
+    'command:workbench.action.quit',
+    'vscode://x/y',
+    'javascript:alert(1)',
+    ' JavaScript:alert(1)',
+    'data:text/html,x',
+    'mailto:me@example.org',
+    'vscode-command:x',
+    'ssh://host',
+    'http://',
+    'file://elsewhere/share/x',
+    'a%00b',
+  ]) {
+    it(`refuses ${JSON.stringify(href)}`, () => assert.equal(parseLink(href, linux).type, 'refused'))
+  }
+
+  it('never gives what is not http(s) to the world', () => {
+    const scheme = fc.constantFrom('http', 'https', 'command', 'file', 'javascript', 'vscode', 'x')
+    const any = fc.oneof(
+      fc.string(),
+      fc.tuple(scheme, fc.string()).map(([name, rest]) => `${name}:${rest}`),
+    )
+    fc.assert(
+      fc.property(any, href => {
+        const target = parseLink(href, linux)
+        if (target.type === 'external') assert.match(target.href, /^https?:\/\//)
+        if (target.type === 'file') assert.notEqual(target.path, '')
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('are looked for under each root in turn', () => {
+    const roots = ['/w/app', '/w/lib']
+    assert.deepEqual(candidates('src/a.ts', roots, '/home/me', linux), ['/w/app/src/a.ts', '/w/lib/src/a.ts'])
+    assert.deepEqual(candidates('/x/../a', roots, '/home/me', linux), ['/a'])
+    assert.equal(candidates('~/a', roots, '/home/me', linux)[0], '/home/me/a')
+  })
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseTimestamp } from '../../common/timestamp.ts'
 import type { MessageRole, SessionUpdate } from '../model.ts'
 import { given, readBlock } from '../wire/content.ts'
 import {
@@ -13,7 +14,6 @@ import {
   readList,
 } from '../wire/lenient.ts'
 import { readCommand, readPlanEntry } from '../wire/plan.ts'
-import { parseTimestamp } from '../../common/timestamp.ts'
 import { readTerminalMeta, readToolCall } from './tool-call.ts'
 
 /** v1 has one plan a session, without an id. */

@@ -1,0 +1,104 @@
+/** Stands where a secret stood. */
+export const REDACTED = '•••'
+
+/** Keys whose text is a secret whatever it looks like. Counts (`totalTokens`) are numbers and stay. */
+const SECRET_KEY =
+  /(^|[-_.\s])(pass(word|phrase|wd)?|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(orization)?|cookie|credentials?|bearer|session[-_]?key|signature)s?$/i
+/** `apiKey`, `accessToken`, `clientSecret` */
+const SECRET_CAMEL_KEY =
+  /(Password|Passphrase|Secret|Token|ApiKey|AccessKey|PrivateKey|Authorization|Cookie|Credentials?)s?$/
+const SECRET_FLAG = /^--?[\w-]*(pass(word)?|secret|token|api-?key|auth|credentials?)$/i
+
+/** Secrets that are known by their look, wherever they stand; what precedes them stays (group 1). */
+const SECRET_TEXT: RegExp[] = [
+  /\b((?:bearer|basic|token)\s+)[\w.~+/=-]{8,}/gi,
+  /\b((?:authorization|proxy-authorization|x-api-key|api[-_]?key|cookie|set-cookie)["']?\s*[:=]\s*["']?)(?!(?:bearer|basic|token)\s)[^\s"',;]{4,}/gi,
+  /(--[\w-]*(?:password|secret|token|api-?key|credentials?)[= ])[^\s"']+/gi,
+  /([?&#](?:[\w-]*(?:token|key|secret|password|signature|sig|code|auth))=)[^&#\s"']+/gi,
+  /(\/\/[^/\s:@]*:)[^/\s@]+(?=@)/g,
+  /\b((?:sk|pk|rk)-)[\w-]{16,}/g,
+  /\b((?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|hf|npm)[_-])[\w-]{12,}/g,
+  /\b(AKIA|ASIA|AIza)[\w-]{12,}/g,
+  /\b(eyJ)[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
+]
+
+const DEEPEST = 64
+
+/**
+ * A frame as it may be shown or stored: values of environments and headers, and whatever looks like a password, key or
+ * token, are replaced. The frame itself is not changed; parts without a secret are shared with it.
+ */
+export function redact(message: unknown): unknown {
+  return redactValue(message, 0)
+}
+
+function redactValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > DEEPEST) return '…'
+  return Array.isArray(value) ? redactList(value, depth) : redactObject(value, depth)
+}
+
+function redactList(list: unknown[], depth: number): unknown[] {
+  let copy: unknown[] | undefined
+  for (let i = 0; i < list.length; i++) {
+    const before = list[i]
+    const flag = list[i - 1]
+    const after =
+      typeof before === 'string' && typeof flag === 'string' && SECRET_FLAG.test(flag)
+        ? REDACTED
+        : redactValue(before, depth + 1)
+    if (after === before) continue
+    copy ??= [...list]
+    copy[i] = after
+  }
+  return copy ?? list
+}
+
+function redactObject(object: object, depth: number): object {
+  let copy: { [key: string]: unknown } | undefined
+  for (const [key, before] of Object.entries(object)) {
+    const after = redactMember(key, before, depth)
+    if (after === before) continue
+    copy ??= { ...object }
+    Object.defineProperty(copy, key, { value: after, enumerable: true, writable: true, configurable: true })
+  }
+  return copy ?? object
+}
+
+function redactMember(key: string, value: unknown, depth: number): unknown {
+  if (/^(env|headers|environment)$/i.test(key) && typeof value === 'object' && value !== null) {
+    return redactPairs(value, depth)
+  }
+  if (isSecretKey(key)) return redactWhole(value, depth)
+  return redactValue(value, depth + 1)
+}
+
+function isSecretKey(key: string): boolean {
+  return SECRET_KEY.test(key) || SECRET_CAMEL_KEY.test(key)
+}
+
+/** The values of `{NAME: value}` or `[{name, value}]`. */
+function redactPairs(pairs: object, depth: number): object {
+  if (!Array.isArray(pairs)) {
+    return Object.fromEntries(Object.keys(pairs).map(name => [name, REDACTED]))
+  }
+  return pairs.map(pair =>
+    typeof pair === 'object' && pair !== null && 'value' in pair
+      ? { ...pair, value: REDACTED }
+      : redactValue(pair, depth + 1),
+  )
+}
+
+/** All texts of a value under a secret's key; what else it holds is looked at as usual. */
+function redactWhole(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value === '' ? value : REDACTED
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value.map(() => REDACTED)
+  return redactValue(value, depth + 1)
+}
+
+function redactText(text: string): string {
+  let result = text
+  for (const pattern of SECRET_TEXT) result = result.replace(pattern, `$1${REDACTED}`)
+  return result
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { TraceFrame, TraceTap } from '../../src/acp/trace.ts'
+
+const SDK = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk')
+
+export interface SchemaCheckOptions {
+  /** the negotiated version */
+  version?: 1 | 2
+  /** Hold against the unstable schema, which has the stable one's methods, too. */
+  unstable?: boolean
+  /** Whose messages are checked: ours (`send`, the default), the agent's (`receive`), or both. */
+  directions?: Array<TraceFrame['direction']>
+  /** Methods of no specification that are in use all the same. */
+  alsoAllowed?: string[]
+}
+
+interface Definition {
+  /** who handles it: `agent`, `client` or `protocol` (both) */
+  side: string
+  method: string
+  kind: 'Request' | 'Response' | 'Notification'
+  name: string
+}
+
+/** One official schema, compiled once for all tests. */
+interface Schema {
+  definitions: Definition[]
+  validator(name: string): ValidateFunction
+}
+
+const schemas = new Map<string, Schema>()
+
+function loadSchema(version: 1 | 2, unstable: boolean): Schema {
+  const file = `schema/v${version}/schema${unstable ? '.unstable' : ''}.json`
+  const loaded = schemas.get(file)
+  if (loaded) return loaded
+  const text = readFileSync(SDK.replace(/dist[\\/].*$/, file), 'utf8')
+  const json = JSON.parse(text) as { $defs: Record<string, { 'x-side'?: string; 'x-method'?: string }> }
+  // Integer formats (`uint32`, …) are annotations here; the types and ranges beside them are checked.
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
+  ajv.addSchema(json, file)
+  const definitions = Object.entries(json.$defs).flatMap(([name, def]) => {
+    const side = def['x-side']
+    const method = def['x-method']
+    const kind = /(Request|Response|Notification)$/.exec(name)?.[1] as Definition['kind'] | undefined
+    return side && method && kind ? [{ side, method, kind, name }] : []
+  })
+  const validators = new Map<string, ValidateFunction>()
+  const schema: Schema = {
+    definitions,
+    validator(name) {
+      let validator = validators.get(name)
+      if (!validator) {
+        validator = ajv.compile({ $ref: `${file}#/$defs/${name}` })
+        validators.set(name, validator)
+      }
+      return validator
+    },
+  }
+  schemas.set(file, schema)
+  return schema
+}
+
+/**
+ * Holds every message of a connection against the official schema: give {@link tap} to the connection, and call
+ * {@link assertClean} at the end. Answers are checked by the method of the request they answer.
+ */
+export class SchemaCheck {
+  readonly problems: string[] = []
+  /** number of messages that were held against a definition, by its name */
+  readonly checked = new Map<string, number>()
+  readonly tap: TraceTap = frame => this.see(frame)
+  readonly #schema: Schema
+  readonly #directions: Set<TraceFrame['direction']>
+  readonly #alsoAllowed: Set<string>
+  /** methods of open requests, by who asked and id */
+  readonly #open = new Map<string, string>()
+
+  constructor(options: SchemaCheckOptions = {}) {
+    this.#schema = loadSchema(options.version ?? 1, options.unstable ?? false)
+    this.#directions = new Set(options.directions ?? ['send'])
+    this.#alsoAllowed = new Set(options.alsoAllowed ?? [])
+  }
+
+  /** Takes one frame; problems are added to {@link problems}. */
+  see(frame: TraceFrame): void {
+    const { direction } = frame
+    // As it is on the wire: without undefined members, whatever the objects hold.
+    const message = JSON.parse(JSON.stringify(frame.message)) as {
+      [key: string]: unknown
+      id?: string | number | null
+      method?: string
+    }
+    const other = direction === 'send' ? 'receive' : 'send'
+    if (typeof message.method === 'string') {
+      if (message.id !== undefined) this.#open.set(`${direction} ${message.id}`, message.method)
+      if (this.#directions.has(direction)) {
+        const kind = message.id === undefined ? 'Notification' : 'Request'
+        this.#envelope(direction, message)
+        this.#check(direction, message.method, kind, message.params)
+      }
+      return
+    }
+    const key = `${other} ${message.id}`
+    const asked = this.#open.get(key)
+    this.#open.delete(key)
+    if (!this.#directions.has(direction)) return
+    this.#envelope(direction, message)
+    if (asked === undefined) this.#problem(direction, 'an answer to nothing', message)
+    else if ('error' in message) this.#validate(direction, 'Error', message.error)
+    else if ('result' in message) this.#check(direction, asked, 'Response', message.result)
+    else this.#problem(direction, 'neither result nor error', message)
+  }
+
+  /** @throws Error that names every message which is not as the schema has it */
+  assertClean(): void {
+    if (this.problems.length > 0) throw new Error(`Not as the schema has it:\n${this.problems.join('\n')}`)
+  }
+
+  #check(direction: TraceFrame['direction'], method: string, kind: Definition['kind'], body: unknown): void {
+    // A request or notification is handled by the other side; an answer comes from the one that handles it.
+    const handler = (direction === 'send') === (kind === 'Response') ? 'client' : 'agent'
+    const definition = this.#schema.definitions.find(
+      entry =>
+        entry.method === method &&
+        entry.kind === kind &&
+        (entry.side === handler || entry.side === 'protocol'),
+    )
+    if (definition) this.#validate(direction, definition.name, body)
+    else if (!method.startsWith('_') && !this.#alsoAllowed.has(method)) {
+      this.#problem(direction, `there is no ${kind.toLowerCase()} ${method}`, body)
+    }
+  }
+
+  #validate(direction: TraceFrame['direction'], name: string, body: unknown): void {
+    this.checked.set(name, (this.checked.get(name) ?? 0) + 1)
+    const validator = this.#schema.validator(name)
+    if (validator(body ?? {})) return
+    const [error] = validator.errors ?? []
+    this.#problem(direction, `${name}${error?.instancePath ?? ''} ${error?.message}`, body)
+  }
+
+  #envelope(direction: TraceFrame['direction'], message: { [key: string]: unknown }): void {
+    if (message.jsonrpc !== '2.0') this.#problem(direction, 'no jsonrpc: "2.0"', message)
+  }
+
+  #problem(direction: TraceFrame['direction'], problem: string, body: unknown): void {
+    this.problems.push(`${direction}: ${problem}: ${JSON.stringify(body)?.slice(0, 500)}`)
+  }
+}

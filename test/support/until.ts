@@ -1,0 +1,15 @@
+/**
+ * Waits for a condition that nothing tells of, by looking again and again; fails when it does not come true.
+ * @param what names the condition in the failure
+ */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what = 'the condition',
+  withinMs = 15_000,
+): Promise<void> {
+  const end = Date.now() + withinMs
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`${what} did not come true within ${withinMs} ms`)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import type { AgentLaunch } from '../../../../src/acp/agent.ts'
+import {
+  AgentProcess,
+  type AgentProcessOptions,
+  SpawnError,
+  type StopTimes,
+} from '../../../../src/acp/transport/agent-process.ts'
+import { treeIsAlive } from '../../../../src/acp/transport/process-tree.ts'
+import { until } from '../../../support/until.ts'
+
+const QUICK: StopTimes = { terminateAfterMs: 300, killAfterMs: 300 }
+
+function script(source: string): AgentLaunch {
+  return {
+    command: process.execPath,
+    args: ['-e', source],
+    env: { ...process.env } as Record<string, string>,
+    cwd: process.cwd(),
+  }
+}
+
+describe('AgentProcess', () => {
+  const started: AgentProcess[] = []
+  const start = async (source: string, options?: AgentProcessOptions): Promise<AgentProcess> => {
+    const agent = await AgentProcess.start(script(source), options)
+    started.push(agent)
+    return agent
+  }
+  /** Resolves with the first line it prints, when it is ready. */
+  const ready = async (agent: AgentProcess): Promise<string> =>
+    String((await once(agent.stdout, 'data'))[0]).trim()
+
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map(agent => agent.stop(QUICK)))
+  })
+
+  it('lets an agent end by itself when its input ends', async () => {
+    const agent = await start(
+      `process.on('SIGTERM', () => process.exit(9)); process.stdin.on('end', () => process.exit(7)).resume(); console.log('ready')`,
+    )
+    await ready(agent)
+    await agent.stop({ terminateAfterMs: 20_000, killAfterMs: 1 })
+    assert.deepEqual(await agent.exited, { exitCode: 7, signal: null })
+  })
+
+  it('terminates an agent that goes on', async () => {
+    const agent = await start(
+      `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
+    )
+    await ready(agent)
+    await agent.stop({ terminateAfterMs: 50, killAfterMs: 20_000 })
+    assert.deepEqual(await agent.exited, { exitCode: 9, signal: null })
+  })
+
+  it('kills an agent that does not let itself be terminated', async () => {
+    const agent = await start(
+      `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')`,
+    )
+    await ready(agent)
+    await agent.stop({ terminateAfterMs: 20, killAfterMs: 50 })
+    assert.deepEqual(await agent.exited, { exitCode: null, signal: 'SIGKILL' })
+  })
+
+  it('ends what the agent started, and what that started', async () => {
+    const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('up')`
+    const agent = await start(
+      `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: ['ignore', 'pipe', 'ignore'] });
+       c.stdout.once('data', () => console.log(c.pid)); setInterval(() => {}, 1000)`,
+    )
+    const grandchild = Number(await ready(agent))
+    assert.ok(isRunning(grandchild))
+    await agent.stop(QUICK)
+    await until(() => !isRunning(grandchild))
+    assert.equal(treeIsAlive(agent.pid), false)
+  })
+
+  it('ends what an agent left behind that exited by itself', async () => {
+    const child = `setInterval(() => {}, 1000); process.stdout.write('up')`
+    const agent = await start(
+      `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: ['ignore', 'pipe', 'ignore'] });
+       c.stdout.once('data', () => { console.log(c.pid); process.exit(3) })`,
+    )
+    const grandchild = Number(await ready(agent))
+    assert.deepEqual(await agent.exited, { exitCode: 3, signal: null })
+    await until(() => !isRunning(grandchild))
+  })
+
+  it('ends an agent whose output nobody read', async () => {
+    const agent = await start(
+      `process.stdin.on('end', () => process.exit(5)).resume(); process.stdout.write('x'.repeat(4 << 20)); console.error('written')`,
+      {},
+    )
+    await agent.stop({ terminateAfterMs: 20_000, killAfterMs: 1 })
+    assert.deepEqual(await agent.exited, { exitCode: 5, signal: null })
+  })
+
+  it('leaves what an agent wrote before it exited to be read', async () => {
+    const agent = await start(`process.stdout.write('last words', () => process.exit(1))`)
+    const words = agent.stdout.toArray()
+    await agent.exited
+    assert.equal((await words).join(''), 'last words')
+  })
+
+  it('tells stderr in whole lines and keeps its end', async () => {
+    const lines: string[] = []
+    const agent = await start(
+      `process.stderr.write('zażółć ');
+       process.stderr.write(Buffer.from([0xc5])); setTimeout(() => process.stderr.write(Buffer.concat([Buffer.from([0xbc]), Buffer.from('\\nsecond\\r\\nlast')])), 20)`,
+      { onStderr: line => lines.push(line) },
+    )
+    await agent.exited
+    await agent.stderrRead(20_000)
+    assert.deepEqual(lines, ['zażółć ż', 'second', 'last'])
+    assert.equal(agent.stderrTail, 'zażółć ż\nsecond\r\nlast')
+  })
+
+  it('stops once, however often it is told', async () => {
+    const agent = await start(`process.stdin.on('end', () => process.exit(0)).resume()`)
+    const stops = [agent.stop(QUICK), agent.stop(QUICK)]
+    agent.dispose()
+    await Promise.all(stops)
+    await agent.stop(QUICK)
+    assert.equal(agent.hasExited, true)
+  })
+
+  it('puts itself under the guard while it runs', async () => {
+    const calls: string[] = []
+    const agent = await start(`process.stdin.on('end', () => process.exit(0)).resume()`, {
+      guard: {
+        add: pid => calls.push(`add ${pid}`),
+        remove: pid => calls.push(`remove ${pid}`),
+        dispose() {},
+      },
+    })
+    assert.deepEqual(calls, [`add ${agent.pid}`])
+    await agent.stop(QUICK)
+    assert.deepEqual(calls, [`add ${agent.pid}`, `remove ${agent.pid}`])
+  })
+
+  describe('that cannot be started', () => {
+    let folder: string
+    before(async () => {
+      folder = await mkdtemp(path.join(os.tmpdir(), 'parley-process-'))
+    })
+    after(() => rm(folder, { recursive: true, force: true }))
+
+    const failure = async (launch: Partial<AgentLaunch>): Promise<SpawnError> => {
+      try {
+        started.push(await AgentProcess.start({ ...script(''), ...launch }))
+      } catch (error) {
+        assert.ok(error instanceof SpawnError)
+        return error
+      }
+      assert.fail('it was started')
+    }
+
+    it('names the folders that were searched for a missing command', async () => {
+      const env = { PATH: [folder, '/usr/bin'].join(path.delimiter) }
+      const error = await failure({ command: 'parley-no-such-command', env })
+      assert.equal(error.kind, 'command-missing')
+      assert.deepEqual(error.searched, [folder, '/usr/bin'])
+    })
+
+    it('says when a path leads to nothing', async () => {
+      const error = await failure({ command: path.join(folder, 'nothing') })
+      assert.equal(error.kind, 'command-missing')
+      assert.deepEqual(error.searched, [])
+    })
+
+    it('does not blame the command for a missing folder', async () => {
+      const cwd = path.join(folder, 'gone')
+      const error = await failure({ cwd })
+      assert.equal(error.kind, 'other')
+      assert.ok(error.message.includes(cwd))
+    })
+
+    it('says when a file may not be executed, or what it runs with is missing', async function () {
+      if (process.platform === 'win32') this.skip()
+      const file = path.join(folder, 'agent')
+      await writeFile(file, '#!/no/such/interpreter\n')
+      const denied = await failure({ command: file })
+      assert.equal(denied.kind, 'other')
+      assert.match(denied.message, /may not be executed/)
+      await chmod(file, 0o755)
+      const missing = await failure({ command: file })
+      assert.equal(missing.kind, 'other')
+      assert.match(missing.message, /not installed/)
+    })
+  })
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { LineSplitter, LineTooLongError } from '../../../../src/acp/transport/line-splitter.ts'
+
+const MAX = 1 << 20
+
+function split(chunks: Uint8Array[], max = MAX): string[] {
+  const splitter = new LineSplitter(max)
+  const lines: string[] = []
+  for (const chunk of chunks) {
+    splitter.push(Buffer.from(chunk))
+    for (let line = splitter.next(); line !== undefined; line = splitter.next()) lines.push(line)
+  }
+  const rest = splitter.flush()
+  return rest === undefined ? lines : [...lines, rest]
+}
+
+/** Bytes with plenty of newlines and of characters of several bytes, valid UTF-8 or not. */
+const anyBytes = fc
+  .array(
+    fc.oneof(
+      fc.constant(Buffer.from('\n')),
+      fc.string({ unit: 'grapheme', maxLength: 8 }).map(text => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 5 }),
+    ),
+    { maxLength: 40 },
+  )
+  .map(parts => Buffer.concat(parts))
+
+describe('LineSplitter', () => {
+  it('gives the same lines however the bytes are cut', () => {
+    fc.assert(
+      fc.property(anyBytes, fc.array(fc.nat(200), { maxLength: 20 }), (bytes, cuts) => {
+        const places = [
+          0,
+          ...cuts.map(cut => Math.min(cut, bytes.length)).sort((a, b) => a - b),
+          bytes.length,
+        ]
+        const chunks = places.slice(1).map((end, i) => bytes.subarray(places[i], end))
+        assert.deepEqual(split(chunks), split([bytes]))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('gives what splitting the decoded text gives', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'grapheme' }).map(text => text.replaceAll('\n', ' '))),
+        lines => {
+          const bytes = Buffer.from(lines.map(line => `${line}\n`).join(''))
+          assert.deepEqual(split([bytes]), lines)
+        },
+      ),
+    )
+  })
+
+  it('decodes a character that comes byte by byte', () => {
+    const bytes = Buffer.from('{"text":"żółć 日本 👩‍💻"}\n')
+    assert.deepEqual(split([...bytes].map(byte => Uint8Array.of(byte))), ['{"text":"żółć 日本 👩‍💻"}'])
+  })
+
+  it('takes a line of exactly the limit and refuses one of a byte more', () => {
+    assert.deepEqual(split([Buffer.from('12345678\n1\n')], 8), ['12345678', '1'])
+    assert.throws(() => split([Buffer.from('123456789\n')], 8), LineTooLongError)
+    assert.throws(() => split([Buffer.from('1\n123456789\n')], 8), LineTooLongError)
+    assert.throws(() => split([Buffer.from('12345'), Buffer.from('6789')], 8), LineTooLongError)
+    assert.throws(() => split([Buffer.from('12345'), Buffer.from('6789\n')], 8), LineTooLongError)
+  })
+
+  it('names the limit in the error', () => {
+    assert.throws(() => split([Buffer.alloc(3 << 20, 97)], 2 << 20), /more than 2 MB/)
+  })
+
+  it('reads a line of 64 MB in pieces of 64 kB in time that grows with its length alone', () => {
+    const piece = Buffer.alloc(64 * 1024, 97)
+    const time = (pieces: number): number => {
+      const splitter = new LineSplitter(128 << 20)
+      const start = process.cpuUsage()
+      for (let i = 0; i < pieces; i++) splitter.push(piece)
+      splitter.push(Buffer.from('\n'))
+      assert.equal(splitter.next()?.length, pieces * piece.length)
+      return process.cpuUsage(start).user + process.cpuUsage(start).system
+    }
+    time(64)
+    const quarter = time(256)
+    const whole = time(1024)
+    // Four times the length; quadratic work would take sixteen times as long.
+    assert.ok(whole < quarter * 12 + 50_000, `${quarter} µs for 16 MB, ${whole} µs for 64 MB`)
+  })
+
+  it('holds no more than twice the line, even if it comes in tiny pieces', () => {
+    const splitter = new LineSplitter(64 << 20)
+    const before = process.memoryUsage()
+    for (let i = 0; i < 200_000; i++) splitter.push(Buffer.from('abcdefgh'))
+    const after = process.memoryUsage()
+    assert.ok(after.external - before.external < 8 << 20)
+    assert.equal(splitter.flush()?.length, 1_600_000)
+  })
+})

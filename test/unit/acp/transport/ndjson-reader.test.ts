@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import fc from 'fast-check'
+import { LineTooLongError } from '../../../../src/acp/transport/line-splitter.ts'
+import { NdjsonReader, NOISE_LENGTH } from '../../../../src/acp/transport/ndjson-reader.ts'
+
+interface Read {
+  messages: unknown[]
+  noise: string[]
+  errors: Error[]
+}
+
+/** Reads a whole stream that comes in the given pieces. */
+async function read(pieces: Array<string | Uint8Array>, maxFrameBytes = 1 << 20): Promise<Read> {
+  const stream = new PassThrough()
+  const result: Read = { messages: [], noise: [], errors: [] }
+  const reader = new NdjsonReader(stream, { maxFrameBytes, onNoise: line => result.noise.push(line) })
+  const closed = new Promise<void>(resolve => reader.onClose(resolve))
+  reader.onError(error => result.errors.push(error))
+  reader.listen(message => result.messages.push(message))
+  for (const piece of pieces) stream.write(piece)
+  stream.end()
+  await closed
+  return result
+}
+
+const note = (n: number) => ({ jsonrpc: '2.0', method: 'note', params: { n } })
+
+describe('NdjsonReader', () => {
+  it('reads one message a line, the last also without its newline', async () => {
+    const { messages, noise } = await read([`${JSON.stringify(note(1))}\n${JSON.stringify(note(2))}`])
+    assert.deepEqual(messages, [note(1), note(2)])
+    assert.deepEqual(noise, [])
+  })
+
+  it('takes CRLF, blank lines, indentation and a byte order mark', async () => {
+    const { messages, noise } = await read([
+      `\ufeff${JSON.stringify(note(1))}\r\n\r\n\n   \n \t${JSON.stringify(note(2))}  \r\n`,
+    ])
+    assert.deepEqual(messages, [note(1), note(2)])
+    assert.deepEqual(noise, [])
+  })
+
+  it('reports lines that are no JSON and reads on', async () => {
+    const lines = [
+      'Please visit https://example.com/auth?x=1',
+      '\u001b[?25l\u001b[2J',
+      '{"jsonrpc":"2.0","method":',
+      '{not json}',
+      '42',
+      '"text"',
+      'null',
+      'Enter the code: {"jsonrpc":"2.0","id":1,"method":"initialize"}',
+    ]
+    const { messages, noise } = await read([`${lines.join('\n')}\n${JSON.stringify(note(1))}\n`])
+    assert.deepEqual(messages, [note(1)])
+    assert.deepEqual(noise, lines)
+  })
+
+  it('reports JSON that is no message', async () => {
+    const lines = ['{"level":30,"msg":"started"}', '{"id":{"a":1},"result":1}', '{"method":5}', '{}']
+    const { messages, noise } = await read([`${lines.join('\n')}\n`])
+    assert.deepEqual(messages, [])
+    assert.deepEqual(noise, lines)
+  })
+
+  it('finds the message behind terminal codes', async () => {
+    const { messages } = await read([
+      `\u001b[?1049h\u001b]0;agent\u0007${JSON.stringify(note(1))}\u001b[0m\n`,
+    ])
+    assert.deepEqual(messages, [note(1)])
+  })
+
+  it('cuts noise that goes on and on', async () => {
+    const { noise } = await read([`${'x'.repeat(100_000)}\n`])
+    assert.deepEqual(noise, ['x'.repeat(NOISE_LENGTH)])
+  })
+
+  it('unrolls a batch in order and reports what is no message in it', async () => {
+    const { messages, noise } = await read([`${JSON.stringify([note(1), 7, [note(9)], note(2)])}\n`, '[]\n'])
+    assert.deepEqual(messages, [note(1), note(2)])
+    assert.deepEqual(noise, ['7', JSON.stringify([note(9)])])
+  })
+
+  it('makes answers of all shapes readable', async () => {
+    const { messages } = await read([
+      '{"id":1,"result":null}\n',
+      '{"id":2}\n',
+      '{"jsonrpc":"2.0","id":3,"error":{"code":"401","message":"no"},"result":null}\n',
+      '{"id":4,"error":"broken"}\n',
+      '{"error":{"code":-32700,"message":"Parse error"}}\n',
+      '{"id":null,"error":{"code":-32700,"message":"Parse error"}}\n',
+      '{"id":5,"error":null,"result":{"ok":true}}\n',
+      '{"id":null,"method":"asked/nothing"}\n',
+    ])
+    assert.deepEqual(messages, [
+      { id: 1, result: null },
+      { id: 2, result: null },
+      { jsonrpc: '2.0', id: 3, error: { code: 401, message: 'no' }, result: null },
+      { id: 4, error: { code: -32603, message: 'broken' } },
+      { id: null, error: { code: -32700, message: 'Parse error' } },
+      { id: null, error: { code: -32700, message: 'Parse error' } },
+      { id: 5, result: { ok: true } },
+      { method: 'asked/nothing' },
+    ])
+  })
+
+  it('ends with an error at a frame past the limit, after what came before it', async () => {
+    const { messages, errors } = await read(
+      [`${JSON.stringify(note(1))}\n`, 'x'.repeat(2000), 'x'.repeat(2000)],
+      3000,
+    )
+    assert.deepEqual(messages, [note(1)])
+    assert.equal(errors.length, 1)
+    assert.ok(errors[0] instanceof LineTooLongError)
+  })
+
+  it('gives the same messages and noise however the stream is cut', async () => {
+    const line = fc.oneof(
+      fc.nat(1000).map(n => JSON.stringify({ ...note(n), text: 'żółć 日本 👩‍💻' })),
+      fc.string({ unit: 'grapheme' }),
+      fc.json(),
+      fc.constant(''),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line),
+        fc.constantFrom('\n', '\r\n'),
+        fc.array(fc.nat(400), { maxLength: 12 }),
+        async (lines, end, cuts) => {
+          const bytes = Buffer.from(lines.map(text => text + end).join(''))
+          const places = [
+            0,
+            ...cuts.map(cut => Math.min(cut, bytes.length)).sort((a, b) => a - b),
+            bytes.length,
+          ]
+          const pieces = places.slice(1).map((to, i) => bytes.subarray(places[i], to))
+          assert.deepEqual(await read(pieces), await read([bytes]))
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+
+  it('survives any JSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.json({ maxDepth: 5 })), async values => {
+        const { errors } = await read([values.map(value => `${value}\n`).join('')])
+        assert.deepEqual(errors, [])
+      }),
+    )
+  })
+
+  it('hands on nothing while paused, and all of it in order afterwards', async () => {
+    const stream = new PassThrough()
+    const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 20 })
+    const seen: unknown[] = []
+    const closed = new Promise<void>(resolve => reader.onClose(resolve))
+    reader.listen(message => {
+      seen.push((message as unknown as { params: { n: number } }).params.n)
+      reader.pause()
+      // The rest of the same chunk and of the same batch must wait, too.
+      const before = seen.length
+      setImmediate(() => {
+        assert.equal(seen.length, before)
+        reader.resume()
+      })
+    })
+    stream.write(
+      `${JSON.stringify(note(1))}\n${JSON.stringify([note(2), note(3)])}\n${JSON.stringify(note(4))}\n`,
+    )
+    stream.end(JSON.stringify(note(5)))
+    await closed
+    assert.deepEqual(seen, [1, 2, 3, 4, 5])
+  })
+
+  it('leaves a flood in the pipe while paused', async () => {
+    const stream = new PassThrough({ highWaterMark: 1024 })
+    const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 20 })
+    let seen = 0
+    reader.listen(() => {
+      seen++
+      reader.pause()
+    })
+    const line = `${JSON.stringify(note(1))}\n`
+    // Written piece by piece as the pipe takes it, until it takes no more.
+    let written = 0
+    while (stream.write(line)) written++
+    await new Promise(resolve => setImmediate(resolve))
+    while (stream.write(line) && written < 100_000) written++
+    assert.ok(written < 1000, `${written} lines were taken`)
+    assert.equal(seen, 1)
+  })
+})

@@ -47,7 +47,7 @@ const browserParts: Part[] = [
 const browserSuites: Part[] = [
   suite(
     'UI',
-    [mocha, '--config', 'test/ui/.mocharc.json', '--forbid-only'],
+    [mocha, '--forbid-only', '--timeout', '90000', '--slow', '20000', 'test/ui/**/*.test.ts'],
     ['package', 'install the browser', `install VS Code ${current.version}`],
   ),
   suite(
@@ -82,14 +82,14 @@ export function allParts(): Part[] {
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts']),
-    suite('unit', [mocha, '--forbid-only']),
-    suite('package content', [mocha, '--config', 'test/package/.mocharc.json', '--forbid-only'], ['package']),
+    suite('unit', [mocha, '--forbid-only', 'test/unit/**/*.test.{ts,tsx}']),
+    suite('package content', [mocha, '--forbid-only', 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
     check('lint and format', [biome, 'ci', '.']),
   ].filter(
     ({ run }) =>
       !Array.isArray(run) ||
-      run.every(file => !file.endsWith('.ts') || existsSync(join(projectDirectory, file))),
+      run.every(file => !/^[^*]*\.ts$/.test(file) || existsSync(join(projectDirectory, file))),
   )
 }

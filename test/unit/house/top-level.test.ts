@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { projectDirectory } from '../../host/paths.ts'
+
+/** What a newcomer sees first: each entry has to earn its place here. */
+const allowed = [
+  /^(src|media|test|l10n|\.ci|\.github|\.vscode)$/,
+  /^package(-lock)?\.json$/,
+  /^package\.nls(\.[\w-]+)?\.json$/,
+  /^(README|CONTRIBUTING|CHANGELOG)\.md$/,
+  /^LICENSE$/,
+  /^(tsconfig|biome)\.json$/,
+  /^esbuild\.mjs$/,
+  /^\.(vscodeignore|gitignore|gitattributes|editorconfig|mocharc\.json)$/,
+]
+
+describe('the top level of the repository', () => {
+  it('holds what belongs there and nothing else', () => {
+    const files = execFileSync('git', ['ls-files', '-z'], { cwd: projectDirectory, encoding: 'utf8' })
+    const entries = new Set(files.split('\0').map(file => file.split('/')[0]!))
+    entries.delete('')
+    assert.ok(entries.has('package.json'))
+    assert.deepEqual(
+      [...entries].filter(entry => !allowed.some(pattern => pattern.test(entry))),
+      [],
+    )
+  })
+})

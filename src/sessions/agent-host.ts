@@ -1,15 +1,14 @@
 import {
   type Agent,
   type AgentClient,
-  AgentClosedError,
   type AgentExit,
   type AgentLaunch,
   AgentStartError,
   type ConnectOptions,
   type StartAgent,
 } from '../acp/agent.ts'
-import { CancelledError } from '../common/errors.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
+import { CancelledError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { AgentSessions } from '../conversation/agent-sessions.ts'
 
@@ -40,7 +39,6 @@ export class AgentHost extends Owner {
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
   #running: RunningAgent | undefined
-  #runningOwned: DisposableStore | undefined
   #starting: { promise: Promise<RunningAgent>; waiting: number; abort: AbortController } | undefined
 
   /** Started, stopped or starting. */
@@ -85,7 +83,13 @@ export class AgentHost extends Owner {
   /** Ends the process, if one runs. Its sessions end with it; their conversations stay. */
   stop(): void {
     this.#starting?.abort.abort(new CancelledError())
-    this.#running?.agent.dispose()
+    const running = this.#running
+    if (!running) return
+    // Forgotten at once, its sessions too: who asks next gets a new process while this one still ends.
+    this.#running = undefined
+    running.sessions.dispose()
+    running.agent.dispose()
+    this.#change.fire()
   }
 
   override dispose(): void {
@@ -122,7 +126,6 @@ export class AgentHost extends Owner {
       agent.onDidClose(exit => {
         if (this.#running === running) {
           this.#running = undefined
-          this.#runningOwned = undefined
         }
         this.#end.fire({ running, exit })
         this.#change.fire()
@@ -130,7 +133,6 @@ export class AgentHost extends Owner {
       }),
     )
     this.#running = running
-    this.#runningOwned = owned
     return running
   }
 }

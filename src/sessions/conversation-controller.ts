@@ -1,13 +1,14 @@
-import { AgentClosedError, AgentRequestError, AgentStartError } from '../acp/agent.ts'
+import { AgentClosedError, type AgentExit, AgentRequestError, AgentStartError } from '../acp/agent.ts'
 import type { ContentBlock } from '../acp/model.ts'
-import { Owner } from '../common/disposable.ts'
+import { DisposableStore, Owner } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { AgentHost } from './agent-host.ts'
-import type { Attempt, Failure } from './failure.ts'
-import type { AgentDirectory, Keep, PromptInput } from './ports.ts'
-import type { OpenSession, SessionManager, SessionReference } from './session-manager.ts'
+import type { Attempt, Failure, Reopening } from './failure.ts'
+import type { AgentDirectory, Drafts, Keep, PromptInput } from './ports.ts'
+import type { OpenProgress, OpenSession, SessionManager, SessionReference } from './session-manager.ts'
+import { sessionTitle } from './session-title.ts'
 
 export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
 
@@ -17,6 +18,7 @@ export interface ControllerParts {
   host: (agentId: string) => AgentHost
   trusted: () => boolean
   keep: Keep
+  drafts: Drafts
   log: Logger
 }
 
@@ -34,9 +36,12 @@ export class ConversationController extends Owner {
   readonly #switch = this.register(new Emitter<OpenSession | undefined>())
   readonly #failures = new Map<string, Failure>()
   #phase: Phase = 'empty'
-  #under: { abort: AbortController; agentId: string; attempt: Attempt } | undefined
+  #under:
+    | { abort: AbortController; agentId: string; attempt: Attempt; before: OpenSession | undefined }
+    | undefined
   #current: OpenSession | undefined
   #signIn: AbortController | undefined
+  #following = new DisposableStore()
   #nextFailure = 1
 
   /** Anything but the conversation itself changed: phase, failures, agent. */
@@ -50,6 +55,9 @@ export class ConversationController extends Owner {
     this.register(parts.agents.onDidChange(() => this.#changed()))
   }
 
+  get trusted(): boolean {
+    return this.#parts.trusted()
+  }
   get phase(): Phase {
     return this.#phase
   }
@@ -63,13 +71,17 @@ export class ConversationController extends Owner {
   get agentId(): string | undefined {
     return this.#under?.agentId ?? this.#current?.agentId
   }
+  get agentName(): string | undefined {
+    const { agentId } = this
+    return agentId === undefined ? undefined : (this.#parts.agents.get(agentId)?.name ?? agentId)
+  }
   /** What is being attempted, while the phase is starting or loading. */
   get attempt(): Attempt | undefined {
     return this.#under?.attempt
   }
   /** Names the conversation on the screen; drafts are kept by it. */
   get key(): string {
-    return this.#current ? `${this.#current.agentId}/${this.#current.session.id}` : NEW_KEY
+    return this.#current ? `${this.#current.agentId}/${this.#current.session.sessionId}` : NEW_KEY
   }
   /** The session to come back to after a reload, when this window had one. */
   get last(): SessionReference | undefined {
@@ -77,18 +89,31 @@ export class ConversationController extends Owner {
   }
 
   /** Begins a session with the agent, or the default one. The conversation on the screen stays open beside it. */
-  async start(agentId = this.#parts.agents.defaultAgentId()): Promise<void> {
+  async start(wanted?: string): Promise<void> {
+    // presets are known once the machine was searched
+    if (this.trusted) await this.#parts.agents.ready()
+    const agentId = wanted ?? this.#parts.agents.defaultAgentId()
     if (!this.#ready(agentId)) return
     await this.#run({ type: 'new', agentId }, (signal, progress) =>
       this.#parts.manager.create(agentId, signal, progress),
     )
   }
 
-  async reopen(how: 'load' | 'resume', reference: SessionReference): Promise<void> {
+  async reopen(how: Reopening, reference: SessionReference): Promise<void> {
     if (!this.#ready(reference.agentId)) return
+    const previous = this.#current
+    const mine = previous?.agentId === reference.agentId && previous.session.sessionId === reference.sessionId
     await this.#run({ type: how, ...reference }, (signal, progress) =>
-      this.#parts.manager.reopen(how, reference, signal, progress),
+      this.#parts.manager.reopen(how, reference, signal, progress, mine ? previous : undefined),
     )
+  }
+
+  /** Brings back the session of before a reload of the window, when there was one. */
+  async restore(): Promise<void> {
+    const { last } = this
+    if (!last || this.#phase !== 'empty' || !this.trusted) return
+    await this.#parts.agents.ready()
+    if (this.#phase === 'empty' && this.#parts.agents.get(last.agentId)) await this.reopen('restore', last)
   }
 
   /** Shows a session that is open in this window. */
@@ -97,7 +122,21 @@ export class ConversationController extends Owner {
     this.#failures.clear()
     this.#display(open)
     this.#phase = 'ready'
+    this.#remember(open)
     this.#changed()
+  }
+
+  /** Closes an open session; the conversation on the screen goes when it is that one's. */
+  async close(open: OpenSession): Promise<void> {
+    if (this.#current === open) {
+      this.#abortUnder()
+      this.#failures.clear()
+      this.#display(undefined)
+      this.#phase = 'empty'
+      this.#parts.keep.set(LAST_SESSION, undefined)
+      this.#changed()
+    }
+    await this.#parts.manager.close(open)
   }
 
   /**
@@ -110,19 +149,20 @@ export class ConversationController extends Owner {
     if (!this.#current && this.#phase !== 'starting') await this.start()
     const open = this.#current
     if (!open || this.#phase !== 'ready') throw new Error('There is no session to send this to.')
-    this.#dropFailures('prompt')
+    this.#dropFailures('sign-in')
     void this.#send(open, content)
   }
 
   /** Cancels whatever is under way: the start, or the turn. */
   cancel(): void {
     if (this.#under) {
+      const { before } = this.#under
       this.#abortUnder()
-      this.#phase = this.#current ? 'ready' : 'empty'
+      this.#goBack(before)
       this.#changed()
       return
     }
-    this.#current?.session.cancel()
+    if (this.#current) this.#parts.manager.cancel(this.#current)
   }
 
   answerPermission(requestId: string, optionId: string | undefined): void {
@@ -148,7 +188,7 @@ export class ConversationController extends Owner {
     if (!agentId) return
     const again = this.#continuation()
     this.#abortUnder()
-    await this.#parts.host(agentId).stop()
+    this.#parts.host(agentId).stop()
     this.#failures.clear()
     await this.retry(again ?? { type: 'new', agentId })
   }
@@ -174,6 +214,9 @@ export class ConversationController extends Owner {
       this.#failures.delete(failureId)
       this.#changed()
       if (failure.attempt) await this.retry(failure.attempt)
+      else if (failure.again && this.#current?.agentId === failure.agentId) {
+        void this.#send(this.#current, failure.again)
+      }
     } catch (error) {
       const { message, detail } = wordsOf(error)
       const cancelled = abort.signal.aborted || error instanceof CancelledError
@@ -190,16 +233,15 @@ export class ConversationController extends Owner {
     if (this.#failures.delete(failureId)) this.#changed()
   }
 
-  /** The agent of the shown conversation ended: it stays readable, and can go on where the agent can. */
-  agentEnded(agentId: string, failure: Extract<Failure, { type: 'ended' }>): void {
-    if (this.#current?.agentId !== agentId || this.#phase === 'ended') return
-    this.#phase = 'ended'
-    this.#fail({ ...failure, attempt: this.#continuation() })
+  /** Goes on although the agent never said that the turn it was asked to stop is over. */
+  abandonTurn(): void {
+    this.#current?.session.abandonTurn()
   }
 
   override dispose(): void {
     this.#abortUnder()
     this.#signIn?.abort()
+    this.#following.dispose()
     super.dispose()
   }
 
@@ -215,24 +257,21 @@ export class ConversationController extends Owner {
 
   async #run(
     attempt: Attempt,
-    open: (
-      signal: AbortSignal,
-      progress: { onSession: (open: OpenSession) => void },
-    ) => Promise<OpenSession>,
+    open: (signal: AbortSignal, progress: OpenProgress) => Promise<OpenSession>,
   ): Promise<void> {
     this.#abortUnder()
     const abort = new AbortController()
-    const under = { abort, agentId: attempt.agentId, attempt }
+    const under = { abort, agentId: attempt.agentId, attempt, before: this.#current }
     this.#under = under
     this.#phase = 'starting'
     if (!this.#continues(attempt)) this.#display(undefined)
     this.#changed()
     try {
       const opened = await open(abort.signal, {
-        onSession: session => {
+        onSession: (session, replays) => {
           if (this.#under !== under) return
           this.#display(session)
-          if (attempt.type === 'load') this.#phase = 'loading'
+          if (replays) this.#phase = 'loading'
           this.#changed()
         },
       })
@@ -246,24 +285,22 @@ export class ConversationController extends Owner {
     } catch (error) {
       if (this.#under !== under) return
       this.#under = undefined
-      this.#phase = this.#current ? 'ended' : 'empty'
+      this.#goBack(under.before)
       this.#failAttempt(attempt, error)
     }
   }
 
   async #send(open: OpenSession, content: ContentBlock[]): Promise<void> {
-    try {
-      await open.session.prompt(content)
-    } catch (error) {
-      if (this.#current !== open || error instanceof CancelledError || error instanceof AgentClosedError) return
-      const { message, detail } = wordsOf(error)
-      if (error instanceof AgentRequestError && error.kind === 'auth-required') {
-        const methods = this.#parts.host(open.agentId).running?.agent.authMethods ?? []
-        this.#fail({ type: 'sign-in', agentId: open.agentId, agentName: open.agentName, methods, message, detail })
-      } else {
-        this.#fail({ type: 'prompt', agentName: open.agentName, message, detail })
-      }
-    }
+    const outcome = await open.session.prompt(content)
+    if (outcome.type !== 'failed' || this.#current !== open) return
+    const { error } = outcome
+    // an agent that is gone has its own card
+    if (error instanceof CancelledError || error instanceof AgentClosedError) return
+    if (!(error instanceof AgentRequestError && error.kind === 'auth-required')) return
+    const methods = this.#parts.host(open.agentId).running?.agent.authMethods ?? []
+    const { agentId, agentName } = open
+    const { message, detail } = wordsOf(error)
+    this.#fail({ type: 'sign-in', agentId, agentName, methods, message, detail, again: content })
   }
 
   #failAttempt(attempt: Attempt, error: unknown): void {
@@ -290,8 +327,53 @@ export class ConversationController extends Owner {
 
   #display(open: OpenSession | undefined): void {
     if (this.#current === open) return
+    this.#following.dispose()
+    this.#following = new DisposableStore()
     this.#current = open
+    if (open) {
+      const { session } = open
+      this.#following.add(session.onDidChangeStatus(() => this.#statusChanged(open)))
+      this.#following.add(session.onDidEnd(exit => exit && this.#sessionEnded(open, exit)))
+    }
     this.#switch.fire(open)
+  }
+
+  #statusChanged(open: OpenSession): void {
+    const overdue = open.session.cancelState === 'overdue'
+    const told = [...this.#failures.values()].some(failure => failure.type === 'unresponsive')
+    if (overdue && !told) this.#fail({ type: 'unresponsive', agentName: open.agentName })
+    else if (!overdue && told) {
+      this.#dropFailures('unresponsive')
+      this.#changed()
+    }
+  }
+
+  /** The agent of the shown conversation ended: it stays readable, and goes on where the agent can. */
+  #sessionEnded(open: OpenSession, exit: AgentExit): void {
+    if (this.#current !== open) return
+    this.#keepQueued(open)
+    // while it is being brought back on a new process, the end of the old one is no news
+    if (this.#under) return
+    this.#phase = 'ended'
+    this.#dropFailures('unresponsive')
+    const { agentId, agentName } = open
+    this.#fail({ type: 'ended', agentId, agentName, exit, attempt: this.#continuation() })
+  }
+
+  /** Prompts that were never sent go back to where they can be sent from. */
+  #keepQueued(open: OpenSession): void {
+    const texts = open.session.queued.flatMap(({ content }) =>
+      content.flatMap(block => (block.type === 'text' ? [block.text] : [])),
+    )
+    if (texts.length === 0) return
+    const draft = this.#parts.drafts.get(this.key)
+    this.#parts.drafts.set(this.key, [...texts, ...(draft ? [draft] : [])].join('\n\n'))
+  }
+
+  /** What was on the screen before an attempt that came to nothing. */
+  #goBack(before: OpenSession | undefined): void {
+    this.#display(before)
+    this.#phase = !before ? 'empty' : before.session.phase === 'ready' ? 'ready' : 'ended'
   }
 
   /** The attempt brings back the conversation that is on the screen: it stays there meanwhile. */
@@ -299,7 +381,7 @@ export class ConversationController extends Owner {
     return (
       attempt.type !== 'new' &&
       this.#current?.agentId === attempt.agentId &&
-      this.#current.session.id === attempt.sessionId
+      this.#current.session.sessionId === attempt.sessionId
     )
   }
 
@@ -339,9 +421,9 @@ export class ConversationController extends Owner {
 export function referenceOf(open: OpenSession): SessionReference {
   return {
     agentId: open.agentId,
-    sessionId: open.session.id,
+    sessionId: open.session.sessionId,
     cwd: open.plan.setup.cwd,
-    title: open.session.state.title,
+    title: sessionTitle(open.session.state),
   }
 }
 

@@ -1,10 +1,13 @@
 import type { AgentExit, AgentRequestError, AgentStartFailure } from '../acp/agent.ts'
-import type { AuthMethod } from '../acp/model.ts'
+import type { AuthMethod, ContentBlock } from '../acp/model.ts'
+
+export type Reopening = 'load' | 'resume' | 'restore'
 
 /** What the person had asked for when it failed; Retry does it again. */
 export type Attempt =
   | { type: 'new'; agentId: string }
-  | { type: 'load' | 'resume'; agentId: string; sessionId: string; cwd: string; title?: string }
+  /** restore: loaded, or resumed where the agent cannot load */
+  | { type: Reopening; agentId: string; sessionId: string; cwd: string; title?: string }
 
 /**
  * Everything that can stop a conversation, each its own kind so that each gets its own card and its own way on.
@@ -22,13 +25,14 @@ export type Failure =
       methods: readonly AuthMethod[]
       message: string
       detail?: string
-      /** what to do once signed in; absent when a prompt was refused: the prompt is back in the composer */
+      /** what to do once signed in */
       attempt?: Attempt
+      /** the prompt that was refused, to be sent again once signed in */
+      again?: ContentBlock[]
       /** the method under way, when one is */
       running?: string
     }
   | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
-  | { type: 'prompt'; agentName: string; message: string; detail?: string }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
   | { type: 'unresponsive'; agentName: string }
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }

@@ -1,6 +1,7 @@
-import type { AgentClient, AgentLaunch } from '../acp/agent.ts'
-import type { AgentCapabilities, ContentBlock, Roots, SessionSetup } from '../acp/model.ts'
+import type { AgentLaunch } from '../acp/agent.ts'
+import type { AgentCapabilities, ContentBlock, SessionSetup } from '../acp/model.ts'
 import type { Event } from '../common/event.ts'
+import type { RootsPlan } from '../editor/roots.ts'
 
 /** An agent that a person can pick. */
 export interface AgentEntry {
@@ -16,6 +17,10 @@ export interface AgentEntry {
 export interface AgentDirectory {
   list(): AgentEntry[]
   get(agentId: string): AgentEntry | undefined
+  /** Resolves when the machine was searched once. */
+  ready(): Promise<void>
+  /** What is wrong in the settings about agents, each a sentence. */
+  problems(): string[]
   /** The one that New Session starts. */
   defaultAgentId(): string | undefined
   /** Remembers that the person used it. */
@@ -28,13 +33,7 @@ export interface AgentDirectory {
 /** What a session was given, in words for the view. */
 export interface SessionPlan {
   setup: SessionSetup
-  roots: {
-    cwd: string
-    cwdLabel: string
-    additional: Array<{ path: string; label: string }>
-    unseen: Array<{ label: string; reason: string }>
-    scratch: boolean
-  }
+  roots: RootsPlan
   mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
 }
 
@@ -46,47 +45,37 @@ export interface SessionPlanner {
   forExisting(cwd: string, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
-/** What one session may do in the editor, on its roots. */
-export interface SessionServices
-  extends Pick<
-    AgentClient,
-    | 'readTextFile'
-    | 'writeTextFile'
-    | 'createTerminal'
-    | 'terminalOutput'
-    | 'waitForTerminalExit'
-    | 'killTerminal'
-    | 'releaseTerminal'
-  > {
-  /** Ends what still runs for the session: after a cancel, at its end. */
-  stopTerminals(): void
-  dispose(): void
-}
-
-export interface TerminalSink {
-  created(terminalId: string, command: string, cwd: string): void
-  output(terminalId: string, text: string): void
-  exited(terminalId: string, exit: { exitCode?: number | null; signal?: string | null }): void
-}
-
-export type CreateSessionServices = (sessionId: string, roots: Roots, sink: TerminalSink) => SessionServices
-
 /** Small things that outlive a reload of the window. */
 export interface Keep {
   get<T>(key: string): T | undefined
   set(key: string, value: unknown): void
 }
 
-/** The sessions Parley opened itself, so that none is lost where an agent cannot list. */
+/** What people began to write, by conversation. */
+export interface Drafts {
+  get(key: string): string
+  set(key: string, text: string): void
+}
+
+/** A session that Parley opened itself at some time. */
+export interface SessionRecord {
+  sessionId: string
+  cwd: string
+  additionalDirectories: string[]
+  title?: string
+  /** milliseconds since the epoch */
+  updatedAt: number
+}
+
+/** What Parley remembers beyond the window, so that no session is lost where an agent cannot list or does not run. */
 export interface SessionRecords {
-  opened(record: {
-    agentId: string
-    sessionId: string
-    cwd: string
-    additionalDirectories: string[]
-    title?: string
-  }): void
+  /** The agent's sessions, the newest first. */
+  list(agentId: string): SessionRecord[]
+  opened(agentId: string, record: Omit<SessionRecord, 'updatedAt'>): void
   touched(agentId: string, sessionId: string, title: string | undefined): void
+  /** What the agent could do when it last ran. */
+  capabilities(agentId: string): Pick<AgentCapabilities, 'list' | 'load' | 'resume'> | undefined
+  setCapabilities(agentId: string, capabilities: Pick<AgentCapabilities, 'list' | 'load' | 'resume'>): void
 }
 
 export interface PromptInput {

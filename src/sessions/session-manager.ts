@@ -1,17 +1,15 @@
-import type { AgentClient, AgentExit } from '../acp/agent.ts'
-import { Owner } from '../common/disposable.ts'
+import type { AgentClient } from '../acp/agent.ts'
+import { DisposableStore, Owner } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
-import type { AgentHost, RunningAgent } from './agent-host.ts'
-import type {
-  CreateSessionServices,
-  SessionPlan,
-  SessionPlanner,
-  SessionRecords,
-  SessionServices,
-} from './ports.ts'
+import type { Change } from '../conversation/state.ts'
+import type { AgentHost } from './agent-host.ts'
+import type { Reopening } from './failure.ts'
+import type { SessionPlan, SessionPlanner, SessionRecords } from './ports.ts'
+import { type ServicesShared, SessionServices, servicesClient } from './session-services.ts'
+import { sessionTitle } from './session-title.ts'
 
 /** A session that is open in this window: the conversation, the agent it is with and what it was given. */
 export interface OpenSession {
@@ -32,16 +30,14 @@ export interface SessionReference {
 export interface SessionManagerParts {
   host: (agentId: string) => AgentHost
   planner: SessionPlanner
-  services: CreateSessionServices
+  services: ServicesShared
   records: SessionRecords
 }
 
 /** What is told while a session is being opened. */
 export interface OpenProgress {
-  /** The agent runs; the session is being made. */
-  onAgentReady?: (running: RunningAgent) => void
   /** The conversation can be shown: its history is about to replay. */
-  onSession?: (open: OpenSession) => void
+  onSession?: (open: OpenSession, replays: boolean) => void
 }
 
 /** The sessions open in this window, by agent and id; what each may do in the editor lives and ends with it. */
@@ -49,6 +45,7 @@ export class SessionManager extends Owner {
   readonly #parts: SessionManagerParts
   readonly #open = new Map<string, OpenSession>()
   readonly #services = new Map<string, SessionServices>()
+  readonly #following = new Map<OpenSession, DisposableStore>()
   readonly #change = this.register(new Emitter<void>())
 
   /** A session was opened or closed. */
@@ -70,49 +67,51 @@ export class SessionManager extends Owner {
   /** Begins a session. Rejects with `AgentStartError`, `AgentRequestError`, `AgentClosedError`, `CancelledError`. */
   async create(agentId: string, signal: AbortSignal, progress: OpenProgress = {}): Promise<OpenSession> {
     const host = this.#parts.host(agentId)
-    const running = await host.ensure(signal)
-    progress.onAgentReady?.(running)
-    const plan = await this.#parts.planner.forNew(running.agent.capabilities)
+    const { agent, sessions } = await host.ensure(signal)
+    const plan = await this.#parts.planner.forNew(agent.capabilities)
     if (!plan || signal.aborted) throw new CancelledError()
-    const session = await running.sessions.newSession(plan.setup, signal)
+    const session = await sessions.newSession(plan.setup, signal)
     const open: OpenSession = { agentId, agentName: host.name, session, plan }
     this.#admit(open)
     this.#record(open)
-    progress.onSession?.(open)
+    progress.onSession?.(open, false)
     return open
   }
 
-  /** Reopens a session the agent knows; `load` replays its history, `resume` does not. Rejects as `create` does. */
+  /**
+   * Reopens a session the agent knows; `load` replays its history, `resume` does not, `restore` does the one the agent
+   * can (or rejects with `CancelledError` when it can neither). `previous` is the conversation of
+   * the same session in an agent that is gone: a resumed session goes on with it. Rejects as `create` does.
+   */
   async reopen(
-    how: 'load' | 'resume',
+    how: Reopening,
     reference: SessionReference,
     signal: AbortSignal,
     progress: OpenProgress = {},
+    previous?: OpenSession,
   ): Promise<OpenSession> {
-    const { agentId, sessionId, cwd, title } = reference
+    const { agentId, sessionId, cwd } = reference
     const host = this.#parts.host(agentId)
-    const running = await host.ensure(signal)
-    progress.onAgentReady?.(running)
-    const plan = await this.#parts.planner.forExisting(cwd, running.agent.capabilities)
+    const { agent, sessions } = await host.ensure(signal)
+    const plan = await this.#parts.planner.forExisting(cwd, agent.capabilities)
     if (signal.aborted) throw new CancelledError()
-    // what the session may do in the editor stands ready before the agent hears of it
-    let open: OpenSession | undefined
-    const onSession = (session: Session) => {
-      open = { agentId, agentName: host.name, session, plan }
-      this.#admit(open)
-      progress.onSession?.(open)
-    }
+    const replays = how === 'load' || (how === 'restore' && agent.capabilities.load)
+    if (how === 'restore' && !replays && !agent.capabilities.resume) throw new CancelledError()
+    const opening = replays
+      ? sessions.loadSession(sessionId, plan.setup, signal)
+      : sessions.resumeSession(sessionId, plan.setup, signal, previous?.session)
+    const open: OpenSession = { agentId, agentName: host.name, session: opening.session, plan }
+    // what the session may do in the editor stands ready before the agent's first question
+    this.#admit(open)
+    progress.onSession?.(open, replays)
     try {
-      const session = await (how === 'load'
-        ? running.sessions.loadSession(sessionId, plan.setup, { signal, onSession, title })
-        : running.sessions.resumeSession(sessionId, plan.setup, { signal, onSession, title }))
-      if (!open) throw new Error(`The session ${session.id} was opened without being announced`)
-      this.#record(open)
-      return open
+      await opening.opened
     } catch (error) {
-      if (open) this.#dismiss(open)
+      this.#dismiss(open)
       throw error
     }
+    this.#record(open)
+    return open
   }
 
   /** Closes the session here and, where the agent can, there. */
@@ -121,30 +120,18 @@ export class SessionManager extends Owner {
     await open.session.close()
   }
 
-  /** What an agent may ask of this window, for the conversations of `sessions()`. */
-  client(agentId: string, sessions: () => AgentSessions | undefined): AgentClient {
-    const services = (sessionId: string): SessionServices => {
-      const found = this.#services.get(keyOf(agentId, sessionId))
-      if (!found) throw new Error(`No session ${sessionId} is open in this window.`)
-      return found
-    }
-    return {
-      requestPermission: (request, signal) =>
-        sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
-      readTextFile: async request => services(request.sessionId).readTextFile(request),
-      writeTextFile: async request => services(request.sessionId).writeTextFile(request),
-      createTerminal: async request => services(request.sessionId).createTerminal(request),
-      terminalOutput: async (sessionId, id) => services(sessionId).terminalOutput(sessionId, id),
-      waitForTerminalExit: async (sessionId, id) => services(sessionId).waitForTerminalExit(sessionId, id),
-      killTerminal: async (sessionId, id) => services(sessionId).killTerminal(sessionId, id),
-      releaseTerminal: async (sessionId, id) => services(sessionId).releaseTerminal(sessionId, id),
-    }
+  /** Stops the turn, and the commands it left running: some agents never end theirs. */
+  cancel(open: OpenSession): void {
+    open.session.cancel()
+    void this.#services.get(keyOf(open.agentId, open.session.sessionId))?.terminals.killAll()
   }
 
-  /** An agent is gone: what its sessions ran ends, their conversations stay to be read. */
-  agentEnded(agentId: string, _exit: AgentExit): void {
-    for (const open of this.list()) {
-      if (open.agentId === agentId) this.#dismiss(open)
+  /** What an agent may ask of this window, for the conversations of `sessions()`. */
+  client(agentId: string, sessions: () => AgentSessions | undefined): AgentClient {
+    return {
+      ...servicesClient(sessionId => this.#services.get(keyOf(agentId, sessionId))),
+      requestPermission: (request, signal) =>
+        sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
     }
   }
 
@@ -157,22 +144,23 @@ export class SessionManager extends Owner {
 
   #admit(open: OpenSession): void {
     const { session, agentId, plan } = open
-    const key = keyOf(agentId, session.id)
+    const key = keyOf(agentId, session.sessionId)
     this.#services.get(key)?.dispose()
-    this.#services.set(
-      key,
-      this.#parts.services(session.id, plan.setup, {
-        created: (terminalId, command, cwd) => session.upsertTerminal({ terminalId, command, cwd }),
-        output: (terminalId, text) => session.appendTerminalOutput(terminalId, text),
-        exited: (terminalId, exit) => session.upsertTerminal({ terminalId, exit }),
-      }),
-    )
+    this.#services.set(key, new SessionServices(this.#parts.services, session, plan.setup))
     this.#open.set(key, open)
+    // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
+    const following = this.register(new DisposableStore())
+    following.add(session.onDidEnd(() => this.#dismiss(open)))
+    following.add(session.onDidChange(changes => this.#noteChanges(open, changes)))
+    this.#following.set(open, following)
     this.#change.fire()
   }
 
   #dismiss(open: OpenSession): void {
-    const key = keyOf(open.agentId, open.session.id)
+    const following = this.#following.get(open)
+    if (following) this.owned.release(following)
+    this.#following.delete(open)
+    const key = keyOf(open.agentId, open.session.sessionId)
     if (this.#open.get(key) !== open) return
     this.#services.get(key)?.dispose()
     this.#services.delete(key)
@@ -180,13 +168,22 @@ export class SessionManager extends Owner {
     this.#change.fire()
   }
 
+  /** A turn that begins or ends, or a new title, is worth remembering; nothing else is looked at. */
+  #noteChanges(open: OpenSession, changes: readonly Change[]): void {
+    const worth = changes.some(
+      change => change.type === 'head' && (change.key === 'title' || change.key === 'activity'),
+    )
+    if (!worth) return
+    const { session, agentId } = open
+    this.#parts.records.touched(agentId, session.sessionId, sessionTitle(session.state))
+  }
+
   #record(open: OpenSession): void {
-    this.#parts.records.opened({
-      agentId: open.agentId,
-      sessionId: open.session.id,
+    this.#parts.records.opened(open.agentId, {
+      sessionId: open.session.sessionId,
       cwd: open.plan.setup.cwd,
       additionalDirectories: open.plan.setup.additionalDirectories,
-      title: open.session.state.title,
+      title: sessionTitle(open.session.state),
     })
   }
 }

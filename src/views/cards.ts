@@ -14,6 +14,7 @@ export const CardButtonId = {
   dismiss: 'dismiss',
   startNew: 'start-new',
   cancelSignIn: 'cancel-sign-in',
+  abandonTurn: 'abandon-turn',
   /** followed by the method's id */
   signIn: 'sign-in:',
 } as const
@@ -87,15 +88,6 @@ export function cardFor(id: string, failure: Failure): Card {
         ),
         buttons: [button.retry(), button.openLog(), button.dismiss()],
       }
-    case 'prompt':
-      return {
-        id,
-        kind: 'error',
-        title: l10n.t('{0} could not answer', failure.agentName),
-        text: sentence(failure.message),
-        details: texts([l10n.t('Detail'), failure.detail]),
-        buttons: [button.openLog(), button.dismiss()],
-      }
     case 'ended':
       return {
         id,
@@ -116,7 +108,11 @@ export function cardFor(id: string, failure: Failure): Card {
         kind: 'warning',
         title: l10n.t('{0} does not stop', failure.agentName),
         text: l10n.t('It was asked to cancel the turn and has not answered. Wait, or restart it.'),
-        buttons: [button.restart(), button.openLog()],
+        buttons: [
+          button.restart(),
+          { id: CardButtonId.abandonTurn, label: l10n.t('Go On Without It') },
+          button.openLog(),
+        ],
       }
     case 'option':
       return {
@@ -137,6 +133,18 @@ export function cardFor(id: string, failure: Failure): Card {
           ? [button.retry(), button.openLog(), button.dismiss()]
           : [button.openLog(), button.dismiss()],
       }
+  }
+}
+
+/** What is wrong in the settings; the agents whose entries are right work all the same. */
+export function settingsCard(problems: readonly string[]): Card {
+  return {
+    id: 'settings',
+    kind: 'warning',
+    title: l10n.t('A setting needs a look'),
+    text: problems[0] ?? '',
+    details: problems.length > 1 ? [{ label: l10n.t('All of them'), text: problems.join('\n') }] : undefined,
+    buttons: [button.openSettings()],
   }
 }
 
@@ -270,6 +278,8 @@ function requestTitle(attempt: Attempt, agentName: string): string {
       return l10n.t('{0} could not load the session', agentName)
     case 'resume':
       return l10n.t('{0} could not resume the session', agentName)
+    case 'restore':
+      return l10n.t('{0} could not bring the session back', agentName)
   }
 }
 

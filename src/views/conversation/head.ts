@@ -1,8 +1,9 @@
 import * as l10n from '@vscode/l10n'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import type { ConversationHead } from '../bridge/conversation.ts'
-import { cardFor } from '../cards.ts'
+import { sessionTitle } from '../../sessions/session-title.ts'
+import type { Card, ConversationHead } from '../bridge/conversation.ts'
+import { cardFor, settingsCard } from '../cards.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []
@@ -18,20 +19,20 @@ export function buildHead(controller: ConversationController, agents: AgentDirec
     progress: progressOf(controller, agent?.name ?? agentId),
     key: controller.key,
     agent: agentId === undefined ? undefined : { agentId, name: agent?.name ?? agentId, icon: agent?.icon },
-    sessionId: session?.id,
-    title: state?.title,
+    sessionId: session?.sessionId,
+    title: state && sessionTitle(state),
     activity: state?.activity ?? 'idle',
     turnStartedAt: state?.turnStartedAt,
     queued: session?.queued.length ?? 0,
     roots: current?.plan.roots,
     mcpServers: current?.plan.mcpServers ?? NONE,
-    plans: state?.plans ?? NONE,
-    configOptions: state?.configOptions ?? NONE,
-    pendingOptions: session ? [...session.pendingOptions] : NONE,
+    plans: state ? [...state.plans] : NONE,
+    configOptions: state ? [...state.configOptions] : NONE,
+    pendingOptions: session ? session.pendingOptions : NONE,
     commands: state?.commands ?? NONE,
     usage: state?.usage,
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
-    cards: [...controller.failures].map(([id, failure]) => cardFor(id, failure)),
+    cards: cardsOf(controller, agents),
     agents: agents.list(),
     defaultAgentId: agents.defaultAgentId(),
   }
@@ -43,10 +44,19 @@ function progressOf(controller: ConversationController, name: string | undefined
   const agent = name ?? l10n.t('the agent')
   switch (controller.attempt?.type) {
     case 'load':
+    case 'restore':
       return l10n.t('Loading a session of {0}…', agent)
     case 'resume':
       return l10n.t('Resuming a session of {0}…', agent)
     default:
       return l10n.t('Starting {0}…', agent)
   }
+}
+
+/** What stands in the way at all, then what failed. */
+function cardsOf(controller: ConversationController, agents: AgentDirectory): Card[] {
+  const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure))
+  if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
+  const problems = controller.phase === 'empty' ? agents.problems() : []
+  return problems.length > 0 ? [settingsCard(problems), ...failed] : failed
 }

@@ -1,0 +1,151 @@
+import { homedir } from 'node:os'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { startAgent } from './acp/start-agent.ts'
+import { createProcessGuard } from './acp/transport/process-guard.ts'
+import { AgentCatalog } from './agents/agent-catalog.ts'
+import { demoAgent } from './agents/demo-agent.ts'
+import { LaunchEnvironmentSource } from './agents/launch-environment.ts'
+import { lastUsedAgent, localFolders, VsCodeSettings, workspaceTrust } from './agents/vscode-configuration.ts'
+import { DisposableStore } from './common/disposable.ts'
+import { disk } from './editor/file-system.ts'
+import { filesShared } from './editor/files.ts'
+import { PathRules } from './editor/path-rules.ts'
+import { Diffs } from './editor/vscode-diffs.ts'
+import { VscodeDocuments } from './editor/vscode-documents.ts'
+import { McpInputs } from './mcp/inputs.ts'
+import { McpServers } from './mcp/mcp-servers.ts'
+import { vscodeInputPrompter, workspaceIdentity } from './mcp/vscode-inputs.ts'
+import { Activities } from './sessions/activities.ts'
+import { AgentHosts } from './sessions/agent-hosts.ts'
+import { ConversationController } from './sessions/conversation-controller.ts'
+import { HistoryList } from './sessions/history-list.ts'
+import { SessionManager } from './sessions/session-manager.ts'
+import { agentDirectory } from './views/agent-directory.ts'
+import { AgentLogs } from './views/agent-logs.ts'
+import { registerCommands } from './views/commands.ts'
+import { connectOptions } from './views/connect-options.ts'
+import { conversationActions } from './views/conversation/conversation-actions.ts'
+import { ConversationView } from './views/conversation/conversation-view.ts'
+import { HistoryView } from './views/history/history-view.ts'
+import { ViewId } from './views/ids.ts'
+import { KeptDrafts, keepIn } from './views/kept-state.ts'
+import { ProtocolTraffic } from './views/protocol-traffic.ts'
+import { pickSession } from './views/pick-session.ts'
+import { SessionActions } from './views/session-actions.ts'
+import { selectionAttachment } from './views/selection-attachment.ts'
+import { WorkspaceSessionPlanner } from './views/session-planner.ts'
+import { StatusBar } from './views/status-bar.ts'
+
+/** Builds the parts and connects them. VS Code calls it when a view is shown or a command is run. */
+export function activate(context: vscode.ExtensionContext): void {
+  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
+  const own = new DisposableStore()
+  context.subscriptions.push(own)
+
+  const log = own.add(vscode.window.createOutputChannel('Parley', { log: true }))
+  const logs = own.add(new AgentLogs())
+  const traffic = own.add(new ProtocolTraffic())
+  const file = (...path: string[]) => vscode.Uri.joinPath(context.extensionUri, ...path).fsPath
+
+  const settings = own.add(new VsCodeSettings())
+  const environment = own.add(new LaunchEnvironmentSource({ log }))
+  const catalog = own.add(
+    new AgentCatalog({
+      settings,
+      environment,
+      trust: workspaceTrust,
+      lastUsed: lastUsedAgent(context),
+      demo: demoAgent(file('dist', 'demo-agent.mjs')),
+      log,
+    }),
+  )
+  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? agentId
+  let commandEnvironment = environment.current().env
+  const agents = agentDirectory(
+    catalog,
+    environment,
+    agentId => logs.for(agentId, nameOf(agentId)),
+    env => {
+      commandEnvironment = env
+    },
+  )
+  const inputs = new McpInputs(vscodeInputPrompter, context.secrets, workspaceIdentity())
+  const mcp = own.add(
+    new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
+  )
+  const guard = own.add(createProcessGuard({ script: file('dist', 'process-guard.cjs'), log }))
+  const drafts = own.add(new KeptDrafts(context.workspaceState))
+
+  const records = new KeptRecords(context.globalState)
+  const rules = new PathRules()
+  const hosts: AgentHosts = own.add(
+    new AgentHosts({
+      agents,
+      start: startAgent,
+      client: (agentId, sessions) => manager.client(agentId, sessions),
+      connectOptions: connectOptions(context, { logs, traffic, guard, nameOf }),
+    }),
+  )
+  const manager: SessionManager = own.add(
+    new SessionManager({
+      host: hosts.get,
+      planner: new WorkspaceSessionPlanner(mcp, context.globalStorageUri.fsPath),
+      services: {
+        files: filesShared({ documents: new VscodeDocuments(rules), fileSystem: disk, rules, log }),
+        environment: () => commandEnvironment,
+      },
+      records,
+    }),
+  )
+  const controller = own.add(
+    new ConversationController({
+      manager,
+      agents,
+      host: hosts.get,
+      trusted: () => vscode.workspace.isTrusted,
+      keep: keepIn(context.workspaceState),
+      drafts,
+      log,
+    }),
+  )
+  const activities = own.add(new Activities(manager))
+  own.add(new StatusBar(controller, activities))
+  const actions = conversationActions(own.add(new Diffs()))
+  const conversation = new ConversationView(
+    context.extensionUri,
+    { controller, agents, drafts, actions, log },
+    () => void controller.restore(),
+  )
+  own.add(
+    vscode.window.registerWebviewViewProvider(ViewId.conversation, conversation, {
+      webviewOptions: { retainContextWhenHidden: true },
+    }),
+  )
+  const history = own.add(
+    new HistoryList({ agents, hosts, manager, records, listingOf: agent => new SessionListing(agent) }),
+  )
+  const sessionActions = new SessionActions(controller, manager, () => conversation.reveal())
+  own.add(
+    vscode.window.registerWebviewViewProvider(
+      ViewId.history,
+      own.add(new HistoryView(context.extensionUri, { history, activities, actions: sessionActions, log })),
+    ),
+  )
+  own.add(
+    registerCommands({
+      controller,
+      agents,
+      view: conversation,
+      logs,
+      traffic,
+      log,
+      selection: selectionAttachment,
+      pickSession: async how => {
+        const item = await pickSession(history, how)
+        if (item) await sessionActions.act(how, item)
+      },
+      refreshHistory: () => void history.refresh(),
+    }),
+  )
+}

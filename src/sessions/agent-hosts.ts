@@ -1,0 +1,52 @@
+import type { AgentClient, ConnectOptions, StartAgent } from '../acp/agent.ts'
+import { Owner } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
+import type { AgentSessions } from '../conversation/agent-sessions.ts'
+import { AgentHost } from './agent-host.ts'
+import type { AgentDirectory } from './ports.ts'
+
+export interface AgentHostsParts {
+  agents: AgentDirectory
+  start: StartAgent
+  client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
+  connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
+}
+
+/** The hosts of all agents of this window; one is made when its agent is first asked for. */
+export class AgentHosts extends Owner {
+  readonly #parts: AgentHostsParts
+  readonly #hosts = new Map<string, AgentHost>()
+  readonly #change = this.register(new Emitter<void>())
+
+  /** An agent was started, is starting or ended. */
+  readonly onDidChange = this.#change.event
+
+  constructor(parts: AgentHostsParts) {
+    super()
+    this.#parts = parts
+  }
+
+  readonly get = (agentId: string): AgentHost => {
+    const known = this.#hosts.get(agentId)
+    if (known) return known
+    const { agents, start, client, connectOptions } = this.#parts
+    const host = this.register(
+      new AgentHost({
+        agentId,
+        name: () => agents.get(agentId)?.name ?? agentId,
+        resolveLaunch: () => agents.resolveLaunch(agentId),
+        start,
+        client: sessions => client(agentId, sessions),
+        connectOptions: () => connectOptions(agentId),
+      }),
+    )
+    this.#hosts.set(agentId, host)
+    this.register(host.onDidChange(() => this.#change.fire()))
+    return host
+  }
+
+  /** The host of an agent that was asked for before. */
+  peek(agentId: string): AgentHost | undefined {
+    return this.#hosts.get(agentId)
+  }
+}

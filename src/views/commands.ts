@@ -1,0 +1,99 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { DisposableStore } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Logger } from '../common/logger.ts'
+import type { ConversationController } from '../sessions/conversation-controller.ts'
+import type { AgentDirectory } from '../sessions/ports.ts'
+import type { AgentLogs } from './agent-logs.ts'
+import type { Attachment } from './bridge/conversation.ts'
+import { CommandId, ViewId } from './ids.ts'
+import type { ProtocolTraffic } from './protocol-traffic.ts'
+
+export interface CommandParts {
+  controller: ConversationController
+  agents: AgentDirectory
+  view: { reveal(): Promise<void>; attach(attachment: Attachment): void }
+  logs: AgentLogs
+  traffic: ProtocolTraffic
+  log: Logger & { show(preserveFocus?: boolean): void }
+  selection: () => Attachment | undefined
+  pickSession: (how: 'load' | 'resume') => Promise<void>
+  refreshHistory: () => void
+}
+
+/** Registers every command of package.json. A command that fails says so. */
+export function registerCommands(parts: CommandParts): vscode.Disposable {
+  const { controller, agents, view, logs, traffic, log } = parts
+  const registered = new DisposableStore()
+  const on = (id: string, run: (...args: unknown[]) => unknown) =>
+    registered.add(
+      vscode.commands.registerCommand(id, async (...args: unknown[]) => {
+        try {
+          return await run(...args)
+        } catch (error) {
+          log.error(`${id}: ${messageOf(error)}`)
+          void vscode.window.showErrorMessage(messageOf(error))
+        }
+      }),
+    )
+
+  on(CommandId.newSession, async () => {
+    await view.reveal()
+    await controller.start()
+  })
+  on(CommandId.newSessionWithAgent, async (agentId?: unknown) => {
+    const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents)
+    if (picked === undefined) return
+    await view.reveal()
+    await controller.start(picked)
+  })
+  on(CommandId.loadSession, () => parts.pickSession('load'))
+  on(CommandId.resumeSession, () => parts.pickSession('resume'))
+  on(CommandId.cancelTurn, () => controller.cancel())
+  on(CommandId.restartAgent, async () => {
+    await view.reveal()
+    await controller.restart()
+  })
+  on(CommandId.showAgentLog, () => {
+    const agentId = controller.agentId ?? agents.defaultAgentId()
+    if (agentId === undefined) log.show(true)
+    else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
+  })
+  on(CommandId.showProtocolTraffic, () => traffic.show())
+  on(CommandId.addSelection, async () => {
+    const selection = parts.selection()
+    if (!selection) {
+      void vscode.window.showInformationMessage(l10n.t('Open a file in an editor first.'))
+      return
+    }
+    view.attach(selection)
+    await view.reveal()
+  })
+  on(CommandId.openSettings, () =>
+    vscode.commands.executeCommand('workbench.action.openSettings', '@ext:parley.parley'),
+  )
+  on(CommandId.openHistory, () => vscode.commands.executeCommand(`${ViewId.history}.focus`))
+  on(CommandId.refreshHistory, () => parts.refreshHistory())
+  return registered
+}
+
+async function pickAgent(agents: AgentDirectory): Promise<string | undefined> {
+  const sources = {
+    settings: l10n.t('settings'),
+    preset: l10n.t('found on this machine'),
+    demo: l10n.t('no account needed'),
+  }
+  const items = agents.list().map(agent => ({
+    label: `$(${agent.icon ?? 'robot'}) ${agent.name}`,
+    description: sources[agent.source],
+    detail: agent.description,
+    agentId: agent.agentId,
+  }))
+  const picked = await vscode.window.showQuickPick(items, {
+    title: l10n.t('New Session with Agent'),
+    placeHolder: l10n.t('Which agent?'),
+    matchOnDescription: true,
+  })
+  return picked?.agentId
+}

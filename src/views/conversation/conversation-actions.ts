@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { diffTexts } from '../../editor/diff-texts.ts'
+import { openFile, openLink } from '../../editor/open.ts'
+import type { Diffs } from '../../editor/vscode-diffs.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { CardButtonId } from '../cards.ts'
+import { CommandId } from '../ids.ts'
+import type { ConversationActions } from './conversation-bridge.ts'
+
+/** The commands of Parley that a webview may run. */
+const COMMANDS = new Set<string>(Object.values(CommandId))
+
+export function conversationActions(diffs: Diffs): ConversationActions {
+  return {
+    openLink: (href, roots) => openLink(href, roots),
+    openFile: (file, line, roots) => openFile({ path: file, line }, roots),
+    async openDiff(change, patch, roots) {
+      const file = roots ? path.resolve(roots.cwd, change.path) : change.path
+      const current = await readFile(file, 'utf8').catch(() => undefined)
+      const texts = diffTexts(change, { current, patch })
+      if (!texts) throw new Error(l10n.t('The agent did not say what it changed in {0}.', change.path))
+      await diffs.open(file, texts)
+    },
+    card,
+    async command(command) {
+      if (COMMANDS.has(command)) await vscode.commands.executeCommand(command)
+    },
+  }
+}
+
+async function card(controller: ConversationController, cardId: string, buttonId: string): Promise<void> {
+  const failure = controller.failures.get(cardId)
+  if (buttonId.startsWith(CardButtonId.signIn)) {
+    await controller.signIn(cardId, buttonId.slice(CardButtonId.signIn.length))
+    return
+  }
+  switch (buttonId) {
+    case CardButtonId.retry:
+    case CardButtonId.restart: {
+      const attempt = failure && 'attempt' in failure ? failure.attempt : undefined
+      if (attempt) await controller.retry(attempt)
+      else if (buttonId === CardButtonId.restart) await controller.restart()
+      else controller.dismiss(cardId)
+      return
+    }
+    case CardButtonId.startNew:
+      return controller.start()
+    case CardButtonId.openLog:
+      return void (await vscode.commands.executeCommand(CommandId.showAgentLog))
+    case CardButtonId.openSettings:
+      return void (await vscode.commands.executeCommand(CommandId.openSettings))
+    case CardButtonId.manageTrust:
+      return void (await vscode.commands.executeCommand('workbench.trust.manage'))
+    case CardButtonId.pickAgent:
+      return void (await vscode.commands.executeCommand(CommandId.newSessionWithAgent))
+    case CardButtonId.cancelSignIn:
+      return controller.cancelSignIn()
+    case CardButtonId.abandonTurn:
+      return controller.abandonTurn()
+    case CardButtonId.dismiss:
+      return controller.dismiss(cardId)
+  }
+}

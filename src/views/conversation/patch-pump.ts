@@ -1,0 +1,132 @@
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { ChangeSet, type TakenChanges } from '../../conversation/change-set.ts'
+import type { Session } from '../../conversation/session.ts'
+import type { Change, SessionState } from '../../conversation/state.ts'
+import type {
+  ConversationHead,
+  ConversationPatch,
+  ConversationSnapshot,
+  PatchOp,
+} from '../bridge/conversation.ts'
+import { diffHead } from './head-diff.ts'
+
+/** How many of the last entries a snapshot carries; the view asks for earlier ones when it scrolls there. */
+const SNAPSHOT_ENTRIES = 100
+/** The least time between two patches: one frame of a 60 Hz screen, in milliseconds. */
+const FRAME_MS = 16
+
+export interface PatchPumpParts {
+  session: () => Session | undefined
+  head: () => ConversationHead
+  draft: () => string
+  sendSnapshot: (snapshot: ConversationSnapshot) => void
+  sendPatch: (patch: ConversationPatch) => void
+}
+
+/**
+ * Gathers what changed in a conversation and sends it to its webview, at most once a frame. A hidden view costs
+ * nothing: its changes are not even gathered, and it gets a snapshot when it is shown again.
+ */
+export class PatchPump extends Owner {
+  readonly #parts: PatchPumpParts
+  readonly #changes = new ChangeSet()
+  #headDirty = false
+  #snapshotDue = true
+  #visible = false
+  #revision = 0
+  #lastSent = 0
+  #timer: NodeJS.Timeout | undefined
+  #sentHead: ConversationHead | undefined
+
+  constructor(parts: PatchPumpParts) {
+    super()
+    this.#parts = parts
+    this.register(toDisposable(() => clearTimeout(this.#timer)))
+  }
+
+  setVisible(visible: boolean): void {
+    if (visible === this.#visible) return
+    this.#visible = visible
+    if (visible) this.reset()
+    else clearTimeout(this.#timer)
+    if (!visible) this.#timer = undefined
+  }
+
+  /** Everything is to be sent anew. */
+  reset(): void {
+    this.#snapshotDue = true
+    this.#changes.clear()
+    this.#schedule()
+  }
+
+  headChanged(): void {
+    this.#headDirty = true
+    this.#schedule()
+  }
+
+  add(changes: readonly Change[]): void {
+    if (!this.#visible || this.#snapshotDue) return
+    this.#changes.add(changes)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (!this.#visible || this.#timer) return
+    const wait = Math.max(0, this.#lastSent + FRAME_MS - performance.now())
+    this.#timer = setTimeout(() => this.#flush(), wait)
+  }
+
+  #flush(): void {
+    this.#timer = undefined
+    this.#lastSent = performance.now()
+    const changes = this.#changes.take()
+    const session = this.#parts.session()
+    if (this.#snapshotDue || changes.reset) this.#sendSnapshot(session)
+    else this.#sendPatch(session, changes)
+    this.#headDirty = false
+  }
+
+  #sendSnapshot(session: Session | undefined): void {
+    this.#snapshotDue = false
+    this.#sentHead = this.#parts.head()
+    const entries = session?.state.entries ?? []
+    const first = Math.max(0, entries.length - SNAPSHOT_ENTRIES)
+    this.#parts.sendSnapshot({
+      revision: ++this.#revision,
+      head: this.#sentHead,
+      entries: entries.slice(first),
+      first,
+      total: entries.length,
+      terminals: session ? [...session.state.terminals.values()] : [],
+      draft: this.#parts.draft(),
+    })
+  }
+
+  #sendPatch(session: Session | undefined, changes: TakenChanges): void {
+    const ops: PatchOp[] = session ? opsOf(session.state, changes) : []
+    if (this.#headDirty || changes.head.length > 0) {
+      const head = this.#parts.head()
+      const op = this.#sentHead && diffHead(this.#sentHead, head)
+      this.#sentHead = head
+      if (op) ops.push(op)
+    }
+    if (ops.length > 0) this.#parts.sendPatch({ revision: ++this.#revision, ops })
+  }
+}
+
+/** Whole entries first and in order, so that a view can append; text goes only to entries that were not sent whole. */
+function opsOf(state: SessionState, changes: TakenChanges): PatchOp[] {
+  const ops: PatchOp[] = []
+  const positions = changes.entries.flatMap(id => state.index.get(id) ?? []).sort((a, b) => a - b)
+  for (const index of positions) {
+    const entry = state.entries[index]
+    if (entry) ops.push({ op: 'entry', index, entry })
+  }
+  for (const text of changes.texts) ops.push({ op: 'text', ...text })
+  for (const terminalId of changes.terminals) {
+    const terminal = state.terminals.get(terminalId)
+    if (terminal) ops.push({ op: 'terminal', terminal })
+  }
+  for (const output of changes.outputs) ops.push({ op: 'terminal_output', ...output })
+  return ops
+}

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
+import type { Failure } from '../../../src/sessions/failure.ts'
+import { until } from '../../support/until.ts'
+import { House } from './house.ts'
+
+describe('ConversationController', () => {
+  let house: House
+
+  beforeEach(() => {
+    house = new House()
+  })
+
+  function failure(): Failure {
+    const [only, ...more] = [...house.controller.failures.values()]
+    assert.ok(only, 'nothing failed')
+    assert.deepEqual(more, [])
+    return only
+  }
+  function failureId(): string {
+    const [id] = [...house.controller.failures.keys()]
+    assert.ok(id)
+    return id
+  }
+
+  /** A session of the first agent, ready to be used. */
+  async function ready(sessionId = 's1') {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news.at(-1)?.resolve({ sessionId })
+    await starting
+    assert.equal(house.controller.phase, 'ready')
+    const open = house.controller.current
+    assert.ok(open)
+    return open
+  }
+
+  it('starts the default agent and shows its session', async () => {
+    const phases: string[] = []
+    house.controller.onDidChange(() => phases.push(house.controller.phase))
+    const open = await ready()
+    assert.equal(open.agentId, 'one')
+    assert.equal(house.controller.key, 'one/s1')
+    assert.equal(phases[0], 'starting')
+    assert.equal(phases.at(-1), 'ready')
+    assert.deepEqual(house.used, ['one'])
+    assert.equal(house.records.list('one')[0]?.cwd, '/w/a')
+  })
+
+  it('starts nothing in an untrusted workspace, and says so', async () => {
+    house.trusted = false
+    await house.controller.start()
+    assert.equal(failure().type, 'untrusted')
+    assert.equal(house.started.length, 0)
+  })
+
+  it('says that there is no agent, and that an agent is unknown', async () => {
+    await house.controller.start('nobody')
+    assert.deepEqual(failure(), { type: 'unknown-agent', agentId: 'nobody' })
+    house.entries.length = 0
+    await house.controller.start()
+    assert.deepEqual(failure(), { type: 'no-agent' })
+  })
+
+  it('makes a card of a start that fails, and does it again on Retry', async () => {
+    let tries = 0
+    house.onStart = () => {
+      tries += 1
+      if (tries > 1) return
+      throw new AgentStartError({ kind: 'command-missing', command: 'x', searched: ['/bin'] }, 'gone')
+    }
+    await house.controller.start()
+    const failed = failure()
+    assert.ok(failed.type === 'start' && failed.failure.kind === 'command-missing')
+    assert.equal(house.controller.phase, 'empty')
+    const again = house.controller.retry(failed.attempt)
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await again
+    assert.equal(house.controller.phase, 'ready')
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('keeps the conversation on the screen when another session cannot be begun', async () => {
+    const open = await ready()
+    house.onStart = () => {
+      throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
+    }
+    await house.controller.start('two')
+    assert.equal(house.controller.current, open)
+    assert.equal(house.controller.phase, 'ready')
+    assert.equal(failure().type, 'start')
+  })
+
+  it('goes back when the person cancels a start, without a card', async () => {
+    void house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.controller.cancel()
+    assert.equal(house.controller.phase, 'empty')
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('does nothing when the person does not choose a folder', async () => {
+    house.plan = undefined
+    await house.controller.start()
+    assert.equal(house.controller.phase, 'empty')
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('begins a session for a prompt that comes without one, then sends it', async () => {
+    const sent = house.controller.prompt({ text: 'hello', attachments: [] })
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await sent
+    await until(() => house.agent.prompts.length === 1)
+    assert.deepEqual(house.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
+  })
+
+  it('keeps the prompt with the person when no session can be had', async () => {
+    house.trusted = false
+    await assert.rejects(house.controller.prompt({ text: 'hello', attachments: [] }))
+  })
+
+  it('asks to sign in on -32000, and then does what was asked for', async () => {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.reject(authRequired('session/new'))
+    await starting
+    assert.equal(failure().type, 'sign-in')
+    const signing = house.controller.signIn(failureId(), 'login')
+    await until(() => house.agent.news.length === 2)
+    house.agent.news[1]?.resolve({ sessionId: 's2' })
+    await signing
+    assert.equal(house.controller.key, 'one/s2')
+  })
+
+  it('sends a prompt again that was refused for want of a sign-in', async () => {
+    await ready()
+    await house.controller.prompt({ text: 'hello', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+    house.agent.prompts[0]?.answer.reject(authRequired('session/prompt'))
+    await until(() => house.controller.failures.size === 1)
+    assert.equal(failure().type, 'sign-in')
+    await house.controller.signIn(failureId(), 'login')
+    await until(() => house.agent.prompts.length === 2)
+    assert.deepEqual(house.agent.prompts[1]?.content, [{ type: 'text', text: 'hello' }])
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('keeps a sign-in that fails open to be tried again', async () => {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.reject(authRequired('session/new'))
+    await starting
+    house.agent.authenticate = async () => {
+      throw new AgentRequestError('authenticate', 'other', { code: 1, message: 'wrong key', detail: 'd' })
+    }
+    await house.controller.signIn(failureId(), 'login')
+    const failed = failure()
+    assert.ok(failed.type === 'sign-in')
+    assert.equal(failed.message, 'wrong key')
+    assert.equal(failed.running, undefined)
+  })
+
+  it('lets the person cancel a sign-in that never answers', async () => {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.reject(authRequired('session/new'))
+    await starting
+    let asked = false
+    house.agent.authenticate = (async (_id: string, signal?: AbortSignal) => {
+      asked = true
+      await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    }) as typeof house.agent.authenticate
+    const signing = house.controller.signIn(failureId(), 'login')
+    const running = failure()
+    assert.ok(running.type === 'sign-in' && running.running === 'login')
+    await until(() => asked)
+    house.controller.cancelSignIn()
+    await signing
+    const failed = failure()
+    assert.ok(failed.type === 'sign-in' && failed.running === undefined)
+  })
+
+  it('keeps the conversation of an agent that dies and continues it on a new process', async () => {
+    const open = await ready()
+    await house.controller.prompt({ text: 'first', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+    house.agent.exit({ stderrTail: 'boom' })
+    await until(() => house.controller.phase === 'ended')
+    assert.equal(house.controller.current, open)
+    const failed = failure()
+    assert.ok(failed.type === 'ended' && failed.attempt?.type === 'resume')
+    const again = house.controller.retry(failed.attempt)
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await again
+    assert.equal(house.controller.phase, 'ready')
+    const texts = house.controller.current?.session.state.entries.flatMap(entry =>
+      entry.kind === 'message' ? entry.blocks : [],
+    )
+    assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
+  })
+
+  it('puts prompts that were never sent back into the composer when the agent dies', async () => {
+    await ready()
+    await house.controller.prompt({ text: 'first', attachments: [] })
+    await house.controller.prompt({ text: 'second', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+    house.agent.exit()
+    await until(() => house.controller.phase === 'ended')
+    assert.equal(house.drafts.get('one/s1'), 'second')
+  })
+
+  it('shows the conversation as it was when its load fails', async () => {
+    const open = await ready()
+    const loading = house.controller.reopen('load', {
+      agentId: 'one',
+      sessionId: 'other',
+      cwd: '/w/a',
+    })
+    await until(() => house.agent.loads.length === 1)
+    assert.equal(house.controller.phase, 'loading')
+    assert.equal(house.controller.key, 'one/other')
+    house.agent.loads[0]?.reject(
+      new AgentRequestError('session/load', 'not-found', { code: -32002, message: 'no such session' }),
+    )
+    await loading
+    assert.equal(house.controller.current, open)
+    assert.equal(house.controller.phase, 'ready')
+    assert.equal(failure().type, 'request')
+  })
+
+  it('restores the session of before a reload, by load', async () => {
+    house.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
+    const restoring = house.controller.restore()
+    await until(() => house.started.length > 0 && house.agent.loads.length === 1)
+    house.agent.say('s9', {
+      type: 'message_chunk',
+      role: 'agent',
+      content: { type: 'text', text: 'as before' },
+    })
+    house.agent.loads[0]?.resolve({ sessionId: 's9' })
+    await restoring
+    assert.equal(house.controller.key, 'two/s9')
+    assert.equal(house.controller.current?.session.state.entries.length, 1)
+  })
+
+  it('restores by resume with an agent that cannot load, and not at all with one that can neither', async () => {
+    house.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
+    await house.hosts.get('two').ensure()
+    house.agent.capabilities.load = false
+    const restoring = house.controller.restore()
+    await until(() => house.agent.resumes.length === 1)
+    house.agent.resumes[0]?.resolve({ sessionId: 's9' })
+    await restoring
+    assert.equal(house.controller.phase, 'ready')
+
+    const other = new House()
+    other.kept.set('parley.lastSession', { agentId: 'two', sessionId: 's9', cwd: '/w/a' })
+    await other.hosts.get('two').ensure()
+    other.agent.capabilities.load = false
+    other.agent.capabilities.resume = false
+    await other.controller.restore()
+    assert.equal(other.controller.phase, 'empty')
+    assert.equal(other.controller.failures.size, 0)
+  })
+
+  it('restarts the agent and continues the conversation', async () => {
+    await ready()
+    const restarting = house.controller.restart()
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await restarting
+    assert.equal(house.controller.phase, 'ready')
+    assert.equal(house.controller.key, 'one/s1')
+  })
+
+  it('tells of an option that the agent refused', async () => {
+    const open = await ready()
+    house.agent.say('s1', {
+      type: 'config_options',
+      options: [
+        {
+          id: 'mode',
+          name: 'Mode',
+          type: 'select',
+          currentValue: 'a',
+          choices: [
+            { value: 'a', name: 'A' },
+            { value: 'b', name: 'B' },
+          ],
+        },
+      ],
+    })
+    const setting = house.controller.setConfigOption('mode', 'b')
+    house.agent.options[0]?.answer.reject(new Error('not now'))
+    await setting
+    const failed = failure()
+    assert.ok(failed.type === 'option' && failed.optionName === 'Mode')
+    const [option] = open.session.state.configOptions
+    assert.ok(option?.type === 'select' && option.currentValue === 'a')
+  })
+
+  it('never mixes two sessions of one agent', async () => {
+    const first = await ready('s1')
+    const starting = house.controller.start('one')
+    await until(() => house.agent.news.length === 2)
+    house.agent.news[1]?.resolve({ sessionId: 's2' })
+    await starting
+    house.agent.say('s1', {
+      type: 'message_chunk',
+      role: 'agent',
+      content: { type: 'text', text: 'for one' },
+    })
+    assert.equal(house.controller.current?.session.state.entries.length, 0)
+    assert.equal(first.session.state.entries.length, 1)
+    assert.equal(house.manager.list().length, 2)
+    house.controller.show(first)
+    assert.equal(house.controller.key, 'one/s1')
+  })
+})
+
+function authRequired(method: string): AgentRequestError {
+  return new AgentRequestError(method, 'auth-required', { code: -32000, message: 'Authentication required' })
+}

@@ -1,0 +1,141 @@
+import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
+import { Emitter } from '../../../src/common/event.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { Documents } from '../../../src/editor/documents.ts'
+import { disk } from '../../../src/editor/file-system.ts'
+import { filesShared } from '../../../src/editor/files.ts'
+import { AgentHosts } from '../../../src/sessions/agent-hosts.ts'
+import { ConversationController } from '../../../src/sessions/conversation-controller.ts'
+import type {
+  AgentDirectory,
+  AgentEntry,
+  SessionPlan,
+  SessionRecord,
+  SessionRecords,
+} from '../../../src/sessions/ports.ts'
+import { SessionManager } from '../../../src/sessions/session-manager.ts'
+import { FakeAgent } from '../conversation/fake-agent.ts'
+
+/** Records in memory. */
+export class MemoryRecords implements SessionRecords {
+  readonly records = new Map<string, Map<string, SessionRecord>>()
+  readonly #capabilities = new Map<string, { list: boolean; load: boolean; resume: boolean }>()
+
+  list(agentId: string): SessionRecord[] {
+    return [...(this.records.get(agentId)?.values() ?? [])]
+  }
+  opened(agentId: string, record: Omit<SessionRecord, 'updatedAt'>): void {
+    const own = this.records.get(agentId) ?? new Map()
+    this.records.set(agentId, own)
+    own.set(record.sessionId, { ...record, updatedAt: 1 })
+  }
+  touched(agentId: string, sessionId: string, title: string | undefined): void {
+    const record = this.records.get(agentId)?.get(sessionId)
+    if (record) record.title = title ?? record.title
+  }
+  capabilities(agentId: string) {
+    return this.#capabilities.get(agentId)
+  }
+  setCapabilities(agentId: string, capabilities: { list: boolean; load: boolean; resume: boolean }): void {
+    this.#capabilities.set(agentId, capabilities)
+  }
+}
+
+/** The sessions' room, whole, with agents whose every move a test makes. */
+export class House {
+  readonly entries: AgentEntry[] = [
+    { agentId: 'one', name: 'Agent One', source: 'settings' },
+    { agentId: 'two', name: 'Agent Two', source: 'settings' },
+  ]
+  readonly started: Array<{ agentId: string; agent: FakeAgent }> = []
+  /** Throws what a start shall fail with. */
+  onStart: (agentId: string) => void | Promise<void> = () => {}
+  readonly agentsChanged = new Emitter<void>()
+  readonly kept = new Map<string, unknown>()
+  readonly drafts = new Map<string, string>()
+  readonly records = new MemoryRecords()
+  readonly used: string[] = []
+  trusted = true
+  plan: SessionPlan | undefined = {
+    setup: { cwd: '/w/a', additionalDirectories: ['/w/b'], mcpServers: [] },
+    roots: {
+      cwd: '/w/a',
+      cwdLabel: 'a',
+      additional: [{ path: '/w/b', label: 'b' }],
+      unseen: [],
+      scratch: false,
+    },
+    mcpServers: [],
+  }
+
+  readonly directory: AgentDirectory = {
+    list: () => this.entries,
+    get: agentId => this.entries.find(entry => entry.agentId === agentId),
+    ready: async () => {},
+    problems: () => [],
+    defaultAgentId: () => this.entries[0]?.agentId,
+    used: agentId => void this.used.push(agentId),
+    resolveLaunch: async agentId => launch(agentId),
+    onDidChange: this.agentsChanged.event,
+  }
+  readonly start: StartAgent = async ({ command }) => {
+    await this.onStart(command)
+    const agent = new FakeAgent()
+    this.started.push({ agentId: command, agent })
+    return agent
+  }
+  readonly hosts: AgentHosts = new AgentHosts({
+    agents: this.directory,
+    start: this.start,
+    client: (agentId, sessions) => this.manager.client(agentId, sessions),
+    connectOptions: () => ({
+      clientInfo: { name: 'test', title: 'Test', version: '0' },
+      initializeTimeoutMs: 1000,
+      maxFrameBytes: 1000,
+      log: silentLogger,
+    }),
+  })
+  readonly manager: SessionManager = new SessionManager({
+    host: this.hosts.get,
+    planner: {
+      forNew: async () => this.plan,
+      forExisting: async cwd => {
+        if (!this.plan) throw new Error('no plan')
+        return { ...this.plan, setup: { ...this.plan.setup, cwd } }
+      },
+    },
+    services: {
+      files: filesShared({ documents: noDocuments, fileSystem: disk }),
+      environment: () => ({}),
+    },
+    records: this.records,
+  })
+  readonly controller = new ConversationController({
+    manager: this.manager,
+    agents: this.directory,
+    host: this.hosts.get,
+    trusted: () => this.trusted,
+    keep: {
+      get: <T>(key: string) => this.kept.get(key) as T,
+      set: (key, value) => this.kept.set(key, value),
+    },
+    drafts: {
+      get: key => this.drafts.get(key) ?? '',
+      set: (key, text) => this.drafts.set(key, text),
+    },
+    log: silentLogger,
+  })
+
+  /** The agent that was started last. */
+  get agent(): FakeAgent {
+    const last = this.started.at(-1)
+    if (!last) throw new Error('no agent was started')
+    return last.agent
+  }
+}
+
+const noDocuments: Documents = { find: () => undefined } as unknown as Documents
+
+function launch(agentId: string): AgentLaunch {
+  return { command: agentId, args: [], env: {}, cwd: '/' }
+}

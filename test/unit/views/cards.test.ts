@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
+import type { Failure } from '../../../src/sessions/failure.ts'
+import { CardButtonId, cardFor, settingsCard } from '../../../src/views/cards.ts'
+
+const attempt = { type: 'new' as const, agentId: 'a' }
+const start = (failure: AgentStartFailure): Failure => ({
+  type: 'start',
+  agentId: 'a',
+  agentName: 'Agent',
+  failure,
+  attempt,
+})
+const exit = { reason: 'exited' as const, exitCode: 3, stderrTail: 'last words' }
+
+describe('cards', () => {
+  const failures: Array<[string, Failure]> = [
+    ['no agent', { type: 'no-agent' }],
+    ['untrusted', { type: 'untrusted' }],
+    ['unknown agent', { type: 'unknown-agent', agentId: 'x' }],
+    ['missing command', start({ kind: 'command-missing', command: 'agent', searched: ['/bin', '/usr/bin'] })],
+    ['spawn', start({ kind: 'spawn', command: 'agent', message: 'not allowed' })],
+    ['exited', start({ kind: 'exited', command: 'agent', exit, stdoutNoise: 'hello' })],
+    [
+      'timeout',
+      start({ kind: 'initialize-timeout', command: 'agent', seconds: 30, stderrTail: 'e', stdoutNoise: 'o' }),
+    ],
+    [
+      'refused',
+      start({
+        kind: 'initialize-error',
+        command: 'agent',
+        error: { code: 1, message: 'no' },
+        stderrTail: '',
+      }),
+    ],
+    ['version', start({ kind: 'version', command: 'agent', offered: 9, supported: [1] })],
+    ['ended', { type: 'ended', agentId: 'a', agentName: 'Agent', exit, attempt }],
+    ['unresponsive', { type: 'unresponsive', agentName: 'Agent' }],
+    [
+      'request',
+      {
+        type: 'request',
+        agentId: 'a',
+        agentName: 'Agent',
+        attempt,
+        error: new AgentRequestError('session/new', 'other', {
+          code: 401,
+          message: 'refused',
+          detail: 'why',
+        }),
+      },
+    ],
+    [
+      'sign-in',
+      {
+        type: 'sign-in',
+        agentId: 'a',
+        agentName: 'Agent',
+        message: 'm',
+        methods: [{ methodId: 'key', type: 'agent', name: 'API key' }],
+      },
+    ],
+  ]
+
+  it('each say what happened in a whole sentence, and have a way on', () => {
+    const titles = new Set<string>()
+    for (const [name, failure] of failures) {
+      const card = cardFor('id', failure)
+      assert.ok(card.title.length > 0, name)
+      assert.match(card.text, /[.!?]$/, name)
+      assert.ok(card.buttons.length > 0, name)
+      titles.add(card.title)
+    }
+    assert.equal(titles.size, failures.length, 'each failure has a card of its own')
+  })
+
+  it('tell where a missing command was looked for, with Retry and Open Settings', () => {
+    const card = cardFor('id', failures[3]?.[1] as Failure)
+    assert.ok(card.details?.some(detail => detail.text === '/bin\n/usr/bin'))
+    assert.deepEqual(
+      card.buttons.map(button => button.id),
+      [CardButtonId.retry, CardButtonId.openSettings],
+    )
+  })
+
+  it('show the last words of an agent that exited', () => {
+    const card = cardFor('id', failures[5]?.[1] as Failure)
+    assert.match(card.text, /code 3/)
+    assert.ok(card.details?.some(detail => detail.text === 'last words'))
+  })
+
+  it('offer each way to sign in, and a cancel while one is under way', () => {
+    const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
+    assert.equal(cardFor('id', signIn).buttons[0]?.id, `${CardButtonId.signIn}key`)
+    assert.deepEqual(
+      cardFor('id', { ...signIn, running: 'key' }).buttons.map(button => button.id),
+      [CardButtonId.cancelSignIn],
+    )
+  })
+
+  it('name every problem of the settings', () => {
+    const card = settingsCard(['first.', 'second.'])
+    assert.equal(card.text, 'first.')
+    assert.match(card.details?.[0]?.text ?? '', /second/)
+  })
+})

@@ -53,6 +53,8 @@ export class AgentCatalog extends Owner {
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
+  /** The last search is over and looked at the whole PATH: a preset that is missing is not there. */
+  #searched = false
   /** Grows with each search, so that an outdated one does not have the last word. */
   #round = 0
 
@@ -134,8 +136,8 @@ export class AgentCatalog extends Owner {
   }
 
   #readSettings(): void {
-    const nameOf = (id: string) => this.#presets.find(preset => preset.id === id)?.name
-    const { agents, problems } = readAgentSettings(this.#options.settings.layers('agents'), nameOf)
+    const wellKnown = (id: string) => this.#presets.find(preset => preset.id === id)
+    const { agents, problems } = readAgentSettings(this.#options.settings.layers('agents'), wellKnown)
     for (const problem of problems) this.#options.log.warn(describeProblem(problem))
     this.#fromSettings = agents
     this.#problems = problems
@@ -143,10 +145,16 @@ export class AgentCatalog extends Owner {
 
   async #searchPresets(): Promise<void> {
     const round = ++this.#round
+    this.#searched = false
     const { environment, trust, log } = this.#options
     try {
       await this.#found(round, environment.current())
-      if (trust.trusted) await this.#found(round, await environment.get())
+      if (!trust.trusted) return
+      await this.#found(round, await environment.get())
+      if (round !== this.#round) return
+      this.#searched = true
+      // The setting's agent may now be known to be missing.
+      if (this.#configuredDefault().problem) this.#changed.fire()
     } catch (error) {
       log.error(`Well-known agents could not be searched for: ${messageOf(error)}`)
     }
@@ -179,9 +187,8 @@ export class AgentCatalog extends Owner {
     const agent = this.get(id)
     if (agent) return { agent }
     const preset = this.#presets.find(candidate => candidate.id === id)
-    // Until the search is over nobody knows.
     if (preset) {
-      if (this.#search === undefined) return {}
+      if (!this.#searched) return {}
       const commands = preset.launches.map(({ command }) => command).join(' or ')
       return wrong(`${preset.name} is a well-known agent, but ${commands} is not on the PATH`)
     }

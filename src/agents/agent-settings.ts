@@ -34,11 +34,11 @@ const cosmetic = new Set<unknown>(['name', 'icon'])
  * workspace can change one field of an agent in the user settings; each problem names the scope its value stands in.
  * A bad entry is left out, the others work. Unknown keys and bad names or icons are told and do no harm.
  *
- * @param nameOf the name of a well-known agent by its id, when the entry gives none
+ * @param wellKnown what a well-known agent of this id is called and looks like, when the entry does not say it
  */
 export function readAgentSettings(
   layers: readonly SettingLayer[],
-  nameOf: (id: string) => string | undefined = () => undefined,
+  wellKnown: (id: string) => { name: string; icon: string } | undefined = () => undefined,
 ): { agents: AgentDefinition[]; problems: SettingProblem[] } {
   const problems: SettingProblem[] = []
   for (const layer of layers) {
@@ -49,9 +49,9 @@ export function readAgentSettings(
 
   const agents: AgentDefinition[] = []
   for (const [id, raw] of Object.entries(mergeLayers(layers))) {
-    const found = readEntry(id, raw, layers)
+    const found = readEntry(id, raw, layers, wellKnown(id))
     problems.push(...found.problems)
-    if (found.agent) agents.push({ ...found.agent, name: found.agent.name || nameOf(id) || id })
+    if (found.agent) agents.push(found.agent)
   }
   return { agents, problems }
 }
@@ -60,6 +60,7 @@ function readEntry(
   id: string,
   raw: unknown,
   layers: readonly SettingLayer[],
+  defaults: { name: string; icon: string } | undefined,
 ): { agent?: AgentDefinition; problems: SettingProblem[] } {
   const problems: SettingProblem[] = []
   const problem = (path: Array<string | number>, message: string, fatal = true) => {
@@ -100,13 +101,14 @@ function readEntry(
   }
   const agent: AgentDefinition = {
     id,
-    name: name ?? '',
+    name: (name ?? defaults?.name ?? id).trim(),
     command: command.trim(),
     args,
     env,
     source: 'settings',
   }
   if (cwd !== undefined) agent.cwd = cwd.trim()
-  if (icon !== undefined) agent.icon = icon.trim()
+  const shown = icon ?? defaults?.icon
+  if (shown !== undefined) agent.icon = shown.trim()
   return { agent, problems }
 }

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../common/errors.ts'
 import type { Environment } from './environment.ts'
@@ -22,6 +23,9 @@ export type LoginShellAnswer = { env: Environment } | { failure: string }
 
 /** A profile that prints more than this is stopped. */
 const MAXIMUM_OUTPUT = 8 * 1024 * 1024
+
+/** What is given to a shell to end by itself, and to its last words to arrive. */
+const AFTER_WORDS_MS = 1000
 
 /** Set while the profile runs and gone afterwards. The first is VS Code's own; profiles in the wild look at it. */
 const duringProfile: Environment = {
@@ -52,62 +56,76 @@ export function loginShell(env: Readonly<Record<string, string | undefined>>): s
  * Never rejects. At the time limit the shell and all that it started in its process group is killed. It has no
  * terminal and an empty stdin, so that a profile that asks something goes on at once.
  */
-export function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
+export async function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
   const mark = randomUUID()
   const name = basename(request.shell)
-  return new Promise(resolve => {
-    const child = spawn(request.shell, [...shellArguments(name), printCommand(name, request.execPath)], {
+  let child: ChildProcessByStdio<null, Readable, Readable>
+  try {
+    child = spawn(request.shell, [...shellArguments(name), printCommand(name, request.execPath)], {
       cwd: request.cwd,
       env: { ...request.env, ...duringProfile, ELECTRON_RUN_AS_NODE: '1', [MARK]: mark },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
-      windowsHide: true,
     })
+  } catch (error) {
+    return { failure: messageOf(error) }
+  }
+  const answer = await hear(child, mark, request)
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+  if ('failure' in answer) endGroup(child)
+  else setTimeout(endGroup, AFTER_WORDS_MS, child).unref()
+  return answer
+}
+
+/** Waits for the printed environment, the shell's end, the time limit or the signal, whichever is first. */
+function hear(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  mark: string,
+  { timeoutMs, signal }: LoginShellRequest,
+): Promise<LoginShellAnswer> {
+  return new Promise(resolve => {
     const decoder = new StringDecoder('utf8')
     let output = ''
-    let settled = false
-
+    const fail = (failure: string) => settle({ failure })
+    const abort = () => fail('it was no longer needed')
+    const timer = setTimeout(
+      () => fail(`its profile did not end within ${timeoutMs / 1000} seconds`),
+      timeoutMs,
+    )
     const settle = (answer: LoginShellAnswer) => {
-      if (settled) return
-      settled = true
       clearTimeout(timer)
-      request.signal?.removeEventListener('abort', abort)
-      child.stdout.destroy()
-      child.stderr.destroy()
-      if ('failure' in answer) end()
-      else setTimeout(end, 1000).unref()
+      signal?.removeEventListener('abort', abort)
       resolve(answer)
     }
-    /** Ends a shell that still runs, with its process group; one that has ended may have left a daemon, which stays. */
-    const end = () => {
-      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-      try {
-        // An interactive bash ignores SIGTERM.
-        process.kill(-child.pid, 'SIGKILL')
-      } catch {
-        // It ended meanwhile.
-      }
-    }
-    const abort = () => settle({ failure: 'it was no longer needed' })
-    const timer = setTimeout(() => {
-      settle({ failure: `its profile did not end within ${request.timeoutMs / 1000} seconds` })
-    }, request.timeoutMs)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
 
-    if (request.signal?.aborted) abort()
-    request.signal?.addEventListener('abort', abort)
-    child.on('error', error => settle({ failure: messageOf(error) }))
-    child.stdout.on('data', (chunk: Buffer) => {
+    child.on('error', error => fail(messageOf(error)))
+    child.stdout?.on('data', (chunk: Buffer) => {
       output += decoder.write(chunk)
       const printed = between(output, mark)
       if (printed !== undefined) settle(parsePrinted(printed))
-      else if (output.length > MAXIMUM_OUTPUT) settle({ failure: 'its profile printed more than 8 MB' })
+      else if (output.length > MAXIMUM_OUTPUT) fail('its profile printed more than 8 MB')
     })
-    child.stderr.resume()
-    child.on('close', (code, signal) => {
-      const ended = signal === null ? `exit code ${code}` : signal
-      settle({ failure: `it ended (${ended}) without telling its environment` })
-    })
+    child.stderr?.resume()
+    const ended = (code: number | null, killed: string | null) =>
+      fail(`it ended (${killed ?? `exit code ${code}`}) without telling its environment`)
+    child.on('close', ended)
+    // A program that the profile left in the background may hold the output open: `close` would not come then.
+    child.on('exit', (code, killed) => setTimeout(ended, AFTER_WORDS_MS, code, killed).unref())
   })
+}
+
+/** Ends a shell that still runs, with its process group; one that has ended may have left a daemon, which stays. */
+function endGroup(child: ChildProcessByStdio<null, Readable, Readable>): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  try {
+    // An interactive bash ignores SIGTERM.
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It ended meanwhile.
+  }
 }
 
 function shellArguments(name: string): string[] {

@@ -54,14 +54,16 @@ export class McpServers extends Owner {
   /**
    * What goes with `session/new`, `load` and `resume` to an agent, and what the session says of each server. May ask
    * the person for inputs. Never rejects.
+   *
+   * @param cwd the session's; `${workspaceFolder}` is the folder at that place, or else the first
    */
-  async select(capabilities: AgentCapabilities['mcp']): Promise<ServerSelection> {
+  async select(capabilities: AgentCapabilities['mcp'], cwd?: string): Promise<ServerSelection> {
     const { servers, inputs } = this.#settings
     const { environment, folders, userHome, log } = this.#options
     const selection = await selectServers(servers, capabilities, async server =>
       resolveServer(server, {
         environment: await environment.get(),
-        folders: folders(),
+        folders: folders().toSorted((a, b) => Number(b.path === cwd) - Number(a.path === cwd)),
         userHome,
         input: (id, of) => this.#options.inputs.value(id, of, inputs),
       }),

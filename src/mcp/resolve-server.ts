@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { McpServer } from '../acp/model.ts'
 import { isDirectory } from '../agents/common-bin-directories.ts'
-import { mergeEnvironment } from '../agents/environment.ts'
+import { type Environment, mergeEnvironment, pathOf } from '../agents/environment.ts'
 import { findCommand } from '../agents/find-command.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
@@ -31,17 +31,17 @@ export type ServerResolution =
   /** Why it cannot be passed, a clause without a full stop; holds no values. */
   | { reason: string }
 
-/** Makes of a definition what goes over the wire: variables and inputs replaced, the command absolute. */
+/**
+ * Makes of a definition what goes over the wire: variables and inputs replaced, the command absolute. What can be known
+ * without a question is found out first, so that nobody is asked for a value of a server that is left out anyway.
+ */
 export async function resolveServer(
   definition: McpServerDefinition,
   context: ServerContext,
 ): Promise<ServerResolution> {
   const texts = new Texts(definition, context)
-  // What can be known without a question is known first, so that nobody is asked for a server that is left out anyway.
-  const hopeless = texts.problem()
-  if (hopeless !== undefined) return { reason: hopeless }
-  const missing = await texts.askInputs()
-  if (missing !== undefined) return { reason: missing }
+  const wrong = texts.problem()
+  if (wrong !== undefined) return { reason: wrong }
   return definition.type === 'stdio'
     ? resolveStdio(definition, texts, context)
     : resolveRemote(definition, texts)
@@ -55,30 +55,46 @@ async function resolveStdio(
   const { platform } = context.environment
   const root = context.folders[0]?.path ?? context.userHome
   const place = (path: string) => resolve(root, expandHome(texts.text(path), context.userHome))
+  const ownPath = pathOf(definition.env, platform)
+  const missing = await texts.ask([
+    definition.command,
+    definition.cwd ?? '',
+    definition.envFile ?? '',
+    ownPath,
+  ])
+  if (missing !== undefined) return { reason: missing }
+
   const cwd = definition.cwd === undefined ? undefined : place(definition.cwd)
   if (cwd !== undefined && !(await isDirectory(cwd)))
     return { reason: `its "cwd" does not exist: ${definition.cwd}` }
 
-  let env: Record<string, string> = {}
+  let fileEnv: Record<string, string> = {}
   if (definition.envFile !== undefined) {
     try {
-      env = parseEnv(await readFile(place(definition.envFile), 'utf8')) as Record<string, string>
+      fileEnv = parseEnv(await readFile(place(definition.envFile), 'utf8')) as Record<string, string>
     } catch (error) {
       const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
       return { reason: `its "envFile" ${why}: ${definition.envFile}` }
     }
   }
-  env = mergeEnvironment(env, texts.record(definition.env), platform)
 
   const command = expandHome(texts.text(definition.command), context.userHome)
-  const path = mergeEnvironment(context.environment.env, env, platform)
-  const search = await findCommand(command, { env: path, cwd: cwd ?? root, platform })
+  const path = ownPath === '' ? pathOf(fileEnv, platform) : texts.text(ownPath)
+  const searchEnv: Environment = path === '' ? {} : { PATH: path }
+  const search = await findCommand(command, {
+    env: mergeEnvironment(context.environment.env, searchEnv, platform),
+    cwd: cwd ?? root,
+    platform,
+  })
   if ('searched' in search) {
-    const where = search.searched.length === 1 ? search.searched[0] : 'the directories of the PATH'
-    return { reason: `its command ${definition.command} was not found in ${where}` }
+    const where = /[\\/]/.test(command) ? '' : ' on the PATH'
+    return { reason: `its command ${definition.command} was not found${where}` }
   }
 
+  const notGiven = await texts.ask([...definition.args, ...Object.values(definition.env)])
+  if (notGiven !== undefined) return { reason: notGiven }
   const args = definition.args.map(arg => texts.text(arg))
+  const env = mergeEnvironment(fileEnv, texts.record(definition.env), platform)
   const start = startIn(cwd, search.path, args, platform)
   return {
     server: {
@@ -110,11 +126,15 @@ function startIn(
   return { command: '/bin/sh', args: ['-c', 'cd -- "$1" && shift && exec "$@"', 'sh', cwd, command, ...args] }
 }
 
-function resolveRemote(definition: RemoteServerDefinition, texts: Texts): ServerResolution {
+async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): Promise<ServerResolution> {
+  const missing = await texts.ask([definition.url])
+  if (missing !== undefined) return { reason: missing }
   const url = texts.text(definition.url)
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
     return { reason: `its "url" is not an http or https address` }
   }
+  const notGiven = await texts.ask(Object.values(definition.headers))
+  if (notGiven !== undefined) return { reason: notGiven }
   const headers = Object.entries(texts.record(definition.headers)).map(([name, value]) => ({ name, value }))
   for (const { name, value } of headers) {
     try {
@@ -166,10 +186,10 @@ class Texts {
     return undefined
   }
 
-  /** Asks for the inputs one after the other; stops at the first that is missing and says why. */
-  async askInputs(): Promise<string | undefined> {
-    const names = this.#all().flatMap(variablesIn)
-    for (const id of new Set(names.map(inputId).filter(id => id !== undefined))) {
+  /** Asks for the inputs in these texts, one after the other; stops at the first that is missing and says why. */
+  async ask(texts: string[]): Promise<string | undefined> {
+    for (const id of texts.flatMap(variablesIn).map(inputId)) {
+      if (id === undefined || this.#inputs.has(id)) continue
       const answer = await this.#context.input(id, this.#definition)
       if ('missing' in answer) return answer.missing
       this.#inputs.set(id, answer.value)

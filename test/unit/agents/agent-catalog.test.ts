@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AgentCatalog, type AgentCatalogOptions } from '../../../src/agents/agent-catalog.ts'
+import { demoAgent } from '../../../src/agents/demo-agent.ts'
+import type { LaunchEnvironment } from '../../../src/agents/launch-environment.ts'
+import { agentPresets } from '../../../src/agents/presets.ts'
+import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
+import { describeProblem } from '../../../src/agents/setting-problem.ts'
+import { Emitter } from '../../../src/common/event.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+
+const { platform } = process
+
+describe('the catalog of agents', () => {
+  let bin: string
+  let shellBin: string
+  let values: Record<string, SettingLayer[]>
+  let lastUsed: string | undefined
+  let trusted: boolean
+  let shellAsked: number
+  const settingsChanged = new Emitter<void>()
+  const trustChanged = new Emitter<void>()
+  const put = (directory: string, name: string) => {
+    writeFileSync(join(directory, name), '#!/bin/sh\n')
+    chmodSync(join(directory, name), 0o755)
+  }
+  const environment = (path: string): LaunchEnvironment => ({
+    env: { PATH: path },
+    platform,
+    source: 'process',
+  })
+  const catalog = (more: Partial<AgentCatalogOptions> = {}) =>
+    new AgentCatalog({
+      settings: { layers: key => values[key] ?? [], onDidChange: settingsChanged.event },
+      environment: {
+        current: () => environment(bin),
+        async get() {
+          shellAsked++
+          return environment(`${shellBin}:${bin}`)
+        },
+        refresh() {},
+      },
+      trust: {
+        get trusted() {
+          return trusted
+        },
+        onDidChange: trustChanged.event,
+      },
+      lastUsed: {
+        get: () => lastUsed,
+        set: id => {
+          lastUsed = id
+        },
+      },
+      log: silentLogger,
+      demo: demoAgent('/parley/demo-agent.mjs'),
+      ...more,
+    })
+  const user = (value: unknown): SettingLayer[] => [{ scope: 'user', value }]
+  const ids = (of: AgentCatalog) => of.agents.map(agent => agent.id)
+
+  before(function () {
+    if (platform === 'win32') this.skip()
+  })
+  beforeEach(() => {
+    bin = mkdtempSync(join(tmpdir(), 'parley-bin-'))
+    shellBin = mkdtempSync(join(tmpdir(), 'parley-bin-'))
+    values = {}
+    lastUsed = undefined
+    trusted = true
+    shellAsked = 0
+  })
+  afterEach(() => {
+    for (const directory of [bin, shellBin]) rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('has the demo agent when there is nothing else', async () => {
+    const agents = catalog()
+    await agents.ready()
+    assert.deepEqual(ids(agents), ['demo'])
+    assert.equal(agents.defaultAgent?.id, 'demo')
+    assert.deepEqual(agents.problems, [])
+  })
+
+  it('has the agents of the settings, then presets found on the PATH, then the demo agent', async () => {
+    put(bin, 'gemini')
+    put(shellBin, 'claude-code-acp')
+    values.agents = user({ mine: { command: 'x' } })
+    const agents = catalog()
+    assert.deepEqual(ids(agents), ['mine', 'demo'])
+    await agents.ready()
+    assert.deepEqual(ids(agents), ['mine', 'claude', 'gemini', 'demo'])
+    const gemini = agents.get('gemini')
+    assert.deepEqual(
+      [gemini?.command, gemini?.args, gemini?.source, gemini?.startable],
+      ['gemini', ['--acp'], 'preset', true],
+    )
+    assert.equal(agents.get('claude')?.command, 'claude-code-acp')
+  })
+
+  it("prefers a preset's newer command", async () => {
+    put(bin, 'claude-code-acp')
+    put(shellBin, 'claude-agent-acp')
+    const agents = catalog()
+    await agents.ready()
+    assert.equal(agents.get('claude')?.command, 'claude-agent-acp')
+  })
+
+  it('lets the settings take the place of a preset and of the demo agent', async () => {
+    put(bin, 'gemini')
+    values.agents = user({ gemini: { command: 'node', args: ['gemini.js'] }, demo: { command: 'mine' } })
+    const agents = catalog()
+    await agents.ready()
+    assert.deepEqual(ids(agents), ['gemini', 'demo'])
+    assert.equal(agents.get('gemini')?.command, 'node')
+    assert.equal(agents.get('gemini')?.name, 'Gemini CLI')
+    assert.equal(agents.get('demo')?.source, 'settings')
+  })
+
+  it('follows the settings, and tells', () => {
+    const agents = catalog()
+    let told = 0
+    agents.onDidChange(() => told++)
+    values.agents = user({ mine: { command: 'x' }, bad: {} })
+    settingsChanged.fire()
+    assert.equal(told, 1)
+    assert.deepEqual(ids(agents), ['mine', 'demo'])
+    assert.deepEqual(agents.problems.map(describeProblem), [
+      'parley.agents › bad › command (user settings): expected a string, found nothing.',
+    ])
+    agents.dispose()
+    settingsChanged.fire()
+    assert.equal(told, 1)
+  })
+
+  it('sees what was installed meanwhile when it is refreshed', async () => {
+    const agents = catalog()
+    await agents.ready()
+    put(shellBin, 'codex-acp')
+    await agents.ready()
+    assert.deepEqual(ids(agents), ['demo'])
+    let told = 0
+    agents.onDidChange(() => told++)
+    await agents.refresh()
+    assert.deepEqual(ids(agents), ['codex', 'demo'])
+    assert.equal(told, 1)
+  })
+
+  it('lists agents in an untrusted workspace, none startable, and runs no shell', async () => {
+    trusted = false
+    put(bin, 'gemini')
+    put(shellBin, 'codex-acp')
+    const agents = catalog()
+    await agents.ready()
+    assert.deepEqual(ids(agents), ['gemini', 'demo'])
+    assert.ok(agents.agents.every(agent => !agent.startable && agent.reason?.includes('trusted')))
+    assert.equal(shellAsked, 0)
+
+    const found = new Promise<void>(resolve =>
+      agents.onDidChange(() => {
+        if (agents.get('codex')) resolve()
+      }),
+    )
+    trusted = true
+    trustChanged.fire()
+    await found
+    assert.deepEqual(ids(agents), ['codex', 'gemini', 'demo'])
+    assert.ok(agents.agents.every(agent => agent.startable))
+  })
+
+  it('keeps what it has when the search fails', async () => {
+    put(bin, 'gemini')
+    const agents = catalog({
+      environment: {
+        current: () => environment(bin),
+        get: () => Promise.reject(new Error('no')),
+        refresh() {},
+      },
+    })
+    await agents.ready()
+    assert.deepEqual(ids(agents), ['gemini', 'demo'])
+  })
+
+  describe('the default agent', () => {
+    beforeEach(() => {
+      put(bin, 'gemini')
+      values.agents = user({ mine: { command: 'x' }, other: { command: 'y' } })
+    })
+
+    it('is the first there is, then the one used last', async () => {
+      const agents = catalog()
+      await agents.ready()
+      assert.equal(agents.defaultAgent?.id, 'mine')
+      let told = 0
+      agents.onDidChange(() => told++)
+      await agents.markUsed('other')
+      await agents.markUsed('other')
+      assert.equal(agents.defaultAgent?.id, 'other')
+      assert.equal(told, 1)
+      lastUsed = 'gone'
+      assert.equal(agents.defaultAgent?.id, 'mine')
+    })
+
+    it("is the setting's, the nearest scope's first", async () => {
+      lastUsed = 'other'
+      values.defaultAgent = [
+        { scope: 'default', value: '' },
+        { scope: 'user', value: 'mine' },
+        { scope: 'workspace', value: 'gemini' },
+      ]
+      const agents = catalog()
+      await agents.ready()
+      assert.equal(agents.defaultAgent?.id, 'gemini')
+      assert.deepEqual(agents.problems, [])
+    })
+
+    const wrong: Array<[string, unknown, string]> = [
+      ['an unknown id', 'nope', 'there is no agent with the id "nope" (there are mine, other, gemini, demo)'],
+      [
+        'a preset that is not installed',
+        'codex',
+        'Codex is a well-known agent, but codex-acp is not on the PATH',
+      ],
+      ['no text', 7, 'expected the id of an agent, found a number'],
+    ]
+    for (const [what, value, message] of wrong) {
+      it(`is the one used last when the setting names ${what}, which is told`, async () => {
+        lastUsed = 'other'
+        values.defaultAgent = [{ scope: 'workspace', value }]
+        const agents = catalog()
+        await agents.ready()
+        assert.equal(agents.defaultAgent?.id, 'other')
+        assert.deepEqual(agents.problems.map(describeProblem), [
+          `parley.defaultAgent (workspace settings): ${message}.`,
+        ])
+      })
+    }
+
+    it('is not called missing before the whole PATH was searched', async () => {
+      put(shellBin, 'codex-acp')
+      values.defaultAgent = user('codex')
+      const agents = catalog()
+      assert.deepEqual(agents.problems, [])
+      await agents.ready()
+      assert.deepEqual(agents.problems, [])
+      assert.equal(agents.defaultAgent?.id, 'codex')
+    })
+  })
+})
+
+describe('the presets', () => {
+  it('have ids of their own, and commands that are looked for on the PATH', () => {
+    const all = agentPresets.map(preset => preset.id)
+    assert.equal(new Set(all).size, all.length)
+    assert.ok(!all.includes('demo'))
+    for (const { launches } of agentPresets) {
+      assert.ok(launches.length > 0)
+      for (const { command } of launches) assert.match(command, /^[a-z][a-z-]*$/)
+    }
+  })
+})

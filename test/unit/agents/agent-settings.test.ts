@@ -1,0 +1,239 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { readAgentSettings } from '../../../src/agents/agent-settings.ts'
+import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
+import { describeProblem } from '../../../src/agents/setting-problem.ts'
+
+const user = (value: unknown): SettingLayer => ({ scope: 'user', value })
+const workspace = (value: unknown): SettingLayer => ({ scope: 'workspace', value })
+const problemsOf = (...layers: SettingLayer[]) => readAgentSettings(layers).problems.map(describeProblem)
+
+describe('the setting parley.agents', () => {
+  it('gives agents with defaults for what may be left out', () => {
+    const { agents, problems } = readAgentSettings([user({ mine: { command: ' my-agent ' } })])
+    assert.deepEqual(problems, [])
+    assert.deepEqual(agents, [
+      { id: 'mine', name: 'mine', command: 'my-agent', args: [], env: {}, source: 'settings' },
+    ])
+  })
+
+  it('takes every option', () => {
+    const entry = {
+      name: 'My agent',
+      command: '/opt/agent',
+      args: ['--acp', ''],
+      env: { KEY: '${env:KEY}' },
+      cwd: '${workspaceFolder}/sub',
+      icon: 'rocket',
+    }
+    const { agents } = readAgentSettings([user({ mine: entry })])
+    assert.deepEqual(agents, [{ id: 'mine', ...entry, source: 'settings' }])
+  })
+
+  it('names an entry that is wrong, and the others work', () => {
+    const layers = [
+      user({
+        good: { command: 'good' },
+        claude: { command: 'claude-agent-acp', args: ['--acp', 'x', 3] },
+        also: { command: 'also' },
+      }),
+    ]
+    const { agents, problems } = readAgentSettings(layers)
+    assert.deepEqual(
+      agents.map(agent => agent.id),
+      ['good', 'also'],
+    )
+    assert.equal(problems.length, 1)
+    assert.equal(problems[0]?.where, 'parley.agents › claude › args[2]')
+    assert.equal(problems[0]?.fatal, true)
+    assert.deepEqual(problems.map(describeProblem), [
+      'parley.agents › claude › args[2] (user settings): expected a string, found a number.',
+    ])
+  })
+
+  const bad: Array<[string, unknown, string]> = [
+    [
+      'no command',
+      { a: {} },
+      'parley.agents › a › command (user settings): expected a string, found nothing.',
+    ],
+    [
+      'an empty command',
+      { a: { command: '  ' } },
+      'parley.agents › a › command (user settings): expected a string that is not empty, found an empty string.',
+    ],
+    [
+      'a command with a NUL',
+      { a: { command: 'a\0b' } },
+      'parley.agents › a › command (user settings): expected a string without NUL characters, found one.',
+    ],
+    [
+      'args that are a string',
+      { a: { command: 'x', args: '--acp' } },
+      'parley.agents › a › args (user settings): expected an array, found a string.',
+    ],
+    [
+      'env that is an array',
+      { a: { command: 'x', env: ['A=1'] } },
+      'parley.agents › a › env (user settings): expected an object, found an array.',
+    ],
+    [
+      'an env value that is a number',
+      { a: { command: 'x', env: { A: 1 } } },
+      'parley.agents › a › env › A (user settings): expected a string, found a number.',
+    ],
+    [
+      'an env name that cannot be',
+      { a: { command: 'x', env: { 'A=B': '1' } } },
+      'parley.agents › a › env › A=B (user settings): expected the name of an environment variable, found one that no system takes.',
+    ],
+    [
+      'a cwd of null',
+      { a: { command: 'x', cwd: null } },
+      'parley.agents › a › cwd (user settings): expected a string, found null.',
+    ],
+    [
+      'an entry that is a string',
+      { a: 'claude --acp' },
+      'parley.agents › a (user settings): expected an object with a "command", found a string.',
+    ],
+    [
+      'an empty id',
+      { '': { command: 'x' } },
+      'parley.agents ›  (user settings): expected an id that is not empty, found an empty one.',
+    ],
+    [
+      'a list of agents',
+      [{ command: 'x' }],
+      'parley.agents (user settings): expected an object of agents by their ids, found an array.',
+    ],
+  ]
+  for (const [what, value, sentence] of bad) {
+    it(`names ${what}`, () => {
+      const { agents, problems } = readAgentSettings([user(value)])
+      assert.deepEqual(agents, [])
+      assert.deepEqual(problems.map(describeProblem), [sentence])
+      assert.ok(problems[0]?.fatal)
+    })
+  }
+
+  it('tells of an unknown option and uses the agent all the same', () => {
+    const { agents, problems } = readAgentSettings([user({ a: { command: 'x', arguments: [] } })])
+    assert.equal(agents.length, 1)
+    assert.equal(problems[0]?.where, 'parley.agents › a › arguments')
+    assert.equal(problems[0]?.fatal, false)
+  })
+
+  it('tells of a bad name or icon and does without it', () => {
+    const { agents, problems } = readAgentSettings([user({ a: { command: 'x', name: 3, icon: '' } })])
+    assert.deepEqual(agents, [{ id: 'a', name: 'a', command: 'x', args: [], env: {}, source: 'settings' }])
+    assert.deepEqual(
+      problems.map(({ where, fatal }) => [where, fatal]),
+      [
+        ['parley.agents › a › name', false],
+        ['parley.agents › a › icon', false],
+      ],
+    )
+  })
+
+  it('calls an entry without a name after the well-known agent of its id', () => {
+    const { agents } = readAgentSettings([user({ gemini: { command: 'x' } })], id =>
+      id === 'gemini' ? { name: 'Gemini CLI', icon: 'sparkle' } : undefined,
+    )
+    assert.equal(agents[0]?.name, 'Gemini CLI')
+    assert.equal(agents[0]?.icon, 'sparkle')
+  })
+
+  it('merges the scopes as VS Code does: objects by key, the nearer scope wins', () => {
+    const { agents, problems } = readAgentSettings([
+      user({ a: { command: 'x', args: ['1', '2'], env: { A: '1', B: '1' } }, b: { command: 'y' } }),
+      workspace({ a: { args: ['3'], env: { B: '2' } }, c: { command: 'z' } }),
+    ])
+    assert.deepEqual(problems, [])
+    assert.deepEqual(
+      agents.map(({ id, command, args, env }) => ({ id, command, args, env })),
+      [
+        { id: 'a', command: 'x', args: ['3'], env: { A: '1', B: '2' } },
+        { id: 'b', command: 'y', args: [], env: {} },
+        { id: 'c', command: 'z', args: [], env: {} },
+      ],
+    )
+  })
+
+  it('names the scope in which the wrong value stands', () => {
+    const layers = [user({ a: { command: 'x', cwd: 1 } }), workspace({ a: { args: [1] } })]
+    assert.deepEqual(problemsOf(...layers), [
+      'parley.agents › a › args[0] (workspace settings): expected a string, found a number.',
+      'parley.agents › a › cwd (user settings): expected a string, found a number.',
+    ])
+    assert.deepEqual(problemsOf({ scope: 'folder', folder: 'api', value: 7 }), [
+      'parley.agents (settings of the folder "api"): expected an object of agents by their ids, found a number.',
+    ])
+  })
+
+  it('keeps the other scopes when one is no object at all', () => {
+    const { agents, problems } = readAgentSettings([user({ a: { command: 'x' } }), workspace('nonsense')])
+    assert.deepEqual(
+      agents.map(agent => agent.id),
+      ['a'],
+    )
+    assert.equal(problems[0]?.scope, 'workspace')
+  })
+
+  it('never repeats a string of the settings, which may be a secret', () => {
+    const secret = 'sk-0123456789'
+    for (const value of [
+      { a: secret },
+      { a: { command: 'x', env: secret } },
+      { a: { command: 'x', args: secret } },
+    ]) {
+      assert.ok(!problemsOf(user(value)).join().includes(secret))
+    }
+  })
+
+  it('takes anything at all without failing, and gives only agents that can be used', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue(), { maxLength: 3 }), values => {
+        const layers = values.map(value => user(value))
+        const { agents, problems } = readAgentSettings(layers)
+        for (const agent of agents) {
+          assert.ok(agent.command.trim() !== '')
+          assert.ok([...agent.args, ...Object.values(agent.env)].every(text => typeof text === 'string'))
+        }
+        for (const problem of problems)
+          assert.match(describeProblem(problem), /^parley\.agents.* \(user settings\): .+\.$/s)
+      }),
+    )
+  })
+
+  const text = fc.string().filter(value => !value.includes('\0'))
+  const filled = text.filter(value => value.trim() !== '')
+  const goodEntry = fc.record(
+    {
+      command: filled,
+      args: fc.array(text),
+      env: fc.dictionary(
+        filled.filter(name => !name.includes('=')),
+        text,
+        { noNullPrototype: true },
+      ),
+    },
+    { requiredKeys: ['command'] },
+  )
+  it('is not disturbed by bad entries beside good ones', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(filled, goodEntry, { noNullPrototype: true }),
+        fc.dictionary(filled, fc.oneof(fc.string(), fc.constant({ command: 1 }), fc.constant(null)), {
+          noNullPrototype: true,
+        }),
+        (good, bad) => {
+          const both = { ...bad, ...good }
+          const { agents } = readAgentSettings([user(both)])
+          assert.deepEqual(agents.map(agent => agent.id).sort(), Object.keys(good).sort())
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import {
+  joinPaths,
+  mergeEnvironment,
+  pathOf,
+  withoutEditorVariables,
+} from '../../../src/agents/environment.ts'
+
+const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
+
+describe("the environment without the editor's variables", () => {
+  it('removes what VS Code, code-server and Electron set for themselves', () => {
+    const env = {
+      VSCODE_PID: '1',
+      VSCODE_IPC_HOOK: '/run/x.sock',
+      VSCODE_IPC_HOOK_CLI: '/run/y.sock',
+      VSCODE_NLS_CONFIG: '{}',
+      VSCODE_ESM_ENTRYPOINT: 'vs/workbench/api/node/extensionHostProcess',
+      VSCODE_HANDLES_UNCAUGHT_ERRORS: 'true',
+      VSCODE_GIT_ASKPASS_MAIN: '/x',
+      CODE_SERVER_SESSION_SOCKET: '/x',
+      CODE_SERVER_PARENT_PID: '1',
+      ELECTRON_RUN_AS_NODE: '1',
+      ELECTRON_NO_ATTACH_CONSOLE: '1',
+      ELECTRON_NO_ASAR: '1',
+      APPLICATION_INSIGHTS_NO_DIAGNOSTIC_CHANNEL: '1',
+      CHROME_DESKTOP: 'code.desktop',
+      ORIGINAL_XDG_CURRENT_DESKTOP: 'GNOME',
+      NODE_CHANNEL_FD: '3',
+      PWD: '/somewhere',
+      _: '/usr/bin/code',
+      NOT_SET: undefined,
+    }
+    assert.deepEqual(without(env), {})
+  })
+
+  it("keeps what is the person's", () => {
+    const env = {
+      PATH: '/bin',
+      HOME: '/home/me',
+      ANTHROPIC_API_KEY: 'k',
+      NODE_OPTIONS: '--max-old-space-size=8192',
+      NODE_EXTRA_CA_CERTS: '/ca.pem',
+      NO_COLOR: '1',
+      ELECTRON_MIRROR: 'mirror',
+      ELECTRON_GET_USE_PROXY: '1',
+      GIT_ASKPASS: '/usr/bin/ksshaskpass',
+      BROWSER: 'firefox',
+      TERM_PROGRAM: 'iTerm.app',
+      TERM_PROGRAM_VERSION: '3',
+      MY_VSCODE_THING: '1',
+      GDK_PIXBUF_MODULE_FILE: '/nix/store/x',
+    }
+    assert.deepEqual(without(env), env)
+  })
+
+  it("takes the debugger's preload out of NODE_OPTIONS and leaves the rest", () => {
+    const bootloader = '/home/me/.vscode/extensions/ms-vscode.js-debug/src/bootloader.js'
+    const cases: Array<[string, string | undefined]> = [
+      [`--require ${bootloader}`, undefined],
+      [`--require "${bootloader}" --max-old-space-size=1`, '--max-old-space-size=1'],
+      [`--no-warnings -r /a\\ b/bootloader.js --import=./mine.mjs`, '--no-warnings --import=./mine.mjs'],
+      ['--require ./mine.js', '--require ./mine.js'],
+    ]
+    for (const [options, kept] of cases) assert.equal(without({ NODE_OPTIONS: options }).NODE_OPTIONS, kept)
+  })
+
+  it('removes helpers that need a removed variable to talk to this window', () => {
+    const env = {
+      GIT_ASKPASS: '/usr/share/code/resources/app/extensions/git/dist/askpass.sh',
+      SSH_ASKPASS: '/usr/share/code/resources/app/extensions/git/dist/ssh-askpass.sh',
+      BROWSER: '/root/.vscode-server/bin/abc/bin/helpers/browser.sh',
+      TERM_PROGRAM: 'vscode',
+      TERM_PROGRAM_VERSION: '1.103.2',
+    }
+    assert.deepEqual(without(env), {})
+  })
+
+  it('restores what the snap changed', () => {
+    const env = {
+      SNAP: '/snap/code/1',
+      SNAP_NAME: 'code',
+      GDK_PIXBUF_MODULE_FILE: '/snap/x',
+      GTK_PATH: '/snap/x',
+      GTK_PATH_VSCODE_SNAP_ORIG: '',
+      XDG_DATA_DIRS: '/snap/share',
+      XDG_DATA_DIRS_VSCODE_SNAP_ORIG: '/usr/share',
+    }
+    assert.deepEqual(without(env), { XDG_DATA_DIRS: '/usr/share' })
+  })
+
+  it('looks at names without their case on Windows', () => {
+    assert.deepEqual(withoutEditorVariables({ Vscode_Pid: '1', Path: 'x' }, 'win32'), { Path: 'x' })
+  })
+
+  it('does the same done twice', () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom('VSCODE_X', 'NODE_OPTIONS', 'TERM_PROGRAM', 'BROWSER', 'A_VSCODE_SNAP_ORIG', 'A'),
+    )
+    const value = fc.oneof(fc.string(), fc.constantFrom('vscode', '--require /x/bootloader.js --y'))
+    fc.assert(
+      fc.property(fc.dictionary(name, value, { noNullPrototype: true }), env => {
+        const once = without(env)
+        assert.deepEqual(without(once), once)
+      }),
+    )
+  })
+})
+
+describe('environments put together', () => {
+  it('replaces a variable whatever its case on Windows, and only there', () => {
+    assert.deepEqual(mergeEnvironment({ Path: 'a', X: '1' }, { PATH: 'b' }, 'win32'), { X: '1', PATH: 'b' })
+    assert.deepEqual(mergeEnvironment({ Path: 'a' }, { PATH: 'b' }, 'linux'), { Path: 'a', PATH: 'b' })
+    assert.equal(pathOf({ Path: 'a' }, 'win32'), 'a')
+    assert.equal(pathOf({ Path: 'a' }, 'linux'), '')
+  })
+
+  it('joins PATHs without empty or repeated directories', () => {
+    assert.equal(joinPaths(['/a:/b::', '', '/b:/c'], 'linux'), '/a:/b:/c')
+    assert.equal(joinPaths(['C:\\a;C:\\b', 'C:\\a'], 'win32'), 'C:\\a;C:\\b')
+  })
+})

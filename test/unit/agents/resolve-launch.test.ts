@@ -1,0 +1,199 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { AgentDefinition } from '../../../src/agents/definition.ts'
+import { demoAgent } from '../../../src/agents/demo-agent.ts'
+import { findCommand, searchedDirectories } from '../../../src/agents/find-command.ts'
+import type { LaunchEnvironment } from '../../../src/agents/launch-environment.ts'
+import { type LaunchContext, resolveLaunch } from '../../../src/agents/resolve-launch.ts'
+
+const { platform } = process
+
+describe('what is spawned', () => {
+  let root: string
+  let context: LaunchContext
+  const program = (name: string, mode = 0o755) => {
+    const path = join(root, name)
+    mkdirSync(join(path, '..'), { recursive: true })
+    writeFileSync(path, '#!/bin/sh\n')
+    chmodSync(path, mode)
+    return path
+  }
+  const agent = (more: Partial<AgentDefinition>): AgentDefinition => ({
+    id: 'mine',
+    name: 'Mine',
+    command: 'agent',
+    args: [],
+    env: {},
+    source: 'settings',
+    ...more,
+  })
+  const launch = async (definition: AgentDefinition, more: Partial<LaunchContext> = {}) => {
+    const resolution = await resolveLaunch(definition, { ...context, ...more })
+    assert.ok('ok' in resolution, JSON.stringify(resolution))
+    return { ...resolution.ok, notes: resolution.notes }
+  }
+  const failure = async (definition: AgentDefinition, more: Partial<LaunchContext> = {}) => {
+    const resolution = await resolveLaunch(definition, { ...context, ...more })
+    assert.ok('failure' in resolution, JSON.stringify(resolution))
+    return resolution
+  }
+  const withPath = (...directories: string[]): LaunchEnvironment => ({
+    env: { PATH: directories.join(delimiter), TOKEN: 'secret' },
+    platform,
+    source: 'login-shell',
+  })
+
+  before(function () {
+    // The programs of these tests are made executable by their mode.
+    if (platform === 'win32') this.skip()
+  })
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-launch-')))
+    for (const directory of ['one', 'two', 'bin']) mkdirSync(join(root, directory))
+    context = {
+      environment: withPath(join(root, 'empty'), join(root, 'bin')),
+      folders: [
+        { name: 'one', path: join(root, 'one') },
+        { name: 'two', path: join(root, 'two') },
+      ],
+      userHome: root,
+    }
+  })
+  afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+  it('is the command found on the PATH, in the first folder, with the environment', async () => {
+    const path = program('bin/agent')
+    assert.deepEqual(await launch(agent({ args: ['--acp'], env: { MORE: '1' } })), {
+      command: path,
+      args: ['--acp'],
+      env: { ...context.environment.env, MORE: '1' },
+      cwd: join(root, 'one'),
+      notes: [],
+    })
+  })
+
+  it('starts in the home directory when no folder is open', async () => {
+    program('bin/agent')
+    assert.equal((await launch(agent({}), { folders: [] })).cwd, root)
+  })
+
+  it('replaces variables in command, args, env and cwd', async () => {
+    const path = program('two/tools/agent')
+    const definition = agent({
+      command: '${workspaceFolder:two}/tools/agent',
+      args: ['--root=${workspaceFolder}', '${userHome}'],
+      env: { KEY: '${env:TOKEN}' },
+      cwd: '${workspaceFolder:two}',
+    })
+    const { command, args, env, cwd } = await launch(definition)
+    assert.deepEqual(
+      { command, args, cwd },
+      { command: path, args: [`--root=${join(root, 'one')}`, root], cwd: join(root, 'two') },
+    )
+    assert.equal(env.KEY, 'secret')
+  })
+
+  it('takes ~ for the home directory, in command and cwd', async () => {
+    const path = program('bin/agent')
+    const { command, cwd } = await launch(agent({ command: '~/bin/agent', cwd: '~' }))
+    assert.deepEqual({ command, cwd }, { command: path, cwd: root })
+  })
+
+  it('takes a relative command from its cwd, and a relative cwd from the first folder', async () => {
+    const path = program('one/sub/agent')
+    const { command, cwd } = await launch(agent({ command: './agent', cwd: 'sub' }))
+    assert.deepEqual({ command, cwd }, { command: path, cwd: join(root, 'one/sub') })
+  })
+
+  it("searches the agent's own PATH when it sets one", async () => {
+    const path = program('two/agent')
+    const definition = agent({ env: { PATH: `\${workspaceFolder:two}${delimiter}\${env:PATH}` } })
+    const { command, env } = await launch(definition)
+    assert.equal(command, path)
+    assert.ok(env.PATH?.endsWith(context.environment.env.PATH ?? '?'))
+  })
+
+  it('is not found: with the command and the directories that were searched', async () => {
+    const { failure: missing, message } = await failure(agent({ command: 'no-such-agent' }))
+    assert.deepEqual(missing, {
+      kind: 'command-missing',
+      command: 'no-such-agent',
+      searched: [join(root, 'empty'), join(root, 'bin')],
+    })
+    assert.equal(message, 'The program "no-such-agent" was not found in the 2 directories of the PATH.')
+  })
+
+  it('is not found at an absolute path, nor where nothing may be run', async () => {
+    const path = program('bin/agent', 0o644)
+    const { failure: missing, message } = await failure(agent({ command: path }))
+    assert.deepEqual(missing, { kind: 'command-missing', command: path, searched: [join(root, 'bin')] })
+    assert.equal(message, `There is no program at ${path}.`)
+    assert.equal((await failure(agent({}))).failure.kind, 'command-missing')
+    mkdirSync(join(root, 'bin/dir'))
+    assert.equal((await failure(agent({ command: 'dir' }))).failure.kind, 'command-missing')
+  })
+
+  it('says that the PATH is empty', async () => {
+    const { message } = await failure(agent({}), { environment: withPath() })
+    assert.equal(message, 'The program "agent" was not found: the PATH is empty.')
+  })
+
+  it('never takes a program from a relative directory of the PATH', async () => {
+    program('one/agent')
+    const environment = withPath('.', 'one', '', join(root, 'bin'))
+    assert.equal((await failure(agent({}), { environment })).failure.kind, 'command-missing')
+    assert.deepEqual(searchedDirectories(environment.env, platform), [join(root, 'bin')])
+  })
+
+  it('says which variable of which setting is wrong', async () => {
+    program('bin/agent')
+    const definition = agent({ args: ['ok', '${workspaceFolder:three}'], cwd: '${nope}' })
+    const { failure: wrong, message } = await failure(definition)
+    assert.equal(wrong.kind, 'spawn')
+    assert.equal(
+      message,
+      'parley.agents › mine › args[1]: ${workspaceFolder:three}: no workspace folder has this name (there are "one", "two"). ' +
+        'parley.agents › mine › cwd: ${nope}: no variable has this name.',
+    )
+  })
+
+  it('goes on with an environment variable that is not set, and notes it', async () => {
+    program('bin/agent')
+    const { args, notes } = await launch(agent({ args: ['[${env:NOPE}]'] }))
+    assert.deepEqual(args, ['[]'])
+    assert.deepEqual(notes, [
+      'parley.agents › mine › args[0]: ${env:NOPE}: the environment variable NOPE is not set: it stands for nothing.',
+    ])
+  })
+
+  it('says that a command is empty once its variables are replaced', async () => {
+    assert.match((await failure(agent({ command: '${env:NOPE}' }))).message, /command: it is empty once/)
+  })
+
+  it('says that its cwd does not exist, or is a file', async () => {
+    const path = program('bin/agent')
+    for (const cwd of [join(root, 'nowhere'), path]) {
+      const { failure: wrong, message } = await failure(agent({ cwd }))
+      assert.equal(wrong.kind, 'spawn')
+      assert.equal(message, `The directory to start "Mine" in does not exist: ${cwd}`)
+    }
+  })
+
+  it('takes the demo agent as it is, whatever its path looks like', async () => {
+    const demo = demoAgent(join(root, '${userHome}', 'demo.mjs'))
+    const { command, args, env } = await launch(demo)
+    assert.equal(command, process.execPath)
+    assert.deepEqual(args, [join(root, '${userHome}', 'demo.mjs')])
+    assert.equal(env.ELECTRON_RUN_AS_NODE, '1')
+  })
+
+  it('finds the first of several programs of one name', async () => {
+    program('bin/agent')
+    const first = program('two/agent')
+    const { env } = withPath(join(root, 'two'), join(root, 'bin'))
+    assert.deepEqual(await findCommand('agent', { env, cwd: root, platform }), { path: first })
+  })
+})

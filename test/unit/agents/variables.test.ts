@@ -1,0 +1,147 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { substitute, type VariableContext, variablesIn } from '../../../src/agents/variables.ts'
+
+const context: VariableContext = {
+  folders: [
+    { name: 'api', path: '/work/api' },
+    { name: 'web app', path: '/work/web' },
+  ],
+  userHome: '/home/me',
+  env: { TOKEN: 'secret', EMPTY: '', Path: 'C:\\bin', TRICK: '${env:TOKEN}$&$1' },
+  platform: 'linux',
+}
+
+describe('variables in settings', () => {
+  const known: Array<[string, string]> = [
+    ['${workspaceFolder}', '/work/api'],
+    ['${workspaceFolder:api}/x', '/work/api/x'],
+    ['${workspaceFolder:web app}', '/work/web'],
+    ['${workspaceFolderBasename}', 'api'],
+    ['${userHome}/bin', '/home/me/bin'],
+    ['Bearer ${env:TOKEN}', 'Bearer secret'],
+    ['[${env:EMPTY}]', '[]'],
+    ['a${pathSeparator}b${/}c', 'a/b/c'],
+    ['${env:TOKEN}${env:TOKEN}', 'secretsecret'],
+    ['', ''],
+    ['$HOME $ {x} ${', '$HOME $ {x} ${'],
+  ]
+  for (const [text, replaced] of known) {
+    it(`replaces ${text || 'nothing in an empty text'}`, () => {
+      assert.deepEqual(substitute(text, context), { text: replaced, problems: [] })
+    })
+  }
+
+  it('does not look again at what a variable stands for', () => {
+    assert.deepEqual(substitute('${env:TRICK}', context), { text: '${env:TOKEN}$&$1', problems: [] })
+    const odd = { ...context, folders: [{ name: 'x', path: '/${env:TOKEN}' }] }
+    assert.equal(substitute('${workspaceFolder}', odd).text, '/${env:TOKEN}')
+  })
+
+  it('knows no variable from the inside of an object', () => {
+    for (const name of ['env:constructor', 'env:__proto__', 'constructor', '__proto__', 'toString']) {
+      assert.equal(substitute(`\${${name}}`, context).problems.length, 1, name)
+    }
+  })
+
+  const unknown: Array<[string, RegExp]> = [
+    ['${nope}', /^no variable has this name$/],
+    ['${}', /^no variable has this name$/],
+    ['${file}', /^no variable has this name$/],
+    ['${command:x}', /^no variable has this name$/],
+    ['${userHome:x}', /^no variable has this name$/],
+    ['${TOKEN}', /did you mean \$\{env:TOKEN\}\?$/],
+    ['${API_KEY}', /did you mean \$\{env:API_KEY\}\?$/],
+    ['${env:}', /the name of an environment variable is missing/],
+    ['${workspaceFolder:nope}', /^no workspace folder has this name \(there are "api", "web app"\)$/],
+    ['${input:key}', /asked for in parley\.mcpServers only/],
+  ]
+  for (const [text, message] of unknown) {
+    it(`leaves ${text} as it is and says why`, () => {
+      const substitution = substitute(`a ${text} b`, context)
+      assert.equal(substitution.text, `a ${text} b`)
+      assert.equal(substitution.problems.length, 1)
+      assert.equal(substitution.problems[0]?.variable, text)
+      assert.equal(substitution.problems[0]?.fatal, true)
+      assert.match(substitution.problems[0]?.message ?? '', message)
+    })
+  }
+
+  it('says that no folder is open', () => {
+    for (const text of ['${workspaceFolder}', '${workspaceFolderBasename}']) {
+      const [problem] = substitute(text, { ...context, folders: [] }).problems
+      assert.equal(problem?.message, 'no folder of this machine is open')
+    }
+  })
+
+  it('takes an unset environment variable for nothing, as VS Code does, and tells it', () => {
+    const substitution = substitute('a${env:NOPE}b', context)
+    assert.equal(substitution.text, 'ab')
+    assert.deepEqual(
+      substitution.problems.map(problem => problem.fatal),
+      [false],
+    )
+  })
+
+  it('finds an environment variable whatever its case on Windows, and only there', () => {
+    assert.equal(substitute('${env:PATH}', { ...context, platform: 'win32' }).text, 'C:\\bin')
+    assert.equal(substitute('${env:PATH}', context).text, '')
+    assert.equal(substitute('a${/}b', { ...context, platform: 'win32' }).text, 'a\\b')
+  })
+
+  it('asks the caller first for variables of its own', () => {
+    const more = (name: string) => (name === 'input:key' ? '${env:TOKEN}' : undefined)
+    assert.deepEqual(substitute('${input:key}-${env:TOKEN}', context, more), {
+      text: '${env:TOKEN}-secret',
+      problems: [],
+    })
+  })
+
+  it('keeps a text without variables as it is', () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter(text => !text.includes('${')),
+        text => {
+          assert.deepEqual(substitute(text, context), { text, problems: [] })
+          assert.deepEqual(variablesIn(text), [])
+        },
+      ),
+    )
+  })
+
+  it('puts texts and values together piece by piece, whatever the values hold', () => {
+    // A piece that ends in `$` would make a variable of a `{` after it.
+    const literal = fc.string().filter(text => !text.includes('${') && !text.endsWith('$'))
+    const value = fc.string()
+    fc.assert(
+      fc.property(fc.array(fc.tuple(literal, value)), literal, (pairs, tail) => {
+        const env = Object.fromEntries(pairs.map(([, stands], at) => [`V${at}`, stands]))
+        const text = pairs.map(([before], at) => `${before}\${env:V${at}}`).join('') + tail
+        const expected = pairs.map(([before, stands]) => before + stands).join('') + tail
+        assert.deepEqual(substitute(text, { ...context, env }), { text: expected, problems: [] })
+        assert.deepEqual(
+          variablesIn(text),
+          pairs.map((_, at) => `env:V${at}`),
+        )
+      }),
+    )
+  })
+
+  it('never fails, and changes nothing without a variable or a problem', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom('${', '}', '${env:', 'input:', '${env:TOKEN}', '$', '{'),
+    )
+    fc.assert(
+      fc.property(fc.array(piece), pieces => {
+        const text = pieces.join('')
+        const { text: replaced, problems } = substitute(text, context)
+        for (const problem of problems) assert.ok(text.includes(problem.variable))
+        if (variablesIn(text).length === problems.filter(problem => problem.fatal).length) {
+          assert.equal(replaced, text)
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,296 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the settings' variables are written so
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
+import { describeProblem } from '../../../src/agents/setting-problem.ts'
+import { readMcpSettings } from '../../../src/mcp/mcp-settings.ts'
+
+const user = (value: unknown): SettingLayer => ({ scope: 'user', value })
+const workspace = (value: unknown): SettingLayer => ({ scope: 'workspace', value })
+const sentences = (value: unknown) => readMcpSettings([user(value)]).problems.map(describeProblem)
+const inUser = { scope: 'user', disabled: false }
+
+describe('the setting parley.mcpServers', () => {
+  it("reads VS Code's own shape", () => {
+    const { servers, inputs, problems } = readMcpSettings([
+      user({
+        inputs: [
+          { id: 'key', type: 'promptString', description: 'API key', password: true },
+          {
+            id: 'region',
+            type: 'pickString',
+            options: ['eu', { label: 'America', value: 'us' }],
+            default: 'eu',
+          },
+        ],
+        servers: {
+          files: {
+            type: 'stdio',
+            command: 'npx',
+            args: ['-y', 'server'],
+            env: { KEY: '${input:key}', PORT: 8080, UNSET: null },
+            envFile: '${workspaceFolder}/.env',
+            cwd: '${workspaceFolder}',
+          },
+          docs: {
+            type: 'http',
+            url: 'https://example.com/mcp',
+            headers: { Authorization: 'Bearer ${input:key}' },
+          },
+          old: { type: 'sse', url: 'https://example.com/sse' },
+        },
+      }),
+    ])
+    assert.deepEqual(problems, [])
+    assert.deepEqual(servers, [
+      {
+        name: 'files',
+        type: 'stdio',
+        ...inUser,
+        command: 'npx',
+        args: ['-y', 'server'],
+        env: { KEY: '${input:key}', PORT: '8080' },
+        envFile: '${workspaceFolder}/.env',
+        cwd: '${workspaceFolder}',
+      },
+      {
+        name: 'docs',
+        type: 'http',
+        ...inUser,
+        url: 'https://example.com/mcp',
+        headers: { Authorization: 'Bearer ${input:key}' },
+      },
+      { name: 'old', type: 'sse', ...inUser, url: 'https://example.com/sse', headers: {} },
+    ])
+    assert.deepEqual(inputs, [
+      { id: 'key', scope: 'user', type: 'promptString', description: 'API key', password: true, options: [] },
+      {
+        id: 'region',
+        scope: 'user',
+        type: 'pickString',
+        password: false,
+        default: 'eu',
+        options: [
+          { label: 'eu', value: 'eu' },
+          { label: 'America', value: 'us' },
+        ],
+      },
+    ])
+  })
+
+  for (const [what, wrap] of [
+    ['under mcpServers, as other clients have it', (servers: object) => ({ mcpServers: servers })],
+    ['as a bare map', (servers: object) => servers],
+  ] as const) {
+    it(`reads servers ${what}`, () => {
+      const { servers, problems } = readMcpSettings([
+        user(wrap({ a: { command: 'x' }, b: { url: 'http://b/' } })),
+      ])
+      assert.deepEqual(problems, [])
+      assert.deepEqual(
+        servers.map(({ name, type }) => [name, type]),
+        [
+          ['a', 'stdio'],
+          ['b', 'http'],
+        ],
+      )
+    })
+  }
+
+  it('knows how other clients call streamable HTTP, and what they keep beside a server', () => {
+    const { servers, problems } = readMcpSettings([
+      user({
+        mcpServers: {
+          a: { type: 'streamable-http', url: 'http://a/', autoApprove: [], disabled: false, timeout: 60 },
+          b: { type: 'streamableHttp', url: 'http://b/', disabled: true },
+        },
+      }),
+    ])
+    assert.deepEqual(problems, [])
+    assert.deepEqual(
+      servers.map(({ type, disabled }) => [type, disabled]),
+      [
+        ['http', false],
+        ['http', true],
+      ],
+    )
+  })
+
+  const bad: Array<[string, unknown, string]> = [
+    ['an array', [], 'parley.mcpServers (user settings): expected an object with "servers", found an array.'],
+    [
+      'servers that are an array',
+      { servers: [] },
+      'parley.mcpServers › servers (user settings): expected an object of servers by their names, found an array.',
+    ],
+    [
+      'a server that is a string',
+      { servers: { a: 'npx server' } },
+      'parley.mcpServers › servers › a (user settings): expected an object with a "command" or a "url", found a string.',
+    ],
+    [
+      'neither command nor url',
+      { servers: { a: {} } },
+      'parley.mcpServers › servers › a (user settings): expected a "command" or a "url", found neither.',
+    ],
+    [
+      'both command and url',
+      { servers: { a: { command: 'x', url: 'http://x/' } } },
+      'parley.mcpServers › servers › a (user settings): expected either a "command" or a "url", found both; "type" would decide.',
+    ],
+    [
+      'an unknown type',
+      { servers: { a: { type: 'ws', url: 'ws://x/' } } },
+      'parley.mcpServers › servers › a › type (user settings): expected "stdio", "http" or "sse", found another string.',
+    ],
+    [
+      'a type without its url',
+      { servers: { a: { type: 'http', command: 'x' } } },
+      'parley.mcpServers › servers › a › url (user settings): expected a string, found nothing.',
+    ],
+    [
+      'an argument that is a number',
+      { mcpServers: { a: { command: 'x', args: ['a', 1] } } },
+      'parley.mcpServers › mcpServers › a › args[1] (user settings): expected a string, found a number.',
+    ],
+    [
+      'an env value that is an object',
+      { a: { command: 'x', env: { A: {} } } },
+      'parley.mcpServers › a › env › A (user settings): expected a string, a number or null, found something else.',
+    ],
+    [
+      'inputs that are an object',
+      { inputs: {} },
+      'parley.mcpServers › inputs (user settings): expected an array, found an object.',
+    ],
+    [
+      'an input of an unknown type',
+      { inputs: [{ id: 'x', type: 'command' }] },
+      'parley.mcpServers › inputs[0] › type (user settings): expected "promptString" or "pickString", found a string.',
+    ],
+    [
+      'a pick without options',
+      { inputs: [{ id: 'x', type: 'pickString' }] },
+      'parley.mcpServers › inputs[0] › options (user settings): expected what to pick from, found nothing.',
+    ],
+    [
+      'an id that is there twice',
+      {
+        inputs: [
+          { id: 'x', type: 'promptString' },
+          { id: 'x', type: 'promptString' },
+        ],
+      },
+      'parley.mcpServers › inputs[1] › id (user settings): expected an id of its own, found one that an earlier input has.',
+    ],
+  ]
+  for (const [what, value, sentence] of bad) {
+    it(`names ${what}`, () => assert.ok(sentences(value).includes(sentence), sentences(value).join('\n')))
+  }
+
+  it('leaves out what is wrong, and the others work', () => {
+    const { servers, problems } = readMcpSettings([
+      user({ servers: { a: { command: 'x' }, b: {}, c: { url: 'http://c/' } } }),
+    ])
+    assert.deepEqual(
+      servers.map(server => server.name),
+      ['a', 'c'],
+    )
+    assert.equal(problems.length, 1)
+  })
+
+  it('tells of an unknown option, harmlessly', () => {
+    const { servers, problems } = readMcpSettings([
+      user({ servers: { a: { command: 'x', header: {} } }, nonsense: 1 }),
+    ])
+    assert.equal(servers.length, 1)
+    assert.deepEqual(
+      problems.map(({ where, fatal }) => [where, fatal]),
+      [
+        ['parley.mcpServers › servers › a › header', false],
+        ['parley.mcpServers › nonsense', false],
+      ],
+    )
+  })
+
+  it("lets a nearer scope's server take the whole place of a farther one", () => {
+    const { servers } = readMcpSettings([
+      user({
+        servers: {
+          a: { url: 'https://mine/', headers: { Authorization: '${input:key}' } },
+          b: { command: 'b' },
+        },
+      }),
+      workspace({ servers: { a: { url: 'https://theirs/' } } }),
+    ])
+    assert.deepEqual(servers, [
+      { name: 'b', type: 'stdio', ...inUser, command: 'b', args: [], env: {} },
+      { name: 'a', type: 'http', scope: 'workspace', disabled: false, url: 'https://theirs/', headers: {} },
+    ])
+  })
+
+  it('does not start the farther one when the nearer is wrong', () => {
+    const { servers, problems } = readMcpSettings([
+      user({ servers: { a: { command: 'x' } } }),
+      { scope: 'folder', folder: 'api', value: { servers: { a: { command: 1 } } } },
+    ])
+    assert.deepEqual(servers, [])
+    assert.equal(problems[0]?.folder, 'api')
+  })
+
+  it('never repeats a string of the settings', () => {
+    const secret = 'sk-0123456789'
+    for (const server of [
+      secret,
+      { command: 'x', env: secret },
+      { command: 'x', type: secret },
+      { url: secret, headers: [secret] },
+    ]) {
+      const problems = sentences({ servers: { a: server } })
+      assert.ok(!problems.join().includes(secret))
+    }
+  })
+
+  it('takes anything at all without failing', () => {
+    const entry = fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        {
+          type: fc.oneof(fc.constantFrom('stdio', 'http', 'sse'), fc.jsonValue()),
+          command: fc.oneof(fc.string(), fc.jsonValue()),
+          args: fc.jsonValue(),
+          env: fc.jsonValue(),
+          url: fc.oneof(fc.string(), fc.jsonValue()),
+          headers: fc.jsonValue(),
+        },
+        { requiredKeys: [], noNullPrototype: true },
+      ),
+    )
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        {
+          servers: fc.dictionary(fc.string(), entry, { noNullPrototype: true }),
+          mcpServers: fc.jsonValue(),
+          inputs: fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue())),
+        },
+        { requiredKeys: [], noNullPrototype: true },
+      ),
+    )
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 3 }), values => {
+        const { servers } = readMcpSettings(values.map(user))
+        assert.equal(new Set(servers.map(server => server.name)).size, servers.length)
+        for (const server of servers) {
+          if (server.type !== 'stdio') assert.ok(server.url !== '')
+          else
+            assert.ok(
+              [server.command, ...server.args, ...Object.values(server.env)].every(
+                text => typeof text === 'string',
+              ),
+            )
+        }
+      }),
+    )
+  })
+})

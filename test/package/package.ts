@@ -14,7 +14,13 @@ const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.P
 mkdirSync(outDirectory, { recursive: true })
 await runCommand(process.execPath, ['esbuild.mjs', '--production'], { cwd: projectDirectory })
 const vsce = join(projectDirectory, 'node_modules/@vscode/vsce/vsce')
-const how = ['--no-dependencies', '--allow-missing-repository', '--out', vsixFile]
+const how = [
+  '--no-dependencies',
+  '--allow-missing-repository',
+  '--no-rewrite-relative-links',
+  '--out',
+  vsixFile,
+]
 await runCommand(node, [vsce, 'package', ...how], { cwd: projectDirectory, env })
 
 const size = statSync(vsixFile).size

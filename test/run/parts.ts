@@ -86,7 +86,7 @@ export function allParts(): Part[] {
     suite('package content', [mocha, '--forbid-only', 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
-    check('lint and format', [biome, 'ci', '.']),
+    check('lint and format', [biome, 'ci', '--colors=off', '.']),
   ].filter(
     ({ run }) =>
       !Array.isArray(run) ||

@@ -22,8 +22,6 @@ export interface Echo {
   rest: string
   /** types of the prompt's other blocks that have not been echoed yet */
   others: string[]
-  /** an id that came with no content yet, so that it may or may not be the echo's */
-  candidate?: string
 }
 
 export function expectEcho(position: number, content: readonly ContentBlock[]): Echo {
@@ -47,10 +45,8 @@ export function takeEcho(
   if (messageId === undefined) return content.every(block => goesOn(echo, block)) ? 'ours' : undefined
   if (books.messages.has(`user\n${messageId}`)) return undefined
   const first = content[0]
-  if (first === undefined) {
-    echo.candidate = messageId
-    return 'ours'
-  }
+  // A message that begins empty: its first piece will tell.
+  if (first === undefined) return 'ours'
   if (!goesOn(echo, first)) return undefined
   claimEcho(state, messageId)
   return 'claimed'

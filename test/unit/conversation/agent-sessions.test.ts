@@ -1,0 +1,287 @@
+import { strict as assert } from 'node:assert'
+import { AgentRequestError } from '../../../src/acp/agent.ts'
+import type { SessionSetup } from '../../../src/acp/model.ts'
+import { AgentSessions, type AgentSessionsOptions } from '../../../src/conversation/agent-sessions.ts'
+import type { Change } from '../../../src/conversation/state.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { asking, chunk, modes, running, sketch, text, tool } from './updates.ts'
+
+const setup: SessionSetup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+const never = new AbortController().signal
+const refused = new AgentRequestError('session/load', 'not-found', {
+  code: -32002,
+  message: 'no such session',
+})
+
+function make(options: AgentSessionsOptions = {}) {
+  const agent = new FakeAgent()
+  return { agent, sessions: new AgentSessions(agent, options) }
+}
+
+async function opened(agent: FakeAgent, sessions: AgentSessions, sessionId: string) {
+  const session = sessions.newSession(setup)
+  agent.news.at(-1)!.resolve({ sessionId })
+  return session
+}
+
+describe('AgentSessions: new sessions', () => {
+  it('gives a session what the agent told at its start', async () => {
+    const { agent, sessions } = make()
+    const made = sessions.newSession(setup)
+    agent.news[0]!.resolve({
+      sessionId: 's',
+      configOptions: [modes()],
+      commands: [{ name: 'init', description: 'x' }],
+    })
+    const session = await made
+    assert.deepEqual([session.sessionId, session.phase], ['s', 'ready'])
+    assert.deepEqual(session.state.configOptions, [modes()])
+    assert.equal(session.state.commands[0]?.name, 'init')
+    assert.equal(sessions.get('s'), session)
+  })
+
+  it('never mixes two sessions of an agent, nor two agents', async () => {
+    const one = make()
+    const two = make()
+    const [a, b] = [await opened(one.agent, one.sessions, 'a'), await opened(one.agent, one.sessions, 'b')]
+    const other = await opened(two.agent, two.sessions, 'a')
+    one.agent.say('a', chunk('agent', 'for a'))
+    one.agent.say('b', chunk('agent', 'for b'))
+    two.agent.say('a', chunk('agent', 'for the other'))
+    one.agent.say('a', chunk('agent', ', too'))
+    assert.deepEqual(
+      [a, b, other].map(session => sketch(session.state)),
+      [['agent: for a, too'], ['agent: for b'], ['agent: for the other']],
+    )
+  })
+
+  it('makes two at the same time, answered in any order', async () => {
+    const { agent, sessions } = make()
+    const first = sessions.newSession({ ...setup, cwd: '/1' })
+    const second = sessions.newSession({ ...setup, cwd: '/2' })
+    agent.say('b', chunk('agent', 'early'))
+    agent.news[1]!.resolve({ sessionId: 'b' })
+    assert.equal((await second).setup.cwd, '/2')
+    agent.news[0]!.resolve({ sessionId: 'a' })
+    assert.equal((await first).setup.cwd, '/1')
+    assert.deepEqual(sketch((await second).state), ['agent: early'])
+    assert.deepEqual(sketch((await first).state), [])
+  })
+
+  it('refuses the id of a session that is open already', async () => {
+    const { agent, sessions } = make()
+    const session = await opened(agent, sessions, 's')
+    await assert.rejects(opened(agent, sessions, 's'), /already open/)
+    assert.equal(sessions.get('s'), session)
+  })
+
+  it('closes a session that the agent made though it was no longer wanted', async () => {
+    const { agent, sessions } = make()
+    const abort = new AbortController()
+    const made = sessions.newSession(setup, abort.signal)
+    abort.abort()
+    agent.news[0]!.resolve({ sessionId: 's' })
+    await assert.rejects(made, { name: 'CancelledError' })
+    assert.deepEqual([agent.closes, sessions.sessions.size], [['s'], 0])
+  })
+})
+
+describe('AgentSessions: updates of sessions that are not known yet', () => {
+  it('bounds how many wait, giving up the oldest', async () => {
+    const { agent, sessions } = make({ limits: { updates: 3, ageMs: 1000 } })
+    for (const value of ['1', '2', '3', '4']) agent.say(value === '1' ? 'old' : 's', chunk('agent', value))
+    const session = await opened(agent, sessions, 's')
+    assert.deepEqual(sketch(session.state), ['agent: 234'])
+    assert.deepEqual(sketch((await opened(agent, sessions, 'old')).state), [])
+  })
+
+  it('bounds how long they wait', async () => {
+    let now = 0
+    const { agent, sessions } = make({ limits: { updates: 10, ageMs: 1000 }, now: () => now })
+    agent.say('old', chunk('agent', 'x'))
+    now = 2000
+    agent.say('s', chunk('agent', 'y'))
+    assert.deepEqual(sketch((await opened(agent, sessions, 'old')).state), [])
+    assert.deepEqual(sketch((await opened(agent, sessions, 's')).state), ['agent: y'])
+  })
+
+  it('drops those of a session that was closed, and hears of it again when it is loaded again', async () => {
+    const { agent, sessions } = make()
+    const session = await opened(agent, sessions, 's')
+    await session.close()
+    agent.say('s', chunk('agent', 'late'))
+    const again = sessions.loadSession('s', setup)
+    agent.say('s', chunk('user', 'hello'))
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await again.opened
+    assert.deepEqual(sketch(again.session.state), ['user: hello'])
+  })
+})
+
+describe('AgentSessions: load', () => {
+  it('shows the replay before the answer, without times, and is ready after it', async () => {
+    const { agent, sessions } = make()
+    const { session, opened } = sessions.loadSession('s', setup)
+    agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'), tool('t', { title: 'x' }))
+    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'tool t: pending'])
+    assert.equal(session.phase, 'loading')
+    agent.loads[0]!.resolve({ sessionId: 's', configOptions: [modes()] })
+    await opened
+    assert.equal(session.phase, 'ready')
+    assert.deepEqual(sketch(session.state).at(-1), 'tool t: completed')
+    assert(session.state.entries.every(entry => entry.startedAt === undefined))
+    assert.deepEqual(session.state.configOptions, [modes()])
+  })
+
+  it('queues a prompt until the replay is over', async () => {
+    const { agent, sessions } = make()
+    const { session, opened } = sessions.loadSession('s', setup)
+    void session.prompt([text('next')])
+    agent.say('s', chunk('user', 'hello'))
+    assert.equal(agent.prompts.length, 0)
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await opened
+    assert.equal(agent.prompts.length, 1)
+    assert.deepEqual(sketch(session.state), ['user: hello', 'user: next'])
+  })
+
+  it('does not double a session that is loaded again', async () => {
+    const { agent, sessions } = make()
+    const replay = () => agent.say('s', chunk('user', 'hello', 'u'), chunk('agent', 'Hi', 'a'))
+    const first = sessions.loadSession('s', setup)
+    replay()
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await first.opened
+    const before = structuredClone(first.session.state.entries)
+    const changes: Change[] = []
+    first.session.onDidChange(list => changes.push(...list))
+    const second = sessions.loadSession('s', { ...setup, cwd: '/w2' })
+    replay()
+    agent.loads[1]!.resolve({ sessionId: 's' })
+    await second.opened
+    assert.equal(second.session, first.session)
+    assert.deepEqual(second.session.state.entries, before)
+    assert.deepEqual(changes[0], { type: 'reset' })
+    assert.equal(second.session.setup.cwd, '/w2')
+  })
+
+  it('brings the conversation back when loading it again fails', async () => {
+    const { agent, sessions } = make()
+    const first = sessions.loadSession('s', setup)
+    agent.say('s', chunk('user', 'hello'))
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await first.opened
+    const second = sessions.loadSession('s', { ...setup, cwd: '/w2' })
+    agent.say('s', chunk('user', 'hel'))
+    agent.loads[1]!.reject(refused)
+    await assert.rejects(second.opened, refused)
+    assert.deepEqual(sketch(first.session.state), ['user: hello'])
+    assert.deepEqual([first.session.phase, first.session.setup.cwd], ['ready', '/w'])
+  })
+
+  it('leaves nothing of a session that could not be loaded', async () => {
+    const { agent, sessions } = make()
+    const { session, opened } = sessions.loadSession('s', setup)
+    agent.loads[0]!.reject(refused)
+    await assert.rejects(opened, refused)
+    assert.deepEqual([session.phase, sessions.sessions.size], ['closed', 0])
+    assert.deepEqual(agent.closes, [])
+  })
+
+  it('does not load a session that works, nor one that is being loaded', async () => {
+    const { agent, sessions } = make()
+    const session = await opened(agent, sessions, 's')
+    void session.prompt([text('x')])
+    assert.throws(() => sessions.loadSession('s', setup), /at work/)
+    void sessions.loadSession('other', setup).opened.catch(() => {})
+    assert.throws(() => sessions.loadSession('other', setup), /already/)
+  })
+})
+
+describe('AgentSessions: resume', () => {
+  it('has no replay and can go on with a conversation that is there', async () => {
+    const dead = make()
+    const before = await opened(dead.agent, dead.sessions, 's')
+    void before.prompt([text('hello')])
+    dead.agent.say('s', running, chunk('agent', 'Hi', 'm'))
+    dead.agent.exit()
+    const { agent, sessions } = make()
+    const { session, opened: resumed } = sessions.resumeSession('s', setup, undefined, before)
+    agent.resumes[0]!.resolve({ sessionId: 's' })
+    await resumed
+    void session.prompt([text('again')])
+    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: error', 'user: again'])
+    assert.equal(session.state.entries.at(-1)?.turn, 2)
+  })
+})
+
+describe('AgentSessions: questions', () => {
+  it('leads them to their session, and cancels those of sessions nobody knows', async () => {
+    const { agent, sessions } = make()
+    const session = await opened(agent, sessions, 's')
+    const answer = sessions.requestPermission(asking(), never)
+    session.answerPermission('p1', 'yes')
+    assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
+    assert.deepEqual(await sessions.requestPermission(asking({ sessionId: 'x' }), never), {
+      type: 'cancelled',
+    })
+  })
+
+  it('keeps one until its session is known', async () => {
+    const { agent, sessions } = make()
+    const made = sessions.newSession(setup)
+    const answer = sessions.requestPermission(asking({ sessionId: 's' }), never)
+    const stray = sessions.requestPermission(asking({ sessionId: 'x' }), never)
+    agent.news[0]!.resolve({ sessionId: 's' })
+    const session = await made
+    assert.deepEqual(sketch(session.state), ['permission May I?: open'])
+    session.answerPermission('p1', 'no')
+    assert.deepEqual(await answer, { type: 'selected', optionId: 'no' })
+    assert.deepEqual(await stray, { type: 'cancelled' })
+  })
+
+  it('lets the agent withdraw one that is kept, and cancels it when no session comes', async () => {
+    const { agent, sessions } = make()
+    const made = sessions.newSession(setup)
+    const abort = new AbortController()
+    const withdrawn = sessions.requestPermission(asking({ sessionId: 's' }), abort.signal)
+    const kept = sessions.requestPermission(asking({ sessionId: 's' }), never)
+    abort.abort()
+    assert.deepEqual(await withdrawn, { type: 'cancelled' })
+    agent.news[0]!.reject(refused)
+    await assert.rejects(made)
+    assert.deepEqual(await kept, { type: 'cancelled' })
+  })
+})
+
+describe('AgentSessions: the end of the agent', () => {
+  it('tells every session and keeps their conversations', async () => {
+    const { agent, sessions } = make()
+    const [a, b] = [await opened(agent, sessions, 'a'), await opened(agent, sessions, 'b')]
+    agent.say('b', chunk('agent', 'Hi'))
+    const ends: string[] = []
+    for (const session of [a, b])
+      session.onDidEnd(exit => ends.push(`${session.sessionId} ${exit?.exitCode}`))
+    const outcome = a.prompt([text('x')])
+    agent.exit({ exitCode: 7 })
+    assert.deepEqual(ends, ['a 7', 'b 7'])
+    assert.deepEqual([a.phase, b.phase], ['ended', 'ended'])
+    assert.deepEqual(sketch(b.state), ['agent: Hi'])
+    assert.equal((await outcome).type, 'failed')
+  })
+
+  it('ends a load that was under way, bringing back what was there', async () => {
+    const { agent, sessions } = make()
+    const first = sessions.loadSession('s', setup)
+    agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'))
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await first.opened
+    const second = sessions.loadSession('s', setup)
+    agent.say('s', chunk('user', 'hello'))
+    agent.exit()
+    await assert.rejects(second.opened)
+    await settle()
+    assert.deepEqual(sketch(first.session.state), ['user: hello', 'agent: Hi'])
+    assert.equal(first.session.phase, 'ended')
+  })
+})

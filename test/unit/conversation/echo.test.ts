@@ -1,0 +1,118 @@
+import { strict as assert } from 'node:assert'
+import type { ContentBlock, SessionUpdate } from '../../../src/acp/model.ts'
+import { createSessionState, reduce } from '../../../src/conversation/reduce.ts'
+import { reduceLocal } from '../../../src/conversation/reduce-local.ts'
+import { chunk, idle, running, sketch, text } from './updates.ts'
+
+function prompted(content: ContentBlock[], ...updates: SessionUpdate[]) {
+  const state = createSessionState()
+  reduceLocal(state, { type: 'prompt', content }, 1)
+  for (const update of updates) reduce(state, update, 2)
+  return state
+}
+
+const upsert = (messageId: string, ...content: ContentBlock[]): SessionUpdate => ({
+  type: 'message',
+  role: 'user',
+  messageId,
+  content,
+})
+const link: ContentBlock = { type: 'resource_link', uri: 'file:///a', name: 'a' }
+
+describe('the echo of a prompt', () => {
+  it('is not shown again: one chunk with an id', () => {
+    const state = prompted(
+      [text('hello there')],
+      running,
+      chunk('user', 'hello there', 'u'),
+      chunk('agent', 'Hi', 'a'),
+    )
+    assert.deepEqual(sketch(state), ['user: hello there', 'agent: Hi'])
+    const prompt = state.entries[0]
+    assert(prompt?.kind === 'message')
+    assert.equal(prompt.messageId, 'u')
+  })
+
+  it('is not shown again: in pieces, with and without an id', () => {
+    assert.deepEqual(
+      sketch(prompted([text('hello there')], chunk('user', 'hello '), chunk('user', 'there'))),
+      ['user: hello there'],
+    )
+    const byId = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', ' there', 'u'))
+    assert.deepEqual(sketch(byId), ['user: hello there'])
+  })
+
+  it('is not shown again: a whole message, or an empty one and then chunks', () => {
+    assert.deepEqual(sketch(prompted([text('hello')], upsert('u', text('hello')))), ['user: hello'])
+    assert.deepEqual(sketch(prompted([text('hello')], upsert('u'), chunk('user', 'hello', 'u'))), [
+      'user: hello',
+    ])
+  })
+
+  it('is known though its white space differs, and with what the agent appended to it', () => {
+    assert.deepEqual(sketch(prompted([text('a\n\n  b')], chunk('user', 'a b'))), ['user: a\n\n  b'])
+    const expanded = prompted([text('look')], chunk('user', 'look\n<context>…</context>', 'u'))
+    assert.deepEqual(sketch(expanded), ['user: look'])
+  })
+
+  it('may hold the other blocks of the prompt', () => {
+    const state = prompted([text('see'), link], upsert('u', link, text('see')))
+    assert.deepEqual(sketch(state), ['user: see|[resource_link]'])
+    const pieces = prompted(
+      [text('see'), link],
+      { type: 'message_chunk', role: 'user', content: link },
+      chunk('user', 'see'),
+    )
+    assert.deepEqual(sketch(pieces), ['user: see|[resource_link]'])
+  })
+
+  it('comes late, after the turn ended', () => {
+    const state = prompted([text('hello')], running, idle('end_turn'), chunk('user', 'hello', 'u'))
+    assert.deepEqual(sketch(state), ['user: hello'])
+  })
+
+  it('is known by the id that the agent answered with, whatever it says', () => {
+    const state = createSessionState()
+    reduceLocal(state, { type: 'prompt', content: [text('hello')] }, 1)
+    reduceLocal(state, { type: 'prompt_accepted', messageId: 'u' }, 2)
+    reduce(state, upsert('u', text('something else')), 3)
+    assert.deepEqual(sketch(state), ['user: hello'])
+  })
+
+  it('is taken once: the same words again are a message', () => {
+    const state = prompted([text('go on')], chunk('user', 'go on', 'u'), chunk('user', 'go on', 'v'))
+    assert.deepEqual(sketch(state), ['user: go on', 'user: go on'])
+  })
+
+  it('is not any other user message', () => {
+    const state = prompted([text('hello')], chunk('user', '<system>', 's'), chunk('user', 'hello', 'u'))
+    assert.deepEqual(sketch(state), ['user: hello', 'user: <system>'])
+    assert.equal(state.turn, 1)
+    assert.deepEqual(sketch(prompted([text('hello')], upsert('s'), chunk('user', 'other', 's'))), [
+      'user: hello',
+      'user: other',
+    ])
+    const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }
+    assert.deepEqual(
+      sketch(prompted([text('hello')], { type: 'message_chunk', role: 'user', content: image })),
+      ['user: hello', 'user: [image]'],
+    )
+  })
+
+  it('does not swallow what follows a prompt without text', () => {
+    const state = prompted([link], chunk('user', 'what is this', 'u'))
+    assert.deepEqual(sketch(state), ['user: [resource_link]', 'user: what is this'])
+  })
+
+  it('is nothing to a replay', () => {
+    const state = createSessionState()
+    for (const update of [
+      chunk('user', 'hello', 'u'),
+      chunk('agent', 'Hi', 'a'),
+      chunk('user', 'hello', 'v'),
+    ]) {
+      reduce(state, update)
+    }
+    assert.deepEqual(sketch(state), ['user: hello', 'agent: Hi', 'user: hello'])
+  })
+})

@@ -1,0 +1,247 @@
+/** How real agents behave, one test for each numbered observation that this room answers for. */
+import { strict as assert } from 'node:assert'
+import type { SessionSetup } from '../../../src/acp/model.ts'
+import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
+import type { Session } from '../../../src/conversation/session.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+
+const setup: SessionSetup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+const never = new AbortController().signal
+
+async function open(): Promise<{ agent: FakeAgent; sessions: AgentSessions; session: Session }> {
+  const agent = new FakeAgent()
+  const sessions = new AgentSessions(agent)
+  const made = sessions.newSession(setup)
+  agent.news[0]!.resolve({ sessionId: 's' })
+  return { agent, sessions, session: await made }
+}
+
+describe('quirks of agents, in a conversation', () => {
+  it('quirk 5: updates come before session/new answers', async () => {
+    const agent = new FakeAgent()
+    const sessions = new AgentSessions(agent)
+    const made = sessions.newSession(setup)
+    agent.say(
+      's',
+      { type: 'commands', commands: [{ name: 'plan', description: '' }] },
+      chunk('agent', 'Welcome'),
+    )
+    agent.news[0]!.resolve({ sessionId: 's' })
+    const session = await made
+    assert.deepEqual(sketch(session.state), ['agent: Welcome'])
+    assert.equal(session.state.commands.length, 1)
+  })
+
+  it('quirk 6: a permission comes before its tool call, or with none ever', async () => {
+    const { agent, sessions, session } = await open()
+    void session.prompt([text('x')])
+    const toolCall = { toolCallId: 't', title: 'Edit a.txt', kind: 'edit' }
+    void sessions.requestPermission(asking({ subject: { type: 'tool_call', toolCall } }), never)
+    assert.deepEqual(sketch(session.state), ['user: x', 'tool t: pending', 'permission May I?: open'])
+    session.answerPermission('p1', 'yes')
+    agent.say('s', tool('t', { status: 'completed' }))
+    const entry = session.state.entries[1]
+    assert(entry?.kind === 'tool_call')
+    assert.deepEqual([entry.title, entry.toolKind, entry.status], ['Edit a.txt', 'edit', 'completed'])
+  })
+
+  it('quirk 6: an update comes before its tool call, and the same tool call twice', async () => {
+    const { agent, session } = await open()
+    agent.say(
+      's',
+      tool('t', { status: 'in_progress' }),
+      tool('t', { title: 'Read' }),
+      tool('t', { title: 'Read' }),
+    )
+    assert.deepEqual(sketch(session.state), ['tool t: in_progress'])
+  })
+
+  it('quirk 7: a tool call without kind, status or content is over when its turn is', async () => {
+    const { agent, session } = await open()
+    void session.prompt([text('x')])
+    agent.say('s', running, tool('t', { title: 'List' }), tool('t', { rawOutput: [104, 105] }))
+    agent.endTurn(agent.prompts[0]!)
+    const entry = session.state.entries[1]
+    assert(entry?.kind === 'tool_call')
+    assert.deepEqual([entry.status, entry.toolKind, entry.rawOutput], ['completed', 'other', [104, 105]])
+  })
+
+  it('quirk 8: terminals that nobody created hold what the agent tells of them', async () => {
+    const { agent, session } = await open()
+    agent.say('s', tool('t', { content: [{ type: 'terminal', terminalId: 't' }] }))
+    assert.equal(session.state.terminals.size, 0)
+    agent.say('s', { type: 'terminal_output', terminalId: 't', text: 'out\n' })
+    assert.equal(session.state.terminals.get('t')?.output, 'out\n')
+  })
+
+  it('quirk 10: options keep the agent’s order and names, two of a kind included', async () => {
+    const { sessions, session } = await open()
+    const options = [
+      { optionId: 'http://never', name: 'No', kind: 'reject_always' },
+      { optionId: 'A', name: 'Always', kind: 'allow_always' },
+      { optionId: 'B', name: 'Always here', kind: 'allow_always' },
+    ]
+    const answer = sessions.requestPermission(asking({ options }), never)
+    const entry = session.state.entries[0]
+    assert(entry?.kind === 'permission')
+    assert.deepEqual(entry.options, options)
+    session.answerPermission(entry.requestId, 'B')
+    assert.deepEqual(await answer, { type: 'selected', optionId: 'B' })
+  })
+
+  it('quirk 11: tool calls that a cancel leaves open are closed, also when the agent answers end_turn', async () => {
+    for (const stopReason of ['cancelled', 'end_turn']) {
+      const { agent, session } = await open()
+      void session.prompt([text('x')])
+      agent.say('s', running, tool('t', { status: 'in_progress' }))
+      session.cancel()
+      agent.endTurn(agent.prompts[0]!, stopReason)
+      await settle()
+      assert.equal(sketch(session.state)[1], 'tool t: cancelled')
+      assert.equal(session.state.activity, 'idle')
+    }
+  })
+
+  it('quirk 11: the agent withdraws its question after a cancel', async () => {
+    const { agent, sessions, session } = await open()
+    void session.prompt([text('x')])
+    const abort = new AbortController()
+    const answer = sessions.requestPermission(asking(), abort.signal)
+    session.cancel()
+    abort.abort()
+    assert.deepEqual(await answer, { type: 'cancelled' })
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+  })
+
+  it('quirk 12: the replay comes after the answer to load', async () => {
+    const agent = new FakeAgent()
+    const sessions = new AgentSessions(agent)
+    const { session, opened } = sessions.loadSession('s', setup)
+    agent.say('s', chunk('user', '<session_context>'))
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await opened
+    agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'), tool('t', { status: 'completed' }))
+    assert.deepEqual(sketch(session.state), [
+      'user: <session_context>hello',
+      'agent: Hi',
+      'tool t: completed',
+    ])
+    assert(session.state.entries.every(entry => entry.startedAt === undefined))
+  })
+
+  it('quirk 12: commands and usage follow the answer to load, which told neither modes nor options', async () => {
+    const agent = new FakeAgent()
+    const sessions = new AgentSessions(agent)
+    const { session, opened } = sessions.loadSession('s', setup)
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await opened
+    agent.say('s', { type: 'usage', usage: { used: 1, size: 9 } })
+    assert.deepEqual([session.state.usage, session.state.configOptions], [{ used: 1, size: 9 }, []])
+  })
+
+  it('quirk 13: empty chunks and a title come after the turn', async () => {
+    const { agent, session } = await open()
+    void session.prompt([text('x')])
+    agent.say('s', running, chunk('agent', 'Hi'))
+    agent.endTurn(agent.prompts[0]!)
+    await settle()
+    agent.say('s', chunk('agent', ''), chunk('thought', ''), { type: 'info', title: 'A title' })
+    assert.deepEqual(sketch(session.state), ['user: x', 'agent: Hi'])
+    assert.equal(session.state.title, 'A title')
+  })
+
+  it('quirk 13: a banner and a failed tool call come outside of any turn', async () => {
+    const { agent, session } = await open()
+    agent.say('s', chunk('agent', 'Banner'), tool('mcp', { title: 'Start server', status: 'failed' }))
+    assert.deepEqual(sketch(session.state), ['agent: Banner', 'tool mcp: failed'])
+    assert.deepEqual([session.state.activity, session.state.turn], ['idle', 0])
+  })
+
+  it('quirk 14: prompts are sent one at a time, and never an empty one', async () => {
+    const { agent, session } = await open()
+    void session.prompt([text('one')])
+    void session.prompt([text('two')])
+    assert.equal(agent.prompts.length, 1)
+    assert.throws(() => session.prompt([text('')]), RangeError)
+  })
+
+  it('quirk 15: a value that is no choice is kept, and a change told only by the answer stays', async () => {
+    const { agent, session } = await open()
+    agent.say('s', { type: 'config_options', options: [modes('somewhere')] })
+    const done = session.setConfigOption('mode', 'code')
+    agent.options[0]!.answer.resolve()
+    await done
+    const option = session.state.configOptions[0]
+    assert(option?.type === 'select')
+    assert.equal(option.currentValue, 'code')
+  })
+
+  it('quirk 17: ids may be any text', async () => {
+    const { agent, session } = await open()
+    agent.say('s', tool('0'), tool('__proto__'), tool('constructor'), chunk('agent', 'x', '__proto__'))
+    agent.say('s', tool('__proto__', { status: 'completed' }), chunk('agent', 'y', '__proto__'))
+    assert.deepEqual(sketch(session.state), [
+      'tool 0: pending',
+      'tool __proto__: completed',
+      'tool constructor: pending',
+      'agent: xy',
+    ])
+  })
+
+  it('quirk 19: messages are told apart by their id and by a change of role', async () => {
+    const { agent, session } = await open()
+    agent.say(
+      's',
+      chunk('thought', 'hm', 'm'),
+      chunk('agent', 'One', 'm'),
+      chunk('thought', 'well', 'm'),
+      chunk('agent', 'Two', 'm'),
+      chunk('agent', '!', 'm'),
+      chunk('agent', 'Three', 'n'),
+      chunk('thought', 'no id'),
+      chunk('agent', 'Four'),
+      chunk('agent', '.'),
+    )
+    assert.deepEqual(sketch(session.state), [
+      'thought: hm',
+      'agent: One',
+      'thought: well',
+      'agent: Two!',
+      'agent: Three',
+      'thought: no id',
+      'agent: Four.',
+    ])
+  })
+
+  it('quirk 19: text that is streamed again after a dropped stream stays a message of its own id', async () => {
+    const { agent, session } = await open()
+    agent.say('s', chunk('agent', 'Hel', 'm1'), {
+      type: 'notice',
+      severity: 'warning',
+      title: 'Reconnecting',
+    })
+    agent.say('s', chunk('agent', 'Hello', 'm2'))
+    assert.deepEqual(sketch(session.state), ['agent: Hel', 'notice: Reconnecting', 'agent: Hello'])
+  })
+
+  it('quirk 22: a session’s time is read in each of its shapes', async () => {
+    const { agent, session } = await open()
+    for (const fraction of ['', '.874', '.874572', '.874572231']) {
+      agent.say('s', { type: 'info', updatedAt: `2026-11-20T09:33:09${fraction}Z` })
+      assert.equal(session.state.updatedAt, Date.UTC(2026, 10, 20, 9, 33, 9, fraction === '' ? 0 : 874))
+    }
+  })
+
+  it('an agent of v2 that echoes prompts and repeats its idle state shows one conversation', async () => {
+    const { agent, session } = await open()
+    const outcome = session.prompt([text('hello')])
+    agent.say('s', { type: 'notice', severity: 'warning', title: 'Model metadata not found' }, running)
+    agent.say('s', chunk('user', 'hello', 'u'))
+    agent.prompts[0]!.answer.resolve({ messageId: 'u' })
+    await settle()
+    agent.say('s', chunk('agent', 'Hi', 'a'), idle('end_turn'), idle('end_turn'))
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
+    assert.deepEqual(sketch(session.state), ['user: hello', 'notice: Model metadata not found', 'agent: Hi'])
+  })
+})

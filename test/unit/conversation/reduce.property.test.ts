@@ -1,0 +1,174 @@
+import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
+import type { SessionUpdate } from '../../../src/acp/model.ts'
+import { ChangeSet } from '../../../src/conversation/change-set.ts'
+import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reduce.ts'
+import { reduceLocal } from '../../../src/conversation/reduce-local.ts'
+import { isFinalStatus } from '../../../src/conversation/reduce-tool-calls.ts'
+import type { Change } from '../../../src/conversation/state.ts'
+import { block, type Happening, happenings, update } from './arbitrary-updates.ts'
+import { whole } from './updates.ts'
+
+function happen(state: ReducingState, item: Happening, now?: number): Change[] {
+  return item.from === 'agent' ? reduce(state, item.update, now) : reduceLocal(state, item.event, now)
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) deepFreeze(part)
+  }
+  return value
+}
+
+const time = fc.option(fc.constant(1_800_000_000_000), { nil: undefined })
+
+describe('reduce, whatever comes', () => {
+  it('never throws, never changes its input, and its books agree with its entries', () => {
+    fc.assert(
+      fc.property(happenings, time, (list, now) => {
+        const state = createSessionState()
+        list.forEach((item, at) => {
+          happen(state, deepFreeze(item), now === undefined ? undefined : now + at)
+          assertConsistent(state)
+        })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('tells enough for a view that looks at nothing else', () => {
+    fc.assert(
+      fc.property(happenings, time, (list, now) => {
+        const state = createSessionState()
+        const follower = whole(state)
+        for (const item of list) follower.apply(state, happen(state, item, now))
+        assert.deepEqual(follower, whole(state))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('tells an entry in one list of changes either as a whole or by its text', () => {
+    fc.assert(
+      fc.property(happenings, list => {
+        const state = createSessionState()
+        for (const item of list) {
+          const changes = happen(state, item)
+          const entries = new Set(changes.flatMap(change => (change.type === 'entry' ? [change.id] : [])))
+          for (const change of changes) assert(change.type !== 'text' || !entries.has(change.id))
+        }
+      }),
+    )
+  })
+
+  it('gathers the same into a change set, whenever it is taken', () => {
+    fc.assert(
+      fc.property(happenings, fc.array(fc.boolean(), { maxLength: 60, size: 'max' }), (list, frames) => {
+        const state = createSessionState()
+        const follower = whole(state)
+        const changes = new ChangeSet()
+        const frame = () => {
+          const taken = changes.take()
+          follower.apply(state, [
+            ...taken.entries.map((id): Change => ({ type: 'entry', id })),
+            ...taken.texts.map((text): Change => ({ type: 'text', ...text })),
+            ...taken.terminals.map((terminalId): Change => ({ type: 'terminal', terminalId })),
+            ...taken.outputs.map((output): Change => ({ type: 'terminal_output', ...output })),
+            ...taken.head.map((key): Change => ({ type: 'head', key })),
+          ])
+          assert(changes.isEmpty)
+        }
+        list.forEach((item, at) => {
+          changes.add(happen(state, item, 5))
+          if (frames[at]) frame()
+        })
+        frame()
+        assert.deepEqual(follower, whole(state))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('comes to the same state from the same replay', () => {
+    fc.assert(
+      fc.property(fc.array(update, { maxLength: 60, size: 'max' }), list => {
+        const [one, two] = [createSessionState(), createSessionState()]
+        for (const item of list) reduce(one, item)
+        for (const item of list) reduce(two, item)
+        assert.deepEqual(one, two)
+      }),
+    )
+  })
+
+  it('comes to the same state however text is cut into chunks', () => {
+    const cut = fc.tuple(update, fc.array(fc.nat(11), { maxLength: 3 }))
+    fc.assert(
+      fc.property(fc.array(cut, { maxLength: 40, size: 'max' }), list => {
+        const [one, two] = [createSessionState(), createSessionState()]
+        for (const [item, cuts] of list) {
+          reduce(one, item)
+          for (const piece of cutText(item, cuts)) reduce(two, piece)
+        }
+        assert.deepEqual(one, two)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps all text that a message was told', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom('a', 'b'), block), { maxLength: 60, size: 'max' }),
+        list => {
+          const state = createSessionState()
+          const told = new Map<string, string>()
+          for (const [messageId, content] of list) {
+            reduce(state, { type: 'message_chunk', role: 'agent', messageId, content })
+            if (content.type === 'text') told.set(messageId, (told.get(messageId) ?? '') + content.text)
+          }
+          for (const entry of state.entries) {
+            assert(entry.kind === 'message')
+            const text = entry.blocks.map(shown => (shown.type === 'text' ? shown.text : '')).join('')
+            assert.equal(text, told.get(entry.messageId ?? '') ?? '')
+          }
+        },
+      ),
+    )
+  })
+})
+
+function cutText(item: SessionUpdate, cuts: number[]): SessionUpdate[] {
+  if (item.type === 'terminal_output') return pieces(item.text, cuts).map(text => ({ ...item, text }))
+  if ((item.type !== 'message_chunk' && item.type !== 'compaction_chunk') || item.content.type !== 'text') {
+    return [item]
+  }
+  return pieces(item.content.text, cuts).map(text => ({ ...item, content: { type: 'text', text } }))
+}
+
+function pieces(text: string, cuts: number[]): string[] {
+  const at = [0, ...cuts.map(cut => Math.min(cut, text.length)).sort((a, b) => a - b), text.length]
+  return at.slice(1).map((end, index) => text.slice(at[index], end))
+}
+
+function assertConsistent(state: ReducingState): void {
+  const { entries, index, books } = state
+  assert.equal(index.size, entries.length)
+  entries.forEach((entry, position) => {
+    assert.equal(index.get(entry.id), position)
+    if (entry.kind === 'tool_call') {
+      assert.equal(books.tools.get(entry.toolCallId), position)
+      assert.equal(books.openTools.has(position), !isFinalStatus(entry.status))
+    }
+    if (entry.kind === 'permission') {
+      assert.equal(books.openPermissions.has(position), entry.outcome === undefined)
+      if (entry.toolCallId !== undefined) assert(books.tools.has(entry.toolCallId))
+    }
+    if (entry.kind === 'turn_end') assert.notEqual(entry.stopReason, 'end_turn')
+    if (entry.endedAt !== undefined) assert(entry.startedAt !== undefined && entry.startedAt <= entry.endedAt)
+    assert(entry.turn <= state.turn)
+  })
+  for (const position of books.untoldTools) assert(books.openTools.has(position))
+  if (books.openPermissions.size > 0) assert.equal(state.activity, 'requires_action')
+  if (!books.running) assert.notEqual(state.activity, 'running')
+}

@@ -1,0 +1,451 @@
+import { strict as assert } from 'node:assert'
+import type { SessionUpdate } from '../../../src/acp/model.ts'
+import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reduce.ts'
+import { reduceLocal } from '../../../src/conversation/reduce-local.ts'
+import type { Change } from '../../../src/conversation/state.ts'
+import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+
+function take(state: ReducingState, updates: SessionUpdate[], now?: number): Change[] {
+  return updates.flatMap(update => reduce(state, update, now))
+}
+
+function replayed(...updates: SessionUpdate[]): ReducingState {
+  const state = createSessionState()
+  take(state, updates)
+  return state
+}
+
+describe('reduce: messages', () => {
+  it('joins adjacent text and tells only what was appended', () => {
+    const state = createSessionState()
+    take(state, [chunk('agent', 'Hel')])
+    assert.deepEqual(take(state, [chunk('agent', 'lo')]), [{ type: 'text', id: 'e0', block: 0, text: 'lo' }])
+    assert.deepEqual(sketch(state), ['agent: Hello'])
+  })
+
+  it('keeps text after another block apart', () => {
+    const state = replayed(
+      chunk('agent', 'a'),
+      { type: 'message_chunk', role: 'agent', content: { type: 'image', data: '', mimeType: 'image/png' } },
+      chunk('agent', 'b'),
+      chunk('agent', 'c'),
+    )
+    assert.deepEqual(sketch(state), ['agent: a|[image]|bc'])
+  })
+
+  it('never changes what an update holds', () => {
+    const update = chunk('agent', 'one', 'm')
+    const whole: SessionUpdate = { type: 'message', role: 'agent', messageId: 'n', content: [text('list')] }
+    const call = tool('t', { content: [{ type: 'content', content: text('x') }] })
+    const before = structuredClone([update, whole, call])
+    const state = createSessionState()
+    for (let round = 0; round < 2; round++) {
+      take(state, [update, whole, call])
+      take(state, [chunk('agent', ' more', 'm'), chunk('agent', ' more', 'n')])
+      reduce(state, {
+        type: 'tool_call_content',
+        toolCallId: 't',
+        content: { type: 'terminal', terminalId: 'x' },
+      })
+    }
+    assert.deepEqual([update, whole, call], before)
+  })
+
+  it('lets chunks of two messages interleave by their ids', () => {
+    const state = replayed(chunk('agent', 'a1', 'a'), chunk('agent', 'b1', 'b'), chunk('agent', 'a2', 'a'))
+    assert.deepEqual(sketch(state), ['agent: a1a2', 'agent: b1'])
+  })
+
+  it('does not glue a message without an id to one with an id', () => {
+    const state = replayed(chunk('agent', 'Warning'), chunk('agent', 'Hello', 'm'), chunk('agent', 'Late'))
+    assert.deepEqual(sketch(state), ['agent: Warning', 'agent: Hello', 'agent: Late'])
+  })
+
+  it('begins a new message without an id after a tool call, and not after an unknown update', () => {
+    const state = replayed(
+      chunk('agent', 'be'),
+      { type: 'unknown', kind: 'vendor', raw: {} },
+      chunk('agent', 'fore'),
+      tool('t'),
+      chunk('agent', 'after'),
+    )
+    assert.deepEqual(sketch(state), ['agent: before', 'unknown: vendor', 'tool t: pending', 'agent: after'])
+  })
+
+  it('takes a whole message: absent keeps, null clears, a list replaces', () => {
+    const state = replayed(chunk('agent', 'old', 'm'))
+    const upsert = (content?: null | ReturnType<typeof text>[]) =>
+      reduce(state, {
+        type: 'message',
+        role: 'agent',
+        messageId: 'm',
+        ...(content !== undefined && { content }),
+      })
+    assert.deepEqual(upsert(), [])
+    assert.deepEqual(sketch(state), ['agent: old'])
+    upsert([text('new')])
+    assert.deepEqual(sketch(state), ['agent: new'])
+    upsert(null)
+    assert.deepEqual(sketch(state), ['agent: '])
+    take(state, [chunk('agent', 'again', 'm')])
+    assert.deepEqual(sketch(state), ['agent: again'])
+  })
+
+  it('keeps the place of a message that begins empty', () => {
+    const state = replayed(
+      { type: 'message', role: 'user', messageId: 'u', content: [] },
+      chunk('user', 'question', 'u'),
+      { type: 'message', role: 'agent', messageId: 'a', content: [] },
+      tool('t'),
+      chunk('agent', 'answer', 'a'),
+    )
+    assert.deepEqual(sketch(state), ['user: question', 'agent: answer', 'tool t: pending'])
+  })
+
+  it('numbers the turns of a replay by its user messages', () => {
+    const state = replayed(
+      chunk('agent', 'banner'),
+      chunk('user', 'one', 'u1'),
+      chunk('agent', '1', 'a1'),
+      chunk('user', 'two', 'u2'),
+      tool('t'),
+    )
+    assert.deepEqual(
+      state.entries.map(entry => entry.turn),
+      [0, 1, 1, 2, 2],
+    )
+  })
+
+  it('gives no times in a replay and the time of a thought in a turn', () => {
+    assert.equal('startedAt' in replayed(chunk('thought', 'hm')).entries[0]!, false)
+    const state = createSessionState()
+    take(state, [chunk('thought', 'hm')], 1000)
+    take(state, [chunk('thought', ' well')], 2000)
+    const changes = take(state, [chunk('agent', 'Yes')], 3000)
+    assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [1000, 3000])
+    assert.deepEqual(changes, [
+      { type: 'entry', id: 'e0' },
+      { type: 'entry', id: 'e1' },
+    ])
+  })
+})
+
+describe('reduce: tool calls', () => {
+  it('keeps what is absent, clears what is null, replaces lists', () => {
+    const state = replayed(
+      tool('t', {
+        title: 'Read',
+        name: 'read',
+        kind: 'read',
+        status: 'in_progress',
+        content: [{ type: 'content', content: text('a') }],
+        locations: [{ path: '/a' }],
+        rawInput: { a: 1 },
+        rawOutput: 'out',
+        canCancel: true,
+      }),
+      tool('t', { status: 'completed' }),
+    )
+    const entry = state.entries[0]!
+    assert(entry.kind === 'tool_call')
+    assert.deepEqual(
+      { ...entry },
+      {
+        kind: 'tool_call',
+        id: 'e0',
+        turn: 0,
+        toolCallId: 't',
+        title: 'Read',
+        toolName: 'read',
+        toolKind: 'read',
+        status: 'completed',
+        content: [{ type: 'content', content: text('a') }],
+        locations: [{ path: '/a' }],
+        rawInput: { a: 1 },
+        rawOutput: 'out',
+        canCancel: true,
+      },
+    )
+    take(state, [
+      tool('t', {
+        title: null,
+        name: null,
+        kind: null,
+        status: null,
+        content: null,
+        locations: null,
+        rawInput: null,
+        rawOutput: null,
+        canCancel: null,
+      }),
+    ])
+    assert.deepEqual(
+      { ...entry },
+      {
+        kind: 'tool_call',
+        id: 'e0',
+        turn: 0,
+        toolCallId: 't',
+        title: '',
+        toolKind: 'other',
+        status: 'pending',
+        content: [],
+        locations: [],
+        canCancel: false,
+      },
+    )
+  })
+
+  it('appends streamed content, also to a tool call that is not known yet', () => {
+    const state = createSessionState()
+    const item = (value: string): SessionUpdate => ({
+      type: 'tool_call_content',
+      toolCallId: 't',
+      content: { type: 'content', content: text(value) },
+    })
+    take(state, [item('a'), item('b')])
+    const entry = state.entries[0]
+    assert(entry?.kind === 'tool_call')
+    assert.equal(entry.content.length, 2)
+  })
+
+  it('times a tool call and takes the end back when it goes on', () => {
+    const state = createSessionState()
+    take(state, [tool('t', { status: 'in_progress' })], 1000)
+    take(state, [tool('t', { status: 'completed' })], 1500)
+    assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [1000, 1500])
+    take(state, [tool('t', { status: 'in_progress' })], 1600)
+    assert.equal(state.entries[0]!.endedAt, undefined)
+  })
+
+  it('tells nothing when an update changes nothing', () => {
+    const state = replayed(tool('t', { title: 'Read', status: 'completed' }))
+    assert.deepEqual(take(state, [tool('t', { title: 'Read', status: 'completed' }), tool('t')]), [])
+  })
+})
+
+describe('reduce: turns', () => {
+  it('runs from state to state', () => {
+    const state = createSessionState()
+    take(state, [running], 5)
+    assert.deepEqual([state.activity, state.turnStartedAt], ['running', 5])
+    take(state, [{ type: 'state', state: 'requires_action' }], 6)
+    assert.equal(state.activity, 'requires_action')
+    take(state, [running], 7)
+    assert.deepEqual([state.activity, state.turnStartedAt], ['running', 5])
+    take(state, [idle('end_turn')], 8)
+    assert.equal(state.activity, 'idle')
+    assert.equal('turnStartedAt' in state, false)
+    assert.deepEqual(sketch(state), [])
+  })
+
+  it('takes a state it does not know for a busy one', () => {
+    const state = createSessionState()
+    take(state, [{ type: 'state', state: '_dreaming' }])
+    assert.equal(state.activity, 'running')
+  })
+
+  it('shows how a turn ended otherwise than ordinarily, once', () => {
+    const state = createSessionState()
+    take(state, [running, idle('max_tokens'), idle('max_tokens')])
+    assert.deepEqual(sketch(state), ['turn_end: max_tokens'])
+    take(state, [running, { type: 'state', state: 'idle', error: { code: 1, message: 'broken' } }])
+    assert.deepEqual(sketch(state), ['turn_end: max_tokens', 'turn_end: error'])
+    const last = state.entries[1]
+    assert(last?.kind === 'turn_end')
+    assert.deepEqual(last.error, { code: 1, message: 'broken' })
+  })
+
+  it('leaves open what goes on in the background', () => {
+    const state = createSessionState()
+    take(state, [running, tool('watch', { status: 'in_progress' }), tool('t', { status: 'in_progress' })])
+    take(state, [{ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] }])
+    assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool t: cancelled'])
+  })
+})
+
+describe('reduce: terminals', () => {
+  it('is upserted; output is appended, replaced and cleared', () => {
+    const state = createSessionState()
+    const output = (value: string): SessionUpdate => ({
+      type: 'terminal_output',
+      terminalId: 'x',
+      text: value,
+    })
+    take(state, [output('a')])
+    assert.deepEqual(take(state, [output('b')]), [{ type: 'terminal_output', terminalId: 'x', text: 'b' }])
+    take(state, [
+      {
+        type: 'terminal',
+        terminal: { terminalId: 'x', command: 'ls', cwd: '/', size: { cols: 80, rows: 24 } },
+      },
+    ])
+    assert.deepEqual(state.terminals.get('x'), {
+      terminalId: 'x',
+      command: 'ls',
+      cwd: '/',
+      size: { cols: 80, rows: 24 },
+      output: 'ab',
+      truncated: false,
+    })
+    take(state, [
+      { type: 'terminal', terminal: { terminalId: 'x', output: 'new', cwd: null, exit: { exitCode: 3 } } },
+    ])
+    assert.deepEqual(state.terminals.get('x'), {
+      terminalId: 'x',
+      command: 'ls',
+      size: { cols: 80, rows: 24 },
+      output: 'new',
+      truncated: false,
+      exit: { exitCode: 3 },
+    })
+    take(state, [{ type: 'terminal', terminal: { terminalId: 'x', output: null } }])
+    assert.equal(state.terminals.get('x')?.output, '')
+  })
+})
+
+describe('reduce: the head', () => {
+  it('keeps plans by id', () => {
+    const plan = (planId: string, content: string): SessionUpdate => ({
+      type: 'plan',
+      plan: { planId, entries: [{ content, priority: 'high', status: 'pending' }] },
+    })
+    const state = replayed(plan('a', '1'), plan('b', '2'), plan('a', '3'))
+    assert.deepEqual(
+      state.plans.map(known => [known.planId, known.entries[0]?.content]),
+      [
+        ['a', '3'],
+        ['b', '2'],
+      ],
+    )
+    assert.deepEqual(take(state, [{ type: 'plan_removed', planId: 'a' }]), [{ type: 'head', key: 'plans' }])
+    assert.deepEqual(take(state, [{ type: 'plan_removed', planId: 'a' }]), [])
+    assert.equal(state.plans.length, 1)
+  })
+
+  it('tells a title once, clears it with null and reads the time', () => {
+    const state = createSessionState()
+    assert.deepEqual(
+      take(state, [{ type: 'info', title: ' T ', updatedAt: '2026-11-20T09:33:09.874572231Z' }]),
+      [
+        { type: 'head', key: 'title' },
+        { type: 'head', key: 'updatedAt' },
+      ],
+    )
+    assert.deepEqual([state.title, state.updatedAt], ['T', Date.UTC(2026, 10, 20, 9, 33, 9, 874)])
+    assert.deepEqual(take(state, [{ type: 'info', title: 'T' }, { type: 'info' }]), [])
+    take(state, [{ type: 'info', title: null, updatedAt: null }])
+    assert.deepEqual(['title' in state, 'updatedAt' in state], [false, false])
+  })
+
+  it('changes an option by its category, also to a value that is no choice', () => {
+    const update: SessionUpdate = { type: 'config_options', options: [modes()] }
+    const state = replayed(update)
+    take(state, [{ type: 'config_value', category: 'mode', value: 'elsewhere' }])
+    const option = state.configOptions[0]
+    assert(option?.type === 'select')
+    assert.equal(option.currentValue, 'elsewhere')
+    assert.deepEqual(update.options, [modes()])
+    assert.deepEqual(take(state, [{ type: 'config_value', category: 'model', value: 'x' }]), [])
+  })
+})
+
+describe('reduce: notices, compactions, unknown updates', () => {
+  it('shows them in their place', () => {
+    const state = replayed(
+      { type: 'notice', severity: 'warning', title: 'careful' },
+      { type: 'compaction', compactionId: 'c', status: 'in_progress' },
+      { type: 'compaction_chunk', compactionId: 'c', content: text('sum') },
+      { type: 'compaction_chunk', compactionId: 'c', content: text('mary') },
+      { type: 'compaction', compactionId: 'c', status: 'failed', error: 'no' },
+      { type: 'unknown', kind: 'new_thing', raw: { a: 1 } },
+    )
+    assert.deepEqual(sketch(state), ['notice: careful', 'compaction: failed', 'unknown: new_thing'])
+    const compaction = state.entries[1]
+    assert(compaction?.kind === 'compaction')
+    assert.deepEqual([compaction.summary, compaction.error], [[text('summary')], 'no'])
+    take(state, [{ type: 'compaction', compactionId: 'c', status: 'completed', summary: null, error: null }])
+    assert.deepEqual([compaction.summary, 'error' in compaction], [[], false])
+  })
+
+  it('begins a compaction with a chunk', () => {
+    const state = replayed({ type: 'compaction_chunk', compactionId: 'c', content: text('x') })
+    assert.deepEqual(sketch(state), ['compaction: in_progress'])
+  })
+})
+
+describe('reduceLocal', () => {
+  it('puts a prompt in and begins a turn', () => {
+    const state = createSessionState()
+    const content = [text('hello')]
+    reduceLocal(state, { type: 'prompt', content }, 9)
+    assert.deepEqual(sketch(state), ['user: hello'])
+    assert.deepEqual([state.activity, state.turn, state.turnStartedAt], ['running', 1, 9])
+    assert.deepEqual(state.entries[0]?.turn, 1)
+  })
+
+  it('asks, answers, and goes on', () => {
+    const state = createSessionState()
+    reduceLocal(state, { type: 'prompt', content: [text('x')] }, 1)
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p1', request: asking({ title: 'A' }) }, 2)
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p2', request: asking({ title: 'B' }) }, 3)
+    assert.equal(state.activity, 'requires_action')
+    const yes = { type: 'selected', optionId: 'yes' } as const
+    reduceLocal(state, { type: 'permission_answered', requestId: 'p1', outcome: yes }, 4)
+    assert.equal(state.activity, 'requires_action')
+    reduceLocal(state, { type: 'permission_answered', requestId: 'p2', outcome: { type: 'cancelled' } }, 5)
+    assert.equal(state.activity, 'running')
+    assert.deepEqual(sketch(state), ['user: x', 'permission A: selected', 'permission B: cancelled'])
+    const again = { type: 'permission_answered', requestId: 'p1', outcome: { type: 'cancelled' } } as const
+    assert.deepEqual(reduceLocal(state, again, 6), [])
+  })
+
+  it('shows the tool call or the command that a question is about', () => {
+    const state = createSessionState()
+    const ask = (requestId: string, patch: Parameters<typeof asking>[0]) =>
+      reduceLocal(state, { type: 'permission_asked', requestId, request: asking(patch) })
+    ask('p1', { title: '', subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Edit a' } } })
+    ask('p2', { subject: { type: 'command', command: 'rm x', cwd: '/w', toolCallId: 'c' } })
+    ask('p3', { subject: { type: 'unknown', kind: 'plan', raw: 1 } })
+    const shown = state.entries.flatMap(entry =>
+      entry.kind === 'permission' ? [[entry.title, entry.toolCallId, entry.command, entry.subject]] : [],
+    )
+    assert.deepEqual(shown, [
+      ['Edit a', 't', undefined, undefined],
+      ['May I?', 'c', { command: 'rm x', cwd: '/w' }, undefined],
+      ['May I?', undefined, undefined, { kind: 'plan', raw: 1 }],
+    ])
+    const command = state.entries.find(entry => entry.kind === 'tool_call' && entry.toolCallId === 'c')
+    assert(command?.kind === 'tool_call')
+    assert.deepEqual([command.title, command.toolKind], ['rm x', 'execute'])
+  })
+
+  it('closes everything when the agent is gone', () => {
+    const state = createSessionState()
+    reduceLocal(state, { type: 'prompt', content: [text('x')] }, 1)
+    take(state, [chunk('thought', 'hm'), tool('t', { status: 'in_progress' })], 2)
+    take(state, [{ type: 'compaction', compactionId: 'c', status: 'in_progress' }], 2)
+    take(state, [{ type: 'terminal', terminal: { terminalId: 'term', command: 'sleep 9' } }], 2)
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() }, 3)
+    reduceLocal(state, { type: 'agent_gone', message: 'It crashed.', code: 139 }, 4)
+    assert.deepEqual(sketch(state), [
+      'user: x',
+      'thought: hm',
+      'tool t: cancelled',
+      'compaction: cancelled',
+      'permission May I?: cancelled',
+      'turn_end: error',
+    ])
+    assert.equal(state.activity, 'idle')
+    assert.deepEqual(state.terminals.get('term')?.exit, { exitCode: null, signal: null })
+  })
+
+  it('settles what a replay left open, unless the agent is at work', () => {
+    const state = replayed(tool('told', { status: 'in_progress' }), tool('untold', { title: 'x' }))
+    reduceLocal(state, { type: 'load_finished' })
+    assert.deepEqual(sketch(state), ['tool told: cancelled', 'tool untold: completed'])
+    const busy = replayed(tool('told', { status: 'in_progress' }), running)
+    reduceLocal(busy, { type: 'load_finished' })
+    assert.deepEqual(sketch(busy), ['tool told: in_progress'])
+  })
+})

@@ -1,0 +1,459 @@
+import { strict as assert } from 'node:assert'
+import { AgentClosedError, AgentRequestError } from '../../../src/acp/agent.ts'
+import { Session } from '../../../src/conversation/session.ts'
+import type { Change } from '../../../src/conversation/state.ts'
+import type { Schedule } from '../../../src/conversation/turns.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+
+/** Time that goes on when the test says so. */
+class Clock {
+  #due: Array<{ at: number; run: () => void }> = []
+  now = 1000
+
+  readonly schedule: Schedule = (run, ms) => {
+    const entry = { at: this.now + ms, run }
+    this.#due.push(entry)
+    return {
+      dispose: () => {
+        this.#due = this.#due.filter(known => known !== entry)
+      },
+    }
+  }
+
+  get waiting(): number {
+    return this.#due.length
+  }
+
+  pass(ms: number): void {
+    this.now += ms
+    const due = this.#due.filter(entry => entry.at <= this.now)
+    this.#due = this.#due.filter(entry => entry.at > this.now)
+    for (const entry of due) entry.run()
+  }
+}
+
+function make(phase: 'loading' | 'ready' = 'ready') {
+  const agent = new FakeAgent()
+  const clock = new Clock()
+  const changes: Change[] = []
+  const session = new Session({
+    agent,
+    sessionId: 's',
+    setup: { cwd: '/w', additionalDirectories: [], mcpServers: [] },
+    phase,
+    now: () => clock.now,
+    schedule: clock.schedule,
+    cancelGraceMs: 10_000,
+  })
+  session.onDidChange(list => changes.push(...list))
+  agent.onUpdate(({ update }) => session.receive(update))
+  return { agent, clock, changes, session }
+}
+
+const hello = [text('hello')]
+const never = new AbortController().signal
+
+describe('Session: turns', () => {
+  it('sends a prompt, shows it at once, and tells how the turn ended', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    assert.deepEqual(sketch(session.state), ['user: hello'])
+    assert.equal(session.state.activity, 'running')
+    assert.deepEqual(agent.prompts[0]?.content, hello)
+    agent.say('s', running, chunk('agent', 'Hi'))
+    agent.endTurn(agent.prompts[0]!)
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
+    assert.equal(session.state.activity, 'idle')
+  })
+
+  it('ends a turn of v2 with the idle state, the prompt having been taken before', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    agent.say('s', running)
+    agent.prompts[0]!.answer.resolve({ messageId: 'u1' })
+    await settle()
+    agent.say('s', chunk('user', 'other words', 'u1'), chunk('agent', 'Hi', 'a'), idle('max_tokens'))
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'max_tokens' })
+    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: max_tokens'])
+  })
+
+  it('never sends an empty prompt', () => {
+    const { agent, session } = make()
+    assert.throws(() => session.prompt([]), RangeError)
+    assert.throws(() => session.prompt([text(' \n')]), RangeError)
+    assert.equal(agent.prompts.length, 0)
+    assert.deepEqual(sketch(session.state), [])
+    void session.prompt([{ type: 'image', data: 'AA==', mimeType: 'image/png' }])
+    assert.equal(agent.prompts.length, 1)
+  })
+
+  it('queues prompts behind the turn that runs, in their order', async () => {
+    const { agent, session } = make()
+    void session.prompt([text('one')])
+    const two = session.prompt([text('two')])
+    void session.prompt([text('three')])
+    assert.deepEqual([agent.prompts.length, session.queued.length], [1, 2])
+    assert.deepEqual(sketch(session.state), ['user: one'])
+    agent.endTurn(agent.prompts[0]!)
+    await settle()
+    assert.deepEqual([agent.prompts.length, session.queued.length], [2, 1])
+    agent.endTurn(agent.prompts[1]!)
+    assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
+    await settle()
+    assert.deepEqual(sketch(session.state), ['user: one', 'user: two', 'user: three'])
+    assert.deepEqual(
+      session.state.entries.map(entry => entry.turn),
+      [1, 2, 3],
+    )
+  })
+
+  it('takes a prompt back from the queue', async () => {
+    const { agent, session } = make()
+    void session.prompt([text('one')])
+    const two = session.prompt([text('two')])
+    assert.deepEqual(session.withdraw(session.queued[0]!.id), [text('two')])
+    assert.deepEqual(await two, { type: 'withdrawn' })
+    assert.equal(session.withdraw('q99'), undefined)
+    agent.endTurn(agent.prompts[0]!)
+    await settle()
+    assert.equal(agent.prompts.length, 1)
+  })
+
+  it('waits while the agent is at work on its own', async () => {
+    const { agent, session } = make()
+    agent.say('s', running)
+    void session.prompt(hello)
+    assert.equal(agent.prompts.length, 0)
+    agent.say('s', idle('end_turn'))
+    assert.equal(agent.prompts.length, 1)
+  })
+
+  it('ends a turn that the agent refused, with its error, and holds the queue', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    void session.prompt([text('two')])
+    const error = new AgentRequestError('session/prompt', 'auth-required', {
+      code: -32000,
+      message: 'Sign in',
+      detail: 'no token',
+    })
+    agent.prompts[0]!.answer.reject(error)
+    assert.deepEqual(await outcome, { type: 'failed', error })
+    const end = session.state.entries.at(-1)
+    assert(end?.kind === 'turn_end')
+    assert.deepEqual(end.error, { code: -32000, message: 'Sign in', detail: 'no token' })
+    assert.deepEqual([session.queueHeld, agent.prompts.length], [true, 1])
+    session.sendQueued()
+    assert.deepEqual([session.queueHeld, agent.prompts.length], [false, 2])
+  })
+
+  it('tells the error itself though the idle state came first', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    const error = new AgentRequestError('session/prompt', 'auth-required', {
+      code: -32000,
+      message: 'Sign in',
+    })
+    agent.say('s', running, {
+      type: 'state',
+      state: 'idle',
+      stopReason: 'error',
+      error: { code: -32000, message: 'Sign in' },
+    })
+    agent.prompts[0]!.answer.reject(error)
+    assert.deepEqual(await outcome, { type: 'failed', error })
+    assert.deepEqual(sketch(session.state), ['user: hello', 'turn_end: error'])
+  })
+
+  it('goes on when the agent became idle and never answers', async () => {
+    const { agent, clock, session } = make()
+    const outcome = session.prompt(hello)
+    void session.prompt([text('two')])
+    agent.say('s', running, idle('end_turn'))
+    await settle()
+    assert.equal(agent.prompts.length, 1)
+    clock.pass(1000)
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
+    assert.equal(agent.prompts.length, 2)
+    assert.equal(clock.waiting, 0)
+  })
+
+  it('is not ended by an idle state from before it', async () => {
+    const { agent, session } = make()
+    void session.prompt(hello)
+    agent.say('s', idle())
+    assert.equal(session.state.activity, 'running')
+    agent.say('s', running, idle())
+    assert.equal(session.state.activity, 'idle')
+  })
+
+  it('gives times to what comes in a turn, and none to what comes outside of one', async () => {
+    const { agent, clock, session } = make()
+    agent.say('s', chunk('agent', 'banner'))
+    void session.prompt(hello)
+    clock.pass(500)
+    agent.say('s', tool('t', { status: 'in_progress' }))
+    assert.deepEqual(
+      session.state.entries.map(entry => entry.startedAt),
+      [undefined, 1000, 1500],
+    )
+  })
+})
+
+describe('Session: cancel', () => {
+  it('asks the agent to stop, cancels every question, and holds the queue', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    void session.prompt([text('two')])
+    const answers = [session.requestPermission(asking(), never), session.requestPermission(asking(), never)]
+    session.cancel()
+    assert.deepEqual(agent.cancels, ['s'])
+    assert.deepEqual(await Promise.all(answers), [{ type: 'cancelled' }, { type: 'cancelled' }])
+    assert.equal(session.cancelState, 'requested')
+    agent.say('s', tool('t', { status: 'in_progress' }))
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
+    assert.deepEqual([session.cancelState, session.queueHeld, agent.prompts.length], ['none', true, 1])
+    assert.deepEqual(sketch(session.state).slice(-2), ['tool t: cancelled', 'turn_end: cancelled'])
+    const three = session.prompt([text('three')])
+    assert.deepEqual(agent.prompts[1]?.content, [text('two')])
+    agent.endTurn(agent.prompts[1]!)
+    await settle()
+    agent.endTurn(agent.prompts[2]!)
+    assert.equal((await three).type, 'ended')
+  })
+
+  it('does nothing when nothing goes on', () => {
+    const { agent, session } = make()
+    session.cancel()
+    assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
+  })
+
+  it('becomes overdue when the agent does not stop, and can then be given up', async () => {
+    const { agent, clock, session } = make()
+    const outcome = session.prompt(hello)
+    agent.say('s', running, tool('t', { status: 'in_progress' }))
+    session.cancel()
+    clock.pass(9999)
+    assert.equal(session.cancelState, 'requested')
+    clock.pass(1)
+    assert.equal(session.cancelState, 'overdue')
+    session.abandonTurn()
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
+    assert.deepEqual([session.cancelState, session.state.activity], ['none', 'idle'])
+    assert.deepEqual(sketch(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
+  })
+
+  it('gives up nothing that nobody asked to stop', () => {
+    const { session } = make()
+    void session.prompt(hello)
+    session.abandonTurn()
+    assert.equal(session.state.activity, 'running')
+  })
+
+  it('does not take the late end of a turn given up for the end of the next', async () => {
+    const { agent, clock, session } = make()
+    void session.prompt([text('one')])
+    agent.say('s', running)
+    session.cancel()
+    clock.pass(10_000)
+    session.abandonTurn()
+    const two = session.prompt([text('two')])
+    agent.say('s', running, chunk('agent', 'working on two'))
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    assert.equal(session.state.activity, 'running')
+    agent.endTurn(agent.prompts[1]!)
+    assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
+    assert.equal(session.state.activity, 'idle')
+  })
+
+  it('takes the end for that of the running turn when its answer comes with it', async () => {
+    const { agent, clock, session } = make()
+    void session.prompt([text('one')])
+    agent.say('s', running)
+    session.cancel()
+    clock.pass(10_000)
+    session.abandonTurn()
+    const two = session.prompt([text('two')])
+    agent.say('s', running)
+    agent.endTurn(agent.prompts[1]!)
+    assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
+    assert.equal(session.state.activity, 'idle')
+  })
+})
+
+describe('Session: permissions', () => {
+  it('asks several at once and gives each its answer', async () => {
+    const { session } = make()
+    void session.prompt(hello)
+    const first = session.requestPermission(asking({ title: 'A' }), never)
+    const second = session.requestPermission(asking({ title: 'B' }), never)
+    const ids = session.state.entries.flatMap(entry => (entry.kind === 'permission' ? [entry.requestId] : []))
+    assert.equal(session.state.activity, 'requires_action')
+    assert.equal(session.answerPermission(ids[1]!, 'no'), true)
+    assert.deepEqual(await second, { type: 'selected', optionId: 'no' })
+    assert.equal(session.state.activity, 'requires_action')
+    assert.equal(session.answerPermission(ids[0]!, 'yes'), true)
+    assert.deepEqual(await first, { type: 'selected', optionId: 'yes' })
+    assert.equal(session.state.activity, 'running')
+  })
+
+  it('takes no option that was not offered, and no second answer', async () => {
+    const { session } = make()
+    const answer = session.requestPermission(asking(), never)
+    assert.equal(session.answerPermission('p1', 'sudo'), false)
+    assert.equal(session.answerPermission('p9', 'yes'), false)
+    assert.equal(session.answerPermission('p1', 'yes'), true)
+    assert.equal(session.answerPermission('p1', 'no'), false)
+    assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
+  })
+
+  it('is withdrawn by the agent', async () => {
+    const { session } = make()
+    const abort = new AbortController()
+    const answer = session.requestPermission(asking(), abort.signal)
+    abort.abort()
+    assert.deepEqual(await answer, { type: 'cancelled' })
+    assert.deepEqual(sketch(session.state), ['permission May I?: cancelled'])
+    assert.deepEqual(await session.requestPermission(asking(), abort.signal), { type: 'cancelled' })
+  })
+
+  it('is closed with the turn', async () => {
+    const { agent, session } = make()
+    void session.prompt(hello)
+    const answer = session.requestPermission(asking(), never)
+    agent.endTurn(agent.prompts[0]!)
+    assert.deepEqual(await answer, { type: 'cancelled' })
+  })
+})
+
+describe('Session: options', () => {
+  const withModes = () => {
+    const made = make()
+    made.agent.say('s', { type: 'config_options', options: [modes()] })
+    const value = () => {
+      const option = made.session.state.configOptions[0]
+      return option?.type === 'select' ? option.currentValue : undefined
+    }
+    return { ...made, value }
+  }
+  const refused = new AgentRequestError('session/set_config_option', 'other', { code: 1, message: 'no' })
+
+  it('shows a choice at once and waits for the agent', async () => {
+    const { agent, session, value } = withModes()
+    const done = session.setConfigOption('mode', 'code')
+    assert.deepEqual([value(), session.pendingOptions], ['code', ['mode']])
+    agent.options[0]!.answer.resolve()
+    await done
+    assert.deepEqual([value(), session.pendingOptions], ['code', []])
+  })
+
+  it('takes it back when the agent refuses, and says why', async () => {
+    const { agent, session, value } = withModes()
+    const done = session.setConfigOption('mode', 'code')
+    agent.options[0]!.answer.reject(refused)
+    await assert.rejects(done, refused)
+    assert.deepEqual([value(), session.pendingOptions], ['ask', []])
+  })
+
+  it('takes back to what the agent has, after several choices', async () => {
+    const { agent, session, value } = withModes()
+    const one = session.setConfigOption('mode', 'code')
+    const two = session.setConfigOption('mode', 'plan')
+    agent.options[0]!.answer.resolve()
+    await one
+    assert.deepEqual([value(), session.pendingOptions], ['plan', ['mode']])
+    agent.options[1]!.answer.reject(refused)
+    await assert.rejects(two)
+    assert.equal(value(), 'code')
+  })
+
+  it('keeps what the agent told meanwhile', async () => {
+    const { agent, session, value } = withModes()
+    const done = session.setConfigOption('mode', 'code')
+    agent.say('s', { type: 'config_value', category: 'mode', value: 'plan' })
+    agent.options[0]!.answer.reject(refused)
+    await assert.rejects(done)
+    assert.equal(value(), 'plan')
+  })
+
+  it('refuses what is no option or no value of it', async () => {
+    const { agent, session } = withModes()
+    await assert.rejects(session.setConfigOption('nope', 'x'), RangeError)
+    await assert.rejects(session.setConfigOption('mode', true), TypeError)
+    assert.equal(agent.options.length, 0)
+  })
+})
+
+describe('Session: terminals of the client', () => {
+  it('shows them', () => {
+    const { session } = make()
+    session.upsertTerminal({ terminalId: 'x', command: 'ls', cwd: '/w' })
+    session.appendTerminalOutput('x', 'a\n')
+    session.upsertTerminal({ terminalId: 'x', exit: { exitCode: 0 }, truncated: true })
+    assert.deepEqual(session.state.terminals.get('x'), {
+      terminalId: 'x',
+      command: 'ls',
+      cwd: '/w',
+      output: 'a\n',
+      truncated: true,
+      exit: { exitCode: 0 },
+    })
+  })
+})
+
+describe('Session: the end', () => {
+  it('keeps the conversation when the agent is gone, and closes what is open', async () => {
+    const { agent, session } = make()
+    const ends: unknown[] = []
+    session.onDidEnd(exit => ends.push(exit?.reason))
+    const outcome = session.prompt(hello)
+    const queued = session.prompt([text('two')])
+    const answer = session.requestPermission(asking(), never)
+    session.agentEnded({ reason: 'exited', exitCode: 1, message: 'It crashed.', stderrTail: '' })
+    agent.exit()
+    assert.deepEqual(await answer, { type: 'cancelled' })
+    const result = await outcome
+    assert(result.type === 'failed' && result.error instanceof AgentClosedError)
+    assert.equal((await queued).type, 'failed')
+    assert.deepEqual(
+      session.queued.map(prompt => prompt.content),
+      [[text('two')]],
+    )
+    assert.deepEqual(sketch(session.state), [
+      'user: hello',
+      'permission May I?: cancelled',
+      'turn_end: error',
+    ])
+    assert.deepEqual([session.phase, ends], ['ended', ['exited']])
+    assert.equal((await session.prompt([text('x')])).type, 'failed')
+    assert.equal(agent.prompts.length, 1)
+  })
+
+  it('closes with the agent, once, and drops what still comes', async () => {
+    const { agent, changes, session } = make()
+    void session.prompt(hello)
+    await Promise.all([session.close(), session.close()])
+    assert.deepEqual([agent.closes, session.phase], [['s'], 'closed'])
+    const before = changes.length
+    agent.say('s', chunk('agent', 'late'))
+    assert.equal(changes.length, before)
+  })
+
+  it('stops the turn of an agent that cannot close', async () => {
+    const { agent, session } = make()
+    agent.capabilities.close = false
+    void session.prompt(hello)
+    await session.close()
+    assert.deepEqual([agent.closes, agent.cancels], [[], ['s']])
+  })
+
+  it('is closed on this side though the agent refuses', async () => {
+    const { agent, session } = make()
+    agent.closeError = new Error('no')
+    await assert.rejects(session.close(), /no/)
+    assert.equal(session.phase, 'closed')
+  })
+})

@@ -10,6 +10,7 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import spawn from 'cross-spawn'
 import type { TerminalExit } from '../acp/model.ts'
+import type { ProcessGuard } from '../acp/transport/process-guard.ts'
 import { messageOf } from '../common/errors.ts'
 import { OutputPump } from './output-pump.ts'
 import { ProcessGroup } from './process-group.ts'
@@ -23,6 +24,8 @@ export interface CommandRequest {
   cwd: string
   /** the whole environment */
   env: Record<string, string>
+  /** ends it when this process dies without having ended it */
+  guard?: ProcessGuard
 }
 export interface CommandEvents {
   /** stdout and stderr as they come, never half a character */
@@ -62,7 +65,9 @@ export const runCommand: RunCommand = async (request, events) => {
       shell: isLine && shell === undefined,
     }),
   )
-  const group = new ProcessGroup(child)
+  const { pid } = child
+  if (pid !== undefined) request.guard?.add(pid)
+  const group = new ProcessGroup(child, () => pid !== undefined && request.guard?.remove(pid))
   const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
   const output = new OutputPump(streams, text => events.onOutput(text))
   const closed = new Promise<void>(resolve => child.once('close', () => resolve()))

@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto'
+
 /** The texts of the diff editors that are open, by id. */
 export class DiffContents {
   readonly #texts = new Map<string, { oldText: string; newText: string }>()
-  #last = 0
 
   /** Keeps the texts until {@link release}. */
   hold(texts: { oldText: string; newText: string }): string {
-    this.#last += 1
-    const id = String(this.#last)
+    // Never one of before a reload: the editor may still hold a text under it.
+    const id = randomUUID()
     this.#texts.set(id, texts)
     return id
   }

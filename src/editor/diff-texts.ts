@@ -1,6 +1,7 @@
 /** The two whole texts of a changed file, for a diff editor. */
 import { applyPatch, formatPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff'
 import type { FileChange } from '../acp/model.ts'
+import { lineEnd, withLineEnd } from './text.ts'
 
 export interface DiffTexts {
   oldText: string
@@ -26,8 +27,11 @@ export function diffTexts(
 }
 
 /** A fragment within the file as it is now, which may be before the edit or after it. */
-function completed({ oldText, newText }: DiffTexts, current: string): DiffTexts | undefined {
-  if (current === oldText || current === newText) return undefined
+function completed(given: DiffTexts, current: string): DiffTexts | undefined {
+  if (current === given.oldText || current === given.newText) return undefined
+  const end = lineEnd(current)
+  const oldText = end ? withLineEnd(given.oldText, end) : given.oldText
+  const newText = end ? withLineEnd(given.newText, end) : given.newText
   if (newText !== '' && isOnce(current, newText)) {
     return { oldText: replaceAt(current, newText, oldText), newText: current }
   }

@@ -1,4 +1,5 @@
 /** What a link in an agent's prose points to. */
+import * as l10n from '@vscode/l10n'
 import type { PathRules } from './path-rules.ts'
 
 export type LinkTarget =
@@ -13,14 +14,14 @@ export type LinkTarget =
  */
 export function parseLink(href: string, rules: PathRules): LinkTarget {
   const text = href.trim()
-  if (text === '') return { type: 'refused', reason: 'The link is empty.' }
+  if (text === '') return { type: 'refused', reason: l10n.t('The link is empty.') }
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase()
   const isDrive = rules.platform === 'win32' && scheme?.length === 1
   // `file.ts:12` looks like a scheme as well.
   if (scheme && !isDrive && !/^[^:]*:\d+([:-]\d+)?$/.test(text)) {
     if (scheme === 'http' || scheme === 'https') return external(text)
     if (scheme !== 'file')
-      return { type: 'refused', reason: `Links of the kind "${scheme}:" are not opened.` }
+      return { type: 'refused', reason: l10n.t('Links of the kind "{0}:" are not opened.', scheme) }
   }
   return fileTarget(text, rules)
 }
@@ -30,7 +31,7 @@ function external(text: string): LinkTarget {
   try {
     url = new URL(text)
   } catch {
-    return { type: 'refused', reason: 'The link is not a valid address.' }
+    return { type: 'refused', reason: l10n.t('The link is not a valid address.') }
   }
   return { type: 'external', href: url.href }
 }
@@ -42,10 +43,12 @@ function fileTarget(text: string, rules: PathRules): LinkTarget {
     // Markdown encodes blanks and the like in the address of a link.
     path = /^file:/i.test(bare) ? rules.absolute('/', bare) : decodeURIComponent(bare)
   } catch {
-    if (/^file:/i.test(bare)) return { type: 'refused', reason: 'The link is not a valid file address.' }
+    if (/^file:/i.test(bare))
+      return { type: 'refused', reason: l10n.t('The link is not a valid file address.') }
     path = bare
   }
-  if (path === '' || path.includes('\0')) return { type: 'refused', reason: 'The link names no file.' }
+  if (path === '' || path.includes('\0'))
+    return { type: 'refused', reason: l10n.t('The link names no file.') }
   return { type: 'file', path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 

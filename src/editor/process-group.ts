@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import treeKill from 'tree-kill'
+import { signalTree, treeIsAlive } from '../acp/transport/process-tree.ts'
 
 const LOOK_MS = 100
 
@@ -10,56 +10,42 @@ const LOOK_MS = 100
  */
 export class ProcessGroup {
   readonly #child: ChildProcess
+  readonly #onGone: () => void
   /** Once nobody is left the number may belong to somebody else: it is never used again. */
   #gone = false
   #nextLook = 0
 
-  constructor(child: ChildProcess) {
+  /** `onGone` is called once, when it is found that nobody is left. */
+  constructor(child: ChildProcess, onGone: () => void) {
     this.#child = child
+    this.#onGone = onGone
   }
 
   /** Is the child, or on POSIX anything it started, still there? */
   isAlive(): boolean {
-    if (this.#gone || this.#child.pid === undefined) return false
-    if (process.platform === 'win32') {
-      this.#gone = this.#childExited
-      return !this.#gone
-    }
-    try {
-      process.kill(-this.#child.pid, 0)
-    } catch (error) {
-      // EPERM: there is one, of another user.
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') this.#gone = true
-    }
-    if (!this.#gone && this.#childExited && this.#isDueToLook()) this.#gone = onlyZombies(this.#child.pid)
+    if (this.#gone) return false
+    this.#gone = this.#isGone()
+    if (this.#gone) this.#onGone()
     return !this.#gone
   }
 
   /** Sends the signal to all of it. On Windows any signal ends it by force. */
   signal(signal: 'SIGTERM' | 'SIGKILL'): void {
-    if (!this.isAlive() || this.#child.pid === undefined) return
-    if (process.platform === 'win32') {
-      treeKill(this.#child.pid, signal, () => {})
-      return
-    }
-    try {
-      process.kill(-this.#child.pid, signal)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') this.#gone = true
-      else this.#child.kill(signal)
-    }
+    if (this.isAlive() && this.#child.pid !== undefined) signalTree(this.#child.pid, signal)
   }
 
-  /** Looking through all processes is not for every call. */
-  #isDueToLook(): boolean {
+  #isGone(): boolean {
+    const { pid } = this.#child
+    if (pid === undefined) return true
+    const hasExited = this.#child.exitCode !== null || this.#child.signalCode !== null
+    if (process.platform === 'win32') return hasExited
+    if (!treeIsAlive(pid)) return true
+    if (!hasExited || process.platform !== 'linux') return false
+    // Looking through all processes is not for every call.
     const now = Date.now()
-    if (process.platform !== 'linux' || now < this.#nextLook) return false
+    if (now < this.#nextLook) return false
     this.#nextLook = now + LOOK_MS
-    return true
-  }
-
-  get #childExited(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null
+    return onlyZombies(pid)
   }
 }
 

@@ -2,6 +2,7 @@
  * Which folders of the workspace a session works in: one is its working directory (`cwd`), the others go along as
  * additional directories when the agent can take them. What an agent does not see is said, with the reason.
  */
+import * as l10n from '@vscode/l10n'
 import type { Roots } from '../acp/model.ts'
 import type { PathRules } from './path-rules.ts'
 
@@ -47,8 +48,6 @@ export type RootsDecision =
   /** No folder can be a root: make a scratch folder and go on with {@link rootsForScratch}. */
   | { type: 'scratch'; unseen: RootsPlan['unseen'] }
 
-const SCRATCH_LABEL = 'Scratch folder'
-
 /** The roots of a new session. */
 export function planRoots(input: RootsInput): RootsDecision {
   const { usable, unseen } = sortFolders(input)
@@ -79,7 +78,10 @@ export function rootsForExisting(
   const { rules } = input
   if (!rules.isAbsolute(sessionCwd)) {
     throw new Error(
-      `The session's working directory ${JSON.stringify(sessionCwd)} is not an absolute path, so it cannot be opened.`,
+      l10n.t(
+        "The session's working directory {0} is not an absolute path, so it cannot be opened.",
+        JSON.stringify(sessionCwd),
+      ),
     )
   }
   const cwd = rules.normalize(sessionCwd)
@@ -96,15 +98,16 @@ export function rootsForExisting(
   )
   plan.cwd = sessionCwd
   if (input.scratchFolder !== undefined && rules.same(input.scratchFolder, cwd)) {
-    plan.cwdLabel = SCRATCH_LABEL
+    plan.cwdLabel = l10n.t('Scratch folder')
     plan.scratch = true
-  } else if (!around) plan.cwdRemark = 'This session works in a folder that is not open in this window.'
+  } else if (!around)
+    plan.cwdRemark = l10n.t('This session works in a folder that is not open in this window.')
   return plan
 }
 
 /** The roots of a session without a folder. */
 export function rootsForScratch(scratchFolder: string, unseen: RootsPlan['unseen']): RootsPlan {
-  return { cwd: scratchFolder, cwdLabel: SCRATCH_LABEL, additional: [], unseen, scratch: true }
+  return { cwd: scratchFolder, cwdLabel: l10n.t('Scratch folder'), additional: [], unseen, scratch: true }
 }
 
 /** What goes to the agent. */
@@ -121,9 +124,12 @@ function sortFolders(input: Pick<RootsInput, 'folders' | 'rules'>): {
   const unseen: RootsPlan['unseen'] = []
   for (const folder of input.folders) {
     if (folder.scheme !== 'file') {
-      unseen.push({ label: folder.name, reason: `It is not on this machine's disk (${folder.scheme}:).` })
+      unseen.push({
+        label: folder.name,
+        reason: l10n.t("It is not on this machine's disk ({0}:).", folder.scheme),
+      })
     } else if (!input.rules.isAbsolute(folder.path)) {
-      unseen.push({ label: folder.name, reason: 'It has no absolute path.' })
+      unseen.push({ label: folder.name, reason: l10n.t('It has no absolute path.') })
     } else {
       const path = input.rules.normalize(folder.path)
       const key = input.rules.key(path)
@@ -164,7 +170,10 @@ function assemble(
     if (input.rules.same(folder.path, cwd.path)) continue
     if (input.additionalDirectories) plan.additional.push({ path: folder.path, label: folder.name })
     else if (!input.rules.contains(cwd.path, folder.path)) {
-      plan.unseen.push({ label: folder.name, reason: 'The agent cannot work in more than one folder.' })
+      plan.unseen.push({
+        label: folder.name,
+        reason: l10n.t('The agent cannot work in more than one folder.'),
+      })
     }
   }
   return plan

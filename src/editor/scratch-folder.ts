@@ -1,5 +1,6 @@
 import { chmod, lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 
 /**
  * The private folder of sessions that have no workspace folder: `scratch` under the extension's global storage,
@@ -15,7 +16,9 @@ export async function ensureScratchFolder(globalStorage: string): Promise<string
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
   const info = await lstat(folder)
-  if (!info.isDirectory()) throw new Error(`The scratch folder ${folder} cannot be used: it is not a folder.`)
+  if (!info.isDirectory()) {
+    throw new Error(l10n.t('The scratch folder {0} cannot be used: it is not a folder.', folder))
+  }
   if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) await chmod(folder, 0o700)
   return folder
 }

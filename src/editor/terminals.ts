@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CreateTerminalRequest, SessionUpdate, TerminalExit, TerminalOutput } from '../acp/model.ts'
+import type { ProcessGuard } from '../acp/transport/process-guard.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { type RunCommand, type RunningCommand, runCommand } from './command-process.ts'
@@ -21,6 +22,8 @@ export interface SessionTerminalsOptions {
   cwd: string
   /** the environment that commands start from: that of the person's login shell */
   env: Readonly<Record<string, string>>
+  /** ends what runs when this process dies without having ended it */
+  guard?: ProcessGuard
   run?: RunCommand
   rules?: PathRules
   killGraceMs?: number
@@ -82,7 +85,13 @@ export class SessionTerminals implements Disposable {
       this.#updates.fire({ type: 'terminal_output', terminalId: terminal.id, text })
     }
     const running = await this.#run(
-      { command: request.command, args: request.args, cwd, env: this.#environment(request.env) },
+      {
+        command: request.command,
+        args: request.args,
+        cwd,
+        env: this.#environment(request.env),
+        guard: this.#options.guard,
+      },
       {
         onOutput: text => (started ? hear(text) : early.push(text)),
         onExit: exit => this.#onExit(terminal, exit),

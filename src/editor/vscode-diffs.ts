@@ -1,21 +1,22 @@
 import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
 import { DiffContents } from './diff-contents.ts'
 import type { DiffTexts } from './diff-texts.ts'
-
-const SCHEME = 'parley-diff'
 
 /** Shows an agent's edits in the editor's diff view, from texts that are held while a tab shows them. */
 export class Diffs extends Owner {
   readonly #contents = new DiffContents()
   /** Ids on their way into a tab. */
   readonly #opening = new Set<string>()
+  readonly #scheme: string
 
-  constructor() {
+  constructor(scheme = 'parley-diff') {
     super()
+    this.#scheme = scheme
     this.register(
-      vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      vscode.workspace.registerTextDocumentContentProvider(scheme, {
         provideTextDocumentContent: uri => this.#provide(uri),
       }),
     )
@@ -23,7 +24,7 @@ export class Diffs extends Owner {
       vscode.window.tabGroups.onDidChangeTabs(event => event.closed.length > 0 && this.#release()),
     )
     // Those of before a reload have lost their texts.
-    const stale = diffTabs().filter(({ id }) => this.#contents.text(id, 'old') === undefined)
+    const stale = diffTabs(this.#scheme).filter(({ id }) => this.#contents.text(id, 'old') === undefined)
     if (stale.length > 0) void vscode.window.tabGroups.close(stale.map(({ tab }) => tab))
   }
 
@@ -31,10 +32,10 @@ export class Diffs extends Owner {
   async open(file: string, texts: DiffTexts): Promise<void> {
     const id = this.#contents.hold(texts)
     const uri = (side: 'old' | 'new') =>
-      vscode.Uri.from({ scheme: SCHEME, path: vscode.Uri.file(file).path, query: `${id}-${side}` })
+      vscode.Uri.from({ scheme: this.#scheme, path: vscode.Uri.file(file).path, query: `${side}.${id}` })
     this.#opening.add(id)
     try {
-      const title = vscode.l10n.t("{0} (Agent's edit)", path.basename(file))
+      const title = l10n.t("{0} (Agent's edit)", path.basename(file))
       await vscode.commands.executeCommand('vscode.diff', uri('old'), uri('new'), title, { preview: true })
     } finally {
       this.#opening.delete(id)
@@ -49,20 +50,20 @@ export class Diffs extends Owner {
 
   #provide(uri: vscode.Uri): string {
     const { id, side } = parse(uri)
-    return this.#contents.text(id, side) ?? vscode.l10n.t('This edit is no longer at hand. Open it again.')
+    return this.#contents.text(id, side) ?? l10n.t('This edit is no longer at hand. Open it again.')
   }
 
   #release(): void {
-    this.#contents.keepOnly(new Set([...this.#opening, ...diffTabs().map(({ id }) => id)]))
+    this.#contents.keepOnly(new Set([...this.#opening, ...diffTabs(this.#scheme).map(({ id }) => id)]))
   }
 }
 
-function diffTabs(): Array<{ id: string; tab: vscode.Tab }> {
+function diffTabs(scheme: string): Array<{ id: string; tab: vscode.Tab }> {
   const found: Array<{ id: string; tab: vscode.Tab }> = []
   for (const group of vscode.window.tabGroups.all) {
     for (const tab of group.tabs) {
       const { input } = tab
-      if (input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME) {
+      if (input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme) {
         found.push({ id: parse(input.modified).id, tab })
       }
     }
@@ -71,6 +72,6 @@ function diffTabs(): Array<{ id: string; tab: vscode.Tab }> {
 }
 
 function parse(uri: vscode.Uri): { id: string; side: string } {
-  const [id = '', side = ''] = uri.query.split('-')
+  const [side = '', id = ''] = uri.query.split('.')
   return { id, side }
 }

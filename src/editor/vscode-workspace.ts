@@ -1,4 +1,5 @@
 /** What the editor knows of the workspace, for `planRoots`. */
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { WorkingDirectorySetting, WorkspaceRoot } from './roots.ts'
 
@@ -26,8 +27,8 @@ export function workingDirectorySetting(): WorkingDirectorySetting {
 export async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
   const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
   const picked = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('Working directory'),
-    placeHolder: vscode.l10n.t('Choose the folder that the session works in'),
+    title: l10n.t('Working directory'),
+    placeHolder: l10n.t('Choose the folder that the session works in'),
     matchOnDescription: true,
   })
   return picked?.folder.path

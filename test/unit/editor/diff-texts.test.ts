@@ -26,6 +26,14 @@ describe('the texts of a diff', () => {
     assert.deepEqual(diffTexts(fragment, { current: whole.newText }), whole)
   })
 
+  it('are completed in the line ends of the file', () => {
+    const fragment = change({ oldText: 'one\ntwo\n', newText: 'one\nTWO\n' })
+    assert.deepEqual(diffTexts(fragment, { current: 'zero\r\none\r\ntwo\r\n' }), {
+      oldText: 'zero\r\none\r\ntwo\r\n',
+      newText: 'zero\r\none\r\nTWO\r\n',
+    })
+  })
+
   it('are not completed when the place is in doubt', () => {
     const fragment = change({ oldText: 'x', newText: 'y' })
     assert.deepEqual(diffTexts(fragment, { current: 'x x\n' }), { oldText: 'x', newText: 'y' })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
+import type { ProcessGuard } from '../../../src/acp/transport/process-guard.ts'
 import type { RunCommand } from '../../../src/editor/command-process.ts'
 import { SessionTerminals, type SessionTerminalsOptions } from '../../../src/editor/terminals.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
@@ -309,6 +310,23 @@ describe('the terminals of a session', () => {
       } finally {
         process.kill(Number(keeper), 'SIGKILL')
       }
+    })
+
+    it('watched by the guard until all of them have', async () => {
+      const watched = new Set<number>()
+      const guard: ProcessGuard = {
+        add: pid => watched.add(pid),
+        remove: pid => watched.delete(pid),
+        dispose() {},
+      }
+      const terminals = start({ guard })
+      await run(line('true'), terminals)
+      assert.equal(watched.size, 0)
+      const { terminalId } = await terminals.create(line('sleep 300 & echo started'))
+      await terminals.waitForExit(terminalId)
+      assert.equal(watched.size, 1)
+      await terminals.endSession()
+      assert.equal(watched.size, 0)
     })
 
     it('as soon as the command itself has, though something in the background holds its output', async () => {

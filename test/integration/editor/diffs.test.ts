@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import { Diffs } from '../../../src/editor/vscode-diffs.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
+
+describe("the diff of an agent's edit", () => {
+  const folder = useTemporaryFolder()
+  // A scheme of its own: the extension has its provider in this window as well.
+  const scheme = 'parley-diff-test'
+  let diffs: Diffs
+  beforeEach(() => {
+    diffs = new Diffs(scheme)
+  })
+  afterEach(() => diffs.dispose())
+  const tabs = () =>
+    vscode.window.tabGroups.all
+      .flatMap(group => group.tabs)
+      .filter(({ input }) => input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme)
+
+  it('opens with both texts, its title and its language', async () => {
+    await diffs.open(join(folder(), 'planets.js'), { oldText: 'let a = 1\n', newText: 'let a = 2\n' })
+    const [tab] = await waitFor('the tab', () => (tabs().length === 1 ? tabs() : undefined))
+    assert.equal(tab?.label, "planets.js (Agent's edit)")
+    const input = tab?.input as vscode.TabInputTextDiff
+    const text = async (uri: vscode.Uri) => (await vscode.workspace.openTextDocument(uri)).getText()
+    assert.equal(await text(input.original), 'let a = 1\n')
+    assert.equal(await text(input.modified), 'let a = 2\n')
+    const document = await vscode.workspace.openTextDocument(input.modified)
+    assert.equal(document.languageId, 'javascript')
+  })
+
+  it('holds its texts while a tab shows them, and no longer', async () => {
+    await diffs.open(join(folder(), 'a.txt'), { oldText: 'a', newText: 'b' })
+    await waitFor('the tab', () => tabs().length === 1)
+    await vscode.commands.executeCommand('workbench.action.keepEditor')
+    await diffs.open(join(folder(), 'a.txt'), { oldText: 'c', newText: 'd' })
+    await waitFor('both tabs', () => tabs().length === 2)
+    assert.equal(diffs.held, 2)
+    await vscode.window.tabGroups.close(tabs()[0]!)
+    await waitFor('the first to be released', () => diffs.held === 1)
+    await vscode.window.tabGroups.close(tabs())
+    await waitFor('all to be released', () => diffs.held === 0)
+  })
+
+  it('closes the tabs whose texts were lost with an earlier window', async () => {
+    await diffs.open(join(folder(), 'a.txt'), { oldText: 'a', newText: 'b' })
+    await waitFor('the tab', () => tabs().length === 1)
+    diffs.dispose()
+    diffs = new Diffs(scheme)
+    await waitFor('the tab to be closed', () => tabs().length === 0)
+  })
+})

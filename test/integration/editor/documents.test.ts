@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import { disk } from '../../../src/editor/file-system.ts'
+import { filesShared, SessionFiles } from '../../../src/editor/files.ts'
+import { PathRules } from '../../../src/editor/path-rules.ts'
+import { VscodeDocuments } from '../../../src/editor/vscode-documents.ts'
+import { vscodeEncodings } from '../../../src/editor/vscode-encodings.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
+
+describe('files that are open in the editor', () => {
+  const folder = useTemporaryFolder()
+  const file = () => join(folder(), 'a.txt')
+  const onDisk = () => readFileSync(file(), 'utf8')
+  const shared = filesShared({
+    documents: new VscodeDocuments(new PathRules()),
+    fileSystem: disk,
+    encodings: vscodeEncodings,
+  })
+  const session = (cwd = folder()) =>
+    new SessionFiles(shared, { roots: { cwd, additionalDirectories: [] }, askOutside: async () => 'refuse' })
+  const read = (path = file()) => session().readTextFile({ path })
+  const write = (content: string, path = file()) => session().writeTextFile({ path, content })
+  const open = async (content: string | Uint8Array, path = file()) => {
+    writeFileSync(path, content)
+    const editor = await vscode.window.showTextDocument(vscode.Uri.file(path))
+    return editor
+  }
+  const type = async (editor: vscode.TextEditor, text: string) => {
+    const { document } = editor
+    const all = new vscode.Range(document.positionAt(0), document.positionAt(document.getText().length))
+    assert.equal(await editor.edit(edit => edit.replace(all, text)), true)
+  }
+
+  it('are read with what is not saved', async () => {
+    const editor = await open('one\ntwo\n')
+    await type(editor, 'one\nTWO\n')
+    assert.equal(editor.document.isDirty, true)
+    assert.equal(await read(), 'one\nTWO\n')
+    assert.equal(onDisk(), 'one\ntwo\n')
+  })
+
+  it('are written, saved, and written back by an undo', async () => {
+    const { document } = await open('one\ntwo\nthree\n')
+    await write('one\n2\nthree\n')
+    assert.equal(document.getText(), 'one\n2\nthree\n')
+    assert.equal(document.isDirty, false)
+    assert.equal(onDisk(), 'one\n2\nthree\n')
+    await vscode.commands.executeCommand('undo')
+    assert.equal(document.getText(), 'one\ntwo\nthree\n')
+  })
+
+  it('leave the cursor where it was', async () => {
+    const editor = await open('one\ntwo\nthree\nfour\n')
+    editor.selection = new vscode.Selection(3, 2, 3, 2)
+    await write('one\n2\nadded\nthree\nfour\n')
+    assert.deepEqual(editor.selection.active, new vscode.Position(4, 2))
+  })
+
+  it('keep what the person had typed and not saved as a step of undo', async () => {
+    const editor = await open('one\n')
+    await type(editor, 'mine\n')
+    await write('of the agent\n')
+    assert.equal(onDisk(), 'of the agent\n')
+    assert.equal(editor.document.isDirty, false)
+    await vscode.commands.executeCommand('undo')
+    assert.equal(editor.document.getText(), 'mine\n')
+    await vscode.commands.executeCommand('undo')
+    assert.equal(editor.document.getText(), 'one\n')
+  })
+
+  it('keep their line ends and their byte order mark', async () => {
+    const { document } = await open('\ufeffone\r\ntwo\r\n')
+    assert.equal(document.eol, vscode.EndOfLine.CRLF)
+    assert.equal(await read(), 'one\r\ntwo\r\n')
+    await write('one\n2\nthree\n')
+    assert.equal(onDisk(), '\ufeffone\r\n2\r\nthree\r\n')
+    assert.equal(document.isDirty, false)
+  })
+
+  it('are found through a link', async () => {
+    const editor = await open('one\n')
+    await type(editor, 'unsaved\n')
+    const door = join(folder(), 'door')
+    symlinkSync(folder(), door, 'junction')
+    assert.equal(await read(join(door, 'a.txt')), 'unsaved\n')
+  })
+
+  it('show what is written when the disk was ahead of the editor', async () => {
+    const { document } = await open('one\n')
+    writeFileSync(file(), 'ahead\n')
+    await write('of the agent\n')
+    assert.equal(onDisk(), 'of the agent\n')
+    await waitFor('the text in the editor', () => document.getText() === 'of the agent\n')
+    assert.equal(document.isDirty, false)
+    await vscode.commands.executeCommand('undo')
+    assert.notEqual(document.getText(), 'of the agent\n')
+  })
+
+  it('lose neither what is not saved nor what is newer on disk', async () => {
+    const editor = await open('one\n')
+    await type(editor, 'mine\n')
+    writeFileSync(file(), 'newer on disk\n')
+    await write('of the agent\n')
+    assert.equal(onDisk(), 'of the agent\n')
+    assert.equal(editor.document.getText(), 'of the agent\n')
+    await waitFor('the document to be saved', () => !editor.document.isDirty)
+    const seen: string[] = []
+    for (let steps = 0; steps < 5 && editor.document.getText() !== 'one\n'; steps += 1) {
+      await vscode.commands.executeCommand('undo')
+      seen.push(editor.document.getText())
+    }
+    assert.ok(seen.includes('mine\n'), seen.join())
+    assert.ok(seen.includes('newer on disk\n'), seen.join())
+  })
+
+  it('are made again when they were deleted', async () => {
+    const { document } = await open('one\n')
+    rmSync(file())
+    await write('again\n')
+    assert.equal(onDisk(), 'again\n')
+    await waitFor('the text in the editor', () => document.getText() === 'again\n')
+  })
+
+  it('are written one after the other by two sessions', async () => {
+    const { document } = await open('zero\n')
+    const [one, two] = [session(), session()]
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        (index % 2 ? one : two).writeTextFile({ path: file(), content: `text ${index}\n` }),
+      ),
+    )
+    assert.match(document.getText(), /^text [89]\n$/)
+    assert.equal(onDisk(), document.getText())
+    assert.equal(document.isDirty, false)
+  })
+
+  it('are not disturbed by a write to a file that is not open', async () => {
+    const { document } = await open('one\n')
+    await write('new\n', join(folder(), 'deep/er/b.txt'))
+    assert.equal(readFileSync(join(folder(), 'deep/er/b.txt'), 'utf8'), 'new\n')
+    assert.equal(document.getText(), 'one\n')
+    assert.equal(vscode.window.visibleTextEditors.length, 1)
+  })
+
+  describe('in an encoding that is set', () => {
+    const set = (encoding: string | undefined) =>
+      vscode.workspace
+        .getConfiguration('files')
+        .update('encoding', encoding, vscode.ConfigurationTarget.Global)
+    before(() => set('windows1252'))
+    after(() => set(undefined))
+    const euro = Buffer.from([0x80, 0x35, 0x0d, 0x0a])
+
+    it('are read and written in it, open or not', async () => {
+      writeFileSync(file(), euro)
+      assert.equal(await read(), '€5\r\n')
+      await write('€6 é\n')
+      assert.deepEqual(readFileSync(file()), Buffer.from([0x80, 0x36, 0x20, 0xe9, 0x0d, 0x0a]))
+      const { document } = await open(euro)
+      assert.equal(document.getText(), '€5\r\n')
+      await write('€7\n')
+      assert.deepEqual(readFileSync(file()), Buffer.from([0x80, 0x37, 0x0d, 0x0a]))
+      assert.equal(document.isDirty, false)
+    })
+
+    it('are not spoiled by a character that it lacks', async () => {
+      writeFileSync(file(), euro)
+      await assert.rejects(write('漢\n'), { reason: 'encoding' })
+      assert.deepEqual(readFileSync(file()), euro)
+    })
+  })
+})

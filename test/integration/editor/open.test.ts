@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import { currentSelection, openFile, openLink } from '../../../src/editor/open.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
+
+describe('opening what is clicked', () => {
+  const folder = useTemporaryFolder()
+  const roots = () => ({ cwd: join(folder(), 'one'), additionalDirectories: [join(folder(), 'two')] })
+  beforeEach(() => {
+    mkdirSync(join(folder(), 'one'))
+    mkdirSync(join(folder(), 'two'))
+    writeFileSync(join(folder(), 'one', 'a.txt'), 'first\nsecond\nthird\n')
+    writeFileSync(join(folder(), 'two', 'my file.txt'), 'first\nsecond\n')
+  })
+  const shown = async (name: string) => {
+    const editor = await waitFor(`an editor of ${name}`, () => {
+      const active = vscode.window.activeTextEditor
+      return active?.document.uri.path.endsWith(`/${name}`) ? active : undefined
+    })
+    const { line, character } = editor.selection.active
+    return [line + 1, character + 1]
+  }
+
+  it('shows a file at its line and column', async () => {
+    await openFile({ path: join(folder(), 'one', 'a.txt'), line: 2, column: 4 })
+    assert.deepEqual(await shown('a.txt'), [2, 4])
+  })
+
+  it('stops at the last line', async () => {
+    await openFile({ path: 'a.txt', line: 99 }, roots())
+    assert.deepEqual(await shown('a.txt'), [4, 1])
+  })
+
+  it('looks for a relative path in each root', async () => {
+    await openLink('my%20file.txt:2', roots())
+    assert.deepEqual(await shown('my file.txt'), [2, 1])
+  })
+
+  it('opens a file URI', async () => {
+    await openLink(`${vscode.Uri.file(join(folder(), 'one', 'a.txt'))}#L3`, roots())
+    assert.deepEqual(await shown('a.txt'), [3, 1])
+  })
+
+  it('says when there is no such file', async () => {
+    await assert.rejects(openLink('nowhere.txt:3', roots()), /There is no file nowhere\.txt/)
+  })
+
+  it('refuses what is neither a page nor a file', async () => {
+    await assert.rejects(openLink('command:workbench.action.files.newUntitledFile', roots()), /command:/)
+    assert.equal(vscode.window.activeTextEditor, undefined)
+  })
+
+  it('tells what is selected', async () => {
+    const editor = await vscode.window.showTextDocument(vscode.Uri.file(join(folder(), 'one', 'a.txt')))
+    assert.equal(currentSelection(editor), undefined)
+    editor.selection = new vscode.Selection(0, 2, 2, 0)
+    assert.deepEqual(currentSelection(editor), {
+      label: 'a.txt:1-2',
+      detail: `${join(folder(), 'one', 'a.txt')}:1-2`,
+      uri: editor.document.uri.toString(),
+      text: 'rst\nsecond\n',
+      startLine: 1,
+      endLine: 2,
+      languageId: 'plaintext',
+    })
+    editor.selection = new vscode.Selection(1, 3, 1, 0)
+    assert.equal(currentSelection(editor)?.label, 'a.txt:2')
+  })
+})

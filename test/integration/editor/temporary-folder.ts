@@ -1,0 +1,23 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+
+/** A folder of its own for each test of the suite; after the test all editors are closed and it is removed. */
+export function useTemporaryFolder(): () => string {
+  let folder = ''
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'editor-')))
+  })
+  afterEach(async () => {
+    // What is unsaved would ask; undone to what is on disk it does not.
+    for (const { isDirty, uri } of vscode.workspace.textDocuments) {
+      if (!isDirty) continue
+      await vscode.window.showTextDocument(uri)
+      await vscode.commands.executeCommand('workbench.action.files.revert')
+    }
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return () => folder
+}

@@ -43,4 +43,7 @@ const child = spawn(process.execPath, ['--import', 'tsx', resolve(root, program)
 })
 // The program cleans up after itself, so this one must not end before it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+// npm, when it is ended, ends its shell and leaves this process behind.
+const parent = process.ppid
+setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1000).unref()
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))

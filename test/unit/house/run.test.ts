@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { schedule } from '../../run/schedule.ts'
+import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
+
+describe('the run of all tests', () => {
+  const tally = fc.record(
+    { passed: fc.nat(), failed: fc.nat(), skipped: fc.nat() },
+    { noNullPrototype: true },
+  )
+
+  it('reads the tallies that it writes, wherever they stand in the output', () => {
+    fc.assert(
+      fc.property(tally, tally, fc.lorem(), (early, last, text) => {
+        const output = `${formatTally(early)}\n${text}\n${formatTally(last)}\n${text}\n`
+        assert.deepEqual(parseTally(output), last)
+      }),
+    )
+  })
+
+  it('takes no other text for a tally', () => {
+    for (const text of ['', '3 passed', 'x 3 passed, 0 failed', '3 passed, 0 failed.', '-3 passed, 0 failed'])
+      assert.equal(parseTally(text), undefined, text)
+  })
+
+  it('adds tallies', () => {
+    const parts = [
+      { passed: 1, failed: 2, skipped: 3 },
+      { passed: 10, failed: 20, skipped: 30 },
+    ]
+    assert.deepEqual(addTallies(parts), { passed: 11, failed: 22, skipped: 33 })
+    assert.deepEqual(addTallies([]), { passed: 0, failed: 0, skipped: 0 })
+  })
+
+  /** Runs jobs that end when the test says so, and records what happens. */
+  function record(jobs: Array<{ name: string; needs: string[] }>, lanes: number, failing: string[] = []) {
+    const events: string[] = []
+    const finish = new Map<string, () => void>()
+    const end = schedule(
+      jobs,
+      lanes,
+      ({ name }) => {
+        events.push(`start ${name}`)
+        return new Promise(resolve => finish.set(name, () => resolve(!failing.includes(name))))
+      },
+      ({ name }, because) => events.push(`drop ${name}: ${because}`),
+    )
+    const complete = async (name: string) => {
+      finish.get(name)!()
+      await new Promise(setImmediate)
+    }
+    return { events, complete, end }
+  }
+
+  it('runs in order, as many at once as there are lanes', async () => {
+    const jobs = ['a', 'b', 'c'].map(name => ({ name, needs: [] }))
+    const { events, complete, end } = record(jobs, 2)
+    assert.deepEqual(events, ['start a', 'start b'])
+    await complete('b')
+    assert.deepEqual(events, ['start a', 'start b', 'start c'])
+    await complete('a')
+    await complete('c')
+    await end
+  })
+
+  it('waits for what is needed, and lets others pass', async () => {
+    const jobs = [
+      { name: 'late', needs: ['early'] },
+      { name: 'early', needs: [] },
+    ]
+    const { events, complete, end } = record(jobs, 2)
+    assert.deepEqual(events, ['start early'])
+    await complete('early')
+    assert.deepEqual(events, ['start early', 'start late'])
+    await complete('late')
+    await end
+  })
+
+  it('drops what needs something that failed, and what needs that', async () => {
+    const jobs = [
+      { name: 'c', needs: ['b'] },
+      { name: 'a', needs: [] },
+      { name: 'b', needs: ['a'] },
+      { name: 'd', needs: [] },
+    ]
+    const { events, complete, end } = record(jobs, 1, ['a'])
+    await complete('a')
+    await complete('d')
+    await end
+    assert.deepEqual(events, ['start a', 'drop b: a', 'start d', 'drop c: b'])
+  })
+
+  it('says when something is needed that nothing provides', async () => {
+    await assert.rejects(record([{ name: 'a', needs: ['b'] }], 1).end, /needed by a/)
+  })
+})

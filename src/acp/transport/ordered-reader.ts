@@ -61,7 +61,13 @@ export class OrderedReader extends AbstractMessageReader {
     if (this.#closed || this.#takes(message)) return
     this.#waiting = true
     this.#inner.pause()
-    this.#callback?.(message)
+    try {
+      this.#callback?.(message)
+    } catch (error) {
+      // It was not queued, so nobody will say that it is settled.
+      this.fireError(error)
+      this.settled()
+    }
   }
 
   #close(): void {

@@ -36,6 +36,9 @@ const sessionInfoSchema = z.object({
   updatedAt: anything,
 })
 
+/** What the surface needs of the link to its agent. */
+type Link = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'>
+
 /** An agent that speaks ACP v1. */
 export class AgentV1 implements Agent, ConnectionHandlers {
   readonly protocolVersion = 1
@@ -44,12 +47,12 @@ export class AgentV1 implements Agent, ConnectionHandlers {
   readonly authMethods: readonly AuthMethod[]
   readonly onDidClose: Agent['onDidClose']
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
-  readonly #link: AgentLink
+  readonly #link: Link
   readonly #client: AgentClient
   readonly #log: Logger
   readonly #sessions = new Map<string, SessionV1>()
 
-  constructor(link: AgentLink, answer: WireInitialize, client: AgentClient, log: Logger) {
+  constructor(link: Link, answer: WireInitialize, client: AgentClient, log: Logger) {
     this.#link = link
     this.#client = client
     this.#log = log

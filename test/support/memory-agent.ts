@@ -1,0 +1,76 @@
+import { afterEach } from 'mocha'
+import type { Agent, AgentClient, AgentExit } from '../../src/acp/agent.ts'
+import { AgentClosedError } from '../../src/acp/agent.ts'
+import { Connection, type ConnectionHandlers } from '../../src/acp/connection.ts'
+import type { SessionUpdate } from '../../src/acp/model.ts'
+import { AgentV1 } from '../../src/acp/v1/agent-v1.ts'
+import { initializeSchema } from '../../src/acp/v1/initialize.ts'
+import { Emitter } from '../../src/common/event.ts'
+import type { Logger } from '../../src/common/logger.ts'
+import { MemoryPipe } from './memory-pipe.ts'
+import { SchemaCheck, type SchemaCheckOptions } from './schema-check.ts'
+
+export interface MemoryAgent {
+  agent: Agent
+  /** the agent's end */
+  pipe: MemoryPipe
+  updates: Array<{ sessionId: string; update: SessionUpdate }>
+  /** what was logged as a warning or an error */
+  warnings: string[]
+  check: SchemaCheck
+  /** Lets the agent be gone. */
+  exit(exit?: Partial<AgentExit>): void
+}
+
+const open: SchemaCheck[] = []
+
+/**
+ * A v1 agent without a process: a test plays it. What we send is held against the official schema, and the test fails
+ * at its end when something was not as the schema has it.
+ * @param answer what the agent answers to `initialize`, beside the version
+ */
+export function memoryAgent(
+  answer: object = {},
+  client: Partial<AgentClient> = {},
+  schema: SchemaCheckOptions = {},
+): MemoryAgent {
+  const pipe = new MemoryPipe()
+  const check = new SchemaCheck(schema)
+  open.push(check)
+  const warnings: string[] = []
+  const warn = (message: string) => warnings.push(message)
+  const log: Logger = { trace() {}, debug() {}, info() {}, warn, error: warn }
+  let surface: ConnectionHandlers | undefined
+  const connection = new Connection({
+    reader: pipe.reader,
+    writer: pipe.writer,
+    handlers: {
+      notification: (method, params) => surface?.notification(method, params) ?? false,
+      request: (method, params, signal) => surface?.request(method, params, signal),
+    },
+    log,
+    tap: { current: check.tap },
+  })
+  connection.listen()
+  const onDidClose = new Emitter<AgentExit>()
+  const exit = (how: Partial<AgentExit> = {}) => {
+    const whole: AgentExit = { reason: 'exited', stderrTail: '', ...how }
+    connection.end(new AgentClosedError(whole))
+    onDidClose.fire(whole)
+  }
+  const link = { connection, onDidClose: onDidClose.event, dispose: () => exit({ reason: 'disposed' }) }
+  const agent = new AgentV1(
+    link,
+    initializeSchema.parse({ protocolVersion: 1, ...answer }),
+    client as AgentClient,
+    log,
+  )
+  surface = agent
+  const updates: MemoryAgent['updates'] = []
+  agent.onUpdate(update => updates.push(update))
+  return { agent, pipe, updates, warnings, check, exit }
+}
+
+afterEach(() => {
+  for (const check of open.splice(0)) check.assertClean()
+})

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { AgentClosedError, AgentRequestError } from '../../../src/acp/agent.ts'
+import { InvalidResponseError, NotSupportedError, toAgentError } from '../../../src/acp/agent-errors.ts'
+import { detailOf, RpcError } from '../../../src/acp/rpc-error.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
+
+describe('an error of the agent', () => {
+  const details: Array<[string, unknown, string | undefined]> = [
+    ['a string', 'unknown session id', 'unknown session id'],
+    ['details', { details: 'Directory does not exist: /x' }, 'Directory does not exist: /x'],
+    ['a message in an object', { error: { message: 'quota used up' } }, 'quota used up'],
+    [
+      'a list of problems',
+      [{ message: 'expected string', path: ['cwd'] }, { message: 'expected array' }],
+      'expected string\nexpected array',
+    ],
+    ['an object without words', { sessionId: 'nope' }, '{"sessionId":"nope"}'],
+    ['nothing', undefined, undefined],
+    ['null', null, undefined],
+    ['an empty object', {}, undefined],
+    ['a number', 5, undefined],
+    ['an empty list', [], undefined],
+  ]
+  for (const [what, data, expected] of details) {
+    it(`tells in words what its data says: ${what}`, () => assert.equal(detailOf(data), expected))
+  }
+
+  it('cuts a detail that goes on and on', () => {
+    assert.equal(detailOf('x'.repeat(10_000))?.length, 4001)
+  })
+
+  it('has a sentence even if the agent sent none', () => {
+    assert.equal(new RpcError(-32603, '', 'disk full').message, 'disk full')
+    assert.equal(new RpcError(-32603, '', 'disk full').detail, undefined)
+    assert.equal(new RpcError(1001, '').message, 'The agent answered error 1001.')
+  })
+})
+
+describe('toAgentError', () => {
+  const kinds: Array<[string, string, RpcError, AgentRequestError['kind']]> = [
+    ['sign-in needed', 'session/new', new RpcError(-32000, 'Authentication required'), 'auth-required'],
+    ['sign-in needed', 'session/prompt', new RpcError(-32000, 'x'), 'auth-required'],
+    ['no resource', 'session/load', new RpcError(-32002, 'Session nope not found'), 'not-found'],
+    ['words', 'session/load', new RpcError(-32602, 'Session not found: nope'), 'not-found'],
+    [
+      'words in the data',
+      'session/load',
+      new RpcError(-32602, 'Invalid params', 'unknown session id'),
+      'not-found',
+    ],
+    [
+      'other words in the data',
+      'session/resume',
+      new RpcError(-32603, 'Internal error', { details: 'No previous sessions found for this project.' }),
+      'not-found',
+    ],
+    [
+      'an id of the wrong form',
+      'session/load',
+      new RpcError(-32603, 'Internal error', { details: 'invalid session id: invalid character' }),
+      'not-found',
+    ],
+    ['no such words', 'session/load', new RpcError(-32603, 'Internal error', 'disk full'), 'other'],
+    ['another code', 'session/prompt', new RpcError(500, 'terminated'), 'other'],
+    ['cancelled', 'session/prompt', new RpcError(-32800, 'Cancelled'), 'cancelled'],
+    ['no method', 'logout', new RpcError(-32601, '"Method not found": logout'), 'unsupported'],
+  ]
+  for (const [what, method, error, kind] of kinds) {
+    it(`makes ${error.code} of ${method} ${kind} (${what})`, () => {
+      const made = toAgentError(method, error) as AgentRequestError
+      assert.ok(made instanceof AgentRequestError)
+      assert.deepEqual(
+        [made.kind, made.method, made.code, made.message, made.detail],
+        [kind, method, error.code, error.message, error.detail],
+      )
+    })
+  }
+
+  it('knows our own reasons', () => {
+    const kind = (error: unknown) => (toAgentError('m', error) as AgentRequestError).kind
+    assert.equal(kind(new CancelledError()), 'cancelled')
+    assert.equal(kind(new NotSupportedError('no')), 'unsupported')
+    assert.equal(kind(new InvalidResponseError('no')), 'invalid-response')
+    assert.equal(kind(new TypeError('x')), 'other')
+    assert.equal(kind('thrown text'), 'other')
+  })
+
+  it('leaves what is right already', () => {
+    const closed = new AgentClosedError({ reason: 'exited', stderrTail: '' })
+    assert.equal(toAgentError('m', closed), closed)
+    const made = toAgentError('m', new RpcError(1, 'x'))
+    assert.equal(toAgentError('n', made), made)
+  })
+})

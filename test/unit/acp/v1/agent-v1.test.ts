@@ -1,0 +1,653 @@
+import assert from 'node:assert/strict'
+import { AgentClosedError, AgentRequestError, FileMissingError } from '../../../../src/acp/agent.ts'
+import type { PermissionOutcome, PermissionRequest, SessionSetup } from '../../../../src/acp/model.ts'
+import { memoryAgent } from '../../../support/memory-agent.ts'
+import { until } from '../../../support/until.ts'
+
+const SETUP: SessionSetup = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
+const ALL = {
+  agentInfo: { name: 'probe', title: 'Probe', version: '1.2.3' },
+  agentCapabilities: {
+    loadSession: true,
+    sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+    auth: { logout: {} },
+    mcpCapabilities: { http: true, sse: true },
+    promptCapabilities: { image: true, audio: true, embeddedContext: true },
+  },
+}
+const text = (words: string) => ({ type: 'text' as const, text: words })
+const chunk = (sessionId: string, words: string) => ({
+  method: 'session/update',
+  params: { sessionId, update: { sessionUpdate: 'agent_message_chunk', content: text(words) } },
+})
+const refused = (kind: AgentRequestError['kind']) => (error: unknown) => {
+  assert.ok(error instanceof AgentRequestError)
+  assert.equal(error.kind, kind)
+  return true
+}
+
+describe('AgentV1', () => {
+  it('says who it is', () => {
+    assert.deepEqual(memoryAgent(ALL).agent.info, { name: 'probe', title: 'Probe', version: '1.2.3' })
+    assert.deepEqual(memoryAgent().agent.info, { name: '' })
+    assert.equal(memoryAgent().agent.protocolVersion, 1)
+  })
+
+  describe('sessions', () => {
+    it('begin with folders and servers as the wire has them', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const start = agent.newSession({
+        cwd: '/work',
+        additionalDirectories: ['/lib'],
+        mcpServers: [
+          { type: 'stdio', name: 'a', command: '/bin/a', args: ['x'], env: [{ name: 'K', value: 'v' }] },
+          { type: 'http', name: 'b', url: 'https://b.test', headers: [] },
+        ],
+      })
+      const { id, params } = await pipe.asked('session/new')
+      assert.deepEqual(params, {
+        cwd: '/work',
+        additionalDirectories: ['/lib'],
+        mcpServers: [
+          { name: 'a', command: '/bin/a', args: ['x'], env: [{ name: 'K', value: 'v' }] },
+          { type: 'http', name: 'b', url: 'https://b.test', headers: [] },
+        ],
+      })
+      pipe.send({ id, result: { sessionId: 's', configOptions: null } })
+      assert.deepEqual(await start, { sessionId: 's' })
+    })
+
+    it('are asked only for what the agent has', async () => {
+      const { agent, pipe, warnings } = memoryAgent()
+      const start = agent.newSession({
+        cwd: '/work',
+        additionalDirectories: ['/lib'],
+        mcpServers: [
+          { type: 'http', name: 'h', url: 'https://b.test', headers: [] },
+          { type: 'stdio', name: 'a', command: '/bin/a', args: [], env: [] },
+        ],
+      })
+      const { id, params } = await pipe.asked('session/new')
+      assert.deepEqual(params, {
+        cwd: '/work',
+        mcpServers: [{ name: 'a', command: '/bin/a', args: [], env: [] }],
+      })
+      assert.match(warnings.join(), /MCP server h/)
+      pipe.send({ id, result: { sessionId: 's' } })
+      await start
+
+      const unsupported = [
+        agent.loadSession('s', SETUP),
+        agent.resumeSession('s', SETUP),
+        agent.listSessions({}),
+        agent.closeSession('s'),
+        agent.deleteSession('s'),
+        agent.logout(),
+      ]
+      for (const request of unsupported) await assert.rejects(request, refused('unsupported'))
+      assert.equal(pipe.sent.length, 1)
+    })
+
+    it('never begin with a relative folder', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      await assert.rejects(agent.newSession({ ...SETUP, cwd: 'here' }), refused('unsupported'))
+      await assert.rejects(
+        agent.loadSession('s', { ...SETUP, additionalDirectories: ['./x'] }),
+        refused('unsupported'),
+      )
+      assert.deepEqual(pipe.sent, [])
+    })
+
+    it('without an id are an invalid answer', async () => {
+      for (const result of [null, {}, { sessionId: '' }, { sessionId: 5 }, 'x']) {
+        const { agent, pipe } = memoryAgent()
+        const start = agent.newSession(SETUP)
+        start.catch(() => {})
+        pipe.send({ id: (await pipe.asked('session/new')).id, result })
+        await assert.rejects(start, refused('invalid-response'))
+      }
+    })
+
+    for (const result of [null, {}]) {
+      it(`load and resume with ${JSON.stringify(result)} for an answer`, async () => {
+        const { agent, pipe } = memoryAgent(ALL)
+        const load = agent.loadSession('old', { ...SETUP, additionalDirectories: ['/lib'] })
+        const asked = await pipe.asked('session/load')
+        assert.deepEqual(asked.params, {
+          sessionId: 'old',
+          cwd: '/work',
+          mcpServers: [],
+          additionalDirectories: ['/lib'],
+        })
+        pipe.send({ id: asked.id, result })
+        assert.deepEqual(await load, { sessionId: 'old' })
+        const resume = agent.resumeSession('old', SETUP)
+        pipe.send({ id: (await pipe.asked('session/resume')).id, result })
+        assert.deepEqual(await resume, { sessionId: 'old' })
+      })
+    }
+
+    it('replay before they are loaded, and go on after', async () => {
+      const { agent, pipe, updates } = memoryAgent(ALL)
+      const seen: string[] = []
+      agent.onUpdate(({ update }) => {
+        if (update.type === 'message_chunk' && update.content.type === 'text') seen.push(update.content.text)
+      })
+      const load = agent.loadSession('s', SETUP).then(() => seen.push('loaded'))
+      const { id } = await pipe.asked('session/load')
+      pipe.send(chunk('s', 'one'), chunk('s', 'two'), { id, result: null }, chunk('s', 'late'))
+      await load
+      await until(() => updates.length === 3)
+      assert.deepEqual(seen, ['one', 'two', 'loaded', 'late'])
+    })
+
+    it('can be given up', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const controller = new AbortController()
+      const load = agent.loadSession('s', SETUP, controller.signal)
+      load.catch(() => {})
+      const { id } = await pipe.asked('session/load')
+      controller.abort()
+      await assert.rejects(load, refused('cancelled'))
+      assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
+    })
+
+    it('are listed page by page, with times of all shapes', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const first = agent.listSessions({ cwd: '/work' })
+      const asked = await pipe.asked('session/list')
+      assert.deepEqual(asked.params, { cwd: '/work' })
+      const time = Date.UTC(2026, 10, 20, 10, 20, 30)
+      pipe.send({
+        id: asked.id,
+        result: {
+          nextCursor: 'p2',
+          sessions: [
+            { sessionId: 'a', cwd: '/work', title: ' A ', updatedAt: '2026-11-20T10:20:30.000Z', extra: 1 },
+            { sessionId: 'b', cwd: '/other', title: null, updatedAt: '2026-11-20T11:20:30.050962497+01:00' },
+            { sessionId: 'c', cwd: '/work', updatedAt: time / 1000, additionalDirectories: ['/lib'] },
+            { sessionId: 'd', updatedAt: 'yesterday' },
+            { cwd: '/no/id' },
+            'nonsense',
+          ],
+        },
+      })
+      assert.deepEqual(await first, {
+        nextCursor: 'p2',
+        sessions: [
+          { sessionId: 'a', cwd: '/work', additionalDirectories: [], title: 'A', updatedAt: time },
+          { sessionId: 'b', cwd: '/other', additionalDirectories: [], updatedAt: time + 50 },
+          { sessionId: 'c', cwd: '/work', additionalDirectories: ['/lib'], updatedAt: time },
+          { sessionId: 'd', cwd: '', additionalDirectories: [] },
+        ],
+      })
+      const second = agent.listSessions({ cursor: 'p2' })
+      const { id, params } = await pipe.next(frame => frame.id === 1)
+      assert.deepEqual(params, { cursor: 'p2' })
+      // The same cursor again would go on forever.
+      pipe.send({ id, result: { sessions: [], nextCursor: 'p2' } })
+      assert.deepEqual(await second, { sessions: [] })
+    })
+
+    it('are gone when they are not found', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const close = agent.closeSession('s')
+      pipe.send({
+        id: (await pipe.asked('session/close')).id,
+        error: { code: -32002, message: 'Session s not found' },
+      })
+      await close
+      const remove = agent.deleteSession('s')
+      pipe.send({
+        id: (await pipe.asked('session/delete')).id,
+        error: { code: -32603, message: 'disk full' },
+      })
+      await assert.rejects(remove, refused('other'))
+    })
+
+    it('say when a sign-in is needed', async () => {
+      const { agent, pipe } = memoryAgent()
+      const start = agent.newSession(SETUP)
+      start.catch(() => {})
+      pipe.send({
+        id: (await pipe.asked('session/new')).id,
+        error: { code: -32000, message: 'Authentication required' },
+      })
+      await assert.rejects(start, refused('auth-required'))
+    })
+  })
+
+  describe('a turn', () => {
+    it('is told by its states, with the updates between them', async () => {
+      const { agent, pipe, updates } = memoryAgent(ALL)
+      const turn = agent.prompt('s', [text('go')])
+      const { id, params } = await pipe.asked('session/prompt')
+      assert.deepEqual(params, { sessionId: 's', prompt: [text('go')] })
+      pipe.send(chunk('s', 'a'), chunk('other', 'x'), { id, result: { stopReason: 'max_tokens' } })
+      await turn
+      assert.deepEqual(updates, [
+        { sessionId: 's', update: { type: 'state', state: 'running' } },
+        { sessionId: 's', update: { type: 'message_chunk', role: 'agent', content: text('a') } },
+        { sessionId: 'other', update: { type: 'message_chunk', role: 'agent', content: text('x') } },
+        { sessionId: 's', update: { type: 'state', state: 'idle', stopReason: 'max_tokens' } },
+      ])
+    })
+
+    it('ends ordinarily when the answer says nothing, and as it says otherwise', async () => {
+      for (const [result, stopReason] of [
+        [null, 'end_turn'],
+        [{}, 'end_turn'],
+        [{ stopReason: 'tired' }, 'tired'],
+      ] as const) {
+        const { agent, pipe, updates } = memoryAgent()
+        const turn = agent.prompt('s', [text('go')])
+        pipe.send({ id: (await pipe.asked('session/prompt')).id, result })
+        await turn
+        assert.deepEqual(updates.at(-1)?.update, { type: 'state', state: 'idle', stopReason })
+      }
+    })
+
+    it('takes every kind of content that the agent takes', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const turn = agent.prompt('s', [
+        text('look'),
+        { type: 'image', data: 'AA==', mimeType: 'image/png' },
+        { type: 'audio', data: 'AA==', mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'file:///a', name: 'a' },
+        { type: 'resource', uri: 'file:///b', text: 'b', mimeType: 'text/plain' },
+        { type: 'resource', uri: 'file:///c', blob: 'AA==' },
+      ])
+      const { id, params } = await pipe.asked('session/prompt')
+      assert.deepEqual(params.prompt, [
+        text('look'),
+        { type: 'image', data: 'AA==', mimeType: 'image/png' },
+        { type: 'audio', data: 'AA==', mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'file:///a', name: 'a' },
+        { type: 'resource', resource: { uri: 'file:///b', text: 'b', mimeType: 'text/plain' } },
+        { type: 'resource', resource: { uri: 'file:///c', blob: 'AA==' } },
+      ])
+      pipe.send({ id, result: { stopReason: 'end_turn' } })
+      await turn
+    })
+
+    it('is not begun with what the agent does not take, nor with nothing', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const prompts = [
+        [],
+        [{ type: 'image' as const, data: '', mimeType: 'image/png' }],
+        [{ type: 'audio' as const, data: '', mimeType: 'audio/wav' }],
+        [{ type: 'resource' as const, uri: 'file:///a', text: '' }],
+        [{ type: 'unknown' as const, kind: 'x', raw: {} }],
+      ]
+      for (const prompt of prompts) await assert.rejects(agent.prompt('s', prompt), refused('unsupported'))
+      assert.deepEqual([pipe.sent, updates], [[], []])
+    })
+
+    it('that fails ends with the error in words', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const turn = agent.prompt('s', [text('go')])
+      turn.catch(() => {})
+      pipe.send(chunk('s', 'half'), {
+        id: (await pipe.asked('session/prompt')).id,
+        error: { code: 500, message: 'terminated', data: { details: 'upstream' } },
+      })
+      await assert.rejects(turn, refused('other'))
+      assert.deepEqual(updates.at(-1)?.update, {
+        type: 'state',
+        state: 'idle',
+        stopReason: 'error',
+        error: { code: 500, message: 'terminated', detail: 'upstream' },
+      })
+    })
+
+    it('that the agent did not survive ends, too', async () => {
+      const { agent, pipe, updates, exit } = memoryAgent()
+      const turn = agent.prompt('s', [text('go')])
+      turn.catch(() => {})
+      await pipe.asked('session/prompt')
+      exit({ exitCode: 3, message: 'The agent exited with code 3.', stderrTail: 'panic' })
+      await assert.rejects(turn, AgentClosedError)
+      const last = updates.at(-1)?.update
+      assert.ok(last?.type === 'state' && 'stopReason' in last)
+      assert.deepEqual(
+        [last.stopReason, last.error?.message, last.error?.detail],
+        ['error', 'The agent exited with code 3.', 'panic'],
+      )
+    })
+
+    it('that was cancelled ends so, also when the agent makes an error of it', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      for (const [n, answer] of [
+        { result: { stopReason: 'cancelled' } },
+        { error: { code: -32800, message: 'Cancelled' } },
+        { error: { code: -32603, message: 'aborted' } },
+      ].entries()) {
+        const turn = agent.prompt('s', [text('go')])
+        const { id } = await pipe.next(frame => frame.id === n)
+        agent.cancel('s')
+        assert.deepEqual((await pipe.asked('session/cancel')).params, { sessionId: 's' })
+        pipe.send({ id, ...answer })
+        await turn
+        assert.deepEqual(updates.at(-1)?.update, { type: 'state', state: 'idle', stopReason: 'cancelled' })
+      }
+    })
+  })
+
+  describe('options', () => {
+    it('of modes and models are set by their own methods, and told when the agent does not', async () => {
+      const { agent, pipe, updates } = memoryAgent({}, {}, { alsoAllowed: ['session/set_model'] })
+      const start = agent.newSession(SETUP)
+      pipe.send({
+        id: (await pipe.asked('session/new')).id,
+        result: {
+          sessionId: 's',
+          modes: {
+            currentModeId: 'a',
+            availableModes: [
+              { id: 'a', name: 'A' },
+              { id: 'b', name: 'B' },
+            ],
+          },
+          models: {
+            currentModelId: 'x',
+            availableModels: [
+              { modelId: 'x', name: 'X' },
+              { modelId: 'y', name: 'Y' },
+            ],
+          },
+        },
+      })
+      const [mode, model] = (await start).configOptions ?? []
+      const setMode = agent.setConfigOption('s', mode?.id ?? '', 'b')
+      const askedMode = await pipe.asked('session/set_mode')
+      assert.deepEqual(askedMode.params, { sessionId: 's', modeId: 'b' })
+      pipe.send({ id: askedMode.id, result: null })
+      await setMode
+      const told = updates.at(-1)?.update
+      assert.ok(told?.type === 'config_options')
+      assert.deepEqual(
+        told.options.map(option => option.type === 'select' && option.currentValue),
+        ['b', 'x'],
+      )
+
+      const setModel = agent.setConfigOption('s', model?.id ?? '', 'y')
+      const askedModel = await pipe.asked('session/set_model')
+      assert.deepEqual(askedModel.params, { sessionId: 's', modelId: 'y' })
+      pipe.send({ id: askedModel.id, result: {} })
+      await setModel
+      const both = updates.at(-1)?.update
+      assert.ok(both?.type === 'config_options')
+      assert.deepEqual(
+        both.options.map(option => option.type === 'select' && option.currentValue),
+        ['b', 'y'],
+      )
+    })
+
+    it('that the agent tells itself are not told twice', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const start = agent.newSession(SETUP)
+      pipe.send({
+        id: (await pipe.asked('session/new')).id,
+        result: { sessionId: 's', modes: { currentModeId: 'a', availableModes: [{ id: 'a' }, { id: 'b' }] } },
+      })
+      const [mode] = (await start).configOptions ?? []
+      const set = agent.setConfigOption('s', mode?.id ?? '', 'b')
+      pipe.send(
+        {
+          method: 'session/update',
+          params: { sessionId: 's', update: { sessionUpdate: 'current_mode_update', currentModeId: 'b' } },
+        },
+        { id: (await pipe.asked('session/set_mode')).id, result: {} },
+      )
+      await set
+      assert.deepEqual(updates, [
+        { sessionId: 's', update: { type: 'config_value', category: 'mode', value: 'b' } },
+      ])
+    })
+
+    it('of their own are set by their id, and the answer has all of them', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const set = agent.setConfigOption('s', 'effort', 'high')
+      const { id, params } = await pipe.asked('session/set_config_option')
+      assert.deepEqual(params, { sessionId: 's', configId: 'effort', value: 'high' })
+      const options = [
+        {
+          id: 'effort',
+          name: 'Effort',
+          type: 'select',
+          currentValue: 'low',
+          options: [{ value: 'low', name: 'Low' }],
+        },
+      ]
+      pipe.send({ id, result: { configOptions: options } })
+      await set
+      assert.equal(updates.length, 1)
+      const told = updates[0]?.update
+      assert.ok(told?.type === 'config_options' && told.options[0]?.type === 'select')
+      assert.equal(told.options[0].currentValue, 'low')
+
+      const flag = agent.setConfigOption('s', 'fast', true)
+      const asked = await pipe.next(frame => frame.id === 1)
+      assert.deepEqual(asked.params, { sessionId: 's', configId: 'fast', type: 'boolean', value: true })
+      pipe.send({ id: asked.id, error: { code: -32602, message: 'not now' } })
+      await assert.rejects(flag, refused('other'))
+      assert.equal(updates.length, 1)
+    })
+  })
+
+  describe('what the agent asks', () => {
+    it('of files is answered, and a missing file is an empty one', async () => {
+      const calls: unknown[] = []
+      const { pipe } = memoryAgent(
+        {},
+        {
+          async readTextFile(request) {
+            calls.push(request)
+            if (request.path === '/missing') throw new FileMissingError('gone')
+            if (request.path === '/locked') throw new Error('/locked may not be read')
+            return 'text'
+          },
+          async writeTextFile(request) {
+            calls.push(request)
+          },
+        },
+      )
+      const read = (id: number, params: object) =>
+        pipe.send({ id, method: 'fs/read_text_file', params: { sessionId: 's', ...params } })
+      read(1, { path: '/a', line: 2, limit: 5 })
+      read(2, { path: '/missing', line: null, limit: null })
+      read(3, { path: '/locked', line: 0 })
+      read(4, { path: 5 })
+      pipe.send({
+        id: 5,
+        method: 'fs/write_text_file',
+        params: { sessionId: 's', path: '/b', content: 'c', x: 1 },
+      })
+      assert.deepEqual((await pipe.answer(1)).result, { content: 'text' })
+      assert.deepEqual((await pipe.answer(2)).result, { content: '' })
+      assert.deepEqual((await pipe.answer(3)).error, { code: -32603, message: '/locked may not be read' })
+      assert.equal((await pipe.answer(4)).error?.code, -32602)
+      assert.deepEqual((await pipe.answer(5)).result, {})
+      assert.deepEqual(calls, [
+        { sessionId: 's', path: '/a', line: 2, limit: 5 },
+        { sessionId: 's', path: '/missing' },
+        { sessionId: 's', path: '/locked' },
+        { sessionId: 's', path: '/b', content: 'c' },
+      ])
+    })
+
+    it('of terminals is answered', async () => {
+      const calls: unknown[] = []
+      const { pipe } = memoryAgent(
+        {},
+        {
+          async createTerminal(request) {
+            calls.push(request)
+            return { terminalId: 't1' }
+          },
+          async terminalOutput(...of) {
+            calls.push(of)
+            return of[1] === 't1'
+              ? { output: 'out', truncated: false }
+              : { output: 'out', truncated: true, exit: { exitCode: 3, signal: null } }
+          },
+          async waitForTerminalExit() {
+            return { exitCode: null, signal: 'SIGTERM' }
+          },
+          async killTerminal() {},
+          async releaseTerminal() {},
+        },
+      )
+      const ask = (id: number, method: string, params: object) =>
+        pipe.send({ id, method, params: { sessionId: 's', ...params } })
+      ask(1, 'terminal/create', { command: 'ls -l | wc', cwd: null, outputByteLimit: 1000 })
+      ask(2, 'terminal/create', {
+        command: 'ls',
+        args: ['-l'],
+        env: [{ name: 'A', value: '1' }, { name: '' }],
+        cwd: '/w',
+      })
+      ask(3, 'terminal/output', { terminalId: 't1' })
+      ask(4, 'terminal/output', { terminalId: 't2' })
+      ask(5, 'terminal/wait_for_exit', { terminalId: 't1' })
+      ask(6, 'terminal/kill', { terminalId: 't1' })
+      ask(7, 'terminal/release', { terminalId: 't1' })
+      ask(8, 'terminal/explode', { terminalId: 't1' })
+      assert.deepEqual((await pipe.answer(1)).result, { terminalId: 't1' })
+      assert.deepEqual((await pipe.answer(3)).result, { output: 'out', truncated: false })
+      assert.deepEqual((await pipe.answer(4)).result, {
+        output: 'out',
+        truncated: true,
+        exitStatus: { exitCode: 3, signal: null },
+      })
+      assert.deepEqual((await pipe.answer(5)).result, { exitCode: null, signal: 'SIGTERM' })
+      assert.deepEqual((await pipe.answer(6)).result, {})
+      assert.deepEqual((await pipe.answer(7)).result, {})
+      assert.equal((await pipe.answer(8)).error?.code, -32601)
+      assert.deepEqual(calls.slice(0, 2), [
+        { sessionId: 's', command: 'ls -l | wc', args: [], env: [], outputByteLimit: 1000 },
+        { sessionId: 's', command: 'ls', args: ['-l'], env: [{ name: 'A', value: '1' }], cwd: '/w' },
+      ])
+    })
+
+    /** A client whose person answers when the test says so. */
+    function person() {
+      const asked: PermissionRequest[] = []
+      const withdrawn: string[] = []
+      const answers: Array<(outcome: PermissionOutcome) => void> = []
+      return {
+        asked,
+        withdrawn,
+        answers,
+        client: {
+          requestPermission(request: PermissionRequest, signal: AbortSignal) {
+            asked.push(request)
+            signal.addEventListener('abort', () => withdrawn.push(request.title))
+            return new Promise<PermissionOutcome>(resolve => answers.push(resolve))
+          },
+        },
+      }
+    }
+    const permission = (id: number | string, title: string, sessionId = 's') => ({
+      id,
+      method: 'session/request_permission',
+      params: {
+        sessionId,
+        toolCall: { toolCallId: `call-${title}`, title },
+        options: [
+          { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+          { optionId: 'maybe' },
+          { name: 'no id' },
+        ],
+      },
+    })
+    const CANCELLED = { outcome: { outcome: 'cancelled' } }
+
+    it('for permission reaches the person with all its options', async () => {
+      const { asked, answers, client } = person()
+      const { pipe } = memoryAgent({}, client)
+      pipe.send(permission(0, 'Edit'), {
+        id: 1,
+        method: 'session/request_permission',
+        params: { sessionId: 's', options: [] },
+      })
+      await until(() => answers.length === 2)
+      answers[0]?.({ type: 'selected', optionId: 'maybe' })
+      answers[1]?.({ type: 'cancelled' })
+      assert.deepEqual((await pipe.answer(0)).result, { outcome: { outcome: 'selected', optionId: 'maybe' } })
+      assert.deepEqual((await pipe.answer(1)).result, CANCELLED)
+      assert.deepEqual(asked, [
+        {
+          sessionId: 's',
+          title: 'Edit',
+          subject: { type: 'tool_call', toolCall: { toolCallId: 'call-Edit', title: 'Edit' } },
+          options: [
+            { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+            { optionId: 'maybe', name: 'maybe', kind: '' },
+          ],
+        },
+        { sessionId: 's', title: '', subject: { type: 'none' }, options: [] },
+      ])
+    })
+
+    it('for permission is answered when it is withdrawn', async () => {
+      const { withdrawn, client } = person()
+      const { pipe } = memoryAgent({}, client)
+      pipe.send(permission('q', 'Edit'), { method: '$/cancel_request', params: { requestId: 'q' } })
+      assert.deepEqual((await pipe.answer('q')).result, CANCELLED)
+      assert.deepEqual(withdrawn, ['Edit'])
+    })
+
+    it('for permission is answered when the turn of its session is cancelled, or ends', async () => {
+      const { withdrawn, client, answers } = person()
+      const { agent, pipe } = memoryAgent({}, client)
+      const turn = agent.prompt('s', [text('go')])
+      const { id } = await pipe.asked('session/prompt')
+      pipe.send(permission('q1', 'one'), permission('q2', 'two'), permission('q3', 'elsewhere', 'other'))
+      await until(() => answers.length === 3)
+      agent.cancel('s')
+      assert.deepEqual((await pipe.answer('q1')).result, CANCELLED)
+      assert.deepEqual((await pipe.answer('q2')).result, CANCELLED)
+      assert.deepEqual(withdrawn, ['one', 'two'])
+      pipe.send(permission('q4', 'late'), { id, result: { stopReason: 'cancelled' } })
+      await turn
+      assert.deepEqual((await pipe.answer('q4')).result, CANCELLED)
+      assert.deepEqual(withdrawn, ['one', 'two', 'late'])
+    })
+
+    it('for permission fails when the person cannot be asked', async () => {
+      const { pipe } = memoryAgent({}, { requestPermission: () => Promise.reject(new Error('no view')) })
+      pipe.send(permission(0, 'Edit'))
+      assert.equal((await pipe.answer(0)).error?.message, 'no view')
+    })
+  })
+
+  it('signs in, which can be given up, and out', async () => {
+    const { agent, pipe } = memoryAgent(ALL)
+    const controller = new AbortController()
+    const never = agent.authenticate('oauth', controller.signal)
+    never.catch(() => {})
+    assert.deepEqual((await pipe.asked('authenticate')).params, { methodId: 'oauth' })
+    controller.abort()
+    await assert.rejects(never, refused('cancelled'))
+    const logout = agent.logout()
+    pipe.send({ id: (await pipe.asked('logout')).id, result: null })
+    await logout
+  })
+
+  it('looks at the method and not at the params, and says what was malformed', async () => {
+    const { agent, pipe, updates, warnings } = memoryAgent()
+    pipe.send(
+      { ...chunk('s', 'x'), method: '_vendor/session/update' },
+      { method: 'session/update', params: { update: {} } },
+      { method: 'session/update' },
+      { method: 'session/update', params: { sessionId: 's', update: null } },
+      chunk('s', 'fine'),
+    )
+    const list = agent.authenticate('x')
+    pipe.send({ id: (await pipe.asked('authenticate')).id, result: {} })
+    await list
+    assert.equal(updates.length, 1)
+    assert.equal(warnings.length, 3)
+  })
+})

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { initializeSchema, readAuthMethods, readCapabilities } from '../../../../src/acp/v1/initialize.ts'
+
+const capabilities = (agentCapabilities: unknown) =>
+  readCapabilities(initializeSchema.parse({ protocolVersion: 1, agentCapabilities }))
+
+const NONE = {
+  load: false,
+  resume: false,
+  list: false,
+  close: false,
+  delete: false,
+  additionalDirectories: false,
+  logout: false,
+  mcp: { stdio: true, http: false, sse: false },
+  prompt: { image: false, audio: false, embeddedContext: false },
+}
+
+describe('the answer to a v1 initialize', () => {
+  it('without capabilities has none but stdio servers', () => {
+    for (const raw of [
+      undefined,
+      null,
+      {},
+      'x',
+      { sessionCapabilities: null, auth: {}, promptCapabilities: 5 },
+    ]) {
+      assert.deepEqual(capabilities(raw), NONE)
+    }
+  })
+
+  it('has a capability where there is an object, and none where there is null', () => {
+    assert.deepEqual(
+      capabilities({
+        loadSession: true,
+        sessionCapabilities: {
+          list: {},
+          resume: { x: 1 },
+          close: null,
+          delete: {},
+          additionalDirectories: {},
+          fork: {},
+        },
+        auth: { logout: {} },
+        mcpCapabilities: { http: true, sse: false, acp: true },
+        promptCapabilities: { image: true, embeddedContext: true },
+        _meta: {},
+      }),
+      {
+        load: true,
+        resume: true,
+        list: true,
+        close: false,
+        delete: true,
+        additionalDirectories: true,
+        logout: true,
+        mcp: { stdio: true, http: true, sse: false },
+        prompt: { image: true, audio: false, embeddedContext: true },
+      },
+    )
+  })
+
+  it('names its version as a number, or as the text of one', () => {
+    assert.equal(initializeSchema.parse({ protocolVersion: 2 }).protocolVersion, 2)
+    assert.equal(initializeSchema.parse({ protocolVersion: '1' }).protocolVersion, 1)
+    for (const raw of [{}, null, { protocolVersion: 'v1' }, { protocolVersion: null }]) {
+      assert.equal(initializeSchema.safeParse(raw).success, false)
+    }
+  })
+
+  it('offers ways to sign in of all shapes', () => {
+    const problems: string[] = []
+    const methods = readAuthMethods(
+      [
+        { id: 'oauth', name: 'Log in', description: null },
+        { id: 'cli', name: 'Terminal', type: 'terminal', args: ['login'], env: { A: '1' } },
+        {
+          id: 'claude',
+          name: 'Claude',
+          _meta: { 'terminal-auth': { command: '/bin/claude', args: ['/login'], label: 'Claude login' } },
+        },
+        {
+          id: 'key',
+          name: 'Key',
+          type: 'env_var',
+          vars: [{ name: 'API_KEY', label: 'Key' }, { name: 'BASE_URL', secret: false, optional: true }, {}],
+        },
+        { name: 'without an id' },
+        { id: 'bare' },
+      ],
+      problem => problems.push(problem),
+    )
+    assert.deepEqual(methods, [
+      { methodId: 'oauth', type: 'agent', name: 'Log in' },
+      { methodId: 'cli', type: 'terminal', name: 'Terminal', terminal: { args: ['login'], env: { A: '1' } } },
+      {
+        methodId: 'claude',
+        type: 'terminal',
+        name: 'Claude',
+        terminal: { command: '/bin/claude', args: ['/login'], env: {}, label: 'Claude login' },
+      },
+      {
+        methodId: 'key',
+        type: 'env_var',
+        name: 'Key',
+        vars: [
+          { name: 'API_KEY', label: 'Key', secret: true, optional: false },
+          { name: 'BASE_URL', secret: false, optional: true },
+        ],
+      },
+      { methodId: 'bare', type: 'agent', name: 'bare' },
+    ])
+    assert.equal(problems.length, 2)
+    assert.deepEqual(
+      readAuthMethods(undefined, () => assert.fail()),
+      [],
+    )
+  })
+})

@@ -1,0 +1,445 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { SessionUpdate } from '../../../../src/acp/model.ts'
+import { SessionV1 } from '../../../../src/acp/v1/session.ts'
+import { readUpdate } from '../../../../src/acp/v1/update.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+
+interface Read {
+  updates: SessionUpdate[]
+  problems: string[]
+}
+
+/** What the raw updates of one session say, one after the other. */
+function read(...raws: unknown[]): Read {
+  const updates: SessionUpdate[] = []
+  const problems: string[] = []
+  const session = new SessionV1('s', (_sessionId, update) => updates.push(update), {
+    ...silentLogger,
+    warn: problem => problems.push(problem),
+  })
+  for (const raw of raws) readUpdate(raw, session)
+  return { updates, problems }
+}
+
+function clean(...raws: unknown[]): SessionUpdate[] {
+  const { updates, problems } = read(...raws)
+  assert.deepEqual(problems, [])
+  return updates
+}
+
+const text = (words: string) => ({ type: 'text' as const, text: words })
+
+describe('a v1 update', () => {
+  describe('of a message', () => {
+    for (const [kind, role] of [
+      ['user_message_chunk', 'user'],
+      ['agent_message_chunk', 'agent'],
+      ['agent_thought_chunk', 'thought'],
+    ] as const) {
+      it(`${kind} is a piece of a message`, () => {
+        assert.deepEqual(clean({ sessionUpdate: kind, content: text('a') }), [
+          { type: 'message_chunk', role, content: text('a') },
+        ])
+      })
+    }
+
+    it('keeps the message id, and takes null for none', () => {
+      const chunk = { sessionUpdate: 'agent_message_chunk', content: text('a') }
+      assert.deepEqual(clean({ ...chunk, messageId: 'm1' }, { ...chunk, messageId: null, _meta: { x: 1 } }), [
+        { type: 'message_chunk', role: 'agent', messageId: 'm1', content: text('a') },
+        { type: 'message_chunk', role: 'agent', content: text('a') },
+      ])
+    })
+
+    it('takes every kind of content', () => {
+      const contents = [
+        { type: 'image', data: 'AA==', mimeType: 'image/png', uri: null },
+        { type: 'image', data: 'AA==', mimeType: 'image/png', uri: 'file:///a.png' },
+        { type: 'audio', data: 'AA==', mimeType: 'audio/wav' },
+        {
+          type: 'resource_link',
+          uri: 'file:///a',
+          name: 'a',
+          title: 'A',
+          description: 'd',
+          mimeType: 'm',
+          size: 3,
+        },
+        { type: 'resource_link', uri: 'file:///b' },
+        { type: 'resource', resource: { uri: 'file:///a', text: 'x', mimeType: 'text/plain' } },
+        { type: 'resource', resource: { uri: 'file:///a', blob: 'AA==' } },
+        'bare words',
+        { type: 'hologram', frames: 3 },
+        { type: 'text' },
+      ]
+      const updates = clean(...contents.map(content => ({ sessionUpdate: 'agent_message_chunk', content })))
+      assert.deepEqual(
+        updates.map(update => update.type === 'message_chunk' && update.content),
+        [
+          { type: 'image', data: 'AA==', mimeType: 'image/png' },
+          { type: 'image', data: 'AA==', mimeType: 'image/png', uri: 'file:///a.png' },
+          { type: 'audio', data: 'AA==', mimeType: 'audio/wav' },
+          contents[3],
+          { type: 'resource_link', uri: 'file:///b', name: 'file:///b' },
+          { type: 'resource', uri: 'file:///a', text: 'x', mimeType: 'text/plain' },
+          { type: 'resource', uri: 'file:///a', blob: 'AA==' },
+          text('bare words'),
+          { type: 'unknown', kind: 'hologram', raw: { type: 'hologram', frames: 3 } },
+          { type: 'unknown', kind: 'text', raw: { type: 'text' } },
+        ],
+      )
+    })
+
+    it('without content is reported and dropped', () => {
+      const { updates, problems } = read(
+        { sessionUpdate: 'agent_message_chunk' },
+        { sessionUpdate: 'agent_message_chunk', content: 5 },
+      )
+      assert.deepEqual(updates, [])
+      assert.equal(problems.length, 2)
+    })
+  })
+
+  describe('of a tool call', () => {
+    it('is an upsert of what it says, new or not', () => {
+      const whole = {
+        toolCallId: 't1',
+        title: 'Read a',
+        name: 'read_file',
+        kind: 'read',
+        status: 'in_progress',
+        content: [{ type: 'content', content: text('x') }],
+        locations: [{ path: '/a', line: 3 }],
+        rawInput: { path: '/a' },
+        rawOutput: [104, 105],
+      }
+      assert.deepEqual(
+        clean(
+          { sessionUpdate: 'tool_call', ...whole },
+          { sessionUpdate: 'tool_call_update', toolCallId: 't2', status: 'completed' },
+          {
+            sessionUpdate: 'tool_call_update',
+            toolCallId: 't3',
+            kind: 'teleport',
+            status: 'dreaming',
+            rawOutput: '',
+          },
+        ),
+        [
+          { type: 'tool_call', toolCall: whole },
+          { type: 'tool_call', toolCall: { toolCallId: 't2', status: 'completed' } },
+          {
+            type: 'tool_call',
+            toolCall: { toolCallId: 't3', kind: 'teleport', status: 'dreaming', rawOutput: '' },
+          },
+        ],
+      )
+    })
+
+    it('takes null and values of the wrong type for absent, but empty lists as they are', () => {
+      const toolCall = {
+        toolCallId: 't',
+        title: null,
+        kind: 5,
+        status: null,
+        content: null,
+        locations: [],
+        rawInput: null,
+        rawOutput: null,
+      }
+      assert.deepEqual(clean({ sessionUpdate: 'tool_call_update', ...toolCall }), [
+        { type: 'tool_call', toolCall: { toolCallId: 't', locations: [] } },
+      ])
+    })
+
+    it('drops a malformed item alone, and keeps one of an unknown kind', () => {
+      const { updates, problems } = read({
+        sessionUpdate: 'tool_call',
+        toolCallId: 't',
+        content: [
+          7,
+          { type: 'content', content: text('a') },
+          { type: 'diff', path: '/a' },
+          { type: 'chart', data: [1] },
+          { type: 'terminal', terminalId: 'x' },
+          { type: 'content' },
+          { type: 'text', text: 'without its wrapper' },
+        ],
+        locations: [
+          { path: '' },
+          { path: '/a', line: null },
+          { path: '/b', line: 0 },
+          { path: '/c', line: 2.5 },
+          'x',
+        ],
+      })
+      const [update] = updates
+      assert.ok(update?.type === 'tool_call')
+      assert.deepEqual(update.toolCall.content, [
+        { type: 'content', content: text('a') },
+        { type: 'unknown', kind: 'diff', raw: { type: 'diff', path: '/a' } },
+        { type: 'unknown', kind: 'chart', raw: { type: 'chart', data: [1] } },
+        { type: 'terminal', terminalId: 'x' },
+        { type: 'unknown', kind: 'content', raw: { type: 'content' } },
+        { type: 'content', content: text('without its wrapper') },
+      ])
+      assert.deepEqual(update.toolCall.locations, [{ path: '/a' }, { path: '/b' }, { path: '/c' }])
+      assert.equal(problems.length, 3)
+    })
+
+    it('reads diffs of new, changed and deleted files', () => {
+      const diffs = [
+        { path: '/new', newText: 'n' },
+        { path: '/new', oldText: null, newText: 'n' },
+        { path: '/new', oldText: '', newText: 'n' },
+        { path: 'relative/a', oldText: 'o', newText: 'n' },
+        { path: '/a', oldText: 'o', newText: '', _meta: { kind: 'delete' } },
+        { path: '/a', oldText: 'o', newText: 'n', _meta: { kind: 'update' } },
+      ].map(diff => ({ type: 'diff', ...diff }))
+      const [update] = clean({ sessionUpdate: 'tool_call', toolCallId: 't', content: diffs })
+      assert.ok(update?.type === 'tool_call')
+      assert.deepEqual(
+        update.toolCall.content?.map(content => content.type === 'diff' && content.changes[0]),
+        [
+          { operation: 'add', path: '/new', newText: 'n' },
+          { operation: 'add', path: '/new', newText: 'n' },
+          { operation: 'add', path: '/new', newText: 'n' },
+          { operation: 'modify', path: 'relative/a', oldText: 'o', newText: 'n' },
+          { operation: 'delete', path: '/a', oldText: 'o', newText: '' },
+          { operation: 'modify', path: '/a', oldText: 'o', newText: 'n' },
+        ],
+      )
+    })
+
+    it('tells of terminals that the agent keeps itself', () => {
+      const updates = clean(
+        {
+          sessionUpdate: 'tool_call',
+          toolCallId: 't',
+          content: [{ type: 'terminal', terminalId: 't' }],
+          _meta: { terminal_info: { terminal_id: 't', cwd: '/w' } },
+        },
+        {
+          sessionUpdate: 'tool_call_update',
+          toolCallId: 't',
+          status: 'failed',
+          _meta: {
+            terminal_output_delta: { terminal_id: 't', data: 'out\n' },
+            terminal_exit: { terminal_id: 't', exit_code: 3, signal: null },
+          },
+        },
+      )
+      assert.deepEqual(updates, [
+        {
+          type: 'tool_call',
+          toolCall: { toolCallId: 't', content: [{ type: 'terminal', terminalId: 't' }] },
+        },
+        { type: 'terminal', terminal: { terminalId: 't', cwd: '/w' } },
+        { type: 'tool_call', toolCall: { toolCallId: 't', status: 'failed' } },
+        { type: 'terminal_output', terminalId: 't', text: 'out\n' },
+        { type: 'terminal', terminal: { terminalId: 't', exit: { exitCode: 3, signal: null } } },
+      ])
+    })
+
+    it('shows such a terminal in its tool call once, when no content does', () => {
+      const output = (data: string) => ({
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 't',
+        _meta: { terminal_output: { terminal_id: 'x', data } },
+      })
+      assert.deepEqual(
+        clean(output('1'), output('2'), { ...output('3'), _meta: { terminal_output: { data: 3 } } }),
+        [
+          { type: 'tool_call', toolCall: { toolCallId: 't' } },
+          { type: 'tool_call_content', toolCallId: 't', content: { type: 'terminal', terminalId: 'x' } },
+          { type: 'terminal_output', terminalId: 'x', text: '1' },
+          { type: 'tool_call', toolCall: { toolCallId: 't' } },
+          { type: 'terminal_output', terminalId: 'x', text: '2' },
+          { type: 'tool_call', toolCall: { toolCallId: 't' } },
+        ],
+      )
+    })
+
+    it('without an id is reported and dropped', () => {
+      const { updates, problems } = read({ sessionUpdate: 'tool_call', title: 'x' })
+      assert.deepEqual(updates, [])
+      assert.match(problems[0] ?? '', /toolCallId/)
+    })
+  })
+
+  it('of a plan keeps the entries that can be read', () => {
+    const entries = [
+      { content: 'a', priority: 'high', status: 'completed' },
+      { content: 'b' },
+      { priority: 'low' },
+    ]
+    const { updates, problems } = read(
+      { sessionUpdate: 'plan', entries },
+      { sessionUpdate: 'plan', entries: 'none' },
+    )
+    assert.deepEqual(updates, [
+      {
+        type: 'plan',
+        plan: {
+          planId: 'plan',
+          entries: [
+            { content: 'a', priority: 'high', status: 'completed' },
+            { content: 'b', priority: 'medium', status: 'pending' },
+          ],
+        },
+      },
+    ])
+    assert.equal(problems.length, 2)
+  })
+
+  it('of commands keeps those with a name', () => {
+    const availableCommands = [
+      { name: 'plan', description: 'Plan it', input: { hint: 'what' } },
+      { name: 'go', description: null, input: null },
+      { name: '' },
+    ]
+    assert.deepEqual(read({ sessionUpdate: 'available_commands_update', availableCommands }).updates, [
+      {
+        type: 'commands',
+        commands: [
+          { name: 'plan', description: 'Plan it', hint: 'what' },
+          { name: 'go', description: '' },
+        ],
+      },
+    ])
+  })
+
+  it('of the session tells what it says, where null clears', () => {
+    assert.deepEqual(
+      clean(
+        { sessionUpdate: 'session_info_update', title: 'T', updatedAt: '2026-11-20T10:00:00.123456+01:00' },
+        { sessionUpdate: 'session_info_update', title: null },
+        { sessionUpdate: 'session_info_update', updatedAt: null },
+        { sessionUpdate: 'session_info_update', _meta: { codex: {} } },
+      ),
+      [
+        { type: 'info', title: 'T', updatedAt: '2026-11-20T09:00:00.123Z' },
+        { type: 'info', title: null },
+        { type: 'info', updatedAt: null },
+      ],
+    )
+  })
+
+  it('of usage, of a notice and of a compaction', () => {
+    assert.deepEqual(
+      clean(
+        { sessionUpdate: 'usage_update', used: 5, size: 100, cost: { amount: 0.5, currency: 'EUR' } },
+        { sessionUpdate: 'usage_update', used: 5, size: 100, cost: null },
+        { sessionUpdate: 'notice', severity: 'warning', title: 'Slow', description: 'very' },
+        { sessionUpdate: 'notice', title: 'Fine' },
+        { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'in_progress' },
+        { sessionUpdate: 'compaction_summary_chunk', compactionId: 'c', content: text('s') },
+        {
+          sessionUpdate: 'compaction_update',
+          compactionId: 'c',
+          status: 'failed',
+          summary: [text('s')],
+          error: 'no',
+        },
+        { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'odd', summary: null, error: null },
+      ),
+      [
+        { type: 'usage', usage: { used: 5, size: 100, cost: { amount: 0.5, currency: 'EUR' } } },
+        { type: 'usage', usage: { used: 5, size: 100 } },
+        { type: 'notice', severity: 'warning', title: 'Slow', description: 'very' },
+        { type: 'notice', severity: 'info', title: 'Fine' },
+        { type: 'compaction', compactionId: 'c', status: 'in_progress' },
+        { type: 'compaction_chunk', compactionId: 'c', content: text('s') },
+        { type: 'compaction', compactionId: 'c', status: 'failed', summary: [text('s')], error: 'no' },
+        { type: 'compaction', compactionId: 'c', status: 'odd', summary: null, error: null },
+      ],
+    )
+  })
+
+  it('of an unknown kind is kept whole', () => {
+    const raw = { sessionUpdate: 'last_turn_summary', summary: 'x' }
+    assert.deepEqual(clean(raw), [{ type: 'unknown', kind: 'last_turn_summary', raw }])
+  })
+
+  it('that is none is reported and dropped', () => {
+    for (const raw of [
+      undefined,
+      null,
+      5,
+      'x',
+      [],
+      {},
+      { sessionUpdate: 5 },
+      { sessionUpdate: 'current_mode_update' },
+    ]) {
+      const { updates, problems } = read(raw)
+      assert.deepEqual(updates, [])
+      assert.equal(problems.length, 1)
+    }
+  })
+
+  it('never throws, whatever it is', () => {
+    const kinds = [
+      'user_message_chunk',
+      'agent_message_chunk',
+      'agent_thought_chunk',
+      'tool_call',
+      'tool_call_update',
+      'plan',
+      'available_commands_update',
+      'current_mode_update',
+      'config_option_update',
+      'session_info_update',
+      'usage_update',
+      'notice',
+      'compaction_update',
+      'compaction_summary_chunk',
+    ]
+    const keys = [
+      'content',
+      'messageId',
+      'toolCallId',
+      'title',
+      'status',
+      'locations',
+      'rawInput',
+      'entries',
+      'availableCommands',
+      'currentModeId',
+      'configOptions',
+      'updatedAt',
+      'used',
+      'size',
+      'compactionId',
+      'summary',
+      '_meta',
+    ]
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.array(
+        fc.record(
+          {
+            type: fc.constantFrom('text', 'content', 'diff', 'terminal', 'select', 'boolean', 'image'),
+            id: fc.string(),
+            content: fc.jsonValue(),
+            options: fc.array(fc.jsonValue()),
+            currentValue: fc.jsonValue(),
+            path: fc.string(),
+            newText: fc.jsonValue(),
+          },
+          { requiredKeys: [] },
+        ),
+      ),
+    )
+    const update = fc
+      .tuple(fc.constantFrom(...kinds), fc.dictionary(fc.constantFrom(...keys), value))
+      .map(([sessionUpdate, rest]) => ({ ...rest, sessionUpdate }))
+    fc.assert(
+      fc.property(fc.array(fc.oneof(update, fc.jsonValue())), raws => {
+        for (const made of read(...raws).updates) assert.equal(typeof made.type, 'string')
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

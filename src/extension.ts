@@ -13,6 +13,8 @@ import { filesShared } from './editor/files.ts'
 import { PathRules } from './editor/path-rules.ts'
 import { Diffs } from './editor/vscode-diffs.ts'
 import { VscodeDocuments } from './editor/vscode-documents.ts'
+import { LocalSessions } from './history/local-sessions.ts'
+import { SessionListing } from './history/session-listing.ts'
 import { McpInputs } from './mcp/inputs.ts'
 import { McpServers } from './mcp/mcp-servers.ts'
 import { vscodeInputPrompter, workspaceIdentity } from './mcp/vscode-inputs.ts'
@@ -23,17 +25,17 @@ import { HistoryList } from './sessions/history-list.ts'
 import { SessionManager } from './sessions/session-manager.ts'
 import { agentDirectory } from './views/agent-directory.ts'
 import { AgentLogs } from './views/agent-logs.ts'
+import { Attention } from './views/attention.ts'
 import { registerCommands } from './views/commands.ts'
 import { connectOptions } from './views/connect-options.ts'
 import { conversationActions } from './views/conversation/conversation-actions.ts'
 import { ConversationView } from './views/conversation/conversation-view.ts'
 import { HistoryView } from './views/history/history-view.ts'
-import { ViewId } from './views/ids.ts'
 import { KeptDrafts, keepIn } from './views/kept-state.ts'
-import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { pickSession } from './views/pick-session.ts'
-import { SessionActions } from './views/session-actions.ts'
+import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { selectionAttachment } from './views/selection-attachment.ts'
+import { SessionActions } from './views/session-actions.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
 import { StatusBar } from './views/status-bar.ts'
 
@@ -77,7 +79,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const guard = own.add(createProcessGuard({ script: file('dist', 'process-guard.cjs'), log }))
   const drafts = own.add(new KeptDrafts(context.workspaceState))
 
-  const records = new KeptRecords(context.globalState)
+  const records = own.add(
+    new LocalSessions({
+      file: vscode.Uri.joinPath(context.globalStorageUri, 'sessions.db').fsPath,
+      onProblem: message => void vscode.window.showWarningMessage(message),
+      log,
+    }),
+  )
   const rules = new PathRules()
   const hosts: AgentHosts = own.add(
     new AgentHosts({
@@ -115,23 +123,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const conversation = new ConversationView(
     context.extensionUri,
     { controller, agents, drafts, actions, log },
-    () => void controller.restore(),
+    () => void catalog.ready().then(() => controller.restore()),
   )
-  own.add(
-    vscode.window.registerWebviewViewProvider(ViewId.conversation, conversation, {
-      webviewOptions: { retainContextWhenHidden: true },
-    }),
-  )
+  own.add(conversation.register())
+  own.add(new Attention(controller, activities, conversation))
   const history = own.add(
     new HistoryList({ agents, hosts, manager, records, listingOf: agent => new SessionListing(agent) }),
   )
   const sessionActions = new SessionActions(controller, manager, () => conversation.reveal())
-  own.add(
-    vscode.window.registerWebviewViewProvider(
-      ViewId.history,
-      own.add(new HistoryView(context.extensionUri, { history, activities, actions: sessionActions, log })),
-    ),
-  )
+  own.add(new HistoryView(context.extensionUri, { history, activities, actions: sessionActions, log }))
   own.add(
     registerCommands({
       controller,

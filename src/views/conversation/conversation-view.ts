@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Attachment } from '../bridge/conversation.ts'
 import { ViewId } from '../ids.ts'
@@ -11,6 +12,7 @@ export class ConversationView implements vscode.WebviewViewProvider {
   readonly #onFirstShown: () => void
   #view: vscode.WebviewView | undefined
   #bridge: ConversationBridge | undefined
+  #waitingCount = 0
   #waiting: Array<(bridge: ConversationBridge) => void> = []
 
   /** `onFirstShown`: the person sees the view for the first time in this window. */
@@ -18,6 +20,12 @@ export class ConversationView implements vscode.WebviewViewProvider {
     this.#extensionUri = extensionUri
     this.#parts = parts
     this.#onFirstShown = onFirstShown
+  }
+
+  register(): vscode.Disposable {
+    // kept while hidden: where the person had scrolled to is worth more than the page's memory
+    const webviewOptions = { retainContextWhenHidden: true }
+    return vscode.window.registerWebviewViewProvider(ViewId.conversation, this, { webviewOptions })
   }
 
   get isVisible(): boolean {
@@ -44,8 +52,17 @@ export class ConversationView implements vscode.WebviewViewProvider {
       bridge.dispose()
       if (this.#bridge === bridge) this.#bridge = undefined
     })
+    this.setWaiting(this.#waitingCount)
     for (const task of this.#waiting.splice(0)) task(bridge)
     if (first) this.#onFirstShown()
+  }
+
+  /** How many sessions wait for the person, as a badge at the view's icon. */
+  setWaiting(count: number): void {
+    this.#waitingCount = count
+    if (!this.#view) return
+    this.#view.badge =
+      count > 0 ? { value: count, tooltip: l10n.t('{0} waiting for your answer', count) } : undefined
   }
 
   /** Shows the view, and puts the cursor into the composer. */

@@ -10,7 +10,7 @@ import type { HistoryList } from '../../sessions/history-list.ts'
 import * as bridge from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
 import { stringsOf } from '../conversation/conversation-view.ts'
-import { CommandId } from '../ids.ts'
+import { CommandId, ViewId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { WebviewConnection } from '../webview-connection.ts'
 import { webviewHtml } from '../webview-html.ts'
@@ -38,6 +38,7 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
     super()
     this.#extensionUri = extensionUri
     this.#parts = parts
+    this.register(vscode.window.registerWebviewViewProvider(ViewId.history, this))
     this.register(parts.history.onDidChange(() => this.#schedule()))
     this.register(parts.activities.onDidChange(() => this.#schedule()))
   }

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import * as l10n from '@vscode/l10n'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
@@ -94,7 +95,11 @@ export class AgentCatalog extends Owner {
     return [...byId.values()].map(agent =>
       trust.trusted
         ? { ...agent, startable: true }
-        : { ...agent, startable: false, reason: 'No agent is started until this workspace is trusted.' },
+        : {
+            ...agent,
+            startable: false,
+            reason: l10n.t('No agent is started until this workspace is trusted.'),
+          },
     )
   }
 
@@ -182,18 +187,18 @@ export class AgentCatalog extends Owner {
       problem: settingProblem('parley.defaultAgent', [], layer, message, false),
     })
     if (typeof layer.value !== 'string')
-      return wrong(`expected the id of an agent, found ${kindOf(layer.value)}`)
+      return wrong(l10n.t('expected the id of an agent, found {0}', kindOf(layer.value)))
     const id = layer.value.trim()
     const agent = this.get(id)
     if (agent) return { agent }
     const preset = this.#presets.find(candidate => candidate.id === id)
     if (preset) {
       if (!this.#searched) return {}
-      const commands = preset.launches.map(({ command }) => command).join(' or ')
-      return wrong(`${preset.name} is a well-known agent, but ${commands} is not on the PATH`)
+      const commands = preset.launches.map(({ command }) => command).join(', ')
+      return wrong(l10n.t('{0} is a well-known agent, but {1} is not on the PATH', preset.name, commands))
     }
     const ids = this.agents.map(candidate => candidate.id).join(', ')
-    return wrong(`there is no agent with the id "${id}" (there are ${ids || 'none'})`)
+    return wrong(l10n.t('there is no agent with the id "{0}" (there are: {1})', id, ids))
   }
 }
 
@@ -201,7 +206,7 @@ function presetAgent(preset: AgentPreset, launch: AgentPreset['launches'][number
   return {
     id: preset.id,
     name: preset.name,
-    description: preset.description,
+    description: preset.description(),
     command: launch.command,
     args: [...launch.args],
     env: { ...launch.env },

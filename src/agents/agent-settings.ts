@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import { z } from 'zod'
 import type { AgentDefinition } from './definition.ts'
 import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
@@ -6,12 +7,15 @@ import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem }
 const SETTING = 'parley.agents'
 
 /** A text that can be a program's argument: no operating system takes one with a NUL in it. */
-export const processText = z
-  .string()
-  .refine(text => !text.includes('\0'), { message: 'expected a string without NUL characters, found one' })
-export const filledText = processText.refine(text => text.trim() !== '', {
-  message: 'expected a string that is not empty, found an empty string',
+export const processText = z.string().refine(text => !text.includes('\0'), {
+  error: () => l10n.t('expected a string without NUL characters, found one'),
 })
+export const filledText = processText.refine(text => text.trim() !== '', {
+  error: () => l10n.t('expected a string that is not empty, found an empty string'),
+})
+export function notAnEnvironmentName(): string {
+  return l10n.t('expected the name of an environment variable, found one that no system takes')
+}
 /** Names an environment variable. */
 export function isEnvironmentName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0')
@@ -43,7 +47,7 @@ export function readAgentSettings(
   const problems: SettingProblem[] = []
   for (const layer of layers) {
     if (layer.value === undefined || isPlainObject(layer.value)) continue
-    const message = `expected an object of agents by their ids, found ${kindOf(layer.value)}`
+    const message = l10n.t('expected an object of agents by their ids, found {0}', kindOf(layer.value))
     problems.push(settingProblem(SETTING, [], layer, message))
   }
 
@@ -68,18 +72,18 @@ function readEntry(
     problems.push(settingProblem(SETTING, whole, layerOf(layers, whole), message, fatal))
   }
   if (id.trim() === '') {
-    problem([], 'expected an id that is not empty, found an empty one')
+    problem([], l10n.t('expected an id that is not empty, found an empty one'))
     return { problems }
   }
   if (!isPlainObject(raw)) {
-    problem([], `expected an object with a "command", found ${kindOf(raw)}`)
+    problem([], l10n.t('expected an object with a "command", found {0}', kindOf(raw)))
     return { problems }
   }
 
   const entry: Record<string, unknown> = { ...raw }
   for (const key of Object.keys(entry)) {
     if (known.has(key)) continue
-    problem([key], `there is no such option for an agent (known: ${[...known].join(', ')})`, false)
+    problem([key], l10n.t('there is no such option for an agent (known: {0})', [...known].join(', ')), false)
     delete entry[key]
   }
   let parsed = agentEntry.safeParse(entry)
@@ -96,7 +100,7 @@ function readEntry(
   const { name, command, args, env, cwd, icon } = parsed.data
   for (const key of Object.keys(env)) {
     if (isEnvironmentName(key)) continue
-    problem(['env', key], 'expected the name of an environment variable, found one that no system takes')
+    problem(['env', key], notAnEnvironmentName())
     return { problems }
   }
   const agent: AgentDefinition = {

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { AgentDefinition } from './definition.ts'
 
 /**
@@ -9,8 +10,8 @@ import type { AgentDefinition } from './definition.ts'
 export function demoAgent(script: string, execPath: string = process.execPath): AgentDefinition {
   return {
     id: 'demo',
-    name: 'Demo Agent',
-    description: 'Shows what an agent can do, without an account',
+    name: l10n.t('Demo Agent'),
+    description: l10n.t('Shows what an agent can do, without an account'),
     command: execPath,
     args: [script],
     // Without it an Electron would open a window; a plain Node does not look at it.

@@ -83,6 +83,10 @@ export function withoutEditorVariables(
       if (options !== '') kept[name] = options
       continue
     }
+    if (key === 'PATH') {
+      kept[name] = withoutEditorCommands(value, platform)
+      continue
+    }
     if (key === 'TERM_PROGRAM' && value === 'vscode') continue
     if (key === 'TERM_PROGRAM_VERSION' && environmentLookUp(env, 'TERM_PROGRAM', platform) === 'vscode')
       continue
@@ -101,6 +105,15 @@ function withoutDebuggerPreload(options: string): string {
     )
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+/** A server's own `code` command talks to this window, through a removed variable. */
+function withoutEditorCommands(path: string, platform: NodeJS.Platform): string {
+  const separator = pathDelimiter(platform)
+  return path
+    .split(separator)
+    .filter(directory => !/[\\/]bin[\\/]remote-cli$/.test(directory))
+    .join(separator)
 }
 
 function isEditorAskpass(value: string): boolean {

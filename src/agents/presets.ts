@@ -1,3 +1,5 @@
+import * as l10n from '@vscode/l10n'
+
 /**
  * Well-known agents, offered when their command is on the PATH. A preset is one command line and nothing more; a person
  * who needs another writes an agent of the same id into `parley.agents`.
@@ -8,7 +10,8 @@
 export interface AgentPreset {
   id: string
   name: string
-  description: string
+  /** One short sentence. */
+  description: () => string
   /** The first whose command is found is the one. */
   launches: ReadonlyArray<{
     command: string
@@ -24,7 +27,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: claude-acp. The package was @zed-industries/claude-code-acp before.
     id: 'claude',
     name: 'Claude Code',
-    description: "Anthropic's agent, through its ACP adapter",
+    description: () => l10n.t("Anthropic's agent, through its ACP adapter"),
     launches: [
       { command: 'claude-agent-acp', args: [] },
       { command: 'claude-code-acp', args: [] },
@@ -35,7 +38,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: codex-acp.
     id: 'codex',
     name: 'Codex',
-    description: "OpenAI's agent, through its ACP adapter",
+    description: () => l10n.t("OpenAI's agent, through its ACP adapter"),
     launches: [{ command: 'codex-acp', args: [] }],
     icon: 'sparkle',
   },
@@ -43,7 +46,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: gemini. Before 0.33 the option was --experimental-acp.
     id: 'gemini',
     name: 'Gemini CLI',
-    description: "Google's agent",
+    description: () => l10n.t("Google's agent"),
     launches: [{ command: 'gemini', args: ['--acp'] }],
     icon: 'sparkle',
   },
@@ -51,7 +54,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: github-copilot-cli.
     id: 'copilot',
     name: 'GitHub Copilot CLI',
-    description: "GitHub's agent",
+    description: () => l10n.t("GitHub's agent"),
     launches: [{ command: 'copilot', args: ['--acp'] }],
     icon: 'copilot',
   },
@@ -59,7 +62,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: opencode.
     id: 'opencode',
     name: 'OpenCode',
-    description: 'Open source agent for many models',
+    description: () => l10n.t('Open source agent for many models'),
     launches: [{ command: 'opencode', args: ['acp'] }],
     icon: 'sparkle',
   },
@@ -67,7 +70,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: qwen-code.
     id: 'qwen',
     name: 'Qwen Code',
-    description: "Alibaba's agent",
+    description: () => l10n.t("Alibaba's agent"),
     launches: [{ command: 'qwen', args: ['--acp'] }],
     icon: 'sparkle',
   },
@@ -75,7 +78,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: cursor.
     id: 'cursor',
     name: 'Cursor',
-    description: "Cursor's command line agent",
+    description: () => l10n.t("Cursor's command line agent"),
     launches: [{ command: 'cursor-agent', args: ['acp'] }],
     icon: 'sparkle',
   },
@@ -83,7 +86,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: goose.
     id: 'goose',
     name: 'Goose',
-    description: 'Open source agent for many models',
+    description: () => l10n.t('Open source agent for many models'),
     launches: [{ command: 'goose', args: ['acp'] }],
     icon: 'sparkle',
   },
@@ -91,7 +94,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: kimi.
     id: 'kimi',
     name: 'Kimi CLI',
-    description: "Moonshot AI's agent",
+    description: () => l10n.t("Moonshot AI's agent"),
     launches: [{ command: 'kimi', args: ['acp'] }],
     icon: 'sparkle',
   },
@@ -99,7 +102,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: auggie.
     id: 'auggie',
     name: 'Auggie',
-    description: "Augment Code's agent",
+    description: () => l10n.t("Augment Code's agent"),
     launches: [{ command: 'auggie', args: ['--acp'], env: { AUGMENT_DISABLE_AUTO_UPDATE: '1' } }],
     icon: 'sparkle',
   },
@@ -107,7 +110,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: grok-build; the documentation has the same command.
     id: 'grok',
     name: 'Grok',
-    description: "xAI's agent",
+    description: () => l10n.t("xAI's agent"),
     launches: [{ command: 'grok', args: ['agent', 'stdio'] }],
     icon: 'sparkle',
   },
@@ -115,7 +118,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: kilo.
     id: 'kilo',
     name: 'Kilo',
-    description: 'Open source agent for many models',
+    description: () => l10n.t('Open source agent for many models'),
     launches: [{ command: 'kilo', args: ['acp'] }],
     icon: 'sparkle',
   },
@@ -123,7 +126,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: junie.
     id: 'junie',
     name: 'Junie',
-    description: "JetBrains' agent",
+    description: () => l10n.t("JetBrains' agent"),
     launches: [{ command: 'junie', args: ['--acp=true'] }],
     icon: 'sparkle',
   },
@@ -131,7 +134,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: mistral-vibe.
     id: 'vibe',
     name: 'Mistral Vibe',
-    description: "Mistral AI's agent",
+    description: () => l10n.t("Mistral AI's agent"),
     launches: [{ command: 'vibe-acp', args: [] }],
     icon: 'sparkle',
   },
@@ -139,7 +142,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: cline.
     id: 'cline',
     name: 'Cline',
-    description: 'Open source agent for many models',
+    description: () => l10n.t('Open source agent for many models'),
     launches: [{ command: 'cline', args: ['--acp'] }],
     icon: 'sparkle',
   },
@@ -147,7 +150,7 @@ export const agentPresets: readonly AgentPreset[] = [
     // Registry: factory-droid.
     id: 'droid',
     name: 'Factory Droid',
-    description: "Factory's agent",
+    description: () => l10n.t("Factory's agent"),
     launches: [
       {
         command: 'droid',

@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path'
+import * as l10n from '@vscode/l10n'
 import type { AgentLaunch, AgentStartFailure } from '../acp/agent.ts'
 import { isDirectory } from './common-bin-directories.ts'
 import type { AgentDefinition } from './definition.ts'
@@ -44,7 +45,7 @@ export async function resolveLaunch(
     const substitution = substitute(text, variables)
     for (const problem of substitution.problems) {
       const where = settingPath('parley.agents', [definition.id, ...path])
-      const sentence = `${where}: ${problem.variable}: ${problem.message}.`
+      const sentence = l10n.t('{0}: {1}: {2}.', where, problem.variable, problem.message)
       if (problem.fatal) wrong.push(sentence)
       else notes.push(sentence)
     }
@@ -68,12 +69,11 @@ export async function resolveLaunch(
 
   if (wrong.length > 0) return fail(wrong.join(' '))
   if (command.trim() === '') {
-    return fail(
-      `${settingPath('parley.agents', [definition.id, 'command'])}: it is empty once its variables are replaced.`,
-    )
+    const where = settingPath('parley.agents', [definition.id, 'command'])
+    return fail(l10n.t('{0}: it is empty once its variables are replaced.', where))
   }
   if (!(await isDirectory(cwd))) {
-    return fail(`The directory to start "${definition.name}" in does not exist: ${cwd}`)
+    return fail(l10n.t('The directory to start "{0}" in does not exist: {1}', definition.name, cwd))
   }
 
   const env = mergeEnvironment(environment.env, ownEnv, environment.platform)
@@ -86,10 +86,15 @@ export async function resolveLaunch(
 }
 
 function missing(command: string, searched: string[]): string {
-  if (isAbsolute(command)) return `There is no program at ${command}.`
-  if (searched.length === 0) return `The program "${command}" was not found: the PATH is empty.`
-  if (searched.length === 1) return `The program "${command}" was not found in ${searched[0]}.`
-  return `The program "${command}" was not found in the ${searched.length} directories of the PATH.`
+  if (isAbsolute(command)) return l10n.t('There is no program at {0}.', command)
+  if (searched.length === 0) return l10n.t('The program "{0}" was not found: the PATH is empty.', command)
+  if (searched.length === 1)
+    return l10n.t('The program "{0}" was not found in {1}.', command, searched[0] ?? '')
+  return l10n.t(
+    'The program "{0}" was not found in the {1} directories of the PATH.',
+    command,
+    searched.length,
+  )
 }
 
 /** `~` and `~/…`, which a shell would expand, as people write them in settings. */

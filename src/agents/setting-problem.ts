@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { z } from 'zod'
 import { type SettingLayer, type SettingScope, valueAt } from './setting-layers.ts'
 
@@ -46,35 +47,48 @@ export function settingPath(setting: string, path: ReadonlyArray<string | number
 
 /** One sentence: the place, the scope, what is wrong. */
 export function describeProblem(problem: SettingProblem): string {
-  return `${problem.where} (${describeScope(problem)}): ${problem.message}.`
+  return l10n.t('{0} ({1}): {2}.', problem.where, describeScope(problem), problem.message)
 }
 
 /** `user settings`, `workspace settings`, `settings of the folder "api"` */
 export function describeScope(place: { scope: SettingScope; folder?: string }): string {
-  if (place.scope === 'folder' && place.folder !== undefined)
-    return `settings of the folder "${place.folder}"`
-  if (place.scope === 'default') return 'default settings'
-  return `${place.scope} settings`
+  switch (place.scope) {
+    case 'default':
+      return l10n.t('default settings')
+    case 'user':
+      return l10n.t('user settings')
+    case 'workspace':
+      return l10n.t('workspace settings')
+    case 'folder':
+      return l10n.t('settings of the folder "{0}"', place.folder ?? '')
+  }
 }
 
 /** The kind of a value in the words of JSON. Says nothing of a string's text, which may be a secret. */
 export function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing'
+  if (value === undefined) return l10n.t('nothing')
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'string') return value.trim() === '' ? 'an empty string' : 'a string'
+  if (Array.isArray(value)) return l10n.t('an array')
+  if (typeof value === 'string') return value.trim() === '' ? l10n.t('an empty string') : l10n.t('a string')
   if (typeof value === 'boolean') return String(value)
-  if (typeof value === 'number') return 'a number'
-  return 'an object'
+  if (typeof value === 'number') return l10n.t('a number')
+  return l10n.t('an object')
 }
 
-const expectedKinds: Record<string, string> = {
-  string: 'a string',
-  number: 'a number',
-  boolean: 'true or false',
-  array: 'an array',
-  record: 'an object',
-  object: 'an object',
+function expectedKind(expected: string): string {
+  switch (expected) {
+    case 'string':
+      return l10n.t('a string')
+    case 'boolean':
+      return l10n.t('true or false')
+    case 'array':
+      return l10n.t('an array')
+    case 'record':
+    case 'object':
+      return l10n.t('an object')
+    default:
+      return expected
+  }
 }
 
 /** A zod issue about `root` as `expected …, found …`. */
@@ -82,11 +96,13 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   const found = kindOf(valueAt(root, issue.path))
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${expectedKinds[issue.expected] ?? issue.expected}, found ${found}`
+      return l10n.t('expected {0}, found {1}', expectedKind(issue.expected), found)
     case 'invalid_value':
-      return `expected ${issue.values.map(value => JSON.stringify(value)).join(' or ')}, found ${found}`
-    case 'too_small':
-      return `expected ${issue.origin === 'string' ? 'a string that is not empty' : 'more'}, found ${found}`
+      return l10n.t(
+        'expected one of {0}, found {1}',
+        issue.values.map(value => JSON.stringify(value)).join(', '),
+        found,
+      )
     default:
       return issue.message
   }

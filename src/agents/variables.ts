@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import * as l10n from '@vscode/l10n'
 
 /** What the variables in a setting stand for. */
 export interface VariableContext {
@@ -63,10 +64,10 @@ function lookUp(name: string, context: VariableContext): string | { message: str
   const first = context.folders[0]
   switch (kind) {
     case 'workspaceFolder':
-      if (argument === undefined) return first?.path ?? noFolder
+      if (argument === undefined) return first?.path ?? noFolder()
       return folderNamed(argument, context)
     case 'workspaceFolderBasename':
-      if (argument === undefined) return first ? basename(first.path) : noFolder
+      if (argument === undefined) return first ? basename(first.path) : noFolder()
       break
     case 'userHome':
       if (argument === undefined) return context.userHome
@@ -77,27 +78,26 @@ function lookUp(name: string, context: VariableContext): string | { message: str
       break
     case 'env':
       if (argument) return environmentValue(argument, context)
-      return { message: 'the name of an environment variable is missing after env:', fatal: true }
+      return { message: l10n.t('the name of an environment variable is missing after env:'), fatal: true }
     case 'input':
       return {
-        message:
+        message: l10n.t(
           'an input is asked for in parley.mcpServers only; pass an environment variable with env: here',
+        ),
         fatal: true,
       }
   }
   return { message: unknownVariable(name, context), fatal: true }
 }
 
-const noFolder = { message: 'no folder of this machine is open', fatal: true }
+const noFolder = () => ({ message: l10n.t('no folder of this machine is open'), fatal: true })
 
 function folderNamed(name: string, context: VariableContext): string | { message: string; fatal: boolean } {
   const folder = context.folders.find(candidate => candidate.name === name)
   if (folder) return folder.path
   const names = context.folders.map(candidate => `"${candidate.name}"`).join(', ')
-  return {
-    message: `no workspace folder has this name${names === '' ? '' : ` (there are ${names})`}`,
-    fatal: true,
-  }
+  if (names === '') return noFolder()
+  return { message: l10n.t('no workspace folder has this name (there are {0})', names), fatal: true }
 }
 
 function environmentValue(
@@ -106,14 +106,19 @@ function environmentValue(
 ): string | { message: string; fatal: boolean } {
   const value = environmentLookUp(context.env, name, context.platform)
   return (
-    value ?? { message: `the environment variable ${name} is not set: it stands for nothing`, fatal: false }
+    value ?? {
+      message: l10n.t('the environment variable {0} is not set: it stands for nothing', name),
+      fatal: false,
+    }
   )
 }
 
 function unknownVariable(name: string, context: VariableContext): string {
   // `${NAME}` is how a shell and some other clients write an environment variable.
   const asInShell = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isEnvironmentLike(name, context)
-  return asInShell ? `no variable has this name; did you mean \${env:${name}}?` : 'no variable has this name'
+  return asInShell
+    ? l10n.t('no variable has this name; did you mean {0}?', `\${env:${name}}`)
+    : l10n.t('no variable has this name')
 }
 
 function isEnvironmentLike(name: string, context: VariableContext): boolean {

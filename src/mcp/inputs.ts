@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { McpInput, McpServerDefinition } from './server-definition.ts'
 
 /** Asks the person. Resolves to `undefined` when they do not want to answer. */
@@ -12,6 +13,7 @@ export interface SecretStore {
   delete(key: string): PromiseLike<void>
 }
 
+/** `missing`: why there is none, as a sentence. */
 export type InputAnswer = { value: string } | { missing: string }
 
 const PREFIX = 'parley.mcpInput'
@@ -66,7 +68,7 @@ export class McpInputs {
     const asked = this.#last.then(() => this.#prompter.prompt(input, serverName))
     this.#last = asked.catch(() => undefined)
     const value = await asked
-    if (value === undefined) return { missing: `the value of "${input.id}" was not given` }
+    if (value === undefined) return { missing: l10n.t('The value of "{0}" was not given.', input.id) }
     await this.#secrets.store(key, value)
     const keys = await this.#keys()
     if (!keys.includes(key)) await this.#secrets.store(INDEX, JSON.stringify([...keys, key]))
@@ -91,6 +93,6 @@ export class McpInputs {
 
 function notDefined(id: string, inputs: readonly McpInput[]): string {
   return inputs.some(input => input.id === id)
-    ? `the input "${id}" is defined in other settings than the server; define it beside the server`
-    : `the input "${id}" is not among the "inputs"`
+    ? l10n.t('The input "{0}" is defined in other settings than the server: define it beside the server.', id)
+    : l10n.t('The input "{0}" is not among the "inputs".', id)
 }

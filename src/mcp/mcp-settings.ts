@@ -1,5 +1,6 @@
+import * as l10n from '@vscode/l10n'
 import { z } from 'zod'
-import { filledText, isEnvironmentName, processText } from '../agents/agent-settings.ts'
+import { filledText, isEnvironmentName, notAnEnvironmentName, processText } from '../agents/agent-settings.ts'
 import { isPlainObject, type SettingLayer } from '../agents/setting-layers.ts'
 import {
   describeIssue,
@@ -16,7 +17,9 @@ const SETTING = 'parley.mcpServers'
 const environment = z
   .record(
     z.string(),
-    z.union([processText, z.number(), z.null()], 'expected a string, a number or null, found something else'),
+    z.union([processText, z.number(), z.null()], {
+      error: () => l10n.t('expected a string, a number or null, found something else'),
+    }),
   )
   .default({})
 const stdioEntry = z.object({
@@ -38,10 +41,9 @@ const inputEntry = z.object({
   default: z.string().optional(),
   options: z
     .array(
-      z.union(
-        [z.string(), z.object({ label: z.string(), value: z.string() })],
-        'expected a string or an object with a label and a value, found something else',
-      ),
+      z.union([z.string(), z.object({ label: z.string(), value: z.string() })], {
+        error: () => l10n.t('expected a string or an object with a label and a value, found something else'),
+      }),
     )
     .default([]),
 })
@@ -126,13 +128,13 @@ class LayerReader {
     }
     if (value === undefined) return { servers, names, inputs }
     if (!isPlainObject(value)) {
-      this.#problem([], `expected an object with "servers", found ${kindOf(value)}`)
+      this.#problem([], l10n.t('expected an object with "servers", found {0}', kindOf(value)))
       return { servers, names, inputs }
     }
     for (const [key, raw] of Object.entries(value)) {
       if (key === 'servers' || key === 'mcpServers') {
         if (!isPlainObject(raw)) {
-          this.#problem([key], `expected an object of servers by their names, found ${kindOf(raw)}`)
+          this.#problem([key], l10n.t('expected an object of servers by their names, found {0}', kindOf(raw)))
           continue
         }
         for (const [name, server] of Object.entries(raw)) readServer([key, name], name, server)
@@ -143,7 +145,7 @@ class LayerReader {
       } else {
         this.#problem(
           [key],
-          'expected "servers" or "inputs" here, or a server with a "command" or a "url"',
+          l10n.t('expected "servers" or "inputs" here, or a server with a "command" or a "url"'),
           false,
         )
       }
@@ -153,21 +155,23 @@ class LayerReader {
 
   #readServer(path: Path, name: string, raw: unknown): McpServerDefinition | undefined {
     if (name.trim() === '')
-      return this.#problem(path, 'expected a name that is not empty, found an empty one')
+      return this.#problem(path, l10n.t('expected a name that is not empty, found an empty one'))
     if (!isPlainObject(raw)) {
-      return this.#problem(path, `expected an object with a "command" or a "url", found ${kindOf(raw)}`)
+      return this.#problem(
+        path,
+        l10n.t('expected an object with a "command" or a "url", found {0}', kindOf(raw)),
+      )
     }
     const type = this.#typeOf(path, raw)
     if (type === undefined) return undefined
     for (const key of Object.keys(raw)) {
       if (key === 'type' || ofOthers.has(key) || (type === 'stdio' ? stdioKeys : remoteKeys).includes(key))
         continue
-      const kind = type === 'stdio' ? `a server with a command (known: ${stdioKeys.join(', ')})` : undefined
-      this.#problem(
-        [...path, key],
-        `there is no such option for ${kind ?? `a server with a url (known: ${remoteKeys.join(', ')})`}`,
-        false,
-      )
+      const message =
+        type === 'stdio'
+          ? l10n.t('there is no such option for a server with a command (known: {0})', stdioKeys.join(', '))
+          : l10n.t('there is no such option for a server with a url (known: {0})', remoteKeys.join(', '))
+      this.#problem([...path, key], message, false)
     }
     const base = {
       name,
@@ -181,8 +185,7 @@ class LayerReader {
       const env: Record<string, string> = {}
       for (const [key, value] of Object.entries(entry.env)) {
         if (!isEnvironmentName(key)) {
-          const message = 'expected the name of an environment variable, found one that no system takes'
-          return this.#problem([...path, 'env', key], message)
+          return this.#problem([...path, 'env', key], notAnEnvironmentName())
         }
         if (value !== null) env[key] = String(value)
       }
@@ -195,21 +198,26 @@ class LayerReader {
   #typeOf(path: Path, raw: Record<string, unknown>): 'stdio' | 'http' | 'sse' | undefined {
     if (raw.type === undefined) {
       if (raw.command !== undefined && raw.url !== undefined) {
-        return this.#problem(path, 'expected either a "command" or a "url", found both; "type" would decide')
+        return this.#problem(
+          path,
+          l10n.t('expected either a "command" or a "url", found both; "type" would decide'),
+        )
       }
       if (raw.command !== undefined) return 'stdio'
       if (raw.url !== undefined) return 'http'
-      return this.#problem(path, 'expected a "command" or a "url", found neither')
+      return this.#problem(path, l10n.t('expected a "command" or a "url", found neither'))
     }
     const type =
       typeof raw.type === 'string' && Object.hasOwn(typeNames, raw.type) ? typeNames[raw.type] : undefined
-    const found = typeof raw.type === 'string' ? 'another string' : kindOf(raw.type)
-    return type ?? this.#problem([...path, 'type'], `expected "stdio", "http" or "sse", found ${found}`)
+    const found = typeof raw.type === 'string' ? l10n.t('another string') : kindOf(raw.type)
+    return (
+      type ?? this.#problem([...path, 'type'], l10n.t('expected "stdio", "http" or "sse", found {0}', found))
+    )
   }
 
   #readInputs(raw: unknown): McpInput[] {
     if (!Array.isArray(raw)) {
-      this.#problem(['inputs'], `expected an array, found ${kindOf(raw)}`)
+      this.#problem(['inputs'], l10n.t('expected an array, found {0}', kindOf(raw)))
       return []
     }
     const inputs: McpInput[] = []
@@ -218,11 +226,14 @@ class LayerReader {
       const entry = this.#parse(inputEntry, path, each)
       if (!entry) continue
       if (inputs.some(input => input.id === entry.id)) {
-        this.#problem([...path, 'id'], 'expected an id of its own, found one that an earlier input has')
+        this.#problem(
+          [...path, 'id'],
+          l10n.t('expected an id of its own, found one that an earlier input has'),
+        )
         continue
       }
       if (entry.type === 'pickString' && entry.options.length === 0) {
-        this.#problem([...path, 'options'], 'expected what to pick from, found nothing')
+        this.#problem([...path, 'options'], l10n.t('expected what to pick from, found nothing'))
         continue
       }
       inputs.push({

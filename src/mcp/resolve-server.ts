@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import * as l10n from '@vscode/l10n'
 import type { McpServer } from '../acp/model.ts'
 import { isDirectory } from '../agents/common-bin-directories.ts'
 import { type Environment, mergeEnvironment, pathOf } from '../agents/environment.ts'
@@ -26,9 +27,9 @@ export interface ServerContext {
 }
 
 export type ServerResolution =
-  /** `note`: what to know of it all the same. */
+  /** `note`: what to know of it all the same, in sentences. */
   | { server: McpServer; note?: string }
-  /** Why it cannot be passed, a clause without a full stop; holds no values. */
+  /** Why it cannot be passed, as a sentence; holds no values. */
   | { reason: string }
 
 /**
@@ -66,15 +67,18 @@ async function resolveStdio(
 
   const cwd = definition.cwd === undefined ? undefined : place(definition.cwd)
   if (cwd !== undefined && !(await isDirectory(cwd)))
-    return { reason: `its "cwd" does not exist: ${definition.cwd}` }
+    return { reason: l10n.t('Its "cwd" does not exist: {0}', definition.cwd ?? '') }
 
   let fileEnv: Record<string, string> = {}
   if (definition.envFile !== undefined) {
     try {
       fileEnv = parseEnv(await readFile(place(definition.envFile), 'utf8')) as Record<string, string>
     } catch (error) {
-      const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
-      return { reason: `its "envFile" ${why}: ${definition.envFile}` }
+      const reason =
+        (error as NodeJS.ErrnoException).code === 'ENOENT'
+          ? l10n.t('Its "envFile" does not exist: {0}', definition.envFile)
+          : l10n.t('Its "envFile" cannot be read: {0}', definition.envFile)
+      return { reason }
     }
   }
 
@@ -87,8 +91,10 @@ async function resolveStdio(
     platform,
   })
   if ('searched' in search) {
-    const where = /[\\/]/.test(command) ? '' : ' on the PATH'
-    return { reason: `its command ${definition.command} was not found${where}` }
+    const reason = /[\\/]/.test(command)
+      ? l10n.t('Its command {0} was not found.', definition.command)
+      : l10n.t('Its command {0} was not found on the PATH.', definition.command)
+    return { reason }
   }
 
   const notGiven = await texts.ask([...definition.args, ...Object.values(definition.env)])
@@ -120,7 +126,7 @@ function startIn(
     return {
       command,
       args,
-      note: `the agent starts it in its own directory: "cwd" cannot be told on Windows`,
+      note: l10n.t('The agent starts it in its own directory: "cwd" cannot be told on Windows.'),
     }
   }
   return { command: '/bin/sh', args: ['-c', 'cd -- "$1" && shift && exec "$@"', 'sh', cwd, command, ...args] }
@@ -131,7 +137,7 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
   if (missing !== undefined) return { reason: missing }
   const url = texts.text(definition.url)
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    return { reason: `its "url" is not an http or https address` }
+    return { reason: l10n.t('Its "url" is not an http or https address.') }
   }
   const notGiven = await texts.ask(Object.values(definition.headers))
   if (notGiven !== undefined) return { reason: notGiven }
@@ -141,7 +147,7 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
       validateHeaderName(name)
       validateHeaderValue(name, value)
     } catch {
-      return { reason: `its header "${name}" has a character that no header may have` }
+      return { reason: l10n.t('Its header "{0}" has a character that no header may have.', name) }
     }
   }
   return {
@@ -151,7 +157,7 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
 }
 
 function noteOf(notes: string[]): { note?: string } {
-  return notes.length === 0 ? {} : { note: [...new Set(notes)].join('; ') }
+  return notes.length === 0 ? {} : { note: [...new Set(notes)].join(' ') }
 }
 
 /** The texts of one server and what stands for their variables. */
@@ -178,7 +184,7 @@ class Texts {
     for (const text of this.#all()) {
       for (const problem of substitute(text, this.#variables, name => (inputId(name) ? '' : undefined))
         .problems) {
-        const sentence = `${problem.variable}: ${problem.message}`
+        const sentence = l10n.t('{0}: {1}.', problem.variable, problem.message)
         if (problem.fatal) return sentence
         this.notes.push(sentence)
       }

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, McpServer } from '../acp/model.ts'
 import { messageOf } from '../common/errors.ts'
 import type { ServerResolution } from './resolve-server.ts'
@@ -8,8 +9,6 @@ export interface ServerSelection {
   passed: McpServer[]
   notes: McpServerNote[]
 }
-
-const transportNames = { stdio: 'servers it starts itself', http: 'HTTP', sse: 'SSE' } as const
 
 /**
  * Chooses what an agent gets: only servers of a kind it can connect to, and of those the ones that can be resolved.
@@ -26,12 +25,12 @@ export async function selectServers(
     const { name, type } = server
     const resolution = await selectOne(server, capabilities, resolve)
     if ('reason' in resolution) {
-      notes.push({ name, type, passed: false, reason: sentence(resolution.reason) })
+      notes.push({ name, type, passed: false, reason: resolution.reason })
       continue
     }
     passed.push(resolution.server)
     const { note } = resolution
-    notes.push({ name, type, passed: true, ...(note === undefined ? {} : { reason: sentence(note) }) })
+    notes.push({ name, type, passed: true, ...(note === undefined ? {} : { reason: note }) })
   }
   return { passed, notes }
 }
@@ -41,17 +40,24 @@ async function selectOne(
   capabilities: AgentCapabilities['mcp'],
   resolve: (server: McpServerDefinition) => Promise<ServerResolution>,
 ): Promise<ServerResolution> {
-  if (server.disabled) return { reason: 'it is disabled in the settings' }
+  if (server.disabled) return { reason: l10n.t('It is disabled in the settings.') }
   if (!capabilities[server.type]) {
-    return { reason: `the agent does not connect to MCP servers over ${transportNames[server.type]}` }
+    return { reason: unable(server.type) }
   }
   try {
     return await resolve(server)
   } catch (error) {
-    return { reason: `it could not be prepared: ${messageOf(error)}` }
+    return { reason: l10n.t('It could not be prepared: {0}', messageOf(error)) }
   }
 }
 
-function sentence(clause: string): string {
-  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
+function unable(type: McpServerDefinition['type']): string {
+  switch (type) {
+    case 'stdio':
+      return l10n.t('The agent starts no MCP servers itself.')
+    case 'http':
+      return l10n.t('The agent does not connect to MCP servers over HTTP.')
+    case 'sse':
+      return l10n.t('The agent does not connect to MCP servers over SSE.')
+  }
 }

@@ -217,7 +217,11 @@ describe('the catalog of agents', () => {
     })
 
     const wrong: Array<[string, unknown, string]> = [
-      ['an unknown id', 'nope', 'there is no agent with the id "nope" (there are mine, other, gemini, demo)'],
+      [
+        'an unknown id',
+        'nope',
+        'there is no agent with the id "nope" (there are: mine, other, gemini, demo)',
+      ],
       [
         'a preset that is not installed',
         'codex',

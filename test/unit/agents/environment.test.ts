@@ -77,6 +77,11 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without(env), {})
   })
 
+  it("takes the server's own commands off the PATH", () => {
+    const path = '/usr/lib/code-server/lib/vscode/bin/remote-cli:/usr/bin::/bin'
+    assert.deepEqual(without({ PATH: path }), { PATH: '/usr/bin::/bin' })
+  })
+
   it('restores what the snap changed', () => {
     const env = {
       SNAP: '/snap/code/1',

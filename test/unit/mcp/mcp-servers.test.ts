@@ -194,15 +194,12 @@ describe('the MCP servers of a session', () => {
     assert.equal(await reason({ command: 'nope' }), 'Its command nope was not found on the PATH.')
     assert.equal(await reason({ command: './nope' }), 'Its command ./nope was not found.')
     assert.equal(await reason({ command: 'server', disabled: true }), 'It is disabled in the settings.')
-    assert.equal(
-      await reason({ command: 'server', cwd: '/no/where' }),
-      'Its "cwd" does not exist: /no/where.',
-    )
+    assert.equal(await reason({ command: 'server', cwd: '/no/where' }), 'Its "cwd" does not exist: /no/where')
     assert.equal(
       await reason({ command: 'server', envFile: '/no/where' }),
-      'Its "envFile" does not exist: /no/where.',
+      'Its "envFile" does not exist: /no/where',
     )
-    assert.equal(await reason({ command: 'server', envFile: root }), `Its "envFile" cannot be read: ${root}.`)
+    assert.equal(await reason({ command: 'server', envFile: root }), `Its "envFile" cannot be read: ${root}`)
     assert.equal(
       await reason({ command: 'server', args: ['${nope}'] }),
       '${nope}: no variable has this name.',
@@ -373,7 +370,7 @@ describe('the MCP servers of a session', () => {
         passed.map(server => server.name),
         ['b'],
       )
-      assert.equal(notes[0]?.reason, 'It could not be prepared: the keyring is locked.')
+      assert.equal(notes[0]?.reason, 'It could not be prepared: the keyring is locked')
     })
 
     it('log and note no value', async () => {

@@ -166,7 +166,7 @@ describe('the setting parley.mcpServers', () => {
     [
       'an input of an unknown type',
       { inputs: [{ id: 'x', type: 'command' }] },
-      'parley.mcpServers › inputs[0] › type (user settings): expected "promptString" or "pickString", found a string.',
+      'parley.mcpServers › inputs[0] › type (user settings): expected one of "promptString", "pickString", found a string.',
     ],
     [
       'a pick without options',

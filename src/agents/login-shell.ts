@@ -103,8 +103,9 @@ function hear(
 
     child.on('error', error => fail(messageOf(error)))
     child.stdout?.on('data', (chunk: Buffer) => {
+      const searchedTo = output.length
       output += decoder.write(chunk)
-      const printed = between(output, mark)
+      const printed = between(output, mark, searchedTo)
       if (printed !== undefined) settle(parsePrinted(printed))
       else if (output.length > MAXIMUM_OUTPUT) fail('its profile printed more than 8 MB')
     })
@@ -144,13 +145,13 @@ function printCommand(name: string, execPath: string): string {
   return `${name === 'nu' ? '^' : ''}${quoted} -e '${program}'`
 }
 
-function between(output: string, mark: string): string | undefined {
-  const start = output.indexOf(mark)
-  if (start < 0) return undefined
-  const end = output.indexOf(mark, start + mark.length)
-  // The mark stands within the JSON too, as the value of its variable.
-  const last = output.lastIndexOf(mark)
-  return end >= 0 && last > end ? output.slice(start + mark.length, last) : undefined
+/** The JSON between the marks, once all of it is there. Within the JSON the mark stands too, but in quotes. */
+function between(output: string, mark: string, searchedTo: number): string | undefined {
+  const closing = `}${mark}`
+  const end = output.indexOf(closing, Math.max(0, searchedTo - closing.length))
+  if (end < 0) return undefined
+  const start = output.lastIndexOf(`${mark}{`, end)
+  return start < 0 ? undefined : output.slice(start + mark.length, end + 1)
 }
 
 function parsePrinted(printed: string): LoginShellAnswer {

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { Agent, AgentExit } from '../acp/agent.ts'
 import type {
   PermissionOutcome,
@@ -84,7 +85,7 @@ export class AgentSessions implements Disposable {
     try {
       const start = await this.agent.newSession(setup, signal)
       if (this.#sessions.has(start.sessionId)) {
-        throw new Error('The agent answered with the id of a session that is already open.')
+        throw new Error(l10n.t('The agent answered with the id of a session that is already open.'))
       }
       const session = this.#open(start.sessionId, setup, 'ready')
       session.start(start)
@@ -107,9 +108,9 @@ export class AgentSessions implements Disposable {
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): OpeningSession {
     const known = this.#sessions.get(sessionId)
     if (known) {
-      if (known.phase === 'loading') throw new Error('The session is being loaded already.')
+      if (known.phase === 'loading') throw new Error(l10n.t('The session is being loaded already.'))
       if (known.state.activity !== 'idle') {
-        throw new Error('The session is at work. Stop the turn before loading it again.')
+        throw new Error(l10n.t('The session is at work. Stop the turn before loading it again.'))
       }
       known.beginLoad(setup)
     }
@@ -129,7 +130,7 @@ export class AgentSessions implements Disposable {
     signal?: AbortSignal,
     previous?: Session,
   ): OpeningSession {
-    if (this.#sessions.has(sessionId)) throw new Error('The session is open already.')
+    if (this.#sessions.has(sessionId)) throw new Error(l10n.t('The session is open already.'))
     const session = this.#open(sessionId, setup, 'loading', previous)
     return this.#opening(session, false, () => this.agent.resumeSession(sessionId, setup, signal))
   }

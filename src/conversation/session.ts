@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
 import type {
   ContentBlock,
@@ -193,9 +194,10 @@ export class Session implements Disposable {
    */
   async setConfigOption(optionId: string, value: string | boolean): Promise<void> {
     const option = this.#state.configOptions.find(known => known.id === optionId)
-    if (!option || option.type === 'unknown') throw new RangeError(`There is no option “${optionId}”.`)
+    if (!option || option.type === 'unknown')
+      throw new RangeError(l10n.t('There is no option “{0}”.', optionId))
     if (typeof value !== typeof option.currentValue) {
-      throw new TypeError(`The value does not fit the option “${option.name}”.`)
+      throw new TypeError(l10n.t('The value does not fit the option “{0}”.', option.name))
     }
     const sequence = this.#optionChanges.begin(optionId, option.currentValue)
     this.#local({ type: 'config_option', optionId, value })
@@ -375,7 +377,7 @@ export class Session implements Disposable {
     this.#optionChanges.clear()
     this.#phase = phase
     this.#exit = exit
-    this.#turns.end(exit ? new AgentClosedError(exit) : new Error('The session is closed.'))
+    this.#turns.end(exit ? new AgentClosedError(exit) : new Error(l10n.t('The session is closed.')))
     this.#options.onEnd?.()
     this.#status.fire()
     this.#end.fire(exit)

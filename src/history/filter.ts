@@ -1,0 +1,43 @@
+export interface FilterableRow {
+  title: string
+  /** absolute path */
+  cwd: string
+  agentName?: string
+  sessionId?: string
+}
+
+export interface RowFilter {
+  /** Words that must all be found, in any order, whatever their case and accents. */
+  text?: string
+  /** Only sessions whose `cwd` is this folder or lies in it. */
+  folder?: string
+}
+
+/** The rows that pass the filter, in their order. */
+export function filterRows<T extends FilterableRow>(rows: readonly T[], filter: RowFilter): T[] {
+  const words = fold(filter.text ?? '')
+    .split(/\s+/)
+    .filter(word => word !== '')
+  const { folder } = filter
+  return rows.filter(row => {
+    if (folder && !isWithin(row.cwd, folder)) return false
+    if (words.length === 0) return true
+    const text = fold(`${row.title}\n${row.cwd}\n${row.agentName ?? ''}\n${row.sessionId ?? ''}`)
+    return words.every(word => text.includes(word))
+  })
+}
+
+/** Whether a path is a folder or lies in it; both separators are understood, a drive letter's case is not told apart. */
+export function isWithin(path: string, folder: string): boolean {
+  const [inner, outer] = [normalise(path), normalise(folder)]
+  return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`)
+}
+
+function normalise(path: string): string {
+  const slashed = path.replaceAll('\\', '/').replace(/^[a-zA-Z]:/, drive => drive.toLowerCase())
+  return slashed.length > 1 ? slashed.replace(/\/+$/, '') || '/' : slashed
+}
+
+function fold(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+}

@@ -1,0 +1,216 @@
+import { mkdirSync, renameSync } from 'node:fs'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import type { Disposable } from '../common/disposable.ts'
+import { messageOf } from '../common/errors.ts'
+import { type Logger, silentLogger } from '../common/logger.ts'
+import {
+  type KnownCapabilities,
+  keyOf,
+  type LocalSession,
+  MemoryStore,
+  type SessionStore,
+} from './session-store.ts'
+import { DamagedDatabaseError, NewerDatabaseError, SqliteStore } from './sqlite-store.ts'
+
+export interface LocalSessionsOptions {
+  /** the database's file; its directory is made */
+  file: string
+  /** Told once, in a sentence for the person, when sessions cannot be kept on disk. */
+  onProblem?: (message: string) => void
+  log?: Logger
+  now?: () => number
+  /** `node:sqlite`, or `undefined` where this Node has none */
+  sqlite?: typeof import('node:sqlite') | undefined
+}
+
+/**
+ * The sessions that Parley itself opened, so that those of agents that cannot list, and titles, are not lost. Kept in
+ * a database that all windows share. Where that does not work (no SQLite, a full disk, a locked or damaged file) the
+ * house goes on: what could not be written is kept in memory, shown all the same, and written with the next change
+ * that can be. Nothing here throws.
+ */
+export class LocalSessions implements Disposable {
+  readonly #options: LocalSessionsOptions
+  readonly #log: Logger
+  readonly #now: () => number
+  readonly #store: SessionStore
+  readonly #isPersistent: boolean
+  /** what the database does not have yet */
+  readonly #unsaved = new Map<string, (store: SessionStore) => void>()
+  /** the same, to be read */
+  readonly #memory = new MemoryStore()
+  #told = false
+  #closed = false
+
+  constructor(options: LocalSessionsOptions) {
+    this.#options = options
+    this.#log = options.log ?? silentLogger
+    this.#now = options.now ?? Date.now
+    const store = this.#open()
+    this.#isPersistent = store !== undefined
+    this.#store = store ?? new MemoryStore()
+  }
+
+  /** Whether there is a database; without one, sessions are forgotten with the window. */
+  get isPersistent(): boolean {
+    return this.#isPersistent
+  }
+
+  /** The agent's sessions, the newest first. */
+  list(agentId: string): LocalSession[] {
+    const sessions = new Map(
+      this.#read(store => store.list(agentId), []).map(known => [known.sessionId, known]),
+    )
+    for (const unsaved of this.#memory.list(agentId)) sessions.set(unsaved.sessionId, unsaved)
+    return [...sessions.values()].sort((a, b) => b.updatedAt - a.updatedAt)
+  }
+
+  get(agentId: string, sessionId: string): LocalSession | undefined {
+    return (
+      this.#memory.get(agentId, sessionId) ?? this.#read(store => store.get(agentId, sessionId), undefined)
+    )
+  }
+
+  /** A session was made, loaded or resumed. A title it had is kept where none is told. */
+  opened(
+    agentId: string,
+    session: Pick<LocalSession, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title'>,
+  ): void {
+    const { sessionId, cwd, additionalDirectories } = session
+    const now = this.#now()
+    const known = this.get(agentId, sessionId)
+    this.#put({
+      agentId,
+      sessionId,
+      cwd,
+      additionalDirectories,
+      ...titled(session.title ?? known?.title),
+      createdAt: known?.createdAt ?? now,
+      updatedAt: now,
+    })
+  }
+
+  /** Something was said in it. Does nothing for a session that Parley did not open. */
+  touched(agentId: string, sessionId: string, title: string | undefined): void {
+    const known = this.get(agentId, sessionId)
+    if (!known) return
+    this.#put({ ...known, ...titled(title ?? known.title), updatedAt: this.#now() })
+  }
+
+  /** The session is no more: it was deleted. */
+  forget(agentId: string, sessionId: string): void {
+    this.#memory.remove(agentId, sessionId)
+    this.#write(keyOf(agentId, sessionId), store => store.remove(agentId, sessionId))
+  }
+
+  /** What the agent could do when it last ran. */
+  capabilities(agentId: string): KnownCapabilities | undefined {
+    return this.#memory.capabilities(agentId) ?? this.#read(store => store.capabilities(agentId), undefined)
+  }
+
+  setCapabilities(agentId: string, { list, load, resume }: KnownCapabilities): void {
+    const known = this.capabilities(agentId)
+    if (known?.list === list && known.load === load && known.resume === resume) return
+    this.#memory.putCapabilities(agentId, { list, load, resume })
+    this.#write(agentId, store => store.putCapabilities(agentId, { list, load, resume }))
+  }
+
+  dispose(): void {
+    if (this.#closed) return
+    this.#flush()
+    this.#closed = true
+    try {
+      this.#store.close()
+    } catch (error) {
+      this.#log.warn(`The database of sessions did not close: ${messageOf(error)}`)
+    }
+  }
+
+  #put(session: LocalSession): void {
+    this.#memory.put(session)
+    this.#write(keyOf(session.agentId, session.sessionId), store => store.put(session))
+  }
+
+  #write(key: string, write: (store: SessionStore) => void): void {
+    // Behind those that wait: the last word on a session is the last one written.
+    this.#unsaved.delete(key)
+    this.#unsaved.set(key, write)
+    this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#closed) return
+    try {
+      for (const [key, write] of this.#unsaved) {
+        write(this.#store)
+        this.#unsaved.delete(key)
+      }
+      // All is in the database, where other windows change it too.
+      this.#memory.clear()
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #read<T>(read: (store: SessionStore) => T, otherwise: T): T {
+    if (this.#closed) return otherwise
+    try {
+      return read(this.#store)
+    } catch (error) {
+      this.#failed(error)
+      return otherwise
+    }
+  }
+
+  #open(): SessionStore | undefined {
+    const { file } = this.#options
+    try {
+      const sqlite =
+        'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
+      if (!sqlite) throw new Error('This Node has no SQLite.')
+      mkdirSync(path.dirname(file), { recursive: true })
+      return openSetAside(file, () => new SqliteStore(sqlite, file), this.#log)
+    } catch (error) {
+      this.#failed(error)
+      return undefined
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#log.warn(`The database of sessions ${this.#options.file}: ${messageOf(error)}`)
+    if (this.#told) return
+    this.#told = true
+    const reason =
+      error instanceof NewerDatabaseError ? l10n.t('A newer version of Parley wrote it.') : messageOf(error)
+    this.#options.onProblem?.(
+      l10n.t('Parley cannot keep its list of sessions on disk; this window goes on without it. {0}', reason),
+    )
+  }
+}
+
+/** A damaged database is set aside, so that a new one can be begun and nothing in the old one is lost. */
+function openSetAside(file: string, open: () => SqliteStore, log: Logger): SqliteStore {
+  try {
+    return open()
+  } catch (error) {
+    if (!(error instanceof DamagedDatabaseError)) throw error
+    const aside = `${file}.damaged-${Date.now()}`
+    for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
+    log.warn(`The database of sessions was damaged (${messageOf(error)}). It was set aside as ${aside}.`)
+    return open()
+  }
+}
+
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+function titled(title: string | undefined): { title?: string } {
+  const text = title?.trim()
+  return text ? { title: text } : {}
+}

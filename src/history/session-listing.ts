@@ -1,0 +1,125 @@
+import type { Agent } from '../acp/agent.ts'
+import type { SessionInfo } from '../acp/model.ts'
+import { newestFirst } from './date-groups.ts'
+
+export interface SessionListingOptions {
+  /** Only sessions of this directory, where the agent filters by it. */
+  cwd?: string
+  /** the most sessions that are listed, whatever the agent has */
+  maxSessions?: number
+  /** the most pages without anything new that are passed over to find one that has something */
+  maxBarrenPages?: number
+}
+
+/** What of an agent is needed to list. */
+export type ListingAgent = Pick<Agent, 'listSessions'>
+
+interface Pages {
+  byId: Map<string, SessionInfo>
+  /** cursors that were followed: an agent that gives one again would go round in circles */
+  cursors: Set<string>
+  next: string | undefined
+}
+
+/**
+ * An agent's list of its sessions, page by page, the newest first. Sessions that come twice are merged: the later
+ * `updatedAt` stands, and a title is not lost to a missing one. Ends where an agent's cursor leads nowhere new.
+ */
+export class SessionListing {
+  readonly #agent: ListingAgent
+  readonly #options: Required<Pick<SessionListingOptions, 'maxSessions' | 'maxBarrenPages'>> &
+    SessionListingOptions
+  #pages: Pages = { byId: new Map(), cursors: new Set(), next: undefined }
+  #sorted: SessionInfo[] | undefined
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(agent: ListingAgent, options: SessionListingOptions = {}) {
+    this.#agent = agent
+    this.#options = { maxSessions: 5000, maxBarrenPages: 10, ...options }
+  }
+
+  /** What is listed so far, the newest first, without a time last. */
+  get sessions(): readonly SessionInfo[] {
+    this.#sorted ??= [...this.#pages.byId.values()].sort(newestFirst)
+    return this.#sorted
+  }
+
+  /** Whether there is another page. */
+  get hasMore(): boolean {
+    return this.#pages.next !== undefined
+  }
+
+  /**
+   * Lists anew, as far as it was listed before, at least one page. Until that is done, and when it fails, the old list
+   * stands. Rejects with the agent's error.
+   */
+  refresh(signal?: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      const before = this.#pages.byId.size
+      const pages: Pages = { byId: new Map(), cursors: new Set(), next: undefined }
+      await this.#read(pages, undefined, signal)
+      while (pages.next !== undefined && pages.byId.size < before) await this.#read(pages, pages.next, signal)
+      this.#pages = pages
+      this.#sorted = undefined
+    })
+  }
+
+  /** Lists the next page. Does nothing when there is none. Rejects with the agent's error; it can be tried again. */
+  more(signal?: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#pages.next === undefined) return
+      await this.#read(this.#pages, this.#pages.next, signal)
+      this.#sorted = undefined
+    })
+  }
+
+  /** One after the other, in the order they were asked for. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(work)
+    this.#work = done.catch(() => {})
+    return done
+  }
+
+  /** Reads a page, and those after it for as long as they hold nothing new. */
+  async #read(pages: Pages, from: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const { cwd, maxSessions, maxBarrenPages } = this.#options
+    let cursor = from
+    for (let barren = 0; barren < maxBarrenPages; barren++) {
+      const page = await this.#agent.listSessions(
+        { ...(cwd !== undefined && { cwd }), ...(cursor !== undefined && { cursor }) },
+        signal,
+      )
+      if (cursor !== undefined) pages.cursors.add(cursor)
+      const found = merge(pages.byId, page.sessions)
+      const next = page.nextCursor
+      const leadsOn = next !== undefined && next !== '' && !pages.cursors.has(next)
+      pages.next = leadsOn && pages.byId.size < maxSessions ? next : undefined
+      if (found || pages.next === undefined) return
+      cursor = pages.next
+    }
+    // So many pages without anything new: there will be nothing behind them either.
+    pages.next = undefined
+  }
+}
+
+/** Whether any of the sessions was new. */
+function merge(byId: Map<string, SessionInfo>, sessions: readonly SessionInfo[]): boolean {
+  let found = false
+  for (const session of sessions) {
+    const known = byId.get(session.sessionId)
+    if (known) byId.set(session.sessionId, mergeOne(known, session))
+    else {
+      byId.set(session.sessionId, session)
+      found = true
+    }
+  }
+  return found
+}
+
+function mergeOne(known: SessionInfo, again: SessionInfo): SessionInfo {
+  const [older, newer] = newestFirst(known, again) < 0 ? [again, known] : [known, again]
+  const merged = { ...older, ...newer }
+  const title = newer.title?.trim() ? newer.title : older.title
+  if (title !== undefined) merged.title = title
+  return merged
+}

@@ -1,0 +1,78 @@
+/** A session that Parley opened itself at some time. */
+export interface LocalSession {
+  agentId: string
+  sessionId: string
+  /** absolute path */
+  cwd: string
+  additionalDirectories: string[]
+  title?: string
+  /** milliseconds since the epoch */
+  createdAt: number
+  /** milliseconds since the epoch */
+  updatedAt: number
+}
+
+/** What an agent could do with its sessions when it last ran. */
+export interface KnownCapabilities {
+  list: boolean
+  load: boolean
+  resume: boolean
+}
+
+/** Keeps what Parley remembers of sessions. A store on disk may throw from any of these. */
+export interface SessionStore {
+  /** The agent's sessions, the newest first. */
+  list(agentId: string): LocalSession[]
+  get(agentId: string, sessionId: string): LocalSession | undefined
+  /** Adds a session, or changes all of it but `createdAt`. */
+  put(session: LocalSession): void
+  remove(agentId: string, sessionId: string): void
+  capabilities(agentId: string): KnownCapabilities | undefined
+  putCapabilities(agentId: string, capabilities: KnownCapabilities): void
+  close(): void
+}
+
+/** Keeps them for as long as the window is open. */
+export class MemoryStore implements SessionStore {
+  readonly #sessions = new Map<string, LocalSession>()
+  readonly #capabilities = new Map<string, KnownCapabilities>()
+
+  list(agentId: string): LocalSession[] {
+    return [...this.#sessions.values()]
+      .filter(session => session.agentId === agentId)
+      .sort((a, b) => b.updatedAt - a.updatedAt)
+  }
+
+  get(agentId: string, sessionId: string): LocalSession | undefined {
+    return this.#sessions.get(keyOf(agentId, sessionId))
+  }
+
+  put(session: LocalSession): void {
+    const key = keyOf(session.agentId, session.sessionId)
+    const createdAt = this.#sessions.get(key)?.createdAt ?? session.createdAt
+    this.#sessions.set(key, { ...session, createdAt })
+  }
+
+  remove(agentId: string, sessionId: string): void {
+    this.#sessions.delete(keyOf(agentId, sessionId))
+  }
+
+  capabilities(agentId: string): KnownCapabilities | undefined {
+    return this.#capabilities.get(agentId)
+  }
+
+  putCapabilities(agentId: string, capabilities: KnownCapabilities): void {
+    this.#capabilities.set(agentId, capabilities)
+  }
+
+  clear(): void {
+    this.#sessions.clear()
+    this.#capabilities.clear()
+  }
+
+  close(): void {}
+}
+
+export function keyOf(agentId: string, sessionId: string): string {
+  return `${agentId}\0${sessionId}`
+}

@@ -1,0 +1,187 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { messageOf } from '../common/errors.ts'
+import type { KnownCapabilities, LocalSession, SessionStore } from './session-store.ts'
+
+/** How long a write waits for another window's, milliseconds. Short: it stands still meanwhile. */
+const BUSY_TIMEOUT_MS = 250
+
+/** Each brings the database from the version that is its index to the next. Never change one that was released. */
+const MIGRATIONS = [
+  `CREATE TABLE sessions (
+     agent_id TEXT NOT NULL,
+     session_id TEXT NOT NULL,
+     cwd TEXT NOT NULL,
+     additional_directories TEXT NOT NULL,
+     title TEXT,
+     created_at INTEGER NOT NULL,
+     updated_at INTEGER NOT NULL,
+     PRIMARY KEY (agent_id, session_id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX sessions_by_time ON sessions (agent_id, updated_at DESC);
+   CREATE TABLE agents (
+     agent_id TEXT PRIMARY KEY,
+     capabilities TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
+]
+
+/** The database was written by a newer version of Parley: it is left as it is. */
+export class NewerDatabaseError extends Error {
+  override readonly name = 'NewerDatabaseError'
+}
+
+/** The file is no database, or parts of it are lost. */
+export class DamagedDatabaseError extends Error {
+  override readonly name = 'DamagedDatabaseError'
+}
+
+/**
+ * Keeps sessions in a SQLite database; several windows may use it at once (WAL). Every method may throw SQLite's
+ * errors (`errcode`): the disk is full, the file is damaged or locked.
+ */
+export class SqliteStore implements SessionStore {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(sqlite: typeof import('node:sqlite'), file: string) {
+    this.#db = new sqlite.DatabaseSync(file)
+    try {
+      this.#db.exec(
+        `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;`,
+      )
+      this.#check()
+      this.#migrate()
+    } catch (error) {
+      this.#db.close()
+      throw isDamage(error) ? new DamagedDatabaseError(messageOf(error)) : error
+    }
+  }
+
+  list(agentId: string): LocalSession[] {
+    return this.#prepare('SELECT * FROM sessions WHERE agent_id = ? ORDER BY updated_at DESC')
+      .all(agentId)
+      .map(readSession)
+  }
+
+  get(agentId: string, sessionId: string): LocalSession | undefined {
+    const row = this.#prepare('SELECT * FROM sessions WHERE agent_id = ? AND session_id = ?').get(
+      agentId,
+      sessionId,
+    )
+    return row && readSession(row)
+  }
+
+  put(session: LocalSession): void {
+    this.#prepare(
+      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET cwd = excluded.cwd, additional_directories = excluded.additional_directories,
+         title = excluded.title, updated_at = excluded.updated_at`,
+    ).run(
+      session.agentId,
+      session.sessionId,
+      session.cwd,
+      JSON.stringify(session.additionalDirectories),
+      session.title ?? null,
+      session.createdAt,
+      session.updatedAt,
+    )
+  }
+
+  remove(agentId: string, sessionId: string): void {
+    this.#prepare('DELETE FROM sessions WHERE agent_id = ? AND session_id = ?').run(agentId, sessionId)
+  }
+
+  capabilities(agentId: string): KnownCapabilities | undefined {
+    const row = this.#prepare('SELECT capabilities FROM agents WHERE agent_id = ?').get(agentId)
+    if (!row) return undefined
+    const told = readJson(row.capabilities)
+    const has = (key: string) => typeof told === 'object' && told !== null && Reflect.get(told, key) === true
+    return { list: has('list'), load: has('load'), resume: has('resume') }
+  }
+
+  putCapabilities(agentId: string, capabilities: KnownCapabilities): void {
+    const { list, load, resume } = capabilities
+    this.#prepare(
+      'INSERT INTO agents VALUES (?, ?) ON CONFLICT DO UPDATE SET capabilities = excluded.capabilities',
+    ).run(agentId, JSON.stringify({ list, load, resume }))
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  /** A database of this size is read through in no time; damage found later would come back with every window. */
+  #check(): void {
+    const result = this.#db.prepare('PRAGMA quick_check(1)').get()?.quick_check
+    if (result !== 'ok') throw new DamagedDatabaseError(String(result))
+  }
+
+  /** In one transaction, so that two windows that start at once do not both do it. */
+  #migrate(): void {
+    if (this.#version() === MIGRATIONS.length) return
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      const version = this.#version()
+      if (version > MIGRATIONS.length) throw new NewerDatabaseError(`The database has version ${version}.`)
+      for (const migration of MIGRATIONS.slice(version)) this.#db.exec(migration)
+      this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT;`)
+    } catch (error) {
+      this.#rollback()
+      throw error
+    }
+  }
+
+  #rollback(): void {
+    try {
+      this.#db.exec('ROLLBACK')
+    } catch {
+      // Some failures have ended the transaction already.
+    }
+  }
+
+  #version(): number {
+    return Number(this.#db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB; the low byte of an extended code is the code. */
+function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false
+  const code = error.errcode & 0xff
+  return code === 11 || code === 26
+}
+
+type Row = Record<string, SQLOutputValue>
+
+function readSession(row: Row): LocalSession {
+  const directories = readJson(row.additional_directories)
+  const session: LocalSession = {
+    agentId: String(row.agent_id),
+    sessionId: String(row.session_id),
+    cwd: String(row.cwd),
+    additionalDirectories: Array.isArray(directories)
+      ? directories.filter(directory => typeof directory === 'string')
+      : [],
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  }
+  if (typeof row.title === 'string') session.title = row.title
+  return session
+}
+
+function readJson(text: SQLOutputValue | undefined): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}

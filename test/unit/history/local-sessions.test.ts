@@ -1,0 +1,251 @@
+import { strict as assert } from 'node:assert'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
+
+const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
+const session = (sessionId: string, title?: string) => ({
+  sessionId,
+  cwd: '/w',
+  additionalDirectories: ['/lib'],
+  ...(title !== undefined && { title }),
+})
+
+describe('LocalSessions', () => {
+  let directory: string
+  let file: string
+  let now: number
+  let problems: string[]
+  const open: LocalSessions[] = []
+
+  beforeEach(() => {
+    directory = mkdtempSync(path.join(tmpdir(), 'parley-history-'))
+    file = path.join(directory, 'state', 'sessions.db')
+    now = 1000
+    problems = []
+  })
+  afterEach(() => {
+    for (const sessions of open.splice(0)) sessions.dispose()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  function make(options: Partial<LocalSessionsOptions> = {}): LocalSessions {
+    const sessions = new LocalSessions({
+      file,
+      now: () => now,
+      onProblem: message => problems.push(message),
+      ...options,
+    })
+    open.push(sessions)
+    return sessions
+  }
+
+  function remembers(sessions: LocalSessions): void {
+    sessions.opened('claude', session('one', 'First'))
+    now = 2000
+    sessions.opened('claude', session('two'))
+    sessions.opened('codex', session('one', 'Other'))
+    assert.deepEqual(
+      sessions.list('claude').map(known => [known.sessionId, known.title, known.updatedAt]),
+      [
+        ['two', undefined, 2000],
+        ['one', 'First', 1000],
+      ],
+    )
+    now = 3000
+    sessions.touched('claude', 'one', undefined)
+    sessions.touched('claude', 'two', 'Second')
+    sessions.touched('claude', 'never opened', 'x')
+    assert.deepEqual(sessions.get('claude', 'one'), {
+      agentId: 'claude',
+      sessionId: 'one',
+      cwd: '/w',
+      additionalDirectories: ['/lib'],
+      title: 'First',
+      createdAt: 1000,
+      updatedAt: 3000,
+    })
+    assert.equal(sessions.list('claude').length, 2)
+    sessions.opened('claude', { sessionId: 'two', cwd: '/elsewhere', additionalDirectories: [] })
+    const two = sessions.get('claude', 'two')
+    assert.deepEqual([two?.cwd, two?.title, two?.createdAt], ['/elsewhere', 'Second', 2000])
+    sessions.forget('claude', 'one')
+    assert.equal(sessions.get('claude', 'one'), undefined)
+    assert.equal(sessions.get('codex', 'one')?.title, 'Other')
+    assert.equal(sessions.capabilities('claude'), undefined)
+    sessions.setCapabilities('claude', { list: false, load: true, resume: false })
+    assert.deepEqual(sessions.capabilities('claude'), { list: false, load: true, resume: false })
+  }
+
+  it('goes on without SQLite, and says so once', () => {
+    const sessions = make({ sqlite: undefined })
+    remembers(sessions)
+    assert.equal(sessions.isPersistent, false)
+    assert.equal(problems.length, 1)
+    assert.match(problems[0]!, /cannot keep its list of sessions on disk/)
+  })
+
+  it('is told by this Node whether there is SQLite', () => {
+    assert.equal(make().isPersistent, sqlite !== undefined)
+  })
+
+  describe('with SQLite', () => {
+    before(function () {
+      // Node 20 has none: there the extension host's own run of these tests is the one that counts.
+      if (!sqlite) this.skip()
+    })
+
+    function query(sql: string): Record<string, unknown> | undefined {
+      const db = new sqlite!.DatabaseSync(file)
+      try {
+        return db.prepare(sql).get()
+      } finally {
+        db.close()
+      }
+    }
+
+    it('remembers', () => {
+      remembers(make())
+      assert.deepEqual(problems, [])
+    })
+
+    it('remembers beyond the window', () => {
+      remembers(make())
+      open.pop()!.dispose()
+      const again = make()
+      assert.deepEqual(
+        again.list('claude').map(known => known.title),
+        ['Second'],
+      )
+      assert.deepEqual(again.capabilities('claude'), { list: false, load: true, resume: false })
+    })
+
+    it('is shared by two windows at once', () => {
+      const [one, two] = [make(), make()]
+      one.opened('claude', session('a', 'From one'))
+      two.opened('claude', session('b', 'From two'))
+      two.touched('claude', 'a', 'Changed by two')
+      assert.deepEqual(
+        one
+          .list('claude')
+          .map(known => known.title)
+          .sort(),
+        ['Changed by two', 'From two'],
+      )
+      assert.equal(query('PRAGMA journal_mode')?.journal_mode, 'wal')
+    })
+
+    it('keeps any text as it is', () => {
+      const title = "Robert'); DROP TABLE sessions;-- “😀”\n\t"
+      make().opened('a"b', session('x', title))
+      assert.equal(make().list('a"b')[0]?.title, title)
+    })
+
+    it('sets a damaged file aside and begins anew', () => {
+      make().dispose()
+      writeFileSync(file, 'this is no database, and it is long enough to be taken for one. '.repeat(100))
+      const sessions = make()
+      remembers(sessions)
+      assert.deepEqual([sessions.isPersistent, problems], [true, []])
+      const aside = readdirSync(path.dirname(file)).filter(name => name.includes('.damaged-'))
+      assert.equal(aside.length, 1)
+    })
+
+    it('finds damage inside of a file that opens', () => {
+      const first = make()
+      for (let at = 0; at < 500; at++) first.opened('claude', session(`s${at}`, 'x'.repeat(100)))
+      first.dispose()
+      const bytes = readFileSync(file)
+      bytes.fill(0xff, 4096, bytes.length - 4096)
+      writeFileSync(file, bytes)
+      const sessions = make()
+      assert.deepEqual(sessions.list('claude'), [])
+      remembers(sessions)
+      assert.deepEqual([sessions.isPersistent, problems], [true, []])
+    })
+
+    it('leaves a newer version’s database alone', () => {
+      const first = make()
+      first.opened('claude', session('a'))
+      first.dispose()
+      query('PRAGMA user_version = 99')
+      const sessions = make()
+      remembers(sessions)
+      assert.equal(sessions.isPersistent, false)
+      assert.equal(problems.length, 1)
+      assert.match(problems[0]!, /newer version/)
+      sessions.dispose()
+      assert.equal(query('PRAGMA user_version')?.user_version, 99)
+      assert.equal(query('SELECT count(*) AS n FROM sessions')?.n, 1)
+    })
+
+    it('goes on while the database is locked, and writes what waited once it is free', () => {
+      const sessions = make()
+      sessions.opened('claude', session('before'))
+      const other = new sqlite!.DatabaseSync(file)
+      other.exec('BEGIN IMMEDIATE')
+      sessions.opened('claude', session('while'))
+      now = 5000
+      sessions.touched('claude', 'before', 'Titled while locked')
+      assert.deepEqual(
+        sessions.list('claude').map(known => [known.sessionId, known.title]),
+        [
+          ['before', 'Titled while locked'],
+          ['while', undefined],
+        ],
+      )
+      assert.equal(problems.length, 1)
+      other.exec('ROLLBACK')
+      other.close()
+      sessions.opened('claude', session('after'))
+      assert.equal(problems.length, 1)
+      assert.deepEqual(
+        make()
+          .list('claude')
+          .map(known => known.sessionId)
+          .sort(),
+        ['after', 'before', 'while'],
+      )
+    })
+
+    it('goes on when the disk is full', () => {
+      const sessions = make()
+      sessions.opened('claude', session('before'))
+      const full = sqlite!.DatabaseSync.prototype.prepare
+      const error = Object.assign(new Error('database or disk is full'), {
+        code: 'ERR_SQLITE_ERROR',
+        errcode: 13,
+      })
+      sqlite!.DatabaseSync.prototype.prepare = () => {
+        throw error
+      }
+      try {
+        sessions.setCapabilities('claude', { list: true, load: true, resume: true })
+        assert.deepEqual(sessions.capabilities('claude'), { list: true, load: true, resume: true })
+      } finally {
+        sqlite!.DatabaseSync.prototype.prepare = full
+      }
+      assert.equal(problems.length, 1)
+      assert.match(problems[0]!, /disk is full/)
+      sessions.dispose()
+      assert.deepEqual(make().capabilities('claude'), { list: true, load: true, resume: true })
+    })
+
+    it('goes on where no file can be made', () => {
+      writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
+      const sessions = make()
+      remembers(sessions)
+      assert.deepEqual([sessions.isPersistent, problems.length], [false, 1])
+      assert(!existsSync(file))
+    })
+
+    it('does nothing after it was closed', () => {
+      const sessions = make()
+      sessions.dispose()
+      sessions.opened('claude', session('late'))
+      assert.deepEqual(make().list('claude'), [])
+      assert.deepEqual(problems, [])
+    })
+  })
+})

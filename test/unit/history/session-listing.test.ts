@@ -1,0 +1,210 @@
+import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
+import type { SessionInfo } from '../../../src/acp/model.ts'
+import { SessionListing } from '../../../src/history/session-listing.ts'
+
+type Page = { sessions: SessionInfo[]; nextCursor?: string }
+const info = (sessionId: string, updatedAt?: number, title?: string): SessionInfo => ({
+  sessionId,
+  cwd: '/w',
+  additionalDirectories: [],
+  ...(updatedAt !== undefined && { updatedAt }),
+  ...(title !== undefined && { title }),
+})
+
+/** An agent that answers with the page that stands at a cursor; `''` is the first. */
+function agentWith(pages: Record<string, Page>) {
+  const asked: Array<string | undefined> = []
+  return {
+    asked,
+    pages,
+    async listSessions(query: { cwd?: string; cursor?: string }): Promise<Page> {
+      asked.push(query.cursor)
+      const page = pages[query.cursor ?? '']
+      if (!page) throw new Error(`no page ${query.cursor}`)
+      return page
+    },
+  }
+}
+const ids = (listing: SessionListing) => listing.sessions.map(session => session.sessionId)
+
+describe('SessionListing', () => {
+  it('lists page by page, the newest first', async () => {
+    const agent = agentWith({
+      '': { sessions: [info('a', 1), info('b', 3)], nextCursor: 'p2' },
+      p2: { sessions: [info('c', 2), info('d')] },
+    })
+    const listing = new SessionListing(agent)
+    await listing.refresh()
+    assert.deepEqual([ids(listing), listing.hasMore], [['b', 'a'], true])
+    await listing.more()
+    assert.deepEqual([ids(listing), listing.hasMore], [['b', 'c', 'a', 'd'], false])
+    await listing.more()
+    assert.deepEqual(agent.asked, [undefined, 'p2'])
+  })
+
+  it('passes the directory on', async () => {
+    const queries: unknown[] = []
+    const listing = new SessionListing(
+      {
+        listSessions: async query => {
+          queries.push(query)
+          return { sessions: [] }
+        },
+      },
+      { cwd: '/w' },
+    )
+    await listing.refresh()
+    assert.deepEqual(queries, [{ cwd: '/w' }])
+  })
+
+  it('merges a session that comes twice, keeping a title', async () => {
+    const agent = agentWith({
+      '': { sessions: [info('a', 1, 'Title'), info('b', 5)], nextCursor: 'p2' },
+      p2: { sessions: [info('a', 9), info('b', 2, 'Older title'), info('c')] },
+    })
+    const listing = new SessionListing(agent)
+    await listing.refresh()
+    await listing.more()
+    assert.deepEqual(
+      listing.sessions.map(session => [session.sessionId, session.updatedAt, session.title]),
+      [
+        ['a', 9, 'Title'],
+        ['b', 5, 'Older title'],
+        ['c', undefined, undefined],
+      ],
+    )
+  })
+
+  it('stops where a cursor leads back', async () => {
+    const agent = agentWith({
+      '': { sessions: [info('a')], nextCursor: 'x' },
+      x: { sessions: [info('b')], nextCursor: 'y' },
+      y: { sessions: [info('c')], nextCursor: 'x' },
+    })
+    const listing = new SessionListing(agent)
+    await listing.refresh()
+    while (listing.hasMore) await listing.more()
+    assert.deepEqual(agent.asked, [undefined, 'x', 'y'])
+    assert.equal(listing.sessions.length, 3)
+  })
+
+  it('stops at a cursor that points at itself, and takes an empty one for none', async () => {
+    const itself = agentWith({
+      '': { sessions: [info('a')], nextCursor: 'x' },
+      x: { sessions: [], nextCursor: 'x' },
+    })
+    const listing = new SessionListing(itself)
+    await listing.refresh()
+    await listing.more()
+    assert.equal(listing.hasMore, false)
+    const empty = new SessionListing(agentWith({ '': { sessions: [info('a')], nextCursor: '' } }))
+    await empty.refresh()
+    assert.equal(empty.hasMore, false)
+  })
+
+  it('passes over empty pages, but not for ever', async () => {
+    const some = agentWith({
+      '': { sessions: [], nextCursor: '1' },
+      '1': { sessions: [], nextCursor: '2' },
+      '2': { sessions: [info('a')] },
+    })
+    const listing = new SessionListing(some)
+    await listing.refresh()
+    assert.deepEqual(ids(listing), ['a'])
+    let asked = 0
+    const endless = new SessionListing({
+      listSessions: async () => {
+        asked += 1
+        return { sessions: [], nextCursor: String(asked) }
+      },
+    })
+    await endless.refresh()
+    assert.deepEqual([asked, endless.hasMore], [10, false])
+  })
+
+  it('is bounded', async () => {
+    let asked = 0
+    const listing = new SessionListing(
+      {
+        listSessions: async () => {
+          asked += 1
+          return { sessions: [info(`s${asked}`)], nextCursor: String(asked) }
+        },
+      },
+      { maxSessions: 5 },
+    )
+    await listing.refresh()
+    while (listing.hasMore) await listing.more()
+    assert.deepEqual([asked, listing.sessions.length], [5, 5])
+  })
+
+  it('lists anew as far as before, and shows the old list until then', async () => {
+    const agent = agentWith({
+      '': { sessions: [info('a', 2)], nextCursor: 'x' },
+      x: { sessions: [info('b', 1)], nextCursor: 'y' },
+      y: { sessions: [info('c', 0)] },
+    })
+    const listing = new SessionListing(agent)
+    await listing.refresh()
+    await listing.more()
+    agent.pages[''] = { sessions: [info('new', 3)], nextCursor: 'x' }
+    const again = listing.refresh()
+    assert.deepEqual(ids(listing), ['a', 'b'])
+    await again
+    assert.deepEqual([ids(listing), listing.hasMore], [['new', 'b'], true])
+  })
+
+  it('keeps the old list when the agent fails, and can be asked again', async () => {
+    const agent = agentWith({ '': { sessions: [info('a')], nextCursor: 'x' } })
+    const listing = new SessionListing(agent)
+    await listing.refresh()
+    await assert.rejects(listing.more(), /no page x/)
+    assert.deepEqual([ids(listing), listing.hasMore], [['a'], true])
+    agent.pages.x = { sessions: [info('b')] }
+    await listing.more()
+    assert.deepEqual([listing.sessions.length, listing.hasMore], [2, false])
+  })
+
+  it('does one thing after the other', async () => {
+    const agent = agentWith({ '': { sessions: [info('a')], nextCursor: 'x' }, x: { sessions: [info('b')] } })
+    const listing = new SessionListing(agent)
+    await Promise.all([listing.refresh(), listing.more(), listing.more()])
+    assert.deepEqual(agent.asked, [undefined, 'x'])
+    assert.equal(listing.sessions.length, 2)
+  })
+
+  it('ends with any agent, each session once', async () => {
+    const cursor = fc.constantFrom('', 'a', 'b', 'c', undefined)
+    const page = fc.record({
+      sessions: fc.array(
+        fc.record({ id: fc.constantFrom('1', '2', '3', '4'), at: fc.option(fc.nat(9), { nil: undefined }) }),
+        { maxLength: 3 },
+      ),
+      next: cursor,
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(page, { minLength: 4, maxLength: 4 }), async list => {
+        const keys = ['', 'a', 'b', 'c']
+        const pages = Object.fromEntries(
+          list.map(({ sessions, next }, index) => [
+            keys[index],
+            {
+              sessions: sessions.map(({ id, at }) => info(id, at)),
+              ...(next !== undefined && { nextCursor: next }),
+            },
+          ]),
+        )
+        const agent = agentWith(pages)
+        const listing = new SessionListing(agent)
+        await listing.refresh()
+        for (let turn = 0; listing.hasMore; turn++) {
+          assert(turn < 10)
+          await listing.more()
+        }
+        assert.equal(new Set(ids(listing)).size, listing.sessions.length)
+        assert(agent.asked.length <= 4)
+      }),
+    )
+  })
+})

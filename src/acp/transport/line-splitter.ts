@@ -30,16 +30,15 @@ export class LineSplitter {
   /** the other whole lines, decoded together: one decode a chunk is much cheaper than one a line */
   #text = ''
   #position = 0
+  #tooLong = false
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  /**
-   * Takes the next bytes. Call {@link next} until it returns `undefined` before pushing again.
-   * @throws LineTooLongError when a line is longer than the limit; what was read of it is let go.
-   */
+  /** Takes the next bytes. Call {@link next} until it returns `undefined` before pushing again. */
   push(chunk: Buffer): void {
+    if (this.#tooLong) return
     const last = chunk.lastIndexOf(NEWLINE)
     if (last < 0) {
       this.#keep(chunk)
@@ -49,24 +48,29 @@ export class LineSplitter {
     if (this.#restBytes > 0) {
       start = chunk.indexOf(NEWLINE) + 1
       this.#keep(chunk.subarray(0, start - 1))
+      if (this.#tooLong) return
       this.#first = this.#takeRest()
     }
-    if (last >= start) {
-      if (last - start > this.#maxBytes) this.#checkEach(chunk, start, last)
-      this.#text = chunk.toString('utf8', start, last + 1)
-      this.#position = 0
-    }
-    if (last + 1 < chunk.length) this.#keep(chunk.subarray(last + 1))
+    const end = last - start > this.#maxBytes ? this.#endOfGood(chunk, start, last) : last + 1
+    if (end > start) this.#text = chunk.toString('utf8', start, end)
+    this.#position = 0
+    if (!this.#tooLong && last + 1 < chunk.length) this.#keep(chunk.subarray(last + 1))
   }
 
-  /** The next whole line, without its newline. */
+  /**
+   * The next whole line, without its newline.
+   * @throws LineTooLongError where the line is longer than the limit; all before it have been given.
+   */
   next(): string | undefined {
     if (this.#first !== undefined) {
       const line = this.#first
       this.#first = undefined
       return line
     }
-    if (this.#position >= this.#text.length) return undefined
+    if (this.#position >= this.#text.length) {
+      if (this.#tooLong) throw new LineTooLongError(this.#maxBytes)
+      return undefined
+    }
     const end = this.#text.indexOf('\n', this.#position)
     const line = this.#text.slice(this.#position, end)
     this.#position = end + 1
@@ -81,7 +85,11 @@ export class LineSplitter {
 
   #keep(piece: Buffer): void {
     const length = this.#restBytes + piece.length
-    if (length > this.#maxBytes) this.#fail()
+    if (length > this.#maxBytes) {
+      this.#tooLong = true
+      this.#dropRest()
+      return
+    }
     if (length > this.#rest.length) {
       const grown = Buffer.allocUnsafe(
         Math.min(this.#maxBytes, Math.max(length, this.#rest.length * 2, 4096)),
@@ -104,19 +112,17 @@ export class LineSplitter {
     if (this.#rest.length > KEEP_BYTES) this.#rest = Buffer.allocUnsafe(0)
   }
 
-  #checkEach(chunk: Buffer, from: number, last: number): void {
+  /** Where the first line that is too long begins, or the end of the last line. */
+  #endOfGood(chunk: Buffer, from: number, last: number): number {
     for (let start = from; start <= last; ) {
       const end = chunk.indexOf(NEWLINE, start)
-      if (end - start > this.#maxBytes) this.#fail()
+      if (end - start > this.#maxBytes) {
+        this.#tooLong = true
+        return start
+      }
       start = end + 1
     }
-  }
-
-  #fail(): never {
-    this.#dropRest()
-    this.#first = undefined
-    this.#text = ''
-    throw new LineTooLongError(this.#maxBytes)
+    return last + 1
   }
 }
 

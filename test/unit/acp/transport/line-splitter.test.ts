@@ -68,6 +68,21 @@ describe('LineSplitter', () => {
     assert.throws(() => split([Buffer.from('12345'), Buffer.from('6789\n')], 8), LineTooLongError)
   })
 
+  it('gives the lines before the one that is too long, however they come', () => {
+    const bytes = Buffer.from('one\ntwo\nmuch too long\nthree\n')
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      const splitter = new LineSplitter(8)
+      const lines: string[] = []
+      assert.throws(() => {
+        for (const piece of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
+          splitter.push(piece)
+          for (let line = splitter.next(); line !== undefined; line = splitter.next()) lines.push(line)
+        }
+      }, LineTooLongError)
+      assert.deepEqual(lines, ['one', 'two'])
+    }
+  })
+
   it('names the limit in the error', () => {
     assert.throws(() => split([Buffer.alloc(3 << 20, 97)], 2 << 20), /more than 2 MB/)
   })

@@ -137,7 +137,7 @@ describe('LocalSessions', () => {
     })
 
     it('keeps any text as it is', () => {
-      const title = "Robert'); DROP TABLE sessions;-- “😀”\n\t"
+      const title = "Robert'); DROP TABLE sessions;-- “😀”\n\té"
       make().opened('a"b', session('x', title))
       assert.equal(make().list('a"b')[0]?.title, title)
     })

@@ -8,9 +8,9 @@ import { readToolCall } from './tool-call.ts'
 
 const count = maybe(z.number().int().nonnegative())
 const session = { sessionId: z.string() }
-const readFileSchema = z.object({ ...session, path: z.string().min(1), line: count, limit: count })
-const writeFileSchema = z.object({ ...session, path: z.string().min(1), content: z.string() })
-const createTerminalSchema = z.object({
+export const readFileSchema = z.object({ ...session, path: z.string().min(1), line: count, limit: count })
+export const writeFileSchema = z.object({ ...session, path: z.string().min(1), content: z.string() })
+export const createTerminalSchema = z.object({
   ...session,
   command: z.string().min(1),
   args: maybe(z.array(z.string())),
@@ -18,9 +18,9 @@ const createTerminalSchema = z.object({
   cwd: maybeText,
   outputByteLimit: count,
 })
-const terminalSchema = z.object({ ...session, terminalId: z.string() })
-const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
-const optionSchema = z.object({ optionId: z.string(), name: maybeText, kind: maybeText })
+export const terminalSchema = z.object({ ...session, terminalId: z.string() })
+export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
+export const optionSchema = z.object({ optionId: z.string(), name: maybeText, kind: maybeText })
 const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
 /** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */

@@ -52,7 +52,7 @@ export function readCapabilities(wire: WireInitialize): AgentCapabilities {
   }
 }
 
-const authMethodSchema = z.object({
+export const authMethodSchema = z.object({
   id: z.string().min(1),
   name: maybeText,
   description: maybeText,

@@ -35,7 +35,7 @@ export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
 function blockToWire(block: ContentBlock, can: AgentCapabilities) {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text }
+      return { type: 'text' as const, text: block.text }
     case 'resource_link': {
       const { type, uri, name, title, description, mimeType, size } = block
       return { type, uri, name, title, description, mimeType, size }
@@ -47,13 +47,13 @@ function blockToWire(block: ContentBlock, can: AgentCapabilities) {
     }
     case 'audio': {
       if (!can.prompt.audio) throw new NotSupportedError('The agent takes no audio.')
-      return { type: 'audio', data: block.data, mimeType: block.mimeType }
+      return { type: 'audio' as const, data: block.data, mimeType: block.mimeType }
     }
     case 'resource': {
       if (!can.prompt.embeddedContext) throw new NotSupportedError('The agent takes no embedded resources.')
       const { uri, mimeType, text, blob } = block
       return {
-        type: 'resource',
+        type: 'resource' as const,
         resource:
           blob !== undefined && text === undefined
             ? { uri, mimeType, blob }

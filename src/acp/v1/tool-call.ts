@@ -45,8 +45,13 @@ export function readToolCall(raw: unknown, report: Report): ToolCallPatch | unde
   return patch
 }
 
-const diffSchema = z.object({ path: z.string(), oldText: maybeText, newText: z.string(), _meta: anything })
-const terminalSchema = z.object({ terminalId: z.string() })
+export const diffSchema = z.object({
+  path: z.string(),
+  oldText: maybeText,
+  newText: z.string(),
+  _meta: anything,
+})
+export const terminalSchema = z.object({ terminalId: z.string() })
 
 function readContent(raw: unknown): ToolCallContent | undefined {
   if (!isRecord(raw)) return undefined
@@ -90,7 +95,7 @@ function readChange(diff: z.output<typeof diffSchema>): FileChange {
   return { operation: 'modify', path, oldText: diff.oldText, newText }
 }
 
-const locationSchema = z.object({ path: z.string().min(1), line: anything })
+export const locationSchema = z.object({ path: z.string().min(1), line: anything })
 
 function readLocation(raw: unknown): ToolCallLocation | undefined {
   const location = locationSchema.safeParse(raw).data

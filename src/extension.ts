@@ -32,7 +32,6 @@ import { conversationActions } from './views/conversation/conversation-actions.t
 import { ConversationView } from './views/conversation/conversation-view.ts'
 import { HistoryView } from './views/history/history-view.ts'
 import { KeptDrafts, keepIn } from './views/kept-state.ts'
-import { pickSession } from './views/pick-session.ts'
 import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { selectionAttachment } from './views/selection-attachment.ts'
 import { SessionActions } from './views/session-actions.ts'
@@ -64,18 +63,19 @@ export function activate(context: vscode.ExtensionContext): void {
   )
   const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? agentId
   let commandEnvironment = environment.current().env
-  const agents = agentDirectory(
-    catalog,
-    environment,
-    agentId => logs.for(agentId, nameOf(agentId)),
-    env => {
-      commandEnvironment = env
-    },
-  )
   const inputs = new McpInputs(vscodeInputPrompter, context.secrets, workspaceIdentity())
   const mcp = own.add(
     new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
   )
+  const agents = agentDirectory({
+    catalog,
+    mcp,
+    environment,
+    logFor: agentId => logs.for(agentId, nameOf(agentId)),
+    onEnvironment: env => {
+      commandEnvironment = env
+    },
+  })
   const guard = own.add(createProcessGuard({ script: file('dist', 'process-guard.cjs'), log }))
   const drafts = own.add(new KeptDrafts(context.workspaceState))
 
@@ -130,7 +130,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const history = own.add(
     new HistoryList({ agents, hosts, manager, records, listingOf: agent => new SessionListing(agent) }),
   )
-  const sessionActions = new SessionActions(controller, manager, () => conversation.reveal())
+  const sessionActions = new SessionActions(controller, manager, history, () => conversation.reveal())
   own.add(new HistoryView(context.extensionUri, { history, activities, actions: sessionActions, log }))
   own.add(
     registerCommands({
@@ -141,11 +141,9 @@ export function activate(context: vscode.ExtensionContext): void {
       traffic,
       log,
       selection: selectionAttachment,
-      pickSession: async how => {
-        const item = await pickSession(history, how)
-        if (item) await sessionActions.act(how, item)
-      },
+      pickSession: how => sessionActions.pick(how),
       refreshHistory: () => void history.refresh(),
+      forgetMcpInputs: () => inputs.clear(),
     }),
   )
 }

@@ -5,19 +5,23 @@ import type { LaunchEnvironmentSource } from '../agents/launch-environment.ts'
 import { resolveLaunch } from '../agents/resolve-launch.ts'
 import { describeProblem } from '../agents/setting-problem.ts'
 import { localFolders } from '../agents/vscode-configuration.ts'
+import { DisposableStore } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
+import type { McpServers } from '../mcp/mcp-servers.ts'
 import type { AgentDirectory, AgentEntry } from '../sessions/ports.ts'
 
-/**
- * The catalog of agents as the sessions see it. `onEnvironment` hears the environment of each start, which is what the
- * agents' commands run with, too.
- */
-export function agentDirectory(
-  catalog: AgentCatalog,
-  environment: LaunchEnvironmentSource,
-  logFor: (agentId: string) => Logger,
-  onEnvironment: (env: Record<string, string>) => void,
-): AgentDirectory {
+export interface AgentDirectoryParts {
+  catalog: AgentCatalog
+  mcp: McpServers
+  environment: LaunchEnvironmentSource
+  logFor: (agentId: string) => Logger
+  /** Hears the environment of each start, which is what the agents' commands run with, too. */
+  onEnvironment: (env: Record<string, string>) => void
+}
+
+/** The catalog of agents as the sessions see it. */
+export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
+  const { catalog, mcp, environment, logFor, onEnvironment } = parts
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
     agentId: agent.id,
     name: agent.name,
@@ -32,7 +36,7 @@ export function agentDirectory(
       return agent && entryOf(agent)
     },
     ready: () => catalog.ready(),
-    problems: () => catalog.problems.map(describeProblem),
+    problems: () => [...catalog.problems, ...mcp.problems].map(describeProblem),
     defaultAgentId: () => catalog.defaultAgent?.id,
     used: agentId => void catalog.markUsed(agentId),
     resolveLaunch: async agentId => {
@@ -40,7 +44,12 @@ export function agentDirectory(
       onEnvironment((await environment.get()).env)
       return launch
     },
-    onDidChange: catalog.onDidChange,
+    onDidChange: listener => {
+      const both = new DisposableStore()
+      both.add(catalog.onDidChange(listener))
+      both.add(mcp.onDidChange(listener))
+      return both
+    },
   }
 }
 

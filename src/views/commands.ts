@@ -20,6 +20,8 @@ export interface CommandParts {
   selection: () => Attachment | undefined
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
+  /** Resolves to how many there were. */
+  forgetMcpInputs: () => Promise<number>
 }
 
 /** Registers every command of package.json. A command that fails says so. */
@@ -75,6 +77,14 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
   )
   on(CommandId.openHistory, () => vscode.commands.executeCommand(`${ViewId.history}.focus`))
   on(CommandId.refreshHistory, () => parts.refreshHistory())
+  on(CommandId.forgetMcpInputs, async () => {
+    const count = await parts.forgetMcpInputs()
+    void vscode.window.showInformationMessage(
+      count === 0
+        ? l10n.t('No values of MCP servers are kept.')
+        : l10n.t('{0} kept values were forgotten. Each is asked for again when it is needed.', count),
+    )
+  })
   return registered
 }
 

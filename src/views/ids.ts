@@ -12,6 +12,7 @@ export const CommandId = {
   openSettings: 'parley.openSettings',
   openHistory: 'parley.openHistory',
   refreshHistory: 'parley.refreshHistory',
+  forgetMcpInputs: 'parley.forgetMcpInputs',
 } as const
 
 export const ViewId = {

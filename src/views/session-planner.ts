@@ -61,7 +61,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   }
 
   async #withServers(roots: RootsPlan, capabilities: AgentCapabilities): Promise<SessionPlan> {
-    const { passed, notes } = await this.#mcp.select(capabilities.mcp)
+    const { passed, notes } = await this.#mcp.select(capabilities.mcp, roots.cwd)
     return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
   }
 }

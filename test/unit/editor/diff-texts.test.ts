@@ -14,12 +14,12 @@ describe('the texts of a diff', () => {
     }
   })
 
-  it('are empty on the side that is not there', () => {
+  it('are empty on the side that is not there (quirk 9)', () => {
     assert.deepEqual(diffTexts(change({ newText: 'new' })), { oldText: '', newText: 'new' })
     assert.deepEqual(diffTexts(change({ oldText: 'old' })), { oldText: 'old', newText: '' })
   })
 
-  it('are completed from a fragment, before the edit and after it', () => {
+  it('are completed from a fragment, before the edit and after it (quirk 9)', () => {
     const fragment = change({ oldText: 'two', newText: 'TWO' })
     const whole = { oldText: 'one\ntwo\nthree\n', newText: 'one\nTWO\nthree\n' }
     assert.deepEqual(diffTexts(fragment, { current: whole.oldText }), whole)

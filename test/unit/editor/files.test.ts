@@ -62,7 +62,7 @@ describe('files without an open document', () => {
       assert.equal(await read('empty'), '')
     })
 
-    it('takes a relative path from the cwd', async () => {
+    it('takes a relative path from the cwd (quirk 21)', async () => {
       put('a', 'text')
       assert.equal(await files().readTextFile({ path: 'a' }), 'text')
     })
@@ -79,7 +79,7 @@ describe('files without an open document', () => {
       assert.equal(await read('be', 2), '𝄞')
     })
 
-    it('says when there is none', async () => {
+    it('says when there is none (quirk 1)', async () => {
       await assert.rejects(read('none'), FileMissingError)
       await assert.rejects(read('no/such/folder'), FileMissingError)
       put('a', '')
@@ -137,7 +137,7 @@ describe('files without an open document', () => {
   })
 
   describe('writing', () => {
-    it('makes the file and its folders', async () => {
+    it('makes the file and its folders (quirk 2)', async () => {
       await write('new/deep/a.txt', 'text\n')
       assert.equal(readFileSync(at('new/deep/a.txt'), 'utf8'), 'text\n')
     })

@@ -174,7 +174,7 @@ describe('the roots of a session from history', () => {
     assert.equal(plan.cwdRemark, undefined)
   })
 
-  it('refuse a cwd that is not absolute', () => {
+  it('refuse a cwd that is not absolute (quirk 21)', () => {
     for (const cwd of ['', '.', 'w/app', '~']) {
       assert.throws(() => rootsForExisting(cwd, input()), /not an absolute path/)
     }

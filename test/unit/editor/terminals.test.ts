@@ -48,7 +48,7 @@ describe('the terminals of a session', () => {
   }
 
   describe('run', () => {
-    it('a whole shell line without args', async () => {
+    it('a whole shell line without args (quirk 3)', async () => {
       const { exit, output, truncated } = await run(
         line('for i in 1 2; do echo "n $i"; done | tr n N; exit 3'),
       )
@@ -157,6 +157,13 @@ describe('the terminals of a session', () => {
       assert.equal((await run(line('echo 1234', { outputByteLimit: 0 }))).output, '')
     })
 
+    it('to the last, also when the command is over before it is read', async () => {
+      // A little more than is read in one go; the rest is still in the pipe when the command ends.
+      const { output } = await run(line("head -c 1150000 /dev/zero | tr '\\0' x; echo end"))
+      assert.equal(output.length, 1_150_004)
+      assert.match(output, /xend\n$/)
+    })
+
     it('of a flood, and hold only its end', async () => {
       const { output, truncated, exit } = await run(
         line('yes 0123456789abcde | head -n 2000000; echo end', { outputByteLimit: 1000 }),
@@ -225,7 +232,7 @@ describe('the terminals of a session', () => {
       assert.deepEqual([record?.released, record?.exit?.signal], [true, 'SIGTERM'])
     })
 
-    it('on a cancel, all that run', async () => {
+    it('on a cancel, all that run (quirk 3)', async () => {
       const terminals = start()
       const done = await run(line('echo done'), terminals)
       const [one, two] = [await family(terminals), await family(terminals)]

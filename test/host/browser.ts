@@ -25,13 +25,11 @@ export interface OpenOptions {
   folder?: string
   /** Options of the workbench, such as `extensionTestsPath`. */
   payload?: Array<[string, string]>
-  viewport?: { width: number; height: number }
   /** Runs before anything is loaded. */
   prepare?: (page: Page) => Promise<void>
 }
 
 export interface OpenedPage {
-  context: BrowserContext
   page: Page
   /** What the page wrote to its console, errors included. */
   console: string[]
@@ -39,31 +37,35 @@ export interface OpenedPage {
   refused: string[]
 }
 
-/** Loads the workbench in a browser context of its own: no window state is carried over from another one. */
-export async function openPage(
+/** A browser context with nothing in its storage: window state, secrets and the like of others are not seen. */
+export async function newContext(
   browser: Browser,
+  viewport = { width: 1400, height: 900 },
+): Promise<BrowserContext> {
+  return browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] })
+}
+
+/** Loads the workbench in a new page of a context. */
+export async function openPage(
+  context: BrowserContext,
   server: Server,
   options: OpenOptions = {},
 ): Promise<OpenedPage> {
-  const context = await browser.newContext({
-    viewport: options.viewport ?? { width: 1400, height: 900 },
-    permissions: ['clipboard-read', 'clipboard-write'],
-  })
+  const page = await context.newPage()
   const refused: string[] = []
-  await context.route(
+  await page.route(
     url => url.hostname !== '127.0.0.1',
     route => {
       refused.push(route.request().url())
       return route.abort()
     },
   )
-  const page = await context.newPage()
   const lines: string[] = []
   page.on('console', message => lines.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', error => lines.push(`uncaught: ${error.stack ?? error.message}`))
   await options.prepare?.(page)
   await page.goto(workbenchAddress(server, options), { waitUntil: 'domcontentloaded' })
-  return { context, page, console: lines, refused }
+  return { page, console: lines, refused }
 }
 
 export function workbenchAddress(server: Pick<Server, 'origin'>, options: OpenOptions): string {

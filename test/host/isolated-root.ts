@@ -64,7 +64,7 @@ export class IsolatedRoot {
   }
 
   /**
-   * Changes settings; undefined takes one back. A running VS Code takes them over by itself.
+   * Changes settings; undefined takes one back. A window takes them over when it is opened or reloaded.
    * In a window on a server, what belongs to a machine is read from the server's own settings.
    */
   updateSettings(changes: Record<string, unknown>): void {

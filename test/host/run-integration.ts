@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { format, parseArgs } from 'node:util'
 import { grepVariable, resultsVariable } from '../integration/results.ts'
 import { exitOnSignals } from './at-exit.ts'
-import { launchBrowser, type OpenedPage, openPage } from './browser.ts'
+import { launchBrowser, newContext, type OpenedPage, openPage } from './browser.ts'
 import { installVsCode } from './install-vscode.ts'
 import { IsolatedRoot } from './isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from './paths.ts'
@@ -49,10 +49,11 @@ try {
 
 /** Resolves to the exit code that VS Code tells, or to what came in its way. */
 async function runSuite(browser: Awaited<ReturnType<typeof launchBrowser>>): Promise<string> {
+  const context = await newContext(browser)
   let opened: OpenedPage | undefined
   const exit = await new Promise<string>((resolve, reject) => {
     setTimeout(resolve, timeout, `no end within ${timeout / 1000} s`).unref()
-    openPage(browser, server, {
+    openPage(context, server, {
       workspace: root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace')),
       payload: [
         ['extensionDevelopmentPath', server.uri(join(testDirectory, 'integration/host-extension'))],

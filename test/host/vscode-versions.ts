@@ -1,7 +1,5 @@
 import { join } from 'node:path'
 
-export type ThemeKind = 'dark' | 'light' | 'highContrast' | 'highContrastLight'
-
 /** One VS Code that the tests run in. */
 export interface VsCodeVersion {
   name: 'current' | 'floor'
@@ -10,8 +8,6 @@ export interface VsCodeVersion {
   toolsDirectory: string
   /** Native modules of VS Code that come as source and that the workbench needs, below its node_modules. */
   nativeModules: string[]
-  /** The ids of its built-in themes, which changed their names over time. */
-  themes: Record<ThemeKind, string>
 }
 
 const tools = join(import.meta.dirname, 'tools')
@@ -22,12 +18,6 @@ export const current: VsCodeVersion = {
   version: '1.139.1',
   toolsDirectory: join(tools, 'current'),
   nativeModules: ['@vscode/spdlog', '@vscode/native-watchdog'],
-  themes: {
-    dark: 'Dark Modern',
-    light: 'Light Modern',
-    highContrast: 'Default High Contrast',
-    highContrastLight: 'Default High Contrast Light',
-  },
 }
 
 /** The lowest version that `engines.vscode` allows. */
@@ -36,10 +26,4 @@ export const floor: VsCodeVersion = {
   version: '1.103.2',
   toolsDirectory: join(tools, 'floor'),
   nativeModules: ['@vscode/spdlog', 'native-watchdog', 'node-pty'],
-  themes: {
-    dark: 'Default Dark Modern',
-    light: 'Default Light Modern',
-    highContrast: 'Default High Contrast',
-    highContrastLight: 'Default High Contrast Light',
-  },
 }

@@ -1,36 +1,49 @@
-import type { Browser, Frame, Locator, Page } from 'playwright-core'
-import { type OpenedPage, type OpenOptions, openPage } from './browser.ts'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
+import { newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
+import { outDirectory } from './paths.ts'
 import type { Server } from './server.ts'
-import type { ThemeKind } from './vscode-versions.ts'
 import { waitFor } from './wait-for.ts'
 import { touchWorkspaceFile } from './workspace-file.ts'
 
-/** The class that the workbench carries for each kind of theme. */
-const themeClasses: Record<ThemeKind, string> = {
-  dark: 'vs-dark',
-  light: 'vs',
-  highContrast: 'hc-black',
-  highContrastLight: 'hc-light',
+/** The built-in themes to try, by their kind: what they are called, and the class that the workbench carries. */
+export const themes = {
+  dark: { label: 'Dark Modern', className: 'vs-dark' },
+  light: { label: 'Light Modern', className: 'vs' },
+  highContrast: { label: 'Dark High Contrast', className: 'hc-black' },
+  highContrastLight: { label: 'Light High Contrast', className: 'hc-light' },
+}
+export type ThemeKind = keyof typeof themes
+
+export interface WindowOptions extends OpenOptions {
+  viewport?: { width: number; height: number }
 }
 
 /** A VS Code window in a browser, operated as a person does: by keyboard, mouse and what can be seen. */
 export class Workbench {
-  readonly page: Page
   readonly server: Server
-  readonly #opened: OpenedPage
+  readonly #context: BrowserContext
+  readonly #options: WindowOptions
+  #opened: OpenedPage
 
-  private constructor(server: Server, opened: OpenedPage) {
+  private constructor(server: Server, context: BrowserContext, options: WindowOptions, opened: OpenedPage) {
     this.server = server
-    this.page = opened.page
+    this.#context = context
+    this.#options = options
     this.#opened = opened
   }
 
   /** Opens a window with no state from others, and resolves when it can be used. */
-  static async open(browser: Browser, server: Server, options: OpenOptions = {}): Promise<Workbench> {
-    const workbench = new Workbench(server, await openPage(browser, server, options))
+  static async open(browser: Browser, server: Server, options: WindowOptions = {}): Promise<Workbench> {
+    const context = await newContext(browser, options.viewport)
+    const workbench = new Workbench(server, context, options, await openPage(context, server, options))
     await workbench.#ready()
     if (options.workspace) await workbench.#foldersShown(options.workspace)
     return workbench
+  }
+
+  get page(): Page {
+    return this.#opened.page
   }
 
   async #foldersShown(workspace: string): Promise<void> {
@@ -50,14 +63,24 @@ export class Workbench {
       .waitFor({ timeout: 60_000 })
   }
 
-  /** As *Developer: Reload Window*. Window state, and so what the extension kept there, stays. */
+  /**
+   * As *Developer: Reload Window*. What the extension kept for the window stays; the browser writes it to its disk a
+   * moment after the extension handed it over.
+   */
   async reload(): Promise<void> {
     await this.page.reload({ waitUntil: 'domcontentloaded' })
     await this.#ready()
   }
 
+  /** Closes the window and opens the same workspace in a new one, with what was kept for it. */
+  async reopen(): Promise<void> {
+    await this.page.close({ runBeforeUnload: true })
+    this.#opened = await openPage(this.#context, this.server, this.#options)
+    await this.#ready()
+  }
+
   async close(): Promise<void> {
-    await this.#opened.context.close()
+    await this.#context.close()
   }
 
   /** What the page wrote to its console, one entry each, the oldest first. */
@@ -146,9 +169,41 @@ export class Workbench {
     return undefined
   }
 
-  /** Changes the colour theme by the user settings and resolves when the workbench shows it. */
+  /** Picks a colour theme and resolves when the workbench shows it. */
   async setTheme(kind: ThemeKind): Promise<void> {
-    this.server.root.updateSettings({ 'workbench.colorTheme': this.server.vscode.version.themes[kind] })
-    await this.page.locator(`.monaco-workbench.${themeClasses[kind]}`).waitFor()
+    const { label, className } = themes[kind]
+    const shown = this.page.locator(`.monaco-workbench.${className}`)
+    await waitFor(`theme ${label}`, async () => {
+      await this.runCommand('Preferences: Color Theme')
+      try {
+        // The list fills while it is open, and starts over then.
+        await this.palette.locator('input.input').first().fill(label, { timeout: 3000 })
+        await this.paletteRow(label).click({ timeout: 3000 })
+        await shown.waitFor({ timeout: 3000 })
+        return true
+      } catch {
+        await this.page.keyboard.press('Escape')
+        return false
+      }
+    })
+    await this.palette.waitFor({ state: 'hidden' })
+  }
+
+  /** Makes the side bar as wide as asked for, in pixels, by dragging its border. Below 170 VS Code may hide it. */
+  async setSideBarWidth(width: number): Promise<void> {
+    const box = await this.page.locator('.part.sidebar').boundingBox()
+    if (!box) throw new Error('The side bar is not shown')
+    const y = box.y + box.height / 2
+    await this.page.mouse.move(box.x + box.width, y)
+    await this.page.mouse.down()
+    await this.page.mouse.move(box.x + width, y, { steps: 5 })
+    await this.page.mouse.up()
+  }
+
+  /** Saves a picture of the window as `out/screenshots/NAME.png` and returns the file's path. */
+  async screenshot(name: string): Promise<string> {
+    const path = join(outDirectory, 'screenshots', `${name}.png`)
+    await this.page.screenshot({ path })
+    return path
   }
 }

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { exitOnSignals } from '../../host/at-exit.ts'
-import { launchBrowser, type OpenOptions } from '../../host/browser.ts'
+import { launchBrowser } from '../../host/browser.ts'
 import { installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
 import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
 import { installVsix, type Server, type ServerOptions, startServer } from '../../host/server.ts'
 import { current, type VsCodeVersion } from '../../host/vscode-versions.ts'
-import { Workbench } from '../../host/workbench.ts'
+import { type WindowOptions, Workbench } from '../../host/workbench.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
   /** Added to the user settings that keep the workbench quiet. */
@@ -50,7 +50,7 @@ export class VsCodeSuite {
   }
 
   /** Opens a window, with the sample workspace unless another one is named. */
-  async open(options: OpenOptions = {}): Promise<Workbench> {
+  async open(options: WindowOptions = {}): Promise<Workbench> {
     if (!this.#browser) throw new Error('The browser runs only during the tests')
     const workbench = await Workbench.open(this.#browser, this.server, {
       workspace: this.workspace,

@@ -37,8 +37,8 @@ interface AskingEarly {
 
 /**
  * The sessions of one agent: makes, loads and resumes them, and leads what the agent says to the right one. Updates
- * (and questions) of a session whose id is not known yet wait for the answer that brings it; those of a session that
- * was closed are dropped.
+ * (and questions) of a session whose id is not known yet wait while an answer that may bring it is on its way; those
+ * of other sessions are dropped.
  */
 export class AgentSessions implements Disposable {
   readonly agent: Agent
@@ -59,7 +59,7 @@ export class AgentSessions implements Disposable {
     this.#options = options
     this.#log = options.log ?? silentLogger
     this.#now = options.now ?? Date.now
-    this.#buffer = new UpdateBuffer(options.limits ?? { updates: 10_000, ageMs: 60_000 })
+    this.#buffer = new UpdateBuffer(options.limits ?? { updates: 5000, ageMs: 600_000 })
     this.#owned.add(agent.onUpdate(({ sessionId, update }) => this.#route(sessionId, update)))
     this.#owned.add(agent.onDidClose(exit => this.#agentClosed(exit)))
   }
@@ -97,7 +97,10 @@ export class AgentSessions implements Disposable {
       return session
     } finally {
       this.#creating -= 1
-      if (this.#creating === 0) this.#refuseEarly()
+      if (this.#creating === 0) {
+        this.#refuseEarly()
+        this.#buffer.clear()
+      }
     }
   }
 
@@ -115,8 +118,6 @@ export class AgentSessions implements Disposable {
       known.beginLoad(setup)
     }
     const session = known ?? this.#open(sessionId, setup, 'loading')
-    // What came before it was asked for is not part of the replay.
-    this.#buffer.take(sessionId)
     return this.#opening(session, known !== undefined, () => this.agent.loadSession(sessionId, setup, signal))
   }
 
@@ -179,7 +180,6 @@ export class AgentSessions implements Disposable {
   #opening(session: Session, wasOpen: boolean, ask: () => Promise<SessionStart>): OpeningSession {
     const open = async () => {
       try {
-        for (const update of this.#buffer.take(session.sessionId)) session.receive(update)
         session.start(await ask())
         session.loaded()
       } catch (error) {
@@ -197,7 +197,11 @@ export class AgentSessions implements Disposable {
       session.receive(update)
       return
     }
-    if (this.#closed.has(sessionId)) return
+    // Only an answer that is on its way can bring the id.
+    if (this.#creating === 0 || this.#closed.has(sessionId)) {
+      this.#log.debug(`An update of session ${sessionId} was dropped: it is not open.`)
+      return
+    }
     for (const dropped of this.#buffer.add(sessionId, update, this.#now())) {
       this.#log.warn(`Updates of session ${dropped} were dropped: nobody asked for it.`)
     }

@@ -19,8 +19,13 @@ export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number
     last.text += block.text
     return blocks.length - 1
   }
-  blocks.push(ownBlock(block))
+  pushBlock(blocks, block)
   return -1
+}
+
+/** Appends a block as it is, apart from text before it. */
+export function pushBlock(blocks: ContentBlock[], block: ContentBlock): void {
+  blocks.push(ownBlock(block))
 }
 
 /** Whether a block says nothing at all: some agents send such chunks after a turn. */

@@ -1,11 +1,14 @@
 import type { ContentBlock, MessageRole } from '../acp/model.ts'
-import { appendBlock, isBlank, ownBlocks } from './blocks.ts'
+import { appendBlock, isBlank, ownBlocks, pushBlock } from './blocks.ts'
 import { append, endThought, type Step, touch } from './books.ts'
 import { takeEcho } from './echo.ts'
 
 /**
  * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without
  * one it goes on with the last message if that is of the same role, has no id either, and nothing came after it.
+ *
+ * Text goes on with the text before it, except in a user message without an id: nobody streams those. Its pieces are
+ * the blocks of a prompt, or prompts that no answer came between, and stay apart.
  */
 export function messageChunk(
   step: Step,
@@ -24,6 +27,11 @@ export function messageChunk(
   if (role !== 'thought') endThought(step)
   const entry = state.entries[position]
   if (entry?.kind !== 'message') return
+  if (role === 'user' && messageId === undefined) {
+    pushBlock(entry.blocks, content)
+    touch(step, position)
+    return
+  }
   const block = appendBlock(entry.blocks, content)
   if (block === -1) touch(step, position)
   else if (content.type === 'text') {

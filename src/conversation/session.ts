@@ -23,6 +23,9 @@ import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns 
 /** How long an agent may take to stop a turn before the person is offered to go on without its end. */
 export const CANCEL_GRACE_MS = 10_000
 
+/** How long a prompt that was written during a load waits for the rest of the replay after the agent's answer. */
+const LATE_REPLAY_MS = 250
+
 /**
  * - `loading`: the agent replays the conversation; it is shown as it comes, prompts wait.
  * - `ready`: prompts can be sent.
@@ -61,6 +64,7 @@ export class Session implements Disposable {
   readonly #optionChanges = new OptionChanges()
   readonly #turns: Turns
   readonly #now: () => number
+  readonly #schedule: Schedule
   #setup: SessionSetup
   #state: ReducingState
   #phase: SessionPhase
@@ -76,6 +80,7 @@ export class Session implements Disposable {
     this.#phase = options.phase
     this.#state = options.state ?? createSessionState()
     this.#now = options.now ?? Date.now
+    this.#schedule = options.schedule ?? scheduleTimer
     this.#turns = new Turns({
       send: content => this.#send(content),
       sendCancel: () => this.agent.cancel(this.sessionId),
@@ -83,7 +88,7 @@ export class Session implements Disposable {
       endWork: idle => this.#endWork(idle),
       accepted: messageId => this.#local({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
-      schedule: options.schedule ?? scheduleTimer,
+      schedule: this.#schedule,
       cancelGraceMs: options.cancelGraceMs ?? CANCEL_GRACE_MS,
     })
   }
@@ -296,14 +301,15 @@ export class Session implements Disposable {
     this.#status.fire()
   }
 
-  /** @internal The replay is over. */
+  /** @internal The replay is over, but for what some agents send after their answer. */
   loaded(): void {
     if (this.#phase !== 'loading') return
     this.#before = undefined
     this.#phase = 'ready'
     this.#local({ type: 'load_finished' })
     this.#status.fire()
-    this.#turns.pump()
+    // A prompt that waited must not get between the replay's entries.
+    if (this.#turns.queued.length > 0) this.#schedule(() => this.#turns.pump(), LATE_REPLAY_MS)
   }
 
   /** @internal The load failed: the conversation is as it was before, if there was one. */

@@ -33,7 +33,7 @@ export interface MessageEntry extends EntryBase {
   kind: 'message'
   role: MessageRole
   messageId?: string
-  /** Adjacent text chunks are one text block. */
+  /** Adjacent text chunks are one text block, but for those of a user message without an id. */
   blocks: ContentBlock[]
 }
 export interface ToolCallEntry extends EntryBase {

@@ -3,6 +3,7 @@ import { AgentRequestError } from '../../../src/acp/agent.ts'
 import type { SessionSetup } from '../../../src/acp/model.ts'
 import { AgentSessions, type AgentSessionsOptions } from '../../../src/conversation/agent-sessions.ts'
 import type { Change } from '../../../src/conversation/state.ts'
+import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { asking, chunk, modes, running, sketch, text, tool } from './updates.ts'
 
@@ -89,20 +90,36 @@ describe('AgentSessions: new sessions', () => {
 describe('AgentSessions: updates of sessions that are not known yet', () => {
   it('bounds how many wait, giving up the oldest', async () => {
     const { agent, sessions } = make({ limits: { updates: 3, ageMs: 1000 } })
+    const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
     for (const value of ['1', '2', '3', '4']) agent.say(value === '1' ? 'old' : 's', chunk('agent', value))
-    const session = await opened(agent, sessions, 's')
-    assert.deepEqual(sketch(session.state), ['agent: 234'])
-    assert.deepEqual(sketch((await opened(agent, sessions, 'old')).state), [])
+    agent.news[0]!.resolve({ sessionId: 'old' })
+    agent.news[1]!.resolve({ sessionId: 's' })
+    assert.deepEqual(sketch((await session).state), ['agent: 234'])
+    assert.deepEqual(sketch((await old).state), [])
   })
 
   it('bounds how long they wait', async () => {
     let now = 0
     const { agent, sessions } = make({ limits: { updates: 10, ageMs: 1000 }, now: () => now })
+    const [old, session] = [sessions.newSession(setup), sessions.newSession(setup)]
     agent.say('old', chunk('agent', 'x'))
     now = 2000
     agent.say('s', chunk('agent', 'y'))
-    assert.deepEqual(sketch((await opened(agent, sessions, 'old')).state), [])
-    assert.deepEqual(sketch((await opened(agent, sessions, 's')).state), ['agent: y'])
+    agent.news[0]!.resolve({ sessionId: 'old' })
+    agent.news[1]!.resolve({ sessionId: 's' })
+    assert.deepEqual(sketch((await old).state), [])
+    assert.deepEqual(sketch((await session).state), ['agent: y'])
+  })
+
+  it('keeps none while no session is being made', async () => {
+    const { agent, sessions } = make()
+    agent.say('s', chunk('agent', 'stray'))
+    assert.deepEqual(sketch((await opened(agent, sessions, 's')).state), [])
+    const refusedOne = sessions.newSession(setup)
+    agent.say('t', chunk('agent', 'stray'))
+    agent.news[1]!.reject(refused)
+    await assert.rejects(refusedOne)
+    assert.deepEqual(sketch((await opened(agent, sessions, 't')).state), [])
   })
 
   it('drops those of a session that was closed, and hears of it again when it is loaded again', async () => {
@@ -134,13 +151,15 @@ describe('AgentSessions: load', () => {
   })
 
   it('queues a prompt until the replay is over', async () => {
-    const { agent, sessions } = make()
+    const clock = new Clock()
+    const { agent, sessions } = make({ schedule: clock.schedule })
     const { session, opened } = sessions.loadSession('s', setup)
     void session.prompt([text('next')])
     agent.say('s', chunk('user', 'hello'))
     assert.equal(agent.prompts.length, 0)
     agent.loads[0]!.resolve({ sessionId: 's' })
     await opened
+    clock.pass(250)
     assert.equal(agent.prompts.length, 1)
     assert.deepEqual(sketch(session.state), ['user: hello', 'user: next'])
   })

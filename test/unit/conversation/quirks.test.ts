@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert'
 import type { SessionSetup } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import type { Session } from '../../../src/conversation/session.ts'
+import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
 
@@ -123,11 +124,25 @@ describe('quirks of agents, in a conversation', () => {
     await opened
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'), tool('t', { status: 'completed' }))
     assert.deepEqual(sketch(session.state), [
-      'user: <session_context>hello',
+      'user: <session_context>|hello',
       'agent: Hi',
       'tool t: completed',
     ])
     assert(session.state.entries.every(entry => entry.startedAt === undefined))
+  })
+
+  it('quirk 12: a prompt that waited for the load comes after the late replay', async () => {
+    const agent = new FakeAgent()
+    const clock = new Clock()
+    const sessions = new AgentSessions(agent, { schedule: clock.schedule })
+    const { session, opened } = sessions.loadSession('s', setup)
+    void session.prompt([text('next')])
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await opened
+    agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'))
+    clock.pass(250)
+    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'user: next'])
+    assert.equal(agent.prompts.length, 1)
   })
 
   it('quirk 12: commands and usage follow the answer to load, which told neither modes nor options', async () => {

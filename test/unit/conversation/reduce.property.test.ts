@@ -143,6 +143,8 @@ function cutText(item: SessionUpdate, cuts: number[]): SessionUpdate[] {
   if ((item.type !== 'message_chunk' && item.type !== 'compaction_chunk') || item.content.type !== 'text') {
     return [item]
   }
+  // The one exception: its pieces stay apart.
+  if (item.type === 'message_chunk' && item.role === 'user' && item.messageId === undefined) return [item]
   return pieces(item.content.text, cuts).map(text => ({ ...item, content: { type: 'text', text } }))
 }
 

@@ -2,36 +2,9 @@ import { strict as assert } from 'node:assert'
 import { AgentClosedError, AgentRequestError } from '../../../src/acp/agent.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import type { Change } from '../../../src/conversation/state.ts'
-import type { Schedule } from '../../../src/conversation/turns.ts'
+import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
-
-/** Time that goes on when the test says so. */
-class Clock {
-  #due: Array<{ at: number; run: () => void }> = []
-  now = 1000
-
-  readonly schedule: Schedule = (run, ms) => {
-    const entry = { at: this.now + ms, run }
-    this.#due.push(entry)
-    return {
-      dispose: () => {
-        this.#due = this.#due.filter(known => known !== entry)
-      },
-    }
-  }
-
-  get waiting(): number {
-    return this.#due.length
-  }
-
-  pass(ms: number): void {
-    this.now += ms
-    const due = this.#due.filter(entry => entry.at <= this.now)
-    this.#due = this.#due.filter(entry => entry.at > this.now)
-    for (const entry of due) entry.run()
-  }
-}
 
 function make(phase: 'loading' | 'ready' = 'ready') {
   const agent = new FakeAgent()

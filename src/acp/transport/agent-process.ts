@@ -6,7 +6,7 @@ import spawn from 'cross-spawn'
 import type { Disposable } from '../../common/disposable.ts'
 import type { AgentLaunch } from '../agent.ts'
 import type { ProcessGuard } from './process-guard.ts'
-import { signalTree, treeIsAlive } from './process-tree.ts'
+import { ProcessTree } from './process-tree.ts'
 import { LineDecoder, Tail } from './tail.ts'
 
 export interface AgentProcessOptions {
@@ -65,6 +65,7 @@ export class AgentProcess implements Disposable {
   readonly #stderr = new Tail(STDERR_TAIL)
   readonly #stderrEnded: Promise<void>
   readonly #guard: ProcessGuard | undefined
+  readonly #tree: ProcessTree
   #hasExited = false
   #stopping: Promise<void> | undefined
   #ending: Promise<void> | undefined
@@ -76,6 +77,7 @@ export class AgentProcess implements Disposable {
     this.pid = pid
     this.stdin = stdin
     this.stdout = stdout
+    this.#tree = new ProcessTree(pid)
     this.#guard = options.guard
     this.#guard?.add(pid)
     this.#stderrEnded = this.#readStderr(stderr, options.onStderr ?? (() => {}))
@@ -145,6 +147,8 @@ export class AgentProcess implements Disposable {
   }
 
   async #stop(times: StopTimes): Promise<void> {
+    // Before its input ends: an agent that exits then leaves its shells behind, and nobody could tell them from others.
+    await this.#tree.look()
     if (!this.stdin.writableEnded) this.stdin.end()
     // What it still writes is of no use, but a full pipe must not keep it from ending.
     this.stdout.resume()
@@ -157,28 +161,15 @@ export class AgentProcess implements Disposable {
   /** Ends what still runs of the tree. After an exit of the agent's own, too: it leaves children behind at times. */
   #endTree(times: StopTimes): Promise<void> {
     this.#ending ??= (async () => {
-      if (this.#alive()) {
-        signalTree(this.pid, 'SIGTERM')
-        await this.#goneWithin(times.killAfterMs)
-        if (this.#alive()) signalTree(this.pid, 'SIGKILL')
+      await this.#tree.look()
+      if (await this.#tree.isAlive()) {
+        await this.#tree.signal('SIGTERM')
+        if (!(await this.#tree.goneWithin(times.killAfterMs))) await this.#tree.signal('SIGKILL')
       }
       await this.exited
       this.#guard?.remove(this.pid)
     })()
     return this.#ending
-  }
-
-  /** On Windows the tree can only be ended through its root. */
-  #alive(): boolean {
-    return process.platform === 'win32' ? !this.#hasExited : treeIsAlive(this.pid)
-  }
-
-  /** A group has no exit event: its members but the first are looked for. */
-  async #goneWithin(ms: number): Promise<void> {
-    const end = Date.now() + ms
-    while (this.#alive() && Date.now() < end) {
-      await new Promise(resolve => setTimeout(resolve, Math.min(25, Math.max(1, end - Date.now()))))
-    }
   }
 
   #readStderr(stream: Readable, onLine: (line: string) => void): Promise<void> {

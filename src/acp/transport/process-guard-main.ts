@@ -3,35 +3,29 @@
  * the process that owned the agents is gone: it gives them a moment, then ends the groups that are still there.
  */
 import { createInterface } from 'node:readline'
-import { signalTree, treeIsAlive } from './process-tree.ts'
+import { ProcessTree } from './process-tree.ts'
 
 const graceMs = Number(process.argv[2]) || 0
-const watched = new Set<number>()
+const watched = new Map<number, ProcessTree>()
 
 createInterface({ input: process.stdin })
   .on('line', line => {
     const [word, number] = line.split(' ')
     const pid = Number(number)
     if (!Number.isInteger(pid) || pid <= 1) return
-    if (word === 'add') watched.add(pid)
+    if (word === 'add') watched.set(pid, new ProcessTree(pid))
     else if (word === 'remove') watched.delete(pid)
   })
-  .on('close', () => void end())
+  .on('close', () => {
+    for (const tree of watched.values()) void end(tree)
+  })
 
-async function end(): Promise<void> {
-  if (await goneWithin(graceMs)) return
-  for (const pid of watched) signalTree(pid, 'SIGTERM')
-  if (await goneWithin(graceMs)) return
-  for (const pid of watched) signalTree(pid, 'SIGKILL')
-}
-
-/** Forgets a group as soon as it is gone, since its number may then be given to another. */
-async function goneWithin(ms: number): Promise<boolean> {
-  const until = Date.now() + ms
-  for (;;) {
-    for (const pid of watched) if (!treeIsAlive(pid)) watched.delete(pid)
-    if (watched.size === 0) return true
-    if (Date.now() >= until) return false
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
+/** A tree that was gone once is left alone: its number may be given to another process. */
+async function end(tree: ProcessTree): Promise<void> {
+  await tree.look()
+  if (await tree.goneWithin(graceMs)) return
+  await tree.look()
+  await tree.signal('SIGTERM')
+  if (await tree.goneWithin(graceMs)) return
+  await tree.signal('SIGKILL')
 }

@@ -79,6 +79,19 @@ describe('AgentProcess', () => {
     assert.equal(treeIsAlive(agent.pid), false)
   })
 
+  it('ends shells in groups of their own, also when the agent left them behind at the end of its input', async function () {
+    if (process.platform === 'win32') this.skip()
+    const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('up')`
+    const agent = await start(
+      `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+       c.stdout.once('data', () => console.log(c.pid)); process.stdin.on('end', () => process.exit(0)).resume()`,
+    )
+    const shell = Number(await ready(agent))
+    await agent.stop({ terminateAfterMs: 20_000, killAfterMs: 200 })
+    assert.deepEqual(await agent.exited, { exitCode: 0, signal: null })
+    await until(() => !isRunning(shell))
+  })
+
   it('ends what an agent left behind that exited by itself', async () => {
     const child = `setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(

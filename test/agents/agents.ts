@@ -1,0 +1,92 @@
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import type { AgentDefinition } from '../../src/agents/definition.ts'
+import { type AgentName, grokProgram } from './install.ts'
+
+/** Where one run of an agent lives: nothing of the machine's owner is in it. */
+export interface Room {
+  /** the agent's home directory */
+  home: string
+  /** where it is installed */
+  folder: string
+  /** the mock model's port on 127.0.0.1 */
+  port: number
+}
+
+/** How each agent is set up to ask the mock model and to start, as a person would write it in the settings. */
+export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>> = {
+  async grok({ home, folder, port }) {
+    await write(
+      path.join(home, '.grok', 'config.toml'),
+      [
+        '[models]',
+        'default = "mock"',
+        '[model.mock]',
+        'model = "mock-model"',
+        'name = "Mock"',
+        `base_url = "http://127.0.0.1:${port}/v1"`,
+        'env_key = "MOCK_KEY"',
+        'context_window = 200000',
+        'max_completion_tokens = 8000',
+        '[cli]',
+        'auto_update = false',
+        'use_leader = false',
+        '[telemetry]',
+        'enabled = false',
+        '',
+      ].join('\n'),
+    )
+    return definition('grok', path.join(folder, grokProgram), ['agent', 'stdio'], {
+      HOME: home,
+      MOCK_KEY: 'mock',
+      XAI_API_KEY: 'mock',
+    })
+  },
+
+  async gemini({ home, folder, port }) {
+    await write(
+      path.join(home, '.gemini', 'settings.json'),
+      JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+        telemetry: { enabled: false },
+        general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+      }),
+    )
+    const program = path.join(folder, 'node_modules', '@google', 'gemini-cli', 'bundle', 'gemini.js')
+    return definition('gemini', process.execPath, [program, '--acp', '--model', 'gemini-2.5-flash'], {
+      HOME: home,
+      GEMINI_API_KEY: 'mock',
+      GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    })
+  },
+
+  async 'sdk-example'({ home, folder }) {
+    const program = path.join(
+      folder,
+      'node_modules',
+      '@agentclientprotocol',
+      'sdk',
+      'dist',
+      'examples',
+      'agent.js',
+    )
+    return definition('sdk-example', process.execPath, [program], { HOME: home })
+  },
+}
+
+function definition(
+  id: AgentName,
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+): AgentDefinition {
+  return { id, name: id, command, args, env, source: 'preset' }
+}
+
+async function write(file: string, content: string): Promise<void> {
+  await fs.mkdir(path.dirname(file), { recursive: true })
+  await fs.writeFile(file, content)
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import fs from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createBrotliDecompress } from 'node:zlib'
+import spawn from 'cross-spawn'
+import { AGENTS_CACHE, PACKAGES } from './paths.ts'
+
+export type AgentName = 'grok' | 'gemini' | 'sdk-example'
+export const AGENT_NAMES: AgentName[] = ['grok', 'gemini', 'sdk-example']
+
+/**
+ * Installs one agent as its lock file says, with no script of any package run, and returns its folder. What is there
+ * already is left alone; two that install at once do not disturb each other.
+ */
+export async function installAgent(name: AgentName): Promise<string> {
+  const source = path.join(PACKAGES, name)
+  const lock = await fs.readFile(path.join(source, 'package-lock.json'))
+  const version = createHash('sha256').update(lock).digest('hex').slice(0, 12)
+  const target = path.join(AGENTS_CACHE, `${name}-${version}-${process.platform}-${process.arch}`)
+  if (await exists(target)) return target
+  await fs.mkdir(AGENTS_CACHE, { recursive: true })
+  // Complete before it has its name: what has the name is whole.
+  const draft = await fs.mkdtemp(path.join(AGENTS_CACHE, `.${name}-`))
+  try {
+    for (const file of ['package.json', 'package-lock.json']) {
+      await fs.copyFile(path.join(source, file), path.join(draft, file))
+    }
+    await npmInstall(draft)
+    if (name === 'grok') await unpackGrok(draft)
+    await fs.rename(draft, target).catch(async error => {
+      if (!(await exists(target))) throw error
+    })
+  } finally {
+    await fs.rm(draft, { recursive: true, force: true })
+  }
+  return target
+}
+
+function npmInstall(cwd: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', data => {
+        output += String(data)
+      })
+    }
+    child.once('error', reject)
+    child.once('close', code => {
+      if (code === 0) resolve()
+      else reject(new Error(`npm install ended with ${code} in ${cwd}:\n${output}`))
+    })
+  })
+}
+
+/** Its package holds a compressed program, which its install script would unpack into the home folder. */
+async function unpackGrok(folder: string): Promise<void> {
+  const platform = `${process.platform}-${process.arch}`
+  const packed = path.join(
+    folder,
+    'node_modules',
+    '@xai-official',
+    `grok-${platform}`,
+    'bin',
+    `${grokProgram}.br`,
+  )
+  const program = path.join(folder, grokProgram)
+  await pipeline(
+    createReadStream(packed),
+    createBrotliDecompress(),
+    createWriteStream(program, { mode: 0o755 }),
+  )
+  await fs.rm(packed)
+}
+
+export const grokProgram = process.platform === 'win32' ? 'grok.exe' : 'grok'
+
+function exists(file: string): Promise<boolean> {
+  return fs.access(file).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,84 @@
+import path from 'node:path'
+import type { Step } from './model.ts'
+
+/**
+ * What the model answers, by the name in double brackets in the newest prompt: `[[edit /workspace]]`. One step is one
+ * answer; the next step follows once the agent has reported on the tools of the one before.
+ */
+export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
+  hello: () => [
+    {
+      text: [
+        'Hello ',
+        'from the **mock** model. ',
+        'Unicode: ',
+        'żółć ',
+        '日本語 ',
+        '👩‍💻 ',
+        '— done.\n\n',
+        '```js\n',
+        'console.log(1)\n',
+        '```\n',
+      ],
+    },
+  ],
+  think: () => [{ thoughts: ['Let me ', 'think ', 'about it.'], text: ['Thought ', 'and ', 'answered.'] }],
+  edit: workspace => [
+    {
+      text: ['I will read ', 'the file first.'],
+      work: [{ do: 'read', path: path.join(workspace, 'hello.txt') }],
+    },
+    {
+      text: ['Now the edit.'],
+      work: [{ do: 'edit', path: path.join(workspace, 'hello.txt'), oldText: 'world', newText: 'ACP' }],
+    },
+    { text: ['Finished ', 'with hello.txt.'] },
+  ],
+  write: workspace => [
+    {
+      text: ['Creating a file.'],
+      work: [
+        { do: 'write', path: path.join(workspace, 'notes', 'new.md'), content: '# New\n\nline two ✓\n' },
+      ],
+    },
+    { text: ['Created ', 'notes/new.md.'] },
+  ],
+  shell: () => [
+    {
+      text: ['Running a command.'],
+      work: [
+        {
+          do: 'shell',
+          command: 'echo out-line; echo err-line >&2; printf "\\033[31mred\\033[0m\\n"; exit 3',
+        },
+      ],
+    },
+    { text: ['Command ', 'finished.'] },
+  ],
+  plan: () => [
+    {
+      text: ['Planning.'],
+      work: [
+        {
+          do: 'plan',
+          entries: [
+            { content: 'Look around', status: 'completed' },
+            { content: 'Do the work', status: 'in_progress' },
+            { content: 'Check it', status: 'pending' },
+          ],
+        },
+      ],
+    },
+    { text: ['Plan made.'] },
+  ],
+  /** Talks for a minute; meant to be cancelled. */
+  slow: () => [{ text: Array.from({ length: 600 }, (_, index) => `tick${index} `), pause: 100 }],
+  /** Runs a command for longer than anybody waits; meant to be cancelled. */
+  slowshell: () => [
+    {
+      text: ['Running a slow command.'],
+      work: [{ do: 'shell', command: 'echo started; sleep 300; echo never' }],
+    },
+    { text: ['Slow command ', 'finished.'] },
+  ],
+}

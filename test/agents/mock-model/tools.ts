@@ -1,0 +1,78 @@
+import type { JsonSchema, OfferedTool, ToolUse, Work } from './model.ts'
+
+/** Names of the tools for each kind of work, as agents have them; the first that is offered is used. */
+const NAMES: Record<Work['do'], string[]> = {
+  read: ['read_file', 'read', 'view'],
+  edit: ['search_replace', 'replace', 'edit', 'edit_file'],
+  write: ['write', 'write_file', 'create_file'],
+  shell: ['run_terminal_command', 'run_terminal_cmd', 'run_shell_command', 'bash', 'shell'],
+  plan: ['todo_write', 'write_todos', 'update_plan'],
+}
+
+/** Puts work into a tool that the agent offers. `undefined` when it offers none for it. */
+export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'> | undefined {
+  for (const name of NAMES[work.do]) {
+    const tool = tools.find(candidate => candidate.name === name)
+    if (tool) return { name, arguments: argumentsFor(work, tool.schema) }
+  }
+  return undefined
+}
+
+/** Fills what a tool's schema asks for by the names of its properties. */
+function argumentsFor(work: Work, schema: JsonSchema): Record<string, unknown> {
+  const filled: Record<string, unknown> = {}
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const known = valueFor(work, name.toLowerCase().replace(/[^a-z]/g, ''), property)
+    if (known !== undefined) filled[name] = known
+    else if (schema.required?.includes(name)) filled[name] = anything(name, property)
+  }
+  return filled
+}
+
+function valueFor(work: Work, name: string, property: JsonSchema): unknown {
+  if (work.do === 'plan') {
+    if (!['todos', 'plan', 'items'].includes(name)) return undefined
+    const fields = property.items?.properties ?? {}
+    return work.entries.map((entry, index) =>
+      Object.fromEntries(
+        Object.entries(fields).flatMap(([field, schema]): Array<[string, unknown]> => {
+          if (/^(content|description|step|task|title)$/.test(field)) return [[field, entry.content]]
+          if (field === 'status') return [[field, entry.status]]
+          if (field === 'id') return [[field, String(index + 1)]]
+          return property.items?.required?.includes(field) ? [[field, anything(field, schema)]] : []
+        }),
+      ),
+    )
+  }
+  if (work.do === 'shell') return ['command', 'cmd'].includes(name) ? work.command : undefined
+  if (['filepath', 'path', 'absolutepath', 'targetfile', 'file', 'filename'].includes(name)) return work.path
+  if (work.do === 'edit') {
+    if (['oldstring', 'oldstr', 'oldtext'].includes(name)) return work.oldText
+    if (['newstring', 'newstr', 'newtext'].includes(name)) return work.newText
+  }
+  if (work.do === 'write' && ['content', 'contents', 'filetext', 'newstring'].includes(name))
+    return work.content
+  // An agent whose editing tool also writes: nothing old, all of it new.
+  if (work.do === 'write' && name === 'oldstring') return ''
+  return undefined
+}
+
+/** A value for something that the script knows nothing of. */
+function anything(name: string, schema: JsonSchema): unknown {
+  if (schema.enum) return schema.enum[0]
+  const union = schema.anyOf?.find(({ type }) => type !== 'null')?.type
+  const type = Array.isArray(schema.type) ? schema.type.find(candidate => candidate !== 'null') : schema.type
+  switch (String(type ?? union).toLowerCase()) {
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+      return /timeout/i.test(name) ? 120_000 : 1
+    case 'array':
+      return []
+    case 'object':
+      return {}
+    default:
+      return `mock ${name}`
+  }
+}

@@ -1,0 +1,262 @@
+import fs from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { AgentStartError } from '../../src/acp/agent.ts'
+import { startAgent } from '../../src/acp/start-agent.ts'
+import type { TraceFrame, TraceTap } from '../../src/acp/trace.ts'
+import { mergeEnvironment } from '../../src/agents/environment.ts'
+import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
+import { silentLogger } from '../../src/common/logger.ts'
+import type { PermissionEntry } from '../../src/conversation/state.ts'
+import { noDocuments } from '../../src/editor/documents.ts'
+import { disk } from '../../src/editor/file-system.ts'
+import { filesShared } from '../../src/editor/files.ts'
+import { PathRules } from '../../src/editor/path-rules.ts'
+import { rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
+import { AgentHost, type RunningAgent } from '../../src/sessions/agent-host.ts'
+import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
+import { type OpenSession, SessionManager } from '../../src/sessions/session-manager.ts'
+import { SchemaCheck } from '../support/schema-check.ts'
+import { SETUPS } from './agents.ts'
+import { type AgentName, installAgent } from './install.ts'
+import { type MockModel, startMockModel } from './mock-model/server.ts'
+import { TRACES } from './paths.ts'
+
+/** What a person does with a question; `undefined` leaves it open. */
+export type Answering = (question: PermissionEntry) => string | undefined
+
+/** Allows everything once. */
+export const allow: Answering = question => optionOf(question, 'allow_once')
+/** Rejects everything once. */
+export const reject: Answering = question => optionOf(question, 'reject_once')
+
+function optionOf(question: PermissionEntry, kind: string): string | undefined {
+  const option =
+    question.options.find(candidate => candidate.kind === kind) ??
+    question.options.find(candidate => candidate.kind.startsWith(kind.split('_')[0] ?? ''))
+  return option?.optionId
+}
+
+/**
+ * A real agent under the extension's own session manager, with its own file and terminal handling: all of Parley but
+ * the editor. Every frame goes to `out/agents/<agent>-<scenario>.ndjson` and is held against the official schema.
+ */
+export class AgentRig {
+  readonly name: AgentName
+  readonly model: MockModel
+  readonly workspace: string
+  /** Answers the questions of every session. */
+  answering: Answering = allow
+  readonly questions: PermissionEntry[] = []
+  readonly frames: TraceFrame[] = []
+  stderr = ''
+  readonly #root: string
+  readonly #folder: string
+  readonly #check = new SchemaCheck({ alsoAllowed: ['session/set_model'] })
+  readonly #tap: { current: TraceTap | undefined } = { current: frame => this.#see(frame) }
+  #manager: SessionManager
+  #host: AgentHost
+  #scenario = 'start'
+  #written = Promise.resolve()
+
+  private constructor(name: AgentName, model: MockModel, root: string, folder: string) {
+    this.name = name
+    this.model = model
+    this.#root = root
+    this.#folder = folder
+    this.workspace = path.join(root, 'workspace')
+    this.#host = this.#newHost()
+    this.#manager = this.#newManager()
+  }
+
+  static async create(name: AgentName): Promise<AgentRig> {
+    const [folder, model] = await Promise.all([installAgent(name), startMockModel()])
+    const root = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), `parley-${name}-`)))
+    await fs.mkdir(path.join(root, 'home'))
+    await fs.mkdir(path.join(root, 'workspace'))
+    await fs.mkdir(TRACES, { recursive: true })
+    const rig = new AgentRig(name, model, root, folder)
+    await rig.resetWorkspace()
+    return rig
+  }
+
+  /** Puts the workspace back to what every scenario begins with. */
+  async resetWorkspace(): Promise<void> {
+    for (const entry of await fs.readdir(this.workspace)) {
+      await fs.rm(path.join(this.workspace, entry), { recursive: true })
+    }
+    await fs.writeFile(this.file('hello.txt'), 'first line\nhello world\nlast line\n')
+    await fs.writeFile(this.file('README.md'), '# Sample\n')
+  }
+
+  file(name: string): string {
+    return path.join(this.workspace, name)
+  }
+
+  /** Frames from now on belong to this scenario. */
+  async begin(scenario: string): Promise<void> {
+    this.#scenario = scenario
+    this.questions.length = 0
+    this.answering = allow
+    await fs.rm(this.#traceFile(), { force: true })
+  }
+
+  /** The running agent, started when there is none. */
+  running(): Promise<RunningAgent> {
+    return this.#host.ensure()
+  }
+
+  create(): Promise<OpenSession> {
+    return this.#manager.create(this.name, new AbortController().signal).then(open => this.#attend(open))
+  }
+
+  reopen(how: 'load' | 'resume', sessionId: string): Promise<OpenSession> {
+    const reference = { agentId: this.name, sessionId, cwd: this.workspace }
+    // A question may come while the session is being opened.
+    const onSession = (open: OpenSession) => void this.#attend(open)
+    return this.#manager.reopen(how, reference, new AbortController().signal, { onSession })
+  }
+
+  /** Sends the prompt that makes the mock model play a scenario, and tells how the turn came out. */
+  play({ session }: OpenSession, scenario: string): ReturnType<typeof session.prompt> {
+    return session.prompt([{ type: 'text', text: `please [[${scenario} ${this.workspace}]]` }])
+  }
+
+  cancel(open: OpenSession): void {
+    this.#manager.cancel(open)
+  }
+
+  /** Ends the agent and all that it started, and gets ready for a new one in the same home. */
+  async restart(): Promise<void> {
+    await this.#stop()
+    this.#host = this.#newHost()
+    this.#manager = this.#newManager()
+  }
+
+  /** Frames that the agent sent of one method. */
+  received(method: string): TraceFrame[] {
+    return this.frames.filter(
+      ({ direction, message }) =>
+        direction === 'receive' && (message as { method?: string }).method === method,
+    )
+  }
+
+  /** Ends everything, and fails when a message of ours was not as the official schema has it. */
+  async close(): Promise<void> {
+    await this.#stop()
+    await this.model.close()
+    await this.#written
+    await fs.rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
+    this.#check.assertClean()
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#host.running
+    const ended = running && new Promise<void>(resolve => running.agent.onDidClose(() => resolve()))
+    this.#manager.dispose()
+    this.#host.dispose()
+    await ended
+  }
+
+  #newHost(): AgentHost {
+    return new AgentHost({
+      agentId: this.name,
+      name: () => this.name,
+      start: startAgent,
+      client: sessions => this.#manager.client(this.name, sessions),
+      connectOptions: () => ({
+        clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
+        initializeTimeoutMs: 60_000,
+        maxFrameBytes: 64 * 1024 * 1024,
+        log: silentLogger,
+        tap: this.#tap,
+        onStderr: line => {
+          this.stderr += `${line}\n`
+        },
+      }),
+      resolveLaunch: async () => {
+        const definition = await SETUPS[this.name]({
+          home: path.join(this.#root, 'home'),
+          folder: this.#folder,
+          port: this.model.port,
+        })
+        const { platform } = process
+        const resolution = await resolveLaunch(definition, {
+          environment: { env: this.#environment(), platform, source: 'process' },
+          folders: [{ name: 'workspace', path: this.workspace }],
+          userHome: path.join(this.#root, 'home'),
+        })
+        if ('ok' in resolution) return resolution.ok
+        throw new AgentStartError(resolution.failure, resolution.message)
+      },
+    })
+  }
+
+  #newManager(): SessionManager {
+    const rules = new PathRules()
+    const plan = async (cwd: string): Promise<SessionPlan> => {
+      const roots = rootsForExisting(cwd, {
+        folders: [{ name: 'workspace', scheme: 'file', path: this.workspace }],
+        additionalDirectories: false,
+        home: this.#root,
+        rules,
+      })
+      return { setup: { ...rootsOf(roots), mcpServers: [] }, roots, mcpServers: [] }
+    }
+    return new SessionManager({
+      host: () => this.#host,
+      planner: { forNew: () => plan(this.workspace), forExisting: plan },
+      services: {
+        files: filesShared({ documents: noDocuments, fileSystem: disk }),
+        environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
+      },
+      records: noRecords,
+    })
+  }
+
+  /** As a person answers: through the session, when the question stands in the conversation. */
+  #attend(open: OpenSession): OpenSession {
+    const { session } = open
+    const answer = () => {
+      for (const entry of session.state.entries) {
+        if (entry.kind !== 'permission' || entry.outcome || this.questions.includes(entry)) continue
+        const optionId = this.answering(entry)
+        this.questions.push(entry)
+        if (optionId !== undefined) queueMicrotask(() => session.answerPermission(entry.requestId, optionId))
+      }
+    }
+    session.onDidChange(answer)
+    answer()
+    return open
+  }
+
+  /** Only what a program needs to run: nothing of this machine's owner, and no way to a network but loopback. */
+  #environment(): Record<string, string> {
+    const home = path.join(this.#root, 'home')
+    const kept = ['PATH', 'TMPDIR', 'SystemRoot', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP'].flatMap(name => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    return { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home, LANG: 'C.UTF-8', NO_COLOR: '1' }
+  }
+
+  #see(frame: TraceFrame): void {
+    this.frames.push(frame)
+    this.#check.see(frame)
+    const line = JSON.stringify({ ...frame, message: frame.message }).replaceAll(this.workspace, '/workspace')
+    const file = this.#traceFile()
+    this.#written = this.#written.then(() => fs.appendFile(file, `${line}\n`))
+  }
+
+  #traceFile(): string {
+    return path.join(TRACES, `${this.name}-${this.#scenario}.ndjson`)
+  }
+}
+
+const noRecords: SessionRecords = {
+  list: () => [],
+  opened() {},
+  touched() {},
+  capabilities: () => undefined,
+  setCapabilities() {},
+}

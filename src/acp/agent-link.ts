@@ -2,6 +2,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { AgentClosedError, type AgentExit, type AgentLaunch, type ConnectOptions } from './agent.ts'
 import { Connection, type ConnectionHandlers } from './connection.ts'
+import { limitLog } from './log-limit.ts'
 import { AgentProcess, type StopTimes, within } from './transport/agent-process.ts'
 import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader } from './transport/ndjson-reader.ts'
@@ -10,6 +11,8 @@ import { Tail } from './transport/tail.ts'
 
 /** characters of what an agent printed beside the protocol that a failure card shows at most */
 const NOISE_TAIL = 4 * 1024
+/** lines of it that are logged */
+const NOISE_LINES = 1000
 /** How long the second sign of an end may come after the first (exit, end of output), in milliseconds. */
 const END_SPREAD = 1000
 /** How long stderr is read after the end, in milliseconds. */
@@ -37,10 +40,11 @@ export class AgentLink implements Disposable {
   private constructor(process: AgentProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
     const { log, maxFrameBytes, tap } = options
     this.#process = process
+    const logNoise = limitLog(line => log.info(`[stdout] ${line}`), NOISE_LINES)
     const reader = new NdjsonReader(process.stdout, {
       maxFrameBytes,
       onNoise: line => {
-        log.info(`[stdout] ${line}`)
+        logNoise(line)
         this.#noise.append(`${line}\n`)
       },
     })

@@ -8,6 +8,7 @@ import { AgentClosedError } from '../agent.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from '../agent-errors.ts'
 import type { AgentLink } from '../agent-link.ts'
 import type { ConnectionHandlers } from '../connection.ts'
+import { limitLog } from '../log-limit.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -20,7 +21,7 @@ import type {
 } from '../model.ts'
 import { RpcCode } from '../rpc-error.ts'
 import { given } from '../wire/content.ts'
-import { anything, isRecord, maybe, maybeText, readList } from '../wire/lenient.ts'
+import { anything, isRecord, maybe, maybeText, type Report, readList } from '../wire/lenient.ts'
 import { type AskPermission, answerRequest } from './client-requests.ts'
 import { readStart, setOptionResponseSchema } from './config-options.ts'
 import { readAuthMethods, readCapabilities, type WireInitialize } from './initialize.ts'
@@ -36,6 +37,11 @@ const sessionInfoSchema = z.object({
   updatedAt: anything,
 })
 
+/** malformed parts of what an agent sends that are logged */
+const REPORTS = 500
+/** sessions of one agent that are remembered at once */
+const SESSIONS = 10_000
+
 /** What the surface needs of the link to its agent. */
 type Link = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'>
 
@@ -50,12 +56,14 @@ export class AgentV1 implements Agent, ConnectionHandlers {
   readonly #link: Link
   readonly #client: AgentClient
   readonly #log: Logger
+  readonly #report: Report
   readonly #sessions = new Map<string, SessionV1>()
 
   constructor(link: Link, answer: WireInitialize, client: AgentClient, log: Logger) {
     this.#link = link
     this.#client = client
     this.#log = log
+    this.#report = limitLog(problem => log.warn(`Dropped: ${problem}`), REPORTS)
     this.#onUpdate = new Emitter(error => log.error(`Handling an update failed: ${error}`))
     this.onDidClose = link.onDidClose
     this.capabilities = readCapabilities(answer)
@@ -234,8 +242,6 @@ export class AgentV1 implements Agent, ConnectionHandlers {
 
   // ---- parts ---------------------------------------------------------------------------------------------------
 
-  readonly #report = (problem: string): void => this.#log.warn(`Dropped: ${problem}`)
-
   readonly #emit = (sessionId: string, update: SessionUpdate): void => {
     this.#onUpdate.fire({ sessionId, update })
   }
@@ -243,7 +249,10 @@ export class AgentV1 implements Agent, ConnectionHandlers {
   #session(sessionId: string): SessionV1 {
     let session = this.#sessions.get(sessionId)
     if (!session) {
-      session = new SessionV1(sessionId, this.#emit, this.#log)
+      // An agent may make up an id for each update; the oldest go then.
+      const [oldest] = this.#sessions.size < SESSIONS ? [] : this.#sessions.keys()
+      if (oldest !== undefined) this.#sessions.delete(oldest)
+      session = new SessionV1(sessionId, this.#emit, this.#report)
       this.#sessions.set(sessionId, session)
     }
     return session

@@ -1,5 +1,5 @@
-import type { Logger } from '../../common/logger.ts'
 import type { SessionUpdate } from '../model.ts'
+import type { Report } from '../wire/lenient.ts'
 import { SessionOptions } from './session-options.ts'
 import type { UpdateSink } from './update.ts'
 
@@ -12,11 +12,11 @@ export class SessionV1 implements UpdateSink {
   /** The person stopped the running turn. */
   cancelled = false
   readonly emit: (update: SessionUpdate) => void
-  readonly report: (problem: string) => void
+  readonly report: Report
 
-  constructor(sessionId: string, emit: (sessionId: string, update: SessionUpdate) => void, log: Logger) {
+  constructor(sessionId: string, emit: (sessionId: string, update: SessionUpdate) => void, report: Report) {
     this.emit = update => emit(sessionId, update)
-    this.report = problem => log.warn(`Session ${sessionId}: a part of an update was dropped: ${problem}`)
+    this.report = problem => report(`session ${sessionId}: ${problem}`)
     this.options = new SessionOptions(this.report)
   }
 

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import type { SessionUpdate } from '../../../../src/acp/model.ts'
 import { SessionV1 } from '../../../../src/acp/v1/session.ts'
 import { readUpdate } from '../../../../src/acp/v1/update.ts'
-import { silentLogger } from '../../../../src/common/logger.ts'
 
 interface Read {
   updates: SessionUpdate[]
@@ -14,10 +13,11 @@ interface Read {
 function read(...raws: unknown[]): Read {
   const updates: SessionUpdate[] = []
   const problems: string[] = []
-  const session = new SessionV1('s', (_sessionId, update) => updates.push(update), {
-    ...silentLogger,
-    warn: problem => problems.push(problem),
-  })
+  const session = new SessionV1(
+    's',
+    (_sessionId, update) => updates.push(update),
+    problem => problems.push(problem),
+  )
   for (const raw of raws) readUpdate(raw, session)
   return { updates, problems }
 }

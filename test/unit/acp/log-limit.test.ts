@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { limitLog } from '../../../src/acp/log-limit.ts'
+
+describe('limitLog', () => {
+  it('passes on so many messages, says that there are more, and then nothing', () => {
+    const log: string[] = []
+    const write = limitLog(message => log.push(message), 2)
+    for (const message of ['a', 'b', 'c', 'd', 'e']) write(message)
+    assert.deepEqual(log, ['a', 'b', 'c (more of this kind is not logged)'])
+  })
+})

@@ -22,6 +22,7 @@ export interface Part {
 const typescript = 'node_modules/typescript/bin/tsc'
 const mocha = 'node_modules/mocha/bin/mocha.js'
 const tsx = 'node_modules/tsx/dist/cli.mjs'
+const strict = ['--forbid-only', '--no-color']
 const biome = 'node_modules/@biomejs/biome/bin/biome'
 
 const setup = (name: string, run: Part['run'], needs: string[] = []): Part => ({
@@ -47,7 +48,7 @@ const browserParts: Part[] = [
 const browserSuites: Part[] = [
   suite(
     'UI',
-    [mocha, '--forbid-only', '--timeout', '90000', '--slow', '20000', 'test/ui/**/*.test.ts'],
+    [mocha, ...strict, '--timeout', '90000', '--slow', '20000', 'test/ui/**/*.test.ts'],
     ['package', 'install the browser', `install VS Code ${current.version}`],
   ),
   suite(
@@ -82,8 +83,8 @@ export function allParts(): Part[] {
     setup('compile the integration suite', ['esbuild.mjs', '--tests']),
     ...(inBrowser ? browserSuites : desktopSuites),
     suite('agents', [tsx, 'test/agents/run.ts']),
-    suite('unit', [mocha, '--forbid-only', 'test/unit/**/*.test.{ts,tsx}']),
-    suite('package content', [mocha, '--forbid-only', 'test/package/**/*.test.ts'], ['package']),
+    suite('unit', [mocha, ...strict, 'test/unit/**/*.test.{ts,tsx}']),
+    suite('package content', [mocha, ...strict, 'test/package/**/*.test.ts'], ['package']),
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
     check('lint and format', [biome, 'ci', '--colors=off', '.']),

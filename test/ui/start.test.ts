@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('Parley in the workbench', () => {
@@ -27,11 +28,12 @@ describe('Parley in the workbench', () => {
     const expected = commands
       .filter(({ command }) => !conditional.has(command))
       .map(({ category, title }) => `${category}: ${texts[title.slice(1, -1)]}`)
-    const titles = await workbench.commandTitles('Parley: ')
-    assert.deepEqual(
-      expected.filter(title => !titles.includes(title)),
-      [],
-    )
+    const missing = async () => {
+      const titles = await workbench.commandTitles('Parley: ')
+      return expected.filter(title => !titles.includes(title))
+    }
+    // Under load the palette may open before VS Code has read the manifest.
+    await waitFor(`${expected} in the palette`, async () => (await missing()).length === 0)
   })
 
   it('asks the network for nothing', async () => {

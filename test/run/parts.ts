@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
-import { projectDirectory } from '../host/paths.ts'
 import { ensureBrowserPackages } from '../host/system-packages.ts'
 import { current, floor } from '../host/vscode-versions.ts'
 
@@ -88,9 +85,5 @@ export function allParts(): Part[] {
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
     check('lint and format', [biome, 'ci', '--colors=off', '.']),
-  ].filter(
-    ({ run }) =>
-      !Array.isArray(run) ||
-      run.every(file => !/^[^*]*\.ts$/.test(file) || existsSync(join(projectDirectory, file))),
-  )
+  ]
 }

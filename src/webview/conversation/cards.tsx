@@ -1,0 +1,62 @@
+import type { Card } from '../../views/bridge/conversation.ts'
+import { t } from '../l10n.ts'
+import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { useApp } from './context.ts'
+
+/** One clear message: what happened, what more there is to know, what to do. */
+export function CardView({ card }: { card: Card }) {
+  const { host } = useApp()
+  return (
+    <section class={`card card-${card.kind}`} aria-label={card.title}>
+      <div class="card-head">
+        <Icon name={card.kind} class="card-icon" />
+        <div class="card-title" dir="auto">
+          {card.title}
+        </div>
+      </div>
+      <div class="card-text" dir="auto">
+        {card.text}
+      </div>
+      {card.details && card.details.length > 0 && (
+        <details class="fold">
+          <summary>{t('Details')}</summary>
+          {card.details.map(detail => (
+            <div key={detail.label} class="card-detail">
+              <div class="card-detail-label">{detail.label}</div>
+              <pre class="plain-code wrap" tabIndex={0}>
+                {detail.text}
+              </pre>
+            </div>
+          ))}
+        </details>
+      )}
+      {card.buttons.length > 0 && (
+        <div class="card-buttons">
+          {card.buttons.map((button, i) => (
+            <Button
+              key={button.id}
+              primary={i === 0}
+              icon={button.icon}
+              onClick={() => host.card(card.id, button.id)}
+            >
+              {button.label}
+            </Button>
+          ))}
+        </div>
+      )}
+    </section>
+  )
+}
+
+export function Cards() {
+  const { store } = useApp()
+  const cards = store.head.value?.cards ?? []
+  return (
+    <>
+      {cards.map(card => (
+        <CardView key={card.id} card={card} />
+      ))}
+    </>
+  )
+}

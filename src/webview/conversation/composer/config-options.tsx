@@ -1,0 +1,150 @@
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { ConfigOption } from '../../../acp/model.ts'
+import { t } from '../../l10n.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Popup } from '../../ui/popup.tsx'
+import { useApp } from '../context.ts'
+
+const beside = ['mode', 'model', 'thought_level']
+/** More options than this go into a popup, those of a known category last. */
+const mostBeside = 3
+
+/** The session's options: the well-known ones beside the composer, the rest behind a button. */
+export function ConfigOptions() {
+  const { store } = useApp()
+  const head = store.head.value
+  const options = (head?.configOptions ?? []).filter(option => option.type !== 'unknown')
+  const rank = (option: ConfigOption) => {
+    const index = beside.indexOf(option.category ?? '')
+    return index < 0 ? beside.length : index
+  }
+  const sorted = [...options].sort((a, b) => rank(a) - rank(b))
+  const shown = sorted.slice(0, sorted.length <= mostBeside + 1 ? sorted.length : mostBeside)
+  const rest = sorted.slice(shown.length)
+  const pending = head?.pendingOptions ?? []
+  return (
+    <div class="options">
+      {shown.map(option => (
+        <OptionControl key={option.id} option={option} pending={pending.includes(option.id)} />
+      ))}
+      {rest.length > 0 && <MoreOptions options={rest} pending={pending} />}
+    </div>
+  )
+}
+
+function OptionControl({ option, pending }: { option: ConfigOption; pending: boolean }) {
+  if (option.type === 'select') return <SelectOption option={option} pending={pending} />
+  if (option.type === 'boolean') return <BooleanOption option={option} pending={pending} />
+  return null
+}
+
+interface SelectProps {
+  option: ConfigOption & { type: 'select' }
+  pending: boolean
+}
+
+function SelectOption({ option, pending }: SelectProps) {
+  const { host } = useApp()
+  const [open, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = useCallback(() => setOpen(false), [])
+  const current = option.choices.find(choice => choice.value === option.currentValue)
+  const name = current?.name ?? option.currentValue
+  const title = [`${option.name}: ${name}`, current?.description ?? option.description]
+    .filter(Boolean)
+    .join('\n')
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={`option${pending ? ' pending' : ''}`}
+        aria-haspopup="listbox"
+        aria-expanded={open}
+        aria-busy={pending}
+        aria-label={`${option.name}: ${name}`}
+        title={title}
+        onClick={() => setOpen(!open)}
+      >
+        <span class="option-name">{name || option.name}</span>
+        <Icon name="chevron-down" class="option-chevron" />
+      </button>
+      {open && (
+        <Menu
+          anchor={button}
+          label={option.name}
+          choices={option.choices}
+          current={option.currentValue}
+          onChoose={value => host.setOption(option.id, value)}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}
+
+interface BooleanProps {
+  option: ConfigOption & { type: 'boolean' }
+  pending: boolean
+}
+
+function BooleanOption({ option, pending }: BooleanProps) {
+  const { host } = useApp()
+  const on = option.currentValue
+  return (
+    <button
+      type="button"
+      class={`option option-toggle${pending ? ' pending' : ''}`}
+      role="switch"
+      aria-checked={on}
+      aria-busy={pending}
+      title={[option.name, option.description].filter(Boolean).join('\n')}
+      onClick={() => host.setOption(option.id, !on)}
+    >
+      <Icon name={on ? 'check' : 'circle-large-outline'} class="option-mark" />
+      <span class="option-name">{option.name}</span>
+    </button>
+  )
+}
+
+function MoreOptions({ options, pending }: { options: readonly ConfigOption[]; pending: readonly string[] }) {
+  const [open, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = useCallback(() => setOpen(false), [])
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="icon-button"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        aria-label={t('More options')}
+        title={t('More options')}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="settings" />
+      </button>
+      {open && (
+        <Popup
+          anchor={button}
+          onClose={close}
+          class="details more-options"
+          role="dialog"
+          label={t('More options')}
+        >
+          {options.map(option => (
+            <div key={option.id} class="more-option">
+              <div class="more-option-text">
+                <div>{option.name}</div>
+                {option.description && <div class="quiet">{option.description}</div>}
+              </div>
+              <OptionControl option={option} pending={pending.includes(option.id)} />
+            </div>
+          ))}
+        </Popup>
+      )}
+    </>
+  )
+}

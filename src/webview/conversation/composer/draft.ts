@@ -1,0 +1,109 @@
+import { signal } from '@preact/signals'
+import type { Attachment } from '../../../views/bridge/conversation.ts'
+import { vscodeApi } from '../../host/vscode-api.ts'
+
+interface KeptDraft {
+  key: string
+  text: string
+  attachments: Attachment[]
+}
+
+/** Longer than this after the last key a draft is saved, in milliseconds. */
+const delay = 300
+/** Attachments beyond this are not kept through a reload: the state is copied at every change. Characters of JSON. */
+const mostKept = 200_000
+
+/**
+ * What stands in the composer. Kept by conversation: in the host after a pause, in the webview's own state at once, so
+ * that neither a reload nor a crash loses it.
+ */
+export class Draft {
+  readonly text = signal('')
+  readonly attachments = signal<readonly Attachment[]>([])
+  readonly #save: (key: string, text: string) => void
+  #key = ''
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #others = new Map<string, readonly Attachment[]>()
+  /** A prompt is on its way: its text stays until the host took it, also when that begins a new conversation. */
+  #held = false
+
+  constructor(save: (key: string, text: string) => void) {
+    this.#save = save
+    window.addEventListener('pagehide', () => this.flush())
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'hidden') this.flush()
+    })
+  }
+
+  /** A snapshot came: of another conversation, or of this one anew. */
+  show(key: string, saved: string): void {
+    if (key === this.#key) return
+    const first = this.#key === ''
+    if (!first) this.flush()
+    this.#others.set(this.#key, this.attachments.peek())
+    this.#key = key
+    if (this.#held) return
+    const kept = first ? keptDraft() : undefined
+    const mine = kept?.key === key ? kept : undefined
+    this.text.value = mine?.text || saved
+    this.attachments.value = mine?.attachments ?? this.#others.get(key) ?? []
+  }
+
+  setText(text: string): void {
+    if (text === this.text.peek()) return
+    this.text.value = text
+    this.#changed()
+  }
+
+  attach(attachment: Attachment): void {
+    const others = this.attachments.peek().filter(one => one.id !== attachment.id)
+    this.attachments.value = [...others, attachment]
+    this.#changed()
+  }
+
+  detach(id: string): void {
+    this.attachments.value = this.attachments.peek().filter(one => one.id !== id)
+    this.#changed()
+  }
+
+  hold(): void {
+    this.#held = true
+  }
+
+  release(sent: boolean): void {
+    this.#held = false
+    if (sent) {
+      this.text.value = ''
+      this.attachments.value = []
+    }
+    this.#changed()
+    this.flush()
+  }
+
+  /** Saves now what waits to be saved. */
+  flush(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#save(this.#key, this.text.peek())
+  }
+
+  #changed(): void {
+    const attachments = [...this.attachments.peek()]
+    const small = JSON.stringify(attachments).length <= mostKept
+    const state: KeptDraft = { key: this.#key, text: this.text.peek(), attachments: small ? attachments : [] }
+    vscodeApi().setState(state)
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.flush(), delay)
+  }
+}
+
+function keptDraft(): KeptDraft | undefined {
+  const state = vscodeApi().getState()
+  if (typeof state !== 'object' || state === null || !('key' in state) || !('text' in state)) return undefined
+  const { key, text } = state
+  const attachments = 'attachments' in state && Array.isArray(state.attachments) ? state.attachments : []
+  return typeof key === 'string' && typeof text === 'string'
+    ? { key, text, attachments: attachments as Attachment[] }
+    : undefined
+}

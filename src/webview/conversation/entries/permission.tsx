@@ -1,0 +1,232 @@
+import { useRef } from 'preact/hooks'
+import type { PermissionOption } from '../../../acp/model.ts'
+import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import { t } from '../../l10n.ts'
+import { diffOf } from '../../tools/diff.ts'
+import { DiffCounts } from '../../tools/diff-view.tsx'
+import { pretty } from '../../tools/raw.ts'
+import { relativePath } from '../../tools/title.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import type { EntrySlot } from '../slot.ts'
+import { Line } from './line.tsx'
+import { ToolContent } from './tool-call.tsx'
+import { ToolTitle } from './tool-title.tsx'
+
+/** A question the agent waits for: a box while it is open, one line once it is answered. */
+export function Permission({ slot }: { slot: EntrySlot }) {
+  const entry = slot.entry.value as PermissionEntry
+  return entry.outcome ? <Answered slot={slot} entry={entry} /> : <Question slot={slot} entry={entry} />
+}
+
+function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
+  const { store, host } = useApp()
+  const box = useRef<HTMLDivElement>(null)
+  const first = store.waiting.value[0] === slot.id
+  const call = entry.toolCallId === undefined ? undefined : store.toolCall(entry.toolCallId)
+  const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
+  const primary = primaryOption(entry.options)
+
+  return (
+    <div
+      ref={box}
+      class={`permission${first ? ' first' : ''}`}
+      role="group"
+      aria-label={t('Permission needed: {0}', entry.title)}
+      data-request={entry.requestId}
+    >
+      <div class="permission-head">
+        <Icon name="shield" class="permission-icon" />
+        <div class="permission-title" dir="auto">
+          {questionTitle(entry, tool)}
+        </div>
+      </div>
+      {entry.description && (
+        <div class="permission-description" dir="auto">
+          {entry.description}
+        </div>
+      )}
+      <Subject entry={entry} tool={tool} slot={call} />
+      <div class="permission-options">
+        {entry.options.map((option, i) => (
+          <button
+            key={option.optionId}
+            type="button"
+            class={`button ${option === primary ? 'primary' : 'secondary'}`}
+            data-option={i + 1}
+            data-primary={option === primary ? '' : undefined}
+            title={option.name}
+            onClick={() => host.answer(entry.requestId, option.optionId)}
+          >
+            {first && i < 9 && (
+              <span class="key" aria-hidden="true">
+                {i + 1}
+              </span>
+            )}
+            <span class="button-label">{option.name}</span>
+          </button>
+        ))}
+        {entry.options.length === 0 && (
+          <button
+            type="button"
+            class="button secondary"
+            onClick={() => host.answer(entry.requestId, undefined)}
+          >
+            <span class="button-label">{t('Cancel')}</span>
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Enter takes the first option that allows once; never one that allows for good. */
+export function primaryOption(options: readonly PermissionOption[]): PermissionOption | undefined {
+  return options.find(option => option.kind === 'allow_once')
+}
+
+function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined): string {
+  const own = entry.title.trim()
+  if (own !== '' && own !== tool?.title.trim()) return own
+  if (entry.command) return t('Allow running this command?')
+  switch (tool?.toolKind) {
+    case 'execute':
+      return t('Allow running this command?')
+    case 'edit':
+      return t('Allow this edit?')
+    case 'delete':
+      return t('Allow deleting this?')
+    case 'move':
+      return t('Allow moving this?')
+    case 'read':
+    case 'search':
+      return t('Allow reading this?')
+    case 'fetch':
+      return t('Allow fetching this?')
+    case 'switch_mode':
+      return t('Allow switching the mode?')
+    default:
+      return t('Allow this?')
+  }
+}
+
+interface SubjectProps {
+  entry: PermissionEntry
+  tool: ToolCallEntry | undefined
+  slot: EntrySlot | undefined
+}
+
+/** What is asked about, in full: the command and where it runs, the diff, the rest of what the agent told. */
+function Subject({ entry, tool, slot }: SubjectProps) {
+  const { store } = useApp()
+  const roots = store.head.value?.roots
+  const command = entry.command?.command ?? (tool?.toolKind === 'execute' ? plainCommand(tool) : undefined)
+  const place = entry.command?.cwd ?? roots?.cwd
+  const others = tool?.content.filter(content => content.type !== 'terminal') ?? []
+  return (
+    <div class="permission-subject">
+      {command !== undefined && (
+        <pre class="plain-code wrap command" dir="ltr" tabIndex={0}>
+          {command}
+        </pre>
+      )}
+      {command !== undefined && place && (
+        <div class="quiet permission-place" title={place}>
+          {t('in {0}', place === roots?.cwd ? roots.cwdLabel : relativePath(place, roots?.cwd))}
+        </div>
+      )}
+      {command === undefined && tool && tool.title.trim() !== '' && (
+        <div class="permission-tool">
+          <ToolTitle title={tool.title} cwd={roots?.cwd} />
+        </div>
+      )}
+      {tool &&
+        slot &&
+        others.map(content => (
+          <ToolContent
+            key={tool.content.indexOf(content)}
+            slot={slot}
+            content={content}
+            position={tool.content.indexOf(content)}
+          />
+        ))}
+      {entry.subject && (
+        <pre class="plain-code" tabIndex={0}>
+          {pretty(entry.subject.raw).slice(0, 24_000)}
+        </pre>
+      )}
+      {command === undefined &&
+        others.length === 0 &&
+        tool?.rawInput !== undefined &&
+        tool.rawInput !== null && (
+          <pre class="plain-code" tabIndex={0}>
+            {(typeof tool.rawInput === 'string' ? tool.rawInput : pretty(tool.rawInput)).slice(0, 24_000)}
+          </pre>
+        )}
+    </div>
+  )
+}
+
+/** The command of a tool call: agents put it into the title, or into the raw input. */
+function plainCommand(tool: ToolCallEntry): string | undefined {
+  const input = tool.rawInput
+  if (typeof input === 'object' && input !== null && 'command' in input) {
+    const { command } = input
+    if (typeof command === 'string' && command !== '') return command
+    if (Array.isArray(command) && command.every(part => typeof part === 'string')) return command.join(' ')
+  }
+  const title = tool.title.replace(/^`([^`]+)`$/s, '$1').trim()
+  return title === '' ? undefined : title
+}
+
+function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
+  const app = useApp()
+  const call = entry.toolCallId === undefined ? undefined : app.store.toolCall(entry.toolCallId)
+  const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
+  const { outcome } = entry
+  const chosen =
+    outcome?.type === 'selected' ? entry.options.find(one => one.optionId === outcome.optionId) : undefined
+  const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
+  const answer = outcome?.type === 'cancelled' ? t('Cancelled') : (chosen?.name ?? t('Answered'))
+  const about = entry.command?.command ?? (tool?.toolKind === 'execute' ? plainCommand(tool) : undefined)
+  const open = slot.open.value
+  return (
+    <div class="work answered">
+      <Line
+        icon={rejected ? 'circle-slash' : 'pass'}
+        open={open}
+        onToggle={() => app.toggle(slot)}
+        end={tool && <Counts tool={tool} />}
+      >
+        <span class="answer">{answer}</span>
+        <span class="line-aside">
+          <ToolTitle
+            title={about ?? tool?.title ?? entry.title}
+            cwd={app.store.head.value?.roots?.cwd}
+            code={about !== undefined}
+          />
+        </span>
+      </Line>
+      {open && (
+        <div class="work-body">
+          <div dir="auto">{questionTitle(entry, tool)}</div>
+          <Subject entry={entry} tool={tool} slot={call} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Counts({ tool }: { tool: ToolCallEntry }) {
+  let added = 0
+  let removed = 0
+  for (const content of tool.content) {
+    if (content.type !== 'diff') continue
+    for (const change of content.changes) {
+      const diff = diffOf(change, content.patch?.text)
+      added += diff?.added ?? 0
+      removed += diff?.removed ?? 0
+    }
+  }
+  return <DiffCounts added={added} removed={removed} />
+}

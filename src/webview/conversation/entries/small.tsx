@@ -1,0 +1,146 @@
+import type { CompactionEntry, NoticeEntry, TurnEndEntry, UnknownEntry } from '../../../conversation/state.ts'
+import { t } from '../../l10n.ts'
+import { MarkdownText } from '../../markdown/view.tsx'
+import { pretty } from '../../tools/raw.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import { entryDuration } from '../duration.ts'
+import type { EntrySlot } from '../slot.ts'
+import { Line } from './line.tsx'
+
+const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
+
+/** Something the agent tells besides the conversation. */
+export function Notice({ slot }: { slot: EntrySlot }) {
+  const entry = slot.entry.value as NoticeEntry
+  const severity = severityIcons[entry.severity] ? entry.severity : 'info'
+  return (
+    <div class={`notice notice-${severity}`} role="note">
+      <Icon name={severityIcons[severity]!} class="notice-icon" />
+      <div class="notice-text" dir="auto">
+        <div class="notice-title">{entry.title}</div>
+        {entry.description && <MarkdownText text={entry.description} />}
+      </div>
+    </div>
+  )
+}
+
+/** The agent made its context smaller. Its summary follows in rows of its own when it is open. */
+export function Compaction({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const entry = slot.entry.value as CompactionEntry
+  void slot.grown.value
+  const running = entry.status === 'in_progress'
+  const hasSummary = entry.summary.some(block => block.type !== 'text' || block.text.trim() !== '')
+  return (
+    <Line
+      icon={entry.status === 'failed' ? 'error' : 'fold'}
+      iconClass={entry.status === 'failed' ? 'failed' : undefined}
+      title={entry.error}
+      open={slot.open.value}
+      onToggle={hasSummary ? () => app.toggle(slot) : undefined}
+      end={
+        <>
+          {running && <Icon name="loading" class="codicon-modifier-spin" label={t('Running')} />}
+          {entryDuration(entry, running)}
+        </>
+      }
+    >
+      {compactionTitle(entry)}
+    </Line>
+  )
+}
+
+function compactionTitle(entry: CompactionEntry): string {
+  switch (entry.status) {
+    case 'in_progress':
+      return t('Compacting the conversation…')
+    case 'failed':
+      return entry.error
+        ? t('The conversation could not be compacted: {0}', entry.error)
+        : t('The conversation could not be compacted')
+    case 'cancelled':
+      return t('Compacting was cancelled')
+    default:
+      return t('The conversation was compacted')
+  }
+}
+
+/** Stands where a turn ended otherwise than it should. */
+export function TurnEnd({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const entry = slot.entry.value as TurnEndEntry
+  if (entry.error) {
+    const { detail } = entry.error
+    return (
+      <div class="card card-error" role="note">
+        <div class="card-head">
+          <Icon name="error" class="card-icon" />
+          <div class="card-title">{t('The turn ended with an error')}</div>
+        </div>
+        <div class="card-text" dir="auto">
+          {entry.error.message}
+        </div>
+        {detail && (
+          <details
+            class="fold"
+            open={slot.open.value}
+            onToggle={event => {
+              if (event.currentTarget.open !== slot.open.peek()) app.toggle(slot)
+            }}
+          >
+            <summary>{t('Details')}</summary>
+            <pre class="plain-code" tabIndex={0}>
+              {detail}
+            </pre>
+          </details>
+        )}
+      </div>
+    )
+  }
+  const { icon, text } = stopReason(entry.stopReason)
+  return (
+    <div class="turn-end" role="note">
+      <Icon name={icon} />
+      <span>{text}</span>
+    </div>
+  )
+}
+
+function stopReason(reason: string): { icon: string; text: string } {
+  switch (reason) {
+    case 'cancelled':
+      return { icon: 'circle-slash', text: t('You stopped the turn') }
+    case 'max_tokens':
+      return { icon: 'warning', text: t('The turn ended: the token limit was reached') }
+    case 'max_turn_requests':
+      return { icon: 'warning', text: t('The turn ended: the limit of model requests was reached') }
+    case 'refusal':
+      return { icon: 'warning', text: t('The agent refused to go on') }
+    case 'error':
+      return { icon: 'error', text: t('The turn ended with an error') }
+    default:
+      return { icon: 'info', text: t('The turn ended: {0}', reason) }
+  }
+}
+
+/** Something newer than this version of Parley, whole. */
+export function Unknown({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const entry = slot.entry.value as UnknownEntry
+  const open = slot.open.value
+  return (
+    <div class="work">
+      <Line icon="question" open={open} onToggle={() => app.toggle(slot)}>
+        {t('The agent sent something this version does not know: {0}', entry.updateKind)}
+      </Line>
+      {open && (
+        <div class="work-body">
+          <pre class="plain-code" tabIndex={0}>
+            {pretty(entry.raw).slice(0, 50_000)}
+          </pre>
+        </div>
+      )}
+    </div>
+  )
+}

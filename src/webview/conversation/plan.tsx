@@ -1,0 +1,99 @@
+import { useSignal } from '@preact/signals'
+import type { Plan, PlanEntry } from '../../acp/model.ts'
+import { t } from '../l10n.ts'
+import { MarkdownText } from '../markdown/view.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { useApp } from './context.ts'
+
+/** The agent's plans, one line each above the composer until opened. */
+export function Plans() {
+  const { store } = useApp()
+  const plans = (store.head.value?.plans ?? []).filter(plan => plan.entries.length > 0 || plan.markdown)
+  return (
+    <>
+      {plans.map(plan => (
+        <PlanView key={plan.planId} plan={plan} />
+      ))}
+    </>
+  )
+}
+
+function PlanView({ plan }: { plan: Plan }) {
+  const open = useSignal(false)
+  const done = plan.entries.filter(entry => entry.status === 'completed').length
+  const current =
+    plan.entries.find(entry => entry.status === 'in_progress') ??
+    plan.entries.find(entry => entry.status === 'pending')
+  const all = plan.entries.length
+  return (
+    <section class="plan" aria-label={t('Plan')}>
+      <button
+        type="button"
+        class="line bar-line"
+        aria-expanded={open.value}
+        onClick={() => {
+          open.value = !open.value
+        }}
+      >
+        <Icon name="checklist" class="line-icon" />
+        <span class="line-title">
+          {all > 0 ? (
+            <>
+              <span class="plan-count">{t('{0} of {1}', done, all)}</span>
+              <span class="plan-current" dir="auto">
+                {current ? current.content : t('All done')}
+              </span>
+            </>
+          ) : (
+            t('Plan')
+          )}
+        </span>
+        <Icon name="chevron-right" class={`line-chevron${open.value ? ' open up' : ''}`} />
+      </button>
+      {open.value && (
+        <div class="plan-body" tabIndex={0} role="group" aria-label={t('Plan')}>
+          {plan.markdown && <MarkdownText text={plan.markdown} />}
+          {all > 0 && (
+            <ol class="plan-entries">
+              {plan.entries.map((entry, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: steps have no id and keep their order
+                <Step key={i} entry={entry} />
+              ))}
+            </ol>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
+
+const icons: Record<string, string> = {
+  pending: 'circle-large-outline',
+  in_progress: 'play-circle',
+  completed: 'pass',
+  cancelled: 'circle-slash',
+}
+
+function statusName(status: PlanEntry['status']): string {
+  switch (status) {
+    case 'pending':
+      return t('To do')
+    case 'in_progress':
+      return t('In progress')
+    case 'completed':
+      return t('Done')
+    case 'cancelled':
+      return t('Cancelled')
+    default:
+      return status
+  }
+}
+
+function Step({ entry }: { entry: PlanEntry }) {
+  return (
+    <li class={`plan-entry plan-${entry.status}`}>
+      <Icon name={icons[entry.status] ?? 'circle-large-outline'} label={statusName(entry.status)} />
+      <span dir="auto">{entry.content}</span>
+    </li>
+  )
+}

@@ -1,0 +1,165 @@
+import type { Entry } from '../../conversation/state.ts'
+import type { WindowItem } from '../list/window.ts'
+import type { EntrySlot } from './slot.ts'
+
+/** Space above a row: steps of the 4 px grid. */
+export type Gap = 0 | 2 | 4 | 8 | 12 | 16 | 24
+
+interface RowBase extends WindowItem {
+  gap: Gap
+}
+/** A row about one entry as a whole. */
+export interface EntryRow extends RowBase {
+  kind: 'prompt' | 'thought' | 'tool' | 'permission' | 'notice' | 'compaction' | 'turn_end' | 'unknown'
+  slot: EntrySlot
+  /** inside an opened run */
+  nested: boolean
+}
+/** One markdown block of a text. */
+export interface MarkdownRow extends RowBase {
+  kind: 'markdown'
+  slot: EntrySlot
+  /** position of the text among the entry's content blocks */
+  block: number
+  /** position of the markdown block in the text */
+  part: number
+}
+/** A content block that is not text. */
+export interface ContentRow extends RowBase {
+  kind: 'content'
+  slot: EntrySlot
+  block: number
+}
+/** Several reads and searches in a row, folded into one line. */
+export interface RunRow extends RowBase {
+  kind: 'run'
+  slots: readonly EntrySlot[]
+}
+/** An entry that was not fetched yet. */
+export interface MissingRow extends RowBase {
+  kind: 'missing'
+  entryIndex: number
+}
+export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | MissingRow
+
+/** The rows of one entry, without gaps. */
+export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
+  const entry = slot.entry.peek()
+  switch (entry.kind) {
+    case 'message':
+      if (entry.role === 'user') return entry.blocks.length > 0 ? [entryRow(slot, 'prompt', 40)] : []
+      if (entry.role === 'thought') {
+        if (!hasContent(entry)) return []
+        const head = entryRow(slot, 'thought', 24)
+        return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
+      }
+      return contentRows(slot)
+    case 'compaction': {
+      const head = entryRow(slot, 'compaction', 24)
+      return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
+    }
+    case 'tool_call':
+      return [entryRow(slot, 'tool', slot.open.peek() ? 120 : 24, nested)]
+    case 'permission':
+      return [entryRow(slot, 'permission', entry.outcome ? 24 : 140)]
+    case 'notice':
+      return [entryRow(slot, 'notice', 24)]
+    case 'turn_end':
+      return [entryRow(slot, 'turn_end', 24)]
+    case 'unknown':
+      return [entryRow(slot, 'unknown', 24)]
+  }
+}
+
+/** The rows of the markdown blocks `from` and after of one text. */
+export function markdownRows(slot: EntrySlot, block: number, from = 0): Row[] {
+  const blocks = slot.documents[block]?.blocks ?? []
+  return blocks.slice(from).map((part): Row => {
+    const key = `${slot.id}/${block}/${part.index}`
+    return {
+      kind: 'markdown',
+      slot,
+      block,
+      part: part.index,
+      key,
+      gap: 8,
+      height: estimate(part.source),
+      measured: false,
+      index: -1,
+    }
+  })
+}
+
+function contentRows(slot: EntrySlot): Row[] {
+  const entry = slot.entry.peek()
+  const blocks = entry.kind === 'message' ? entry.blocks : entry.kind === 'compaction' ? entry.summary : []
+  return blocks.flatMap((content, block): Row[] => {
+    if (content.type === 'text') return markdownRows(slot, block)
+    const key = `${slot.id}/${block}`
+    return [{ kind: 'content', slot, block, key, gap: 8, height: 40, measured: false, index: -1 }]
+  })
+}
+
+function entryRow(slot: EntrySlot, kind: EntryRow['kind'], height: number, nested = false): EntryRow {
+  return { kind, slot, nested, key: slot.id, gap: 0, height, measured: false, index: -1 }
+}
+
+export function runRow(slots: readonly EntrySlot[]): RunRow {
+  const key = `run/${slots[0]!.id}`
+  return { kind: 'run', slots, key, gap: 0, height: 24, measured: false, index: -1 }
+}
+
+export function missingRow(entryIndex: number): MissingRow {
+  return {
+    kind: 'missing',
+    entryIndex,
+    key: `missing/${entryIndex}`,
+    gap: 0,
+    height: 64,
+    measured: false,
+    index: -1,
+  }
+}
+
+function hasContent(entry: Extract<Entry, { kind: 'message' }>): boolean {
+  return entry.blocks.some(block => block.type !== 'text' || block.text.trim() !== '')
+}
+
+/** A guess in pixels at the height of a markdown block: 20 a line, 70 characters in one. */
+function estimate(source: string): number {
+  let lines = 0
+  for (const line of source.trim().split('\n', 200)) lines += Math.max(1, Math.ceil(line.length / 70))
+  return lines * 20
+}
+
+/** A line that stands for work: stacked closely with its like. */
+function isLine(row: Row): boolean {
+  switch (row.kind) {
+    case 'thought':
+    case 'tool':
+    case 'run':
+    case 'compaction':
+    case 'unknown':
+    case 'turn_end':
+      return true
+    case 'permission': {
+      const entry = row.slot.entry.peek()
+      return entry.kind === 'permission' && entry.outcome !== undefined
+    }
+    default:
+      return false
+  }
+}
+
+/** The space between a row and the one before it: 8 px in a message, 16 between messages, 24 between turns. */
+export function gapBetween(before: Row | undefined, row: Row): Gap {
+  if (!before) return 12
+  if (row.kind === 'prompt') return before.kind === 'prompt' ? 8 : 24
+  if (before.kind === 'prompt') return 16
+  const slot = 'slot' in row ? row.slot : undefined
+  const same = slot !== undefined && 'slot' in before && before.slot === slot
+  if (same) return before.kind === 'thought' || before.kind === 'compaction' ? 4 : 8
+  if (isLine(before) && isLine(row)) return 0
+  if (isLine(before) || isLine(row) || row.kind === 'permission' || before.kind === 'permission') return 8
+  return 16
+}

@@ -1,0 +1,52 @@
+/**
+ * Every sentence the webviews show goes through {@link t}. English is the key; the host injects the translations as
+ * `<script type="application/json" id="l10n">{"English": "translated"}</script>`.
+ */
+let bundle: Readonly<Record<string, string>> = {}
+let locale = 'en'
+
+export function setBundle(translations: Readonly<Record<string, string>>, language: string): void {
+  bundle = translations
+  locale = language
+}
+
+/** The sentence in the person's language; `{0}`, `{1}`, … are replaced by the arguments. */
+export function t(message: string, ...args: ReadonlyArray<string | number>): string {
+  const text = bundle[message] ?? message
+  if (args.length === 0) return text
+  return text.replace(/\{(\d+)\}/g, (whole, index) => {
+    const value = args[Number(index)]
+    return value === undefined ? whole : String(value)
+  })
+}
+
+/** One of two sentences by number; both take the number as `{0}`. */
+export function plural(count: number, one: string, many: string): string {
+  return t(count === 1 ? one : many, formatNumber(count))
+}
+
+/** The language for `Intl`, as a BCP 47 tag. */
+export function language(): string {
+  return locale
+}
+
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat(locale).format(value)
+}
+
+/** Seconds in words short enough for the right of a row: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000
+  if (seconds < 9.95) return t('{0} s', new Intl.NumberFormat(locale, oneDecimal).format(seconds))
+  return formatSeconds(Math.round(seconds))
+}
+
+/** Like {@link formatDuration} in whole seconds, for a clock that ticks. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds))
+  if (whole < 60) return t('{0} s', whole)
+  if (whole < 3600) return t('{0} min {1} s', Math.floor(whole / 60), whole % 60)
+  return t('{0} h {1} min', Math.floor(whole / 3600), Math.floor((whole % 3600) / 60))
+}
+
+const oneDecimal: Intl.NumberFormatOptions = { minimumFractionDigits: 1, maximumFractionDigits: 1 }

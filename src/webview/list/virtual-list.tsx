@@ -1,0 +1,84 @@
+import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { ListController } from './controller.ts'
+import type { ListWindow, WindowItem } from './window.ts'
+
+interface VirtualListProps<T extends WindowItem> {
+  window: ListWindow<T>
+  controller: ListController<T>
+  /** changes when rows came, went or moved */
+  version: Signal<number>
+  class: string
+  label: string
+  role: 'log' | 'list' | 'listbox'
+  rowClass: (item: T) => string
+  renderRow: (item: T) => ComponentChildren
+  /** above and under the rows, scrolling with them */
+  header?: ComponentChildren
+  footer?: ComponentChildren
+}
+
+/** A list of any length of which only the rows near the view are in the page. */
+export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
+  const { window: rows, controller } = props
+  void props.version.value
+  const { start, end } = controller.range.value
+  const element = useRef<HTMLDivElement>(null)
+  const top = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const bottom = useRef<HTMLDivElement>(null)
+
+  useLayoutEffect(
+    () => controller.attach(element.current!, top.current!, content.current!, bottom.current!),
+    [controller],
+  )
+  useLayoutEffect(() => controller.settle())
+
+  const mounted = rows.items.slice(start, Math.min(end, rows.count))
+  return (
+    <div
+      ref={element}
+      class={`list ${props.class}`}
+      role={props.role}
+      aria-label={props.label}
+      aria-live="off"
+      tabIndex={0}
+      onScroll={() => controller.onScroll()}
+      onWheel={event => controller.onWheel(event)}
+    >
+      <div ref={content} class="list-content">
+        {props.header}
+        <div ref={top} class="list-space" aria-hidden="true" />
+        {mounted.map(item => (
+          <ListRow
+            key={item.key}
+            item={item}
+            controller={controller}
+            class={props.rowClass(item)}
+            renderRow={props.renderRow}
+          />
+        ))}
+        <div ref={bottom} class="list-space" aria-hidden="true" />
+        {props.footer}
+      </div>
+    </div>
+  )
+}
+
+interface ListRowProps<T extends WindowItem> {
+  item: T
+  controller: ListController<T>
+  class: string
+  renderRow: (item: T) => ComponentChildren
+}
+
+function ListRow<T extends WindowItem>({ item, controller, class: className, renderRow }: ListRowProps<T>) {
+  const element = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => controller.mount(element.current!, item), [controller, item])
+  return (
+    <div ref={element} class={className}>
+      {renderRow(item)}
+    </div>
+  )
+}

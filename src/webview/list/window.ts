@@ -1,0 +1,109 @@
+/** One row of a long list. `height` is an estimate until the row was measured. Heights in CSS pixels, gaps included. */
+export interface WindowItem {
+  readonly key: string
+  height: number
+  measured: boolean
+  /** its position now; kept by the window */
+  index: number
+}
+
+/** A row, and how far below its upper edge the view begins: what stays in place when heights above it change. */
+export interface Anchor<T extends WindowItem> {
+  item: T
+  delta: number
+}
+
+export interface Range {
+  /** first row */
+  start: number
+  /** row after the last */
+  end: number
+}
+
+/**
+ * Which rows of a long list are near the view, and where each begins. Heights may change at any time; a change costs what
+ * lies between it and the row asked for next, so appending at the end of a long list costs nothing.
+ */
+export class ListWindow<T extends WindowItem> {
+  readonly #items: T[] = []
+  #offsets = new Float64Array(64)
+  /** offsets up to this index are right; `#offsets[count]` is the height of all */
+  #valid = 0
+
+  get items(): readonly T[] {
+    return this.#items
+  }
+
+  get count(): number {
+    return this.#items.length
+  }
+
+  get height(): number {
+    return this.offsetOf(this.#items.length)
+  }
+
+  splice(start: number, remove: number, add: readonly T[]): void {
+    for (const item of this.#items.slice(start, start + remove)) item.index = -1
+    if (start === this.#items.length) for (const item of add) this.#items.push(item)
+    else this.#items.splice(start, remove, ...add)
+    const end = remove === add.length ? start + add.length : this.#items.length
+    for (let i = start; i < end; i++) this.#items[i]!.index = i
+    this.#invalidate(start)
+  }
+
+  setHeight(item: T, height: number): void {
+    item.measured = true
+    if (item.height === height) return
+    item.height = height
+    if (item.index >= 0) this.#invalidate(item.index)
+  }
+
+  /** Where the row begins, from the top of the list. */
+  offsetOf(index: number): number {
+    const to = Math.min(index, this.#items.length)
+    if (to > this.#valid) {
+      if (this.#offsets.length <= this.#items.length) this.#growOffsets()
+      for (let i = this.#valid; i < to; i++) this.#offsets[i + 1] = this.#offsets[i]! + this.#items[i]!.height
+      this.#valid = to
+    }
+    return this.#offsets[to]!
+  }
+
+  /** The row at a distance from the top of the list; the nearest one when there is none. */
+  indexAt(offset: number): number {
+    let low = 0
+    let high = this.#items.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.offsetOf(middle) <= offset) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /** The rows that touch the part of the list from `top` to `bottom`. */
+  range(top: number, bottom: number): Range {
+    if (this.#items.length === 0) return { start: 0, end: 0 }
+    return { start: this.indexAt(Math.max(0, top)), end: this.indexAt(Math.max(0, bottom)) + 1 }
+  }
+
+  anchorAt(top: number): Anchor<T> | undefined {
+    const item = this.#items[this.indexAt(top)]
+    return item && { item, delta: top - this.offsetOf(item.index) }
+  }
+
+  /** Where to scroll to so that the anchor is where it was; `undefined` when its row is gone. */
+  topOf(anchor: Anchor<T>): number | undefined {
+    return anchor.item.index < 0 ? undefined : this.offsetOf(anchor.item.index) + anchor.delta
+  }
+
+  #invalidate(from: number): void {
+    if (from < this.#valid) this.#valid = from
+  }
+
+  #growOffsets(): void {
+    const larger = new Float64Array(Math.max(this.#items.length + 1, this.#offsets.length * 2))
+    larger.set(this.#offsets.subarray(0, this.#valid + 1))
+    this.#offsets = larger
+  }
+}

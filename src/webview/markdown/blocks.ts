@@ -1,0 +1,249 @@
+import { markdown } from './parser.ts'
+
+/** One top-level block of a markdown text that may still be growing. */
+export interface MarkdownBlock {
+  /** position among the blocks of the text; never changes */
+  readonly index: number
+  /** markdown-it's name of it: `paragraph`, `fence`, `bullet_list`, … */
+  type: string
+  /** its own lines, with the blank lines and link definitions before it */
+  source: string
+  /** Nothing that comes later changes it any more (a link definition apart: see {@link BlockStream.flush}). */
+  closed: boolean
+  /** Increases whenever its HTML may be another one. */
+  version: number
+}
+
+/** What one `flush` changed: indexes of blocks that are new or have another source, in rising order. */
+export interface BlockChanges {
+  changed: number[]
+  /** number of blocks before the flush */
+  before: number
+}
+
+interface Reference {
+  href: string
+  title: string
+}
+interface Group {
+  type: string
+  /** line after its last */
+  end: number
+}
+interface OpenFence {
+  close: RegExp
+  /** where in the tail the first line not yet searched for the end of the fence begins */
+  searched: number
+}
+
+/**
+ * Splits a growing markdown text into top-level blocks so that a closed block is never looked at again. CommonMark
+ * decides block structure line by line: once another top-level block began in a complete line, the ones before it are
+ * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text.
+ *
+ * The one thing that reaches back is a link definition (`[label]: address`): blocks that asked for a label are
+ * remembered, and get a new version when its definition comes or changes.
+ *
+ * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence.
+ */
+export class BlockStream {
+  readonly blocks: MarkdownBlock[] = []
+  #closed = 0
+  /** source after the last closed block */
+  #tail = ''
+  /** a `\r` at the end of what came, whose `\n` may follow */
+  #carriage = false
+  #dirty = false
+  #newline = false
+  #fence: OpenFence | undefined
+  readonly #definitions = new Map<string, Reference>()
+  #tailDefinitions = new Map<string, Reference>()
+  /** labels defined by blocks that the running flush closed */
+  readonly #fresh = new Set<string>()
+  /** by label: the closed blocks that asked for it */
+  readonly #askers = new Map<string, Set<number>>()
+
+  append(text: string): void {
+    if (text === '') return
+    let more = this.#carriage ? `\r${text}` : text
+    this.#carriage = more.endsWith('\r')
+    if (this.#carriage) more = more.slice(0, -1)
+    if (more.includes('\r')) more = more.replace(/\r\n?/g, '\n')
+    if (more.includes('\n')) this.#newline = true
+    this.#tail += more
+    this.#dirty = true
+  }
+
+  /** Characters that a flush would look at. */
+  get pendingCost(): number {
+    return this.#fence ? this.#tail.length - this.#fence.searched : this.#tail.length
+  }
+
+  /** Parses what was appended since the last flush. */
+  flush(): BlockChanges {
+    const before = this.blocks.length
+    if (!this.#dirty) return { changed: [], before }
+    this.#dirty = false
+    if (this.#fence && this.#growFence(this.#fence)) return { changed: [this.#closed], before }
+    const firstOpen = this.#closed
+    if (this.#newline) this.#close()
+    this.#newline = false
+    const changed = new Set<number>()
+    for (let i = firstOpen; i < this.#closed; i++) changed.add(i)
+    this.#parseTail(changed)
+    return { changed: [...changed].sort((a, b) => a - b), before }
+  }
+
+  /** The HTML of one block, not sanitised. */
+  html(block: MarkdownBlock): string {
+    const references = new Proxy({} as Record<string, Reference>, {
+      get: (_target, label) => {
+        if (typeof label !== 'string') return undefined
+        if (block.closed) this.#remember(label, block.index)
+        return this.#definitions.get(label) ?? this.#tailDefinitions.get(label)
+      },
+      set: () => true,
+    })
+    return markdown.render(block.source, { references })
+  }
+
+  /** Appends to an open fence without parsing; false when the fence may have ended. */
+  #growFence(fence: OpenFence): boolean {
+    const complete = this.#tail.lastIndexOf('\n') + 1
+    const lines = this.#tail.slice(fence.searched)
+    // the last line too: it may be the end of the fence already
+    for (const line of lines.split('\n')) {
+      if (fence.close.test(line)) {
+        this.#fence = undefined
+        return false
+      }
+    }
+    fence.searched = Math.max(fence.searched, complete)
+    const block = this.blocks[this.#closed]!
+    block.source = this.#tail
+    block.version++
+    this.#newline = false
+    return true
+  }
+
+  /** Moves every block that is settled from the tail to the closed ones. */
+  #close(): void {
+    const complete = this.#tail.slice(0, this.#tail.lastIndexOf('\n') + 1)
+    const groups = topLevel(complete, {})
+    if (groups.length < 2) return
+    const lines = lineStarts(complete)
+    let from = 0
+    for (const group of groups.slice(0, -1)) {
+      const to = lines[group.end] ?? complete.length
+      const source = complete.slice(from, to)
+      this.#define(source)
+      this.#put(this.#closed, group.type, source, true)
+      this.#closed++
+      from = to
+    }
+    this.#tail = this.#tail.slice(from)
+  }
+
+  #define(source: string): void {
+    if (!source.includes(']:')) return
+    const references: Record<string, Reference> = {}
+    topLevel(source, references)
+    for (const [label, reference] of Object.entries(references)) {
+      if (this.#definitions.has(label)) continue
+      this.#definitions.set(label, reference)
+      this.#fresh.add(label)
+    }
+  }
+
+  #parseTail(changed: Set<number>): void {
+    const references: Record<string, Reference> = {}
+    const groups = topLevel(this.#tail, references)
+    const lines = lineStarts(this.#tail)
+    let from = 0
+    for (const [offset, group] of groups.entries()) {
+      const last = offset === groups.length - 1
+      const to = last ? this.#tail.length : (lines[group.end] ?? this.#tail.length)
+      const index = this.#closed + offset
+      if (this.#put(index, group.type, this.#tail.slice(from, to), false)) changed.add(index)
+      from = to
+    }
+    const count = this.#closed + groups.length
+    for (let i = count; i < this.blocks.length; i++) changed.add(i)
+    this.blocks.length = count
+    this.#fence = groups.length === 1 && groups[0]!.type === 'fence' ? openFence(this.#tail) : undefined
+    this.#relink(references, changed)
+  }
+
+  #put(index: number, type: string, source: string, closed: boolean): boolean {
+    const block = this.blocks[index]
+    if (!block) {
+      this.blocks.push({ index, type, source, closed, version: 0 })
+      return true
+    }
+    if (block.source === source && block.closed === closed && block.type === type) return false
+    block.type = type
+    block.source = source
+    block.closed = closed
+    block.version++
+    return true
+  }
+
+  #remember(label: string, index: number): void {
+    let askers = this.#askers.get(label)
+    if (!askers) this.#askers.set(label, (askers = new Set()))
+    askers.add(index)
+  }
+
+  /** Gives a new version to the blocks that asked for a label whose definition is another one now. */
+  #relink(references: Record<string, Reference>, changed: Set<number>): void {
+    const now = new Map(Object.entries(references).filter(([label]) => !this.#definitions.has(label)))
+    const before = this.#tailDefinitions
+    this.#tailDefinitions = now
+    if (now.size === 0 && before.size === 0 && this.#fresh.size === 0) return
+    const labels = new Set([...now.keys(), ...before.keys(), ...this.#fresh])
+    this.#fresh.clear()
+    for (const label of labels) {
+      const is = now.get(label) ?? this.#definitions.get(label)
+      const was = before.get(label)
+      if (is?.href === was?.href && is?.title === was?.title) continue
+      for (const index of this.#askers.get(label) ?? []) {
+        this.blocks[index]!.version++
+        changed.add(index)
+      }
+      for (let i = this.#closed; i < this.blocks.length; i++) {
+        this.blocks[i]!.version++
+        changed.add(i)
+      }
+    }
+  }
+}
+
+/** The top-level blocks of a text, block structure only; definitions found are put into `references`. */
+function topLevel(source: string, references: Record<string, Reference>): Group[] {
+  const tokens: ReturnType<typeof markdown.parse> = []
+  markdown.block.parse(source.replace(/\0/g, '\uFFFD'), markdown, { references }, tokens)
+  const groups: Group[] = []
+  for (const token of tokens) {
+    if (token.level !== 0 || token.nesting < 0 || !token.map || token.type === 'reference_definition')
+      continue
+    groups.push({ type: token.type.replace(/_open$/, ''), end: token.map[1] })
+  }
+  return groups
+}
+
+function lineStarts(source: string): number[] {
+  const starts = [0]
+  for (let at = source.indexOf('\n'); at >= 0; at = source.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}
+
+/** The fence that `source` is, when its end has not come. */
+function openFence(source: string): OpenFence | undefined {
+  const opening = /^(?:[ \t]*\n)* {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(source)
+  if (!opening) return undefined
+  const marker = opening[1]!
+  const close = new RegExp(`^ {0,3}${marker[0]}{${marker.length},}[ \\t]*$`)
+  const rest = source.slice(opening[0].length)
+  if (rest.split('\n').some(line => close.test(line))) return undefined
+  return { close, searched: source.lastIndexOf('\n') + 1 }
+}

@@ -1,0 +1,46 @@
+import type { MarkdownDocument } from './document.ts'
+import { morphChildren } from './morph.ts'
+
+/** A growing code block is coloured at every step up to this length, then only plain text is added until it closes. */
+const colouredWhileOpen = 6000
+
+/** what each element shows: which block, in which version */
+const drawn = new WeakMap<Element, { document: MarkdownDocument; part: number; version: number }>()
+
+/** Draws a block into its element; nothing happens when it is there already. */
+export function drawBlock(element: HTMLElement, document: MarkdownDocument, part: number): void {
+  const block = document.blocks[part]
+  if (!block) return
+  const before = drawn.get(element)
+  const same = before?.document === document && before.part === part
+  if (same && before.version === block.version) return
+  const start = performance.now()
+  drawn.set(element, { document, part, version: block.version })
+  if (!(same && block.type === 'fence' && !block.closed && growCode(element, block.source))) {
+    const html = document.html(part)
+    if (same) {
+      const template = element.ownerDocument.createElement('template')
+      template.innerHTML = html
+      morphChildren(element, template.content)
+    } else element.innerHTML = html
+  }
+  if (!block.closed) document.spent(performance.now() - start)
+}
+
+/** by code element that grew: how many characters it shows */
+const shownLength = new WeakMap<Element, number>()
+
+/** Adds to a long open fence what is new; false when it has to be drawn as a whole. */
+function growCode(element: HTMLElement, source: string): boolean {
+  if (source.length < colouredWhileOpen || !/^(?:[ \t]*\n)*(?:```|~~~)/.test(source)) return false
+  const code = element.querySelector('code')
+  if (!code) return false
+  const start = source.indexOf('\n', source.search(/\S/)) + 1
+  const text = source.slice(start)
+  const shown = shownLength.get(code) ?? code.textContent?.length ?? 0
+  shownLength.set(code, Math.max(shown, text.length))
+  const last = code.lastChild
+  if (last instanceof Text) last.appendData(text.slice(shown))
+  else code.append(text.slice(shown))
+  return true
+}

@@ -1,0 +1,44 @@
+import { useSignalEffect } from '@preact/signals'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { MarkdownDocument } from './document.ts'
+import { drawBlock } from './draw.ts'
+
+interface BlockProps {
+  document: MarkdownDocument
+  /** position of the block in its text */
+  part: number
+}
+
+/** One block of a text. Only it is drawn again when it changes, and what it shows already stays. */
+export function MarkdownBlockView({ document: text, part }: BlockProps) {
+  const element = useRef<HTMLDivElement>(null)
+  // at once, so that the row is measured with its content
+  useLayoutEffect(() => drawBlock(element.current!, text, part), [text, part])
+  useSignalEffect(() => {
+    void text.watch(part).value
+    if (element.current) drawBlock(element.current, text, part)
+  })
+  return <div ref={element} class="prose" dir="auto" />
+}
+
+interface TextProps {
+  text: string
+  class?: string
+}
+
+/** A whole text that does not grow. */
+export function MarkdownText({ text, class: className }: TextProps) {
+  const whole = useMemo(() => {
+    const document = new MarkdownDocument()
+    document.append(text)
+    document.flush()
+    return document
+  }, [text])
+  return (
+    <div class={`markdown-text${className ? ` ${className}` : ''}`}>
+      {whole.blocks.map(block => (
+        <MarkdownBlockView key={block.index} document={whole} part={block.index} />
+      ))}
+    </div>
+  )
+}

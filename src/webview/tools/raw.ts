@@ -1,0 +1,44 @@
+/** What a tool's raw output says in words, whatever shape the agent gave it; `undefined` when there is nothing. */
+export function rawText(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const bytes = byteArray(value)
+  if (bytes) return new TextDecoder().decode(bytes)
+  if (Array.isArray(value)) {
+    const parts = value.map(textIn)
+    return parts.every(part => part !== undefined) && parts.length > 0 ? parts.join('\n') : pretty(value)
+  }
+  return textIn(value) ?? pretty(value)
+}
+
+/** JSON as a person reads it. */
+export function pretty(value: unknown): string {
+  try {
+    return JSON.stringify(value, undefined, 2) ?? String(value)
+  } catch {
+    return String(value)
+  }
+}
+
+function byteArray(value: unknown): Uint8Array | undefined {
+  if (!Array.isArray(value) || value.length < 8) return undefined
+  const bytes = value.every(
+    item => typeof item === 'number' && Number.isInteger(item) && item >= 0 && item < 256,
+  )
+  return bytes ? Uint8Array.from(value as number[]) : undefined
+}
+
+const textKeys = ['output', 'stdout', 'text', 'content', 'result', 'message', 'error', 'stderr'] as const
+
+/** The text of an object that is little more than a text. */
+function textIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const object = value as Record<string, unknown>
+  const texts = textKeys.flatMap(key => {
+    const text = object[key]
+    return typeof text === 'string' && text.trim() !== '' ? [text] : []
+  })
+  return texts.length > 0 ? texts.join('\n') : undefined
+}

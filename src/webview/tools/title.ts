@@ -1,0 +1,49 @@
+/** A tool call's title, cut where an ellipsis does the least harm: `tail` stays visible, `head` gives way. */
+export interface TitleParts {
+  head: string
+  tail: string
+  /** The title is a command or a piece of code. */
+  code: boolean
+  /** the whole, on one line, for the tooltip */
+  full: string
+}
+
+/** A path inside a text: at least one separator, no white space; not the address of a page. */
+const pathInText =
+  /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+[\\/])+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
+
+/**
+ * Splits a title so that the name of the file it is about survives: `Edit src/a/` + `parser.ts`. Paths under the session's
+ * directory are said relative to it; backticks around code are taken away.
+ */
+export function titleParts(title: string, cwd: string | undefined): TitleParts {
+  let text = title.replace(/\s+/g, ' ').trim()
+  const code = /^`[^`]+`$/.test(text)
+  if (code) text = text.slice(1, -1)
+  else text = text.replace(/`([^`]+)`/g, '$1')
+  text = text.replace(pathInText, path => relativePath(path, cwd))
+  const last = [...text.matchAll(pathInText)].at(-1)
+  if (!last) return { head: '', tail: text, code, full: text }
+  const end = last.index + last[0].length
+  const slash = Math.max(last[0].lastIndexOf('/'), last[0].lastIndexOf('\\'))
+  const cut = last.index + slash + 1
+  // a long command with a path in its middle is cut at its end, like any text
+  if (text.length - end > 60) return { head: '', tail: text, code, full: text }
+  return { head: text.slice(0, cut), tail: text.slice(cut), code, full: text }
+}
+
+/** The path as seen from `cwd`, when it is inside; with the separators it came with. */
+export function relativePath(path: string, cwd: string | undefined): string {
+  const plain = path.replace(/^file:\/\//, '')
+  if (!cwd) return plain
+  const root = cwd.replace(/[\\/]+$/, '')
+  if (root === '' || plain.length <= root.length + 1) return plain
+  const windows = /^[A-Za-z]:/.test(root)
+  const starts = windows ? plain.toLowerCase().startsWith(root.toLowerCase()) : plain.startsWith(root)
+  return starts && /[\\/]/.test(plain[root.length]!) ? plain.slice(root.length + 1) : plain
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren, Ref } from 'preact'
+import { Icon } from './icon.tsx'
+
+interface IconButtonProps {
+  icon: string
+  label: string
+  onClick: (event: MouseEvent) => void
+  disabled?: boolean
+  class?: string
+  pressed?: boolean
+}
+
+/** A square button with an icon, as in VS Code's toolbars. */
+export function IconButton({ icon, label, onClick, disabled, class: className, pressed }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`icon-button${className ? ` ${className}` : ''}`}
+      title={label}
+      aria-label={label}
+      aria-pressed={pressed}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+}
+
+interface ButtonProps {
+  children: ComponentChildren
+  onClick: () => void
+  primary?: boolean
+  icon?: string
+  title?: string
+  disabled?: boolean
+  class?: string
+  buttonRef?: Ref<HTMLButtonElement>
+}
+
+export function Button({
+  children,
+  onClick,
+  primary,
+  icon,
+  title,
+  disabled,
+  class: className,
+  buttonRef,
+}: ButtonProps) {
+  return (
+    <button
+      ref={buttonRef}
+      type="button"
+      class={`button ${primary ? 'primary' : 'secondary'}${className ? ` ${className}` : ''}`}
+      title={title}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      {icon && <Icon name={icon} />}
+      <span class="button-label">{children}</span>
+    </button>
+  )
+}

@@ -1,0 +1,24 @@
+interface IconProps {
+  /** a codicon's name, without the prefix */
+  name: string
+  class?: string
+  /** Said by a screen reader; without it the icon is decoration. */
+  label?: string
+}
+
+export function Icon({ name, class: className, label }: IconProps) {
+  const classes = `codicon codicon-${name}${className ? ` ${className}` : ''}`
+  return label ? (
+    <span class={classes} role="img" aria-label={label} title={label} />
+  ) : (
+    <span class={classes} aria-hidden="true" />
+  )
+}
+
+/** An agent's icon: a codicon, or an image the host gave. */
+export function AgentIcon({ icon }: { icon: string | undefined }) {
+  if (icon && /^(?:data:image\/|https?:|vscode-|file:)/.test(icon)) {
+    return <img class="agent-image" src={icon} alt="" aria-hidden="true" />
+  }
+  return <Icon name={icon && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'} class="agent-icon" />
+}

@@ -1,0 +1,190 @@
+import type { RefObject } from 'preact'
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { t } from '../l10n.ts'
+import { type MenuChoice, matchChoices } from './choices.ts'
+import { Icon } from './icon.tsx'
+import { Popup } from './popup.tsx'
+
+interface MenuProps {
+  anchor: RefObject<HTMLElement | null>
+  label: string
+  choices: readonly MenuChoice[]
+  /** the value that is chosen now */
+  current?: string
+  onChoose: (value: string) => void
+  onClose: () => void
+}
+
+/** With more choices than this a search field comes with them. */
+const searchFrom = 10
+/** More rows than this are not drawn: the search narrows them. */
+const mostShown = 500
+
+/** A dropdown list: arrows, Home and End, typing, Enter, Escape. Long lists are searched and drawn in part. */
+export function Menu({ anchor, label, choices, current, onChoose, onClose }: MenuProps) {
+  const [query, setQuery] = useState('')
+  const matches = useMemo(() => matchChoices(choices, query), [choices, query])
+  const [active, setActive] = useState(() =>
+    Math.max(
+      0,
+      choices.findIndex(choice => choice.value === current),
+    ),
+  )
+  const list = useRef<HTMLDivElement>(null)
+  const input = useRef<HTMLInputElement>(null)
+  const searchable = choices.length > searchFrom
+  const shown = matches.slice(0, mostShown)
+
+  const close = useCallback(() => {
+    onClose()
+    anchor.current?.focus()
+  }, [onClose, anchor])
+
+  useLayoutEffect(() => {
+    const target = searchable ? input.current : list.current
+    target?.focus({ preventScroll: true })
+  }, [searchable])
+  // after the active row changed: it is in view
+  useLayoutEffect(() => {
+    list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+  }, [active, query])
+
+  const choose = (choice: MenuChoice | undefined) => {
+    if (!choice) return
+    close()
+    if (choice.value !== current) onChoose(choice.value)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return
+    const last = shown.length - 1
+    const go = (index: number) => {
+      event.preventDefault()
+      setActive(Math.max(0, Math.min(last, index)))
+    }
+    if (event.key === 'ArrowDown') go(active >= last ? 0 : active + 1)
+    else if (event.key === 'ArrowUp') go(active <= 0 ? last : active - 1)
+    else if (event.key === 'PageDown') go(active + 8)
+    else if (event.key === 'PageUp') go(active - 8)
+    else if (event.key === 'Home' && !searchable) go(0)
+    else if (event.key === 'End' && !searchable) go(last)
+    else if (event.key === 'Enter' || (event.key === ' ' && !searchable)) {
+      event.preventDefault()
+      choose(matches[active])
+    } else if (event.key === 'Tab') {
+      event.preventDefault()
+      close()
+    } else if (!searchable && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const next = typeAhead(matches, active, event.key)
+      if (next >= 0) go(next)
+    }
+  }
+  const activeId = matches[active] ? `menu-${active}` : undefined
+
+  return (
+    <Popup anchor={anchor} onClose={close} class="menu" role="presentation">
+      {searchable && (
+        <div class="menu-search">
+          <Icon name="search" />
+          <input
+            ref={input}
+            type="text"
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="menu-list"
+            aria-activedescendant={activeId}
+            aria-label={label}
+            placeholder={t('Search')}
+            value={query}
+            spellcheck={false}
+            onInput={event => {
+              setQuery(event.currentTarget.value)
+              setActive(0)
+            }}
+            onKeyDown={onKeyDown}
+          />
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: aria-activedescendant belongs to a listbox */}
+      <div
+        ref={list}
+        id="menu-list"
+        class="menu-list"
+        role="listbox"
+        aria-label={label}
+        aria-activedescendant={activeId}
+        tabIndex={searchable ? -1 : 0}
+        onKeyDown={searchable ? undefined : onKeyDown}
+      >
+        {shown.map((choice, i) => (
+          <MenuRow
+            key={choice.value}
+            id={`menu-${i}`}
+            choice={choice}
+            group={choice.group !== matches[i - 1]?.group ? choice.group : undefined}
+            active={i === active}
+            chosen={choice.value === current}
+            onPoint={() => i !== active && setActive(i)}
+            onChoose={() => choose(choice)}
+          />
+        ))}
+        {matches.length === 0 && <div class="menu-empty">{t('No matches')}</div>}
+        {matches.length > shown.length && (
+          <div class="menu-empty">
+            {t('{0} more: type to narrow the list', matches.length - shown.length)}
+          </div>
+        )}
+      </div>
+    </Popup>
+  )
+}
+
+interface MenuRowProps {
+  id: string
+  choice: MenuChoice
+  /** the group's name, before its first row */
+  group: string | undefined
+  active: boolean
+  chosen: boolean
+  onPoint: () => void
+  onChoose: () => void
+}
+
+function MenuRow({ id, choice, group, active, chosen, onPoint, onChoose }: MenuRowProps) {
+  return (
+    <>
+      {group !== undefined && (
+        <div class="menu-group" role="presentation">
+          {group}
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys */}
+      <div
+        id={id}
+        class="menu-row"
+        role="option"
+        tabIndex={-1}
+        aria-selected={chosen}
+        data-active={active ? '' : undefined}
+        title={choice.description}
+        onPointerMove={onPoint}
+        onClick={onChoose}
+      >
+        <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
+        <span class="menu-text">
+          <span class="menu-name">{choice.name}</span>
+          {choice.description && <span class="menu-description">{choice.description}</span>}
+        </span>
+      </div>
+    </>
+  )
+}
+
+/** The next row whose name begins with the letter, after the active one. */
+function typeAhead(choices: readonly MenuChoice[], active: number, letter: string): number {
+  const low = letter.toLocaleLowerCase()
+  for (let i = 1; i <= choices.length; i++) {
+    const index = (active + i) % choices.length
+    if (choices[index]!.name.toLocaleLowerCase().startsWith(low)) return index
+  }
+  return -1
+}

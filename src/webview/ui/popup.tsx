@@ -1,0 +1,83 @@
+import type { ComponentChildren, RefObject } from 'preact'
+import { createPortal } from 'preact/compat'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+
+interface PopupProps {
+  /** what it belongs to: it opens above or below, and a press outside of both closes it */
+  anchor: RefObject<HTMLElement | null>
+  onClose: () => void
+  children: ComponentChildren
+  class?: string
+  role?: 'dialog' | 'listbox' | 'menu' | 'presentation'
+  label?: string
+  /** as wide as the anchor, at least */
+  matchWidth?: boolean
+}
+
+const margin = 8
+
+/** Something that floats beside its anchor, inside of the window, and closes on Escape or a press elsewhere. */
+export function Popup({ anchor, onClose, children, class: className, role, label, matchWidth }: PopupProps) {
+  const element = useRef<HTMLDivElement>(null)
+
+  useLayoutEffect(() => {
+    const place = () => {
+      if (element.current && anchor.current) placeBeside(element.current, anchor.current, matchWidth ?? false)
+    }
+    place()
+    const observer = new ResizeObserver(place)
+    observer.observe(element.current!)
+    window.addEventListener('resize', place)
+    return () => {
+      observer.disconnect()
+      window.removeEventListener('resize', place)
+    }
+  }, [anchor, matchWidth])
+
+  useEffect(() => {
+    const press = (event: PointerEvent) => {
+      const target = event.target as Node
+      if (!element.current?.contains(target) && !anchor.current?.contains(target)) onClose()
+    }
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      event.preventDefault()
+      event.stopPropagation()
+      onClose()
+    }
+    window.addEventListener('pointerdown', press, true)
+    window.addEventListener('keydown', key, true)
+    window.addEventListener('blur', onClose)
+    return () => {
+      window.removeEventListener('pointerdown', press, true)
+      window.removeEventListener('keydown', key, true)
+      window.removeEventListener('blur', onClose)
+    }
+  }, [anchor, onClose])
+
+  return createPortal(
+    <div ref={element} class={`popup${className ? ` ${className}` : ''}`} role={role} aria-label={label}>
+      {children}
+    </div>,
+    document.body,
+  )
+}
+
+/** Above the anchor or below it, wherever there is more room; never over the window's edge. */
+function placeBeside(popup: HTMLElement, anchor: HTMLElement, matchWidth: boolean): void {
+  const at = anchor.getBoundingClientRect()
+  const { innerWidth, innerHeight } = window
+  const { style } = popup
+  style.minWidth = matchWidth ? `${Math.min(at.width, innerWidth - margin * 2)}px` : ''
+  style.maxWidth = `${innerWidth - margin * 2}px`
+  const below = innerHeight - at.bottom - margin
+  const above = at.top - margin
+  const down = below >= Math.min(popup.scrollHeight, 240) || below >= above
+  style.maxHeight = `${Math.max(80, (down ? below : above) - 4)}px`
+  style.top = down ? `${at.bottom + 4}px` : 'auto'
+  style.bottom = down ? 'auto' : `${innerHeight - at.top + 4}px`
+  const width = popup.offsetWidth
+  const rtl = getComputedStyle(document.body).direction === 'rtl'
+  const wanted = rtl ? at.right - width : at.left
+  style.left = `${Math.max(margin, Math.min(wanted, innerWidth - width - margin))}px`
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { BlockStream } from '../../../../src/webview/markdown/blocks.ts'
+import { markdown } from '../../../../src/webview/markdown/parser.ts'
+
+/** What a view holds: the HTML of every block, drawn again when the stream says so and at no other time. */
+class View {
+  readonly stream = new BlockStream()
+  readonly drawn: string[] = []
+
+  feed(text: string): void {
+    this.stream.append(text)
+    for (const index of this.stream.flush().changed) {
+      const block = this.stream.blocks[index]
+      if (block) this.drawn[index] = this.stream.html(block)
+    }
+    this.drawn.length = this.stream.blocks.length
+  }
+
+  get html(): string {
+    return this.drawn.join('')
+  }
+}
+
+function whole(text: string): string {
+  return markdown.render(text)
+}
+
+/** The text in pieces of the given lengths, repeated to its end. */
+function pieces(text: string, lengths: readonly number[]): string[] {
+  const list: string[] = []
+  for (let at = 0, i = 0; at < text.length; i++) {
+    const length = lengths[i % lengths.length]!
+    list.push(text.slice(at, at + length))
+    at += length
+  }
+  return list
+}
+
+const samples: Record<string, string> = {
+  paragraphs: 'One.\nStill one.\n\nTwo with **bold** and `code`.\n\n\nThree.',
+  fences:
+    'Before\n```ts\nconst a = 1\n\n```\nafter\n~~~~\n```\n~~~\n~~~~\nend\n```js\nnever closed\n\n# not a heading',
+  'a fence that seems to close': '```\na\n```x\nb\n````\nafter\n\nmore',
+  lists:
+    '- a\n- b\n\n  more of b\n\n- c\n\n\nafter\n1. x\n2. y\n   - z\n\n   ```\n   code\n   ```\n3. end\n\n10) ten',
+  tables: 'intro\na | b\n--|:-:\n1 | 2\n3 | 4\n\nafter | not\na table\n\n| x |\n|---|\n| y |\ntext',
+  'setext headings': 'Title\n===\ntext\nmore\n---\n\n---\npara\n- item\n-\n--\n',
+  'html blocks':
+    '<details>\n<summary>s</summary>\n\n*in*\n\n</details>\n\n<!-- a\n\nb --> tail\n\n<pre>\n\nx\n</pre>\ny\n\n<b>t</b>\nrest\n',
+  'link definitions':
+    'See [a] and [b][c].\n\nMore [a].\n\n[a]: /first\n[a]: /second\n\n> [c]: /quoted "t"\n\nEnd [c], [d].\n\n[d]:\n/next\n\'title\nlonger\'\n\ndone [D]',
+  quotes: '> one\nlazy\n> two\n\n> new\n>> deep\n\ntext\n> interrupts',
+  'indented code': '    code\n\n    still\ntext\n    not code\n\n\tcode\n\n',
+  'line ends': 'a\r\nb\r\n\r\nc\rd\r\r```\r\nx\r\n```\r\n',
+  tasks: '- [ ] a\n- [x] b\n- [x]c\n\n* [X] d',
+  'tags that are text':
+    'Use Vec<String> and <Foo> or <br> and <b class="codicon">x</b> <script>alert(1)</script>\n\n<Foo>\nblock\n',
+}
+
+describe('markdown blocks', () => {
+  for (const [name, text] of Object.entries(samples)) {
+    it(`streams ${name} to the HTML of the whole`, () => {
+      for (const lengths of [[1], [2], [3, 1], [7], [text.length], [1, 40]]) {
+        const view = new View()
+        let so = ''
+        for (const piece of pieces(text, lengths)) {
+          view.feed(piece)
+          so += piece
+          if (!so.endsWith('\r')) assert.equal(view.html, whole(so), JSON.stringify(so))
+        }
+      }
+    })
+  }
+
+  const fragments = fc.constantFrom(
+    ...[
+      'word',
+      ' ',
+      '\n',
+      '\n\n',
+      '- ',
+      '1. ',
+      '> ',
+      '#',
+      '## h',
+      '```',
+      '~~~',
+      '```ts\n',
+      '---',
+      '===',
+      '|',
+      'a|b\n',
+    ],
+    ...[
+      '-|-\n',
+      '    ',
+      '\t',
+      '<div>',
+      '</div>',
+      '<!--',
+      '-->',
+      '[a]',
+      '[a]: /u\n',
+      "'t'",
+      '[b][a]',
+      '![a]',
+      '`',
+      '**',
+    ],
+    ...['\r\n', '\r', '\\', '[ ] ', '* ', '+ ', '   ', '<x', '>', 'https://a.b', '&amp;', '\u0000', '😀'],
+  )
+  const text = fc.array(fragments, { maxLength: 60 }).map(list => list.join(''))
+  const chunking = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 })
+
+  it('streams any text, in any pieces, to the HTML of the whole', () => {
+    fc.assert(
+      fc.property(text, chunking, (value, lengths) => {
+        const view = new View()
+        for (const piece of pieces(value, lengths)) view.feed(piece)
+        assert.equal(view.html, whole(value.replace(/\r$/, '')))
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('never changes a closed block but by a link definition', () => {
+    fc.assert(
+      fc.property(text, chunking, (value, lengths) => {
+        const stream = new BlockStream()
+        const closed: string[] = []
+        for (const piece of pieces(value.replaceAll(':', ''), lengths)) {
+          stream.append(piece)
+          const { changed } = stream.flush()
+          for (const index of changed) assert.ok(index >= closed.length, 'a closed block changed')
+          for (const block of stream.blocks) {
+            if (!block.closed) break
+            closed[block.index] ??= block.source
+            assert.equal(block.source, closed[block.index])
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('looks only at the open end', () => {
+    const stream = new BlockStream()
+    let most = 0
+    for (let i = 0; i < 2000; i++) {
+      stream.append(`Paragraph ${i} of some words.\n\n`)
+      stream.flush()
+      most = Math.max(most, stream.pendingCost)
+    }
+    assert.equal(stream.blocks.length, 2000)
+    assert.ok(most < 100, `${most} characters`)
+  })
+
+  it('grows an open fence without parsing it again', () => {
+    const stream = new BlockStream()
+    stream.append('```js\n')
+    stream.flush()
+    let most = 0
+    for (let i = 0; i < 2000; i++) {
+      stream.append(`line(${i})\n`)
+      most = Math.max(most, stream.pendingCost)
+      assert.deepEqual(stream.flush().changed, [0])
+    }
+    assert.ok(most < 100, `${most} characters`)
+    stream.append('```\nafter')
+    stream.flush()
+    assert.deepEqual(
+      stream.blocks.map(block => block.type),
+      ['fence', 'paragraph'],
+    )
+  })
+})

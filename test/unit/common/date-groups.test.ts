@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { groupByDate } from '../../../src/history/date-groups.ts'
+import { groupByDate } from '../../../src/common/date-groups.ts'
 
 /** A local time: the tests must hold in every time zone. */
 const at = (...parts: [number, number, number, number?, number?]) =>

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { filterRows, isWithin } from '../../../src/history/filter.ts'
+import { filterRows, isWithin } from '../../../src/common/filter-rows.ts'
 
 const rows = [
   { title: 'Fix the Café menu', cwd: '/home/ann/shop', agentName: 'Claude' },

@@ -11,6 +11,7 @@
 import '@vscode/codicons/dist/codicon.css'
 import '../styles/base.css'
 import '../styles/widgets.css'
+import '../styles/list.css'
 import '../styles/prose.css'
 import '../styles/work.css'
 import '../styles/conversation.css'

@@ -114,6 +114,25 @@ export class ListController<T extends WindowItem> {
     this.settle()
   }
 
+  /** Scrolls as little as needed to have the whole row in view. */
+  reveal(item: T): void {
+    const element = this.#element
+    if (!element || item.index < 0) return
+    const top = this.#window.offsetOf(item.index)
+    const bottom = top + item.height
+    const { scrollTop, clientHeight } = element
+    // the first row comes with what stands above it
+    if (top < scrollTop) this.toItem(item, item.index <= 1 ? top : 0)
+    else if (bottom > scrollTop + clientHeight) this.toItem(item, clientHeight - item.height)
+  }
+
+  toTop(): void {
+    this.following.value = false
+    this.#anchor = undefined
+    if (this.#element) this.#element.scrollTop = 0
+    this.settle()
+  }
+
   /** After every drawing: measures new rows, keeps the view in place, mounts what came near. */
   settle(): void {
     const element = this.#element

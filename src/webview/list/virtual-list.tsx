@@ -11,6 +11,9 @@ interface VirtualListProps<T extends WindowItem> {
   version: Signal<number>
   class: string
   label: string
+  id?: string
+  /** false where something else has the focus and the list only shows */
+  focusable?: boolean
   role: 'log' | 'list' | 'listbox'
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
@@ -43,7 +46,8 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
       role={props.role}
       aria-label={props.label}
       aria-live="off"
-      tabIndex={0}
+      id={props.id}
+      tabIndex={props.focusable === false ? -1 : 0}
       onScroll={() => controller.onScroll()}
       onWheel={event => controller.onWheel(event)}
     >

@@ -1,0 +1,60 @@
+import type { DateGroupKey } from '../../common/date-groups.ts'
+import { language, t } from '../l10n.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+export function groupName(key: DateGroupKey): string {
+  switch (key.kind) {
+    case 'today':
+      return t('Today')
+    case 'yesterday':
+      return t('Yesterday')
+    case 'previous-7-days':
+      return t('Previous 7 Days')
+    case 'undated':
+      return t('Without a date')
+    case 'month':
+      return new Intl.DateTimeFormat(language(), { month: 'long', year: 'numeric' }).format(
+        new Date(key.year, key.month),
+      )
+  }
+}
+
+/** `3 min ago` within the hour, the time of day within two days, then the date. */
+export function shortTime(time: number, now: number): string {
+  const ago = now - time
+  if (ago < minute) return t('just now')
+  if (ago < hour) {
+    return new Intl.RelativeTimeFormat(language(), { style: 'short' }).format(
+      -Math.floor(ago / minute),
+      'minute',
+    )
+  }
+  const date = new Date(time)
+  const today = new Date(now)
+  const days = (startOfDay(today) - startOfDay(date)) / (24 * hour)
+  if (days < 1.5)
+    return new Intl.DateTimeFormat(language(), { hour: 'numeric', minute: '2-digit' }).format(date)
+  if (days < 7.5)
+    return new Intl.DateTimeFormat(language(), {
+      weekday: 'short',
+      hour: 'numeric',
+      minute: '2-digit',
+    }).format(date)
+  const sameYear = date.getFullYear() === today.getFullYear()
+  return new Intl.DateTimeFormat(language(), {
+    day: 'numeric',
+    month: 'short',
+    ...(sameYear ? {} : { year: 'numeric' }),
+  }).format(date)
+}
+
+/** For the tooltip: everything. */
+export function longTime(time: number): string {
+  return new Intl.DateTimeFormat(language(), { dateStyle: 'full', timeStyle: 'short' }).format(new Date(time))
+}
+
+function startOfDay(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
+}

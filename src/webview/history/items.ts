@@ -1,0 +1,56 @@
+import { type DateGroupKey, groupByDate } from '../../common/date-groups.ts'
+import { filterRows } from '../../common/filter-rows.ts'
+import type { HistoryAgentNote, HistoryRow, HistoryState } from '../../views/bridge/history.ts'
+import type { WindowItem } from '../list/window.ts'
+
+export interface HistoryFilter {
+  text: string
+  /** only sessions of the folders that are open in this window */
+  here: boolean
+}
+
+/** One line of the list. */
+export type HistoryItem = WindowItem &
+  (
+    | { kind: 'group'; group: DateGroupKey }
+    | { kind: 'row'; row: HistoryRow }
+    /** something to say about an agent, after the rows */
+    | { kind: 'note'; note: HistoryAgentNote }
+    | { kind: 'more'; note: HistoryAgentNote }
+  )
+
+/** The lines to show, in order: the rows that pass the filter by date, then what there is to say of the agents. */
+export function historyItems(state: HistoryState, filter: HistoryFilter, now: number): HistoryItem[] {
+  const rows = filterRows(filter.here ? state.rows.filter(row => row.here) : state.rows, {
+    text: filter.text,
+  })
+  const items: HistoryItem[] = []
+  const add = (key: string, height: number, item: ItemContent) =>
+    items.push({ ...item, key, height, measured: false, index: -1 } as HistoryItem)
+  for (const group of groupByDate(rows, now)) {
+    add(`group/${group.id}`, 26, { kind: 'group', group: group.key })
+    for (const row of group.rows) add(rowKey(row), 44, { kind: 'row', row })
+  }
+  for (const note of state.agents) {
+    if (note.state !== 'listed') add(`note/${note.agentId}`, 28, { kind: 'note', note })
+    else if (note.more) add(`more/${note.agentId}`, 28, { kind: 'more', note })
+  }
+  return items
+}
+
+type ItemContent =
+  | { kind: 'group'; group: DateGroupKey }
+  | { kind: 'row'; row: HistoryRow }
+  | { kind: 'note'; note: HistoryAgentNote }
+  | { kind: 'more'; note: HistoryAgentNote }
+
+export function rowKey(row: { agentId: string; sessionId: string }): string {
+  return `row/${row.agentId}/${row.sessionId}`
+}
+
+/** What Enter does with a row: the session that is open is shown, one that can be loaded is, else resumed. */
+export function defaultAction(row: HistoryRow): 'show' | 'load' | 'resume' | undefined {
+  if (row.open) return 'show'
+  if (row.canLoad) return 'load'
+  return row.canResume ? 'resume' : undefined
+}

@@ -1,0 +1,58 @@
+import type { HistoryAgentNote } from '../../views/bridge/history.ts'
+import { t } from '../l10n.ts'
+import { Icon } from '../ui/icon.tsx'
+import { useHost } from './context.ts'
+
+/** What there is to say of an agent besides its sessions, and what to do about it. */
+export function AgentNote({ note }: { note: HistoryAgentNote }) {
+  const host = useHost()
+  switch (note.state) {
+    case 'loading':
+      return (
+        <div class="history-note">
+          <Icon name="loading" class="codicon-modifier-spin" />
+          <span>{t('Asking {0} for its sessions…', note.name)}</span>
+        </div>
+      )
+    case 'cannot-list':
+      return (
+        <div class="history-note">
+          <Icon name="circle-slash" />
+          <span>{t('{0} keeps no list of sessions. Those begun here are shown.', note.name)}</span>
+        </div>
+      )
+    case 'failed':
+      return (
+        <div class="history-note" title={note.message}>
+          <Icon name="error" class="failed" />
+          <span>{note.message ?? t('{0} could not list its sessions.', note.name)}</span>
+          <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
+            {t('Try again')}
+          </button>
+        </div>
+      )
+    case 'not-started':
+      return (
+        <div class="history-note">
+          <Icon name="debug-disconnect" />
+          <span>{t('{0} is not running.', note.name)}</span>
+          <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
+            {t('Start to list its sessions')}
+          </button>
+        </div>
+      )
+    case 'listed':
+      return null
+  }
+}
+
+export function MoreSessions({ note }: { note: HistoryAgentNote }) {
+  const host = useHost()
+  return (
+    <div class="history-note">
+      <button type="button" class="link-button" onClick={() => host.more(note.agentId)}>
+        {t('Show older sessions of {0}', note.name)}
+      </button>
+    </div>
+  )
+}

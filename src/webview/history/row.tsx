@@ -1,0 +1,113 @@
+import type { HistoryRow } from '../../views/bridge/history.ts'
+import { t } from '../l10n.ts'
+import { now } from '../ui/clock.ts'
+import { Icon } from '../ui/icon.tsx'
+import { useHost } from './context.ts'
+import { longTime, shortTime } from './dates.ts'
+import { defaultAction } from './items.ts'
+
+interface RowProps {
+  row: HistoryRow
+  id: string
+  active: boolean
+  /** position among the rows, 1-based, and how many there are */
+  position: number
+  count: number
+  onPress: () => void
+}
+
+/** One session: its title and what it is doing; under it agent, folder and time, or what can be done with it. */
+export function HistoryRowView({ row, id, active, position, count, onPress }: RowProps) {
+  const host = useHost()
+  const action = defaultAction(row)
+  const state = stateOf(row)
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
+    <div
+      id={id}
+      class={`history-row${active ? ' active' : ''}${action ? '' : ' inert'}`}
+      role="option"
+      tabIndex={-1}
+      aria-selected={active}
+      aria-posinset={position}
+      aria-setsize={count}
+      aria-label={spoken(row, state)}
+      title={tooltip(row)}
+      onPointerDown={onPress}
+      onClick={() => action && host.act(action, row)}
+    >
+      <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
+      <div class="history-text">
+        <div class="history-first">
+          <span class={`history-title${row.untitled ? ' untitled' : ''}`} dir="auto">
+            {row.title}
+          </span>
+          {state && <span class={`history-state state-${row.activity}`}>{state}</span>}
+        </div>
+        <div class="history-second">
+          <span class="history-place">
+            {row.agentName} · {row.here ? row.folder : t('in {0}', row.folder)}
+            {row.updatedAt !== undefined && <Time time={row.updatedAt} />}
+          </span>
+          <RowActions row={row} />
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Time({ time }: { time: number }) {
+  return <> · {shortTime(time, now.value)}</>
+}
+
+/** Shown on hover and for the active row; the keyboard has its own ways to the same. */
+function RowActions({ row }: { row: HistoryRow }) {
+  const host = useHost()
+  const button = (action: 'load' | 'resume' | 'close', icon: string, label: string) => (
+    <button
+      type="button"
+      class="icon-button"
+      tabIndex={-1}
+      title={label}
+      aria-label={label}
+      onClick={event => {
+        event.stopPropagation()
+        host.act(action, row)
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+  return (
+    <span class="history-actions">
+      {row.canLoad && !row.open && button('load', 'history', t('Load: shows the whole conversation (Enter)'))}
+      {row.canResume &&
+        button('resume', 'debug-continue', t('Resume: goes on without showing it (Shift+Enter)'))}
+      {row.canClose && button('close', 'close', t('Close the session'))}
+    </span>
+  )
+}
+
+function dotOf(row: HistoryRow): string {
+  if (row.activity === 'running') return 'running'
+  if (row.activity === 'requires_action') return 'waiting'
+  return row.open ? 'idle' : 'closed'
+}
+
+function stateOf(row: HistoryRow): string | undefined {
+  if (row.activity === 'running') return t('running')
+  if (row.activity === 'requires_action') return t('needs your answer')
+  return row.open ? t('open') : undefined
+}
+
+function spoken(row: HistoryRow, state: string | undefined): string {
+  const place = row.here ? row.folder : t('in {0}', row.folder)
+  const when = row.updatedAt === undefined ? undefined : shortTime(row.updatedAt, now.peek())
+  return [row.title, state, row.agentName, place, when].filter(Boolean).join(', ')
+}
+
+function tooltip(row: HistoryRow): string {
+  return [row.title, row.cwd, row.updatedAt === undefined ? undefined : longTime(row.updatedAt)]
+    .filter(Boolean)
+    .join('\n')
+}

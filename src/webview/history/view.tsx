@@ -1,0 +1,253 @@
+import { type Signal, useComputed, useSignal } from '@preact/signals'
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import type { HistoryState } from '../../views/bridge/history.ts'
+import { plural, t } from '../l10n.ts'
+import { ListController } from '../list/controller.ts'
+import { VirtualList } from '../list/virtual-list.tsx'
+import { ListWindow } from '../list/window.ts'
+import { IconButton } from '../ui/button.tsx'
+import { now } from '../ui/clock.ts'
+import { Icon } from '../ui/icon.tsx'
+import { announce, LiveRegion } from '../ui/live-region.tsx'
+import { useHost } from './context.ts'
+import { groupName } from './dates.ts'
+import { defaultAction, type HistoryItem, historyItems } from './items.ts'
+import { AgentNote, MoreSessions } from './note.tsx'
+import { HistoryRowView } from './row.tsx'
+
+interface HistoryViewProps {
+  state: Signal<HistoryState | undefined>
+  /** kept through a reload */
+  filter: Signal<{ text: string; here: boolean }>
+}
+
+/** The whole History view. The search field keeps the focus; the arrow keys walk through the rows. */
+export function HistoryView({ state, filter }: HistoryViewProps) {
+  const host = useHost()
+  const search = useRef<HTMLInputElement>(null)
+  const active = useSignal<string | undefined>(undefined)
+  const list = useMemo(() => {
+    const window = new ListWindow<HistoryItem>()
+    const controller = new ListController(window)
+    controller.following.value = false
+    return { window, controller }
+  }, [])
+  const version = useSignal(0)
+
+  // once a minute is enough for the groups; the rows keep their own time
+  const minute = useComputed(() => Math.floor(now.value / 60_000))
+  const items = useComputed(() =>
+    state.value ? historyItems(state.value, filter.value, minute.value * 60_000 + 59_999) : [],
+  )
+  useLayoutEffect(() => {
+    list.window.splice(0, list.window.count, items.value)
+    version.value++
+    const rows = items.value.filter(item => item.kind === 'row')
+    if (!rows.some(item => item.key === active.peek())) active.value = rows[0]?.key
+  }, [items.value])
+
+  const rows = items.value.flatMap(item => (item.kind === 'row' ? [item] : []))
+  const activeIndex = rows.findIndex(item => item.key === active.value)
+
+  const go = (index: number) => {
+    const item = rows[Math.max(0, Math.min(rows.length - 1, index))]
+    if (!item) return
+    active.value = item.key
+    list.controller.reveal(item)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.isComposing) return
+    const item = rows[activeIndex]
+    switch (event.key) {
+      case 'ArrowDown':
+        go(activeIndex + 1)
+        break
+      case 'ArrowUp':
+        go(activeIndex - 1)
+        break
+      case 'PageDown':
+        go(activeIndex + 10)
+        break
+      case 'PageUp':
+        go(activeIndex - 10)
+        break
+      case 'Enter': {
+        if (!item) return
+        const action = event.shiftKey && item.row.canResume ? 'resume' : defaultAction(item.row)
+        if (action) host.act(action, item.row)
+        break
+      }
+      case 'Escape':
+        if (filter.value.text === '') return
+        setText('')
+        break
+      default:
+        return
+    }
+    event.preventDefault()
+  }
+  const setText = (text: string) => {
+    filter.value = { ...filter.value, text }
+    active.value = undefined
+    list.controller.toTop()
+    const found = items.value.filter(item => item.kind === 'row').length
+    announce(plural(found, 'One session', '{0} sessions'))
+  }
+
+  const renderRow = useCallback(
+    (item: HistoryItem) => <Item item={item} active={active} rows={items.value} />,
+    [active, items.value],
+  )
+  if (!state.value) return <div class="history" />
+  const { here } = filter.value
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: typing anywhere searches
+    <div
+      class="history"
+      onKeyDown={event => {
+        if (event.target === search.current) return
+        if (
+          event.key.length === 1 &&
+          event.key !== ' ' &&
+          !event.ctrlKey &&
+          !event.metaKey &&
+          !event.altKey
+        ) {
+          search.current?.focus()
+        } else if (!(event.target instanceof HTMLButtonElement)) onKeyDown(event)
+      }}
+    >
+      <div class="history-search">
+        <div class="search-box">
+          <Icon name="search" />
+          <input
+            ref={search}
+            type="text"
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="history-list"
+            aria-activedescendant={active.value}
+            aria-label={t('Search sessions')}
+            placeholder={t('Search sessions')}
+            spellcheck={false}
+            value={filter.value.text}
+            onInput={event => setText(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+          {filter.value.text !== '' && (
+            <IconButton icon="close" label={t('Clear')} onClick={() => setText('')} />
+          )}
+        </div>
+        <IconButton
+          icon="root-folder"
+          label={t('Only sessions of this workspace')}
+          pressed={here}
+          class={here ? 'pressed' : ''}
+          onClick={() => {
+            filter.value = { ...filter.value, here: !here }
+            list.controller.toTop()
+          }}
+        />
+      </div>
+      {items.value.length > 0 && (
+        <VirtualList
+          id="history-list"
+          window={list.window}
+          controller={list.controller}
+          version={version}
+          class="history-list"
+          label={t('Sessions')}
+          role="listbox"
+          rowClass={itemClass}
+          renderRow={renderRow}
+          focusable={false}
+        />
+      )}
+      {rows.length === 0 && <Nothing state={state.value} filter={filter} />}
+      <LiveRegion />
+    </div>
+  )
+}
+
+function itemClass(item: HistoryItem): string {
+  return `history-item history-item-${item.kind}`
+}
+
+interface ItemProps {
+  item: HistoryItem
+  active: Signal<string | undefined>
+  rows: readonly HistoryItem[]
+}
+
+function Item({ item, active, rows }: ItemProps) {
+  switch (item.kind) {
+    case 'group':
+      return (
+        <div class="history-group" role="presentation">
+          {groupName(item.group)}
+        </div>
+      )
+    case 'note':
+      return <AgentNote note={item.note} />
+    case 'more':
+      return <MoreSessions note={item.note} />
+    case 'row': {
+      const sessions = rows.filter(one => one.kind === 'row')
+      return (
+        <HistoryRowView
+          row={item.row}
+          id={item.key}
+          active={active.value === item.key}
+          position={sessions.indexOf(item) + 1}
+          count={sessions.length}
+          onPress={() => {
+            active.value = item.key
+          }}
+        />
+      )
+    }
+  }
+}
+
+interface NothingProps {
+  state: HistoryState
+  filter: Signal<{ text: string; here: boolean }>
+}
+
+/** Why there are no rows, and what to do. */
+function Nothing({ state, filter }: NothingProps) {
+  const host = useHost()
+  const { text, here } = filter.value
+  if (text !== '' || (here && state.rows.length > 0)) {
+    return (
+      <div class="history-nothing">
+        <p>{text === '' ? t('No session of this workspace yet.') : t('No session matches “{0}”.', text)}</p>
+        <button
+          type="button"
+          class="link-button"
+          onClick={() => {
+            filter.value = { text: '', here: false }
+          }}
+        >
+          {t('Show all sessions')}
+        </button>
+      </div>
+    )
+  }
+  if (!state.trusted) {
+    return (
+      <div class="history-nothing">
+        <p>{t('This workspace is not trusted. No agent is started, so no sessions are listed.')}</p>
+      </div>
+    )
+  }
+  if (state.agents.some(agent => agent.state === 'loading')) return null
+  return (
+    <div class="history-nothing">
+      <p>{t('Your sessions will be listed here, so that you can load or resume them.')}</p>
+      <button type="button" class="link-button" onClick={() => host.run('parley.newSession')}>
+        {t('Start a session')}
+      </button>
+    </div>
+  )
+}

@@ -12,7 +12,7 @@ export function useTemporaryFolder(): () => string {
   afterEach(async () => {
     // What is unsaved would ask; undone to what is on disk it does not.
     for (const { isDirty, uri } of vscode.workspace.textDocuments) {
-      if (!isDirty) continue
+      if (!isDirty || !uri.fsPath.startsWith(folder)) continue
       await vscode.window.showTextDocument(uri)
       await vscode.commands.executeCommand('workbench.action.files.revert')
     }

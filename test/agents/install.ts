@@ -40,10 +40,14 @@ export async function installAgent(name: AgentName): Promise<string> {
 
 function npmInstall(cwd: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-      cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = spawn(
+      'npm',
+      ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+      {
+        cwd,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', data => {

@@ -16,6 +16,9 @@ import { rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
 import { AgentHost, type RunningAgent } from '../../src/sessions/agent-host.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { type OpenSession, SessionManager } from '../../src/sessions/session-manager.ts'
+import { rootVariable } from '../host/isolated-root.ts'
+import { processesOf, type StrayProcess } from '../host/processes.ts'
+import { waitFor } from '../host/wait-for.ts'
 import { SchemaCheck } from '../support/schema-check.ts'
 import { SETUPS } from './agents.ts'
 import { type AgentName, installAgent } from './install.ts'
@@ -45,6 +48,8 @@ export class AgentRig {
   readonly name: AgentName
   readonly model: MockModel
   readonly workspace: string
+  /** the agent's home directory */
+  readonly home: string
   /** Answers the questions of every session. */
   answering: Answering = allow
   readonly questions: PermissionEntry[] = []
@@ -65,6 +70,7 @@ export class AgentRig {
     this.#root = root
     this.#folder = folder
     this.workspace = path.join(root, 'workspace')
+    this.home = path.join(root, 'home')
     this.#host = this.#newHost()
     this.#manager = this.#newManager()
   }
@@ -150,12 +156,22 @@ export class AgentRig {
     this.#check.assertClean()
   }
 
+  /** What the agent, its commands and their children left running; known on Linux only. */
+  processes(): StrayProcess[] {
+    return process.platform === 'linux' ? processesOf(this.#root) : []
+  }
+
+  eventually(what: string, isSo: () => boolean): Promise<unknown> {
+    return waitFor(what, isSo)
+  }
+
   async #stop(): Promise<void> {
     const running = this.#host.running
     const ended = running && new Promise<void>(resolve => running.agent.onDidClose(() => resolve()))
     this.#manager.dispose()
     this.#host.dispose()
     await ended
+    await this.eventually('the end of every process', () => this.processes().length === 0)
   }
 
   #newHost(): AgentHost {
@@ -176,7 +192,7 @@ export class AgentRig {
       }),
       resolveLaunch: async () => {
         const definition = await SETUPS[this.name]({
-          home: path.join(this.#root, 'home'),
+          home: this.home,
           folder: this.#folder,
           port: this.model.port,
         })
@@ -184,7 +200,7 @@ export class AgentRig {
         const resolution = await resolveLaunch(definition, {
           environment: { env: this.#environment(), platform, source: 'process' },
           folders: [{ name: 'workspace', path: this.workspace }],
-          userHome: path.join(this.#root, 'home'),
+          userHome: this.home,
         })
         if ('ok' in resolution) return resolution.ok
         throw new AgentStartError(resolution.failure, resolution.message)
@@ -232,12 +248,19 @@ export class AgentRig {
 
   /** Only what a program needs to run: nothing of this machine's owner, and no way to a network but loopback. */
   #environment(): Record<string, string> {
-    const home = path.join(this.#root, 'home')
+    const { home } = this
     const kept = ['PATH', 'TMPDIR', 'SystemRoot', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP'].flatMap(name => {
       const value = process.env[name]
       return value === undefined ? [] : [[name, value] as const]
     })
-    return { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home, LANG: 'C.UTF-8', NO_COLOR: '1' }
+    return {
+      ...Object.fromEntries(kept),
+      HOME: home,
+      USERPROFILE: home,
+      LANG: 'C.UTF-8',
+      NO_COLOR: '1',
+      [rootVariable]: this.#root,
+    }
   }
 
   #see(frame: TraceFrame): void {

@@ -1,5 +1,5 @@
-import type { ContentBlock, ToolCallContent } from '../../../src/acp/model.ts'
-import type { Entry, SessionState } from '../../../src/conversation/state.ts'
+import type { ContentBlock, ToolCallContent } from '../../src/acp/model.ts'
+import type { Entry, SessionState } from '../../src/conversation/state.ts'
 
 /** Longer text is shown by its length and its ends. */
 const LONGEST = 600

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import type { Session } from '../../src/conversation/session.ts'
+import type {
+  Entry,
+  MessageEntry,
+  PermissionEntry,
+  SessionState,
+  ToolCallEntry,
+} from '../../src/conversation/state.ts'
+
+/** What the mock model says to `[[hello]]`. */
+export const HELLO =
+  'Hello from the **mock** model. Unicode: żółć 日本語 👩‍💻 — done.\n\n```js\nconsole.log(1)\n```\n'
+
+export function entries<K extends Entry['kind']>(
+  state: SessionState,
+  kind: K,
+): Array<Extract<Entry, { kind: K }>> {
+  return state.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind)
+}
+
+/** All text that the agent (or the person, or a thought) said, one string a message. */
+export function said(state: SessionState, role: MessageEntry['role'] = 'agent'): string[] {
+  return entries(state, 'message')
+    .filter(entry => entry.role === role)
+    .map(entry => entry.blocks.map(block => (block.type === 'text' ? block.text : '')).join(''))
+}
+
+/** The tool call whose title or kind fits; there must be exactly one. */
+export function toolCall(state: SessionState, fits: (entry: ToolCallEntry) => boolean): ToolCallEntry {
+  const found = entries(state, 'tool_call').filter(fits)
+  const all = entries(state, 'tool_call').map(({ title, toolKind }) => `${toolKind}: ${title}`)
+  assert.equal(found.length, 1, `one such tool call among ${JSON.stringify(all)}`)
+  return found[0] as ToolCallEntry
+}
+
+export function permission(state: SessionState): PermissionEntry {
+  const found = entries(state, 'permission')
+  assert.equal(found.length, 1, 'one question')
+  return found[0] as PermissionEntry
+}
+
+/** Nothing runs and nothing waits any more. */
+export function assertSettled(state: SessionState): void {
+  assert.equal(state.activity, 'idle')
+  for (const entry of state.entries) {
+    if (entry.kind === 'tool_call') {
+      assert.ok(!['pending', 'in_progress'].includes(entry.status), `${entry.title} is ${entry.status}`)
+    }
+    if (entry.kind === 'permission') assert.ok(entry.outcome, `the question “${entry.title}” is open`)
+  }
+}
+
+/** Resolves as soon as the conversation is as wanted. */
+export function until(session: Session, isSo: (state: SessionState) => boolean): Promise<void> {
+  return new Promise(resolve => {
+    const look = () => {
+      if (!isSo(session.state)) return
+      subscription.dispose()
+      resolve()
+    }
+    const subscription = session.onDidChange(look)
+    look()
+  })
+}

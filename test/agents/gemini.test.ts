@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, renameSync } from 'node:fs'
+import path from 'node:path'
+import { describeModelAgent } from './model-agent.ts'
+
+describeModelAgent(
+  {
+    name: 'gemini',
+    afterReject: 'end_turn',
+    usesTerminals: false,
+    can: { load: true, resume: false, list: false, close: false },
+    beforeLoad: ageSessions,
+  },
+  rig => {
+    it('mode: edits without a question once it may', async () => {
+      const open = await rig().create()
+      const option = open.session.state.configOptions.find(({ category }) => category === 'mode')
+      assert.ok(option?.type === 'select' && option.currentValue === 'default')
+      await open.session.setConfigOption(option.id, 'autoEdit')
+      await rig().play(open, 'edit')
+      assert.equal(rig().questions.length, 0)
+      assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')
+    })
+  },
+)
+
+/**
+ * Sessions are files named by the minute in which they began, and a process that loads one in that same minute begins
+ * the file anew, after which there is nothing to load. Nobody waits a minute here: the files are made older.
+ */
+function ageSessions(home: string): void {
+  const folder = path.join(home, '.gemini', 'tmp', 'workspace', 'chats')
+  for (const name of readdirSync(folder)) {
+    const older = name.replace(/^session-\d{4}/, 'session-2020')
+    renameSync(path.join(folder, name), path.join(folder, older))
+  }
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import type { SessionState } from '../../src/conversation/state.ts'
+import { assertSettled, entries, HELLO, permission, said, toolCall, until } from './expect.ts'
+import type { AgentName } from './install.ts'
+import { AgentRig, reject } from './rig.ts'
+
+/** In what two agents differ that both ask the model and work with the client. */
+export interface Facts {
+  name: AgentName
+  /** How a turn ends whose edit was rejected: the agent stops, or the model goes on. */
+  afterReject: 'cancelled' | 'end_turn'
+  /** Commands run in a terminal of the client, else by the agent itself. */
+  usesTerminals: boolean
+  can: { load: boolean; resume: boolean; list: boolean; close: boolean }
+  /** Done between the end of a process and a load in the next. */
+  beforeLoad?: (home: string) => void
+}
+
+/** Every scenario that an agent with a model can play, through Parley's own session manager. */
+export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => void): void {
+  describe(`${facts.name}, through Parley`, () => {
+    let rig: AgentRig
+    before(async function () {
+      // The first time it is downloaded.
+      this.timeout(300_000)
+      rig = await AgentRig.create(facts.name)
+      await rig.begin('start')
+      await rig.running()
+    })
+    after(() => rig?.close())
+    beforeEach(async function () {
+      await rig.resetWorkspace()
+      await rig.begin(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
+    })
+
+    const play = async (scenario: string) => {
+      const open = await rig.create()
+      const outcome = await rig.play(open, scenario)
+      return { open, outcome, state: open.session.state }
+    }
+    const read = (name: string) => readFileSync(rig.file(name), 'utf8')
+
+    it('start: tells truly what it can do', async () => {
+      const { agent } = await rig.running()
+      assert.equal(agent.protocolVersion, 1)
+      const { load, resume, list, close } = agent.capabilities
+      assert.deepEqual({ load, resume, list, close }, facts.can)
+    })
+
+    it('hello: streams text of every script into one message', async () => {
+      const { outcome, state } = await play('hello')
+      assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
+      assert.deepEqual(said(state), [HELLO])
+      assert.deepEqual(said(state, 'user'), [`please [[hello ${rig.workspace}]]`])
+      assert.equal(state.turn, 1)
+      assert.ok(state.commands.length > 0)
+      assertSettled(state)
+    })
+
+    it('think: keeps thoughts apart from words', async () => {
+      const { state } = await play('think')
+      const thoughts = said(state, 'thought').join('')
+      for (const part of ['Let me', 'think', 'about it.']) assert.ok(thoughts.includes(part), thoughts)
+      assert.deepEqual(said(state), ['Thought and answered.'])
+    })
+
+    it('edit: asks, and writes through the client when it is allowed', async () => {
+      const { outcome, state } = await play('edit')
+      assert.deepEqual(outcome, { type: 'ended', stopReason: 'end_turn' })
+      assert.equal(read('hello.txt'), 'first line\nhello ACP\nlast line\n')
+      assert.ok(rig.received('fs/write_text_file').length > 0)
+      const call = toolCall(state, ({ toolKind }) => toolKind === 'edit')
+      assert.equal(call.status, 'completed')
+      const [change] = diffsOf(state)
+      assert.equal(change?.path, rig.file('hello.txt'))
+      assert.ok(change?.oldText?.includes('world') && change.newText?.includes('ACP'))
+      const question = permission(state)
+      assert.equal(question.toolCallId, call.toolCallId)
+      assert.equal(question.outcome?.type, 'selected')
+      assert.equal(said(state).at(-1), 'Finished with hello.txt.')
+      assertSettled(state)
+    })
+
+    it('reject: leaves the file alone', async () => {
+      rig.answering = reject
+      const { outcome, state } = await play('edit')
+      assert.deepEqual(outcome, { type: 'ended', stopReason: facts.afterReject })
+      assert.equal(read('hello.txt'), 'first line\nhello world\nlast line\n')
+      assert.notEqual(toolCall(state, ({ toolKind }) => toolKind === 'edit').status, 'completed')
+      assertSettled(state)
+    })
+
+    it('write: creates a file in a folder that is not there yet', async () => {
+      const { state } = await play('write')
+      assert.equal(read('notes/new.md'), '# New\n\nline two ✓\n')
+      assert.equal(toolCall(state, ({ toolKind }) => toolKind === 'edit').status, 'completed')
+      assert.equal(said(state).at(-1), 'Created notes/new.md.')
+      assertSettled(state)
+    })
+
+    it('shell: runs a command that was allowed', async () => {
+      const { state } = await play('shell')
+      const call = toolCall(state, ({ toolKind }) => toolKind === 'execute')
+      assert.equal(call.status, 'completed')
+      assert.match(call.title, /echo out-line/)
+      assert.equal(said(state).at(-1), 'Command finished.')
+      const terminals = [...state.terminals.values()]
+      assert.equal(terminals.length > 0, facts.usesTerminals)
+      for (const terminal of terminals) {
+        assert.equal(terminal.exit?.exitCode, 3)
+        assert.match(terminal.output, /out-line\r?\nerr-line\r?\n.\[31mred/s)
+      }
+      assertSettled(state)
+    })
+
+    it('cancel: stops a turn in the middle of a sentence', async () => {
+      const open = await rig.create()
+      const turn = rig.play(open, 'slow')
+      await until(open.session, state => said(state).join('').includes('tick3'))
+      rig.cancel(open)
+      assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' })
+      assertSettled(open.session.state)
+      // It is ready for the next prompt.
+      assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+      assert.equal(said(open.session.state).at(-1), HELLO)
+    })
+
+    it('cancel question: withdraws what it asked', async () => {
+      rig.answering = () => undefined
+      const open = await rig.create()
+      const turn = rig.play(open, 'edit')
+      await until(open.session, state => entries(state, 'permission').length === 1)
+      rig.cancel(open)
+      assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' })
+      assert.deepEqual(permission(open.session.state).outcome, { type: 'cancelled' })
+      assert.equal(read('hello.txt'), 'first line\nhello world\nlast line\n')
+      assertSettled(open.session.state)
+    })
+
+    it('cancel command: ends the command and what it started', async () => {
+      const open = await rig.create()
+      const turn = rig.play(open, 'slowshell')
+      const sleeping = () => rig.processes().some(({ command }) => command === 'sleep 300')
+      // Some agents ask first, some know the command to be harmless.
+      await until(open.session, state => entries(state, 'tool_call').length > 0)
+      if (process.platform === 'linux') await rig.eventually('the command', sleeping)
+      rig.cancel(open)
+      const outcome = await turn
+      assert.equal(outcome.type, 'ended')
+      await rig.eventually('the end of the command', () => !sleeping())
+      assertSettled(open.session.state)
+    })
+
+    it('two: two sessions at once never mix', async () => {
+      const [one, two] = [await rig.create(), await rig.create()]
+      await Promise.all([rig.play(one, 'hello'), rig.play(two, 'think')])
+      assert.deepEqual(said(one.session.state), [HELLO])
+      assert.deepEqual(said(two.session.state), ['Thought and answered.'])
+    })
+
+    if (facts.can.list) {
+      it('list: names its sessions', async () => {
+        const { open } = await play('hello')
+        const { agent } = await rig.running()
+        const { sessions } = await agent.listSessions({ cwd: rig.workspace })
+        const listed = sessions.find(({ sessionId }) => sessionId === open.session.sessionId)
+        assert.equal(listed?.cwd, rig.workspace)
+        assert.ok(listed?.updatedAt && Math.abs(listed.updatedAt - Date.now()) < 600_000)
+      })
+    }
+
+    more(() => rig)
+
+    // ---- these end the process, so they come last
+    if (facts.can.load) {
+      it('load: a new process replays the conversation, and it goes on', async () => {
+        const { open, state } = await play('edit')
+        await rig.restart()
+        facts.beforeLoad?.(rig.home)
+        const loaded = await rig.reopen('load', open.session.sessionId)
+        const { session } = loaded
+        await until(session, replayed => said(replayed).at(-1) === 'Finished with hello.txt.')
+        // Some agents replay what they told the model as if the person had said it.
+        const [asked = ''] = said(state, 'user')
+        assert.ok(said(session.state, 'user').some(text => text.includes(asked)))
+        assert.equal(said(session.state).join(''), said(state).join(''))
+        const calls = entries(session.state, 'tool_call')
+        assert.deepEqual(
+          calls.map(({ toolKind, status }) => [toolKind, status]),
+          [
+            ['read', 'completed'],
+            ['edit', 'completed'],
+          ],
+        )
+        assert.deepEqual(await rig.play(loaded, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+        assert.equal(said(session.state).at(-1), HELLO)
+        assertSettled(session.state)
+      })
+
+      it('load unknown: fails, and the agent goes on', async () => {
+        const loading = rig.reopen('load', '00000000-0000-4000-8000-000000000000')
+        await assert.rejects(loading, { name: 'AgentRequestError', method: 'session/load' })
+      })
+    }
+
+    if (facts.can.resume) {
+      it('resume: a new process goes on without a replay', async () => {
+        const { open } = await play('hello')
+        await rig.restart()
+        const resumed = await rig.reopen('resume', open.session.sessionId)
+        assert.deepEqual(entries(resumed.session.state, 'message'), [])
+        assert.deepEqual(await rig.play(resumed, 'think'), { type: 'ended', stopReason: 'end_turn' })
+        assert.deepEqual(said(resumed.session.state), ['Thought and answered.'])
+      })
+    }
+
+    it('end: leaves no process and no file behind', async () => {
+      await play('shell')
+      await rig.restart()
+      assert.deepEqual(rig.processes(), [])
+      assert.ok(!existsSync(rig.file('notes')))
+    })
+  })
+}
+
+function diffsOf(state: SessionState) {
+  return entries(state, 'tool_call').flatMap(({ content }) =>
+    content.flatMap(item => (item.type === 'diff' ? item.changes : [])),
+  )
+}

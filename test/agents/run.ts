@@ -1,0 +1,40 @@
+// Drives real agents through Parley's own code, against a model on loopback: npm run test:agents [agent…]
+// Installs them first where they are not yet (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
+import path from 'node:path'
+import { exitOnSignals } from '../host/at-exit.ts'
+import { runPart } from '../run/run-part.ts'
+import { addTallies, formatTally, type Tally } from '../run/tally.ts'
+import { AGENT_NAMES, installAgent } from './install.ts'
+import { PROJECT } from './paths.ts'
+
+exitOnSignals()
+const since = performance.now()
+const seconds = () => `${((performance.now() - since) / 1000).toFixed(1)} s`
+const wanted = process.argv.slice(2)
+const names = AGENT_NAMES.filter(name => wanted.length === 0 || wanted.includes(name))
+
+const tallies = await Promise.all(names.map(test))
+const total = addTallies(tallies)
+console.log(`real agents in ${seconds()}`)
+if (total.failed > 0 || total.passed === 0) process.exitCode = 1
+console.log(formatTally(total))
+
+/** Installed and tested on its own, beside the others: they share nothing but the processors. */
+async function test(name: (typeof AGENT_NAMES)[number]): Promise<Tally> {
+  try {
+    await installAgent(name)
+  } catch (error) {
+    console.log(`✖ ${name} could not be installed: ${error instanceof Error ? error.message : error}`)
+    return { passed: 0, failed: 1, skipped: 0 }
+  }
+  const mocha = path.join(PROJECT, 'node_modules/mocha/bin/mocha.js')
+  const config = path.join(PROJECT, 'test/agents/.mocharc.json')
+  const { tally, output } = await runPart({
+    name,
+    kind: 'suite',
+    run: [mocha, '--forbid-only', '--config', config, `test/agents/${name}.test.ts`],
+    needs: [],
+  })
+  console.log(`${output.trimEnd()}\n(${name}, at ${seconds()})\n`)
+  return tally
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { assertSettled, entries, said, until } from './expect.ts'
+import { AgentRig, allow, reject } from './rig.ts'
+
+/** A script of the SDK's authors that takes five seconds for every turn, so its turns run side by side. */
+describe('sdk-example, through Parley', () => {
+  let rig: AgentRig
+  before(async function () {
+    this.timeout(300_000)
+    rig = await AgentRig.create('sdk-example')
+    await rig.begin('turns')
+  })
+  after(() => rig?.close())
+
+  it('start: can do nothing beyond a turn, and says so', async () => {
+    const { agent } = await rig.running()
+    assert.equal(agent.protocolVersion, 1)
+    const { load, resume, list, close } = agent.capabilities
+    assert.deepEqual({ load, resume, list, close }, { load: false, resume: false, list: false, close: false })
+    await assert.rejects(rig.reopen('load', 'any'), { kind: 'unsupported' })
+    await assert.rejects(agent.listSessions({}), { kind: 'unsupported' })
+  })
+
+  it('edit, reject and cancel: in three sessions at once', async () => {
+    const [allowed, rejected, cancelled] = [await rig.create(), await rig.create(), await rig.create()]
+    rig.answering = question => {
+      const asked = entries(rejected.session.state, 'permission').includes(question)
+      return asked ? reject(question) : allow(question)
+    }
+    const turns = [allowed, rejected, cancelled].map(open => rig.play(open, 'hello'))
+    await until(cancelled.session, state => entries(state, 'tool_call').length > 0)
+    rig.cancel(cancelled)
+    assert.deepEqual(await Promise.all(turns), [
+      { type: 'ended', stopReason: 'end_turn' },
+      { type: 'ended', stopReason: 'end_turn' },
+      { type: 'ended', stopReason: 'cancelled' },
+    ])
+    const [yes, no, stopped] = [allowed, rejected, cancelled].map(({ session }) => session.state)
+    assert.ok(yes && no && stopped)
+    const calls = (state: typeof yes) => entries(state, 'tool_call').map(({ status }) => status)
+    assert.deepEqual(calls(yes), ['completed', 'completed'])
+    assert.match(said(yes).at(-1) ?? '', /successfully updated/)
+    assert.match(said(no).at(-1) ?? '', /skip/i)
+    assert.deepEqual(calls(stopped), ['cancelled'])
+    assert.deepEqual(
+      [yes, no].map(state => entries(state, 'permission')[0]?.outcome),
+      [
+        { type: 'selected', optionId: 'allow' },
+        { type: 'selected', optionId: 'reject' },
+      ],
+    )
+    for (const state of [yes, no, stopped]) assertSettled(state)
+  })
+
+  it('end: leaves no process behind', async () => {
+    await rig.restart()
+    assert.deepEqual(rig.processes(), [])
+  })
+})

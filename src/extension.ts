@@ -8,11 +8,8 @@ import { demoAgent } from './agents/demo-agent.ts'
 import { LaunchEnvironmentSource } from './agents/launch-environment.ts'
 import { lastUsedAgent, localFolders, VsCodeSettings, workspaceTrust } from './agents/vscode-configuration.ts'
 import { DisposableStore } from './common/disposable.ts'
-import { disk } from './editor/file-system.ts'
-import { filesShared } from './editor/files.ts'
-import { PathRules } from './editor/path-rules.ts'
 import { Diffs } from './editor/vscode-diffs.ts'
-import { VscodeDocuments } from './editor/vscode-documents.ts'
+import { vscodeFiles } from './editor/vscode-files.ts'
 import { LocalSessions } from './history/local-sessions.ts'
 import { SessionListing } from './history/session-listing.ts'
 import { McpInputs } from './mcp/inputs.ts'
@@ -86,7 +83,6 @@ export function activate(context: vscode.ExtensionContext): void {
       log,
     }),
   )
-  const rules = new PathRules()
   const hosts: AgentHosts = own.add(
     new AgentHosts({
       agents,
@@ -100,8 +96,9 @@ export function activate(context: vscode.ExtensionContext): void {
       host: hosts.get,
       planner: new WorkspaceSessionPlanner(mcp, context.globalStorageUri.fsPath),
       services: {
-        files: filesShared({ documents: new VscodeDocuments(rules), fileSystem: disk, rules, log }),
+        files: vscodeFiles(log),
         environment: () => commandEnvironment,
+        guard,
       },
       records,
     }),

@@ -145,7 +145,7 @@ export class SessionManager extends Owner {
   #admit(open: OpenSession): void {
     const { session, agentId, plan } = open
     const key = keyOf(agentId, session.sessionId)
-    this.#services.get(key)?.dispose()
+    void this.#services.get(key)?.end()
     this.#services.set(key, new SessionServices(this.#parts.services, session, plan.setup))
     this.#open.set(key, open)
     // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
@@ -162,7 +162,7 @@ export class SessionManager extends Owner {
     this.#following.delete(open)
     const key = keyOf(open.agentId, open.session.sessionId)
     if (this.#open.get(key) !== open) return
-    this.#services.get(key)?.dispose()
+    void this.#services.get(key)?.end()
     this.#services.delete(key)
     this.#open.delete(key)
     this.#change.fire()

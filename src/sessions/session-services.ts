@@ -5,13 +5,15 @@ import { Owner } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
 import { type FilesShared, SessionFiles } from '../editor/files.ts'
 import type { AskOutside } from '../editor/outside-access.ts'
-import { SessionTerminals } from '../editor/terminals.ts'
+import { SessionTerminals, type SessionTerminalsOptions } from '../editor/terminals.ts'
 
 /** What all sessions of the window share. */
 export interface ServicesShared {
   files: FilesShared
   /** The environment that commands start from: the login shell's. */
   environment: () => Record<string, string>
+  /** Ends commands, too, when this process dies without having done so. */
+  guard?: SessionTerminalsOptions['guard']
 }
 
 /** What one session's agent may do in the editor: its files and its commands, on its roots. */
@@ -24,7 +26,9 @@ export class SessionServices extends Owner {
     this.files = this.register(
       new SessionFiles(shared.files, { roots, askOutside: askInConversation(session) }),
     )
-    this.terminals = this.register(new SessionTerminals({ cwd: roots.cwd, env: shared.environment() }))
+    this.terminals = this.register(
+      new SessionTerminals({ cwd: roots.cwd, env: shared.environment(), guard: shared.guard }),
+    )
     this.register(
       this.terminals.onUpdate(update => {
         if (update.type === 'terminal') session.upsertTerminal(update.terminal)
@@ -32,6 +36,13 @@ export class SessionServices extends Owner {
           session.appendTerminalOutput(update.terminalId, update.text)
       }),
     )
+  }
+
+  /** The session is over: its commands get to end before they are made to. `dispose` waits for nobody. */
+  async end(): Promise<void> {
+    this.files.dispose()
+    await this.terminals.endSession()
+    this.dispose()
   }
 }
 

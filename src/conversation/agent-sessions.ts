@@ -14,9 +14,6 @@ import { type Logger, silentLogger } from '../common/logger.ts'
 import { Session, type SessionOptions } from './session.ts'
 import { UpdateBuffer, type UpdateBufferLimits } from './update-buffer.ts'
 
-/** Ids of closed sessions that are remembered, so that what still comes for them is dropped at once. */
-const CLOSED_KEPT = 1000
-
 export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'schedule' | 'cancelGraceMs'> {
   log?: Logger
   limits?: UpdateBufferLimits
@@ -46,7 +43,6 @@ export class AgentSessions implements Disposable {
   readonly #log: Logger
   readonly #now: () => number
   readonly #sessions = new Map<string, Session>()
-  readonly #closed = new Set<string>()
   readonly #buffer: UpdateBuffer
   readonly #early = new Set<AskingEarly>()
   readonly #owned = new DisposableStore()
@@ -140,8 +136,7 @@ export class AgentSessions implements Disposable {
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     const session = this.#sessions.get(request.sessionId)
     if (session) return session.requestPermission(request, signal)
-    const mayCome = this.#creating > 0 && !this.#closed.has(request.sessionId)
-    if (!mayCome || signal.aborted) return Promise.resolve({ type: 'cancelled' })
+    if (this.#creating === 0 || signal.aborted) return Promise.resolve({ type: 'cancelled' })
     return new Promise(resolve => {
       const asking: AskingEarly = { request, signal, resolve }
       this.#early.add(asking)
@@ -170,7 +165,6 @@ export class AgentSessions implements Disposable {
       ...(cancelGraceMs !== undefined && { cancelGraceMs }),
       onEnd: () => this.#sessionEnded(session),
     })
-    this.#closed.delete(sessionId)
     this.#sessions.set(sessionId, session)
     this.#changed.fire()
     if (this.#exit) session.agentEnded(this.#exit)
@@ -198,7 +192,7 @@ export class AgentSessions implements Disposable {
       return
     }
     // Only an answer that is on its way can bring the id.
-    if (this.#creating === 0 || this.#closed.has(sessionId)) {
+    if (this.#creating === 0) {
       this.#log.debug(`An update of session ${sessionId} was dropped: it is not open.`)
       return
     }
@@ -227,18 +221,11 @@ export class AgentSessions implements Disposable {
   #sessionEnded(session: Session): void {
     if (this.#sessions.get(session.sessionId) !== session) return
     this.#sessions.delete(session.sessionId)
-    this.#closed.add(session.sessionId)
-    if (this.#closed.size > CLOSED_KEPT) {
-      const [oldest] = this.#closed
-      if (oldest !== undefined) this.#closed.delete(oldest)
-    }
     this.#changed.fire()
   }
 
   #agentClosed(exit: AgentExit): void {
     this.#exit = exit
-    this.#buffer.clear()
-    this.#refuseEarly()
     for (const session of [...this.#sessions.values()]) session.agentEnded(exit)
   }
 }

@@ -88,7 +88,7 @@ function permissionAsked(step: Step, requestId: string, request: PermissionReque
     kind: 'permission',
     requestId,
     title: request.title,
-    options: request.options.slice(),
+    options: request.options,
   }
   if (request.description !== undefined) fields.description = request.description
   if (subject.type === 'tool_call') {

@@ -99,7 +99,6 @@ function setStatus(
   entry.status = status ?? 'pending'
   if (isFinalStatus(entry.status)) {
     books.openTools.delete(position)
-    books.untoldTools.delete(position)
     stopTime(step, entry)
   } else {
     books.openTools.add(position)

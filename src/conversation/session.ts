@@ -291,7 +291,6 @@ export class Session implements Disposable {
 
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
-    for (const requestId of this.#desk.openIds) this.#settle(requestId, { type: 'cancelled' })
     this.#before = { state: this.#state, setup: this.#setup }
     this.#optionChanges.clear()
     this.#setup = setup

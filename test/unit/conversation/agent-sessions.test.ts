@@ -289,6 +289,14 @@ describe('AgentSessions: the end of the agent', () => {
     assert.equal((await outcome).type, 'failed')
   })
 
+  it('ends a session that was made just before', async () => {
+    const { agent, sessions } = make()
+    const made = opened(agent, sessions, 's')
+    agent.exit({ exitCode: 3 })
+    const session = await made
+    assert.deepEqual([session.phase, session.exit?.exitCode, sessions.sessions.size], ['ended', 3, 0])
+  })
+
   it('ends a load that was under way, bringing back what was there', async () => {
     const { agent, sessions } = make()
     const first = sessions.loadSession('s', setup)

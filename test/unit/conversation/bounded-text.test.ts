@@ -11,6 +11,7 @@ describe('bounded text', () => {
   it('cuts at the start of a line', () => {
     assert.equal(tail('one\ntwo\nthree\n', 9), 'three\n')
     assert.equal(tail('one\ntwo\n', 4), 'two\n')
+    assert.equal(tail('one\ntwo\nthree\n', 10), 'two\nthree\n')
   })
 
   it('cuts inside a line that is longer than what is kept, but not inside a surrogate pair', () => {

@@ -84,6 +84,23 @@ describe('the echo of a prompt', () => {
     assert.deepEqual(sketch(state), ['user: go on', 'user: go on'])
   })
 
+  it('is one message: what its id does not cover is another', () => {
+    const state = prompted([text('hello there')], chunk('user', 'hello', 'u'), chunk('user', 'there', 'v'))
+    assert.deepEqual(sketch(state), ['user: hello there', 'user: there'])
+    const image: ContentBlock = { type: 'image', data: '', mimeType: 'image/png' }
+    const images = prompted(
+      [text('see'), image],
+      { type: 'message_chunk', role: 'user', content: image },
+      { type: 'message_chunk', role: 'user', content: image },
+    )
+    assert.deepEqual(sketch(images), ['user: see|[image]', 'user: [image]'])
+  })
+
+  it('is no part of a message that is shown already', () => {
+    const state = prompted([text('hello')], chunk('user', 'other ', 's'), chunk('user', 'hello', 's'))
+    assert.deepEqual(sketch(state), ['user: hello', 'user: other hello'])
+  })
+
   it('is not any other user message', () => {
     const state = prompted([text('hello')], chunk('user', '<system>', 's'), chunk('user', 'hello', 'u'))
     assert.deepEqual(sketch(state), ['user: hello', 'user: <system>'])

@@ -130,6 +130,16 @@ describe('reduce: messages', () => {
   })
 })
 
+describe('reduce: thoughts', () => {
+  it('end when a message that was there goes on', () => {
+    const state = createSessionState()
+    take(state, [chunk('agent', 'One', 'a')], 1)
+    take(state, [chunk('thought', 'hm', 't')], 2)
+    take(state, [chunk('agent', ', two', 'a')], 5)
+    assert.equal(state.entries[1]?.endedAt, 5)
+  })
+})
+
 describe('reduce: tool calls', () => {
   it('keeps what is absent, clears what is null, replaces lists', () => {
     const state = replayed(
@@ -261,6 +271,28 @@ describe('reduce: turns', () => {
     take(state, [running, tool('watch', { status: 'in_progress' }), tool('t', { status: 'in_progress' })])
     take(state, [{ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] }])
     assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool t: cancelled'])
+  })
+})
+
+describe('reduce: what a turn leaves open', () => {
+  it('is cancelled with a turn that was cut short, even without a status', () => {
+    for (const stopReason of ['cancelled', 'error']) {
+      assert.equal(sketch(replayed(running, tool('t'), idle(stopReason)))[0], 'tool t: cancelled')
+    }
+    assert.equal(sketch(replayed(running, tool('t'), idle('max_tokens')))[0], 'tool t: completed')
+  })
+
+  it('is a question of the background only while that goes on', () => {
+    const state = replayed(running)
+    const toolCall = { toolCallId: 'watch' }
+    const request = asking({ subject: { type: 'tool_call', toolCall } })
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request })
+    take(state, [{ type: 'state', state: 'idle', background: ['watch'] }])
+    assert.deepEqual(sketch(state), ['tool watch: pending', 'permission May I?: open'])
+    assert.equal(state.activity, 'requires_action')
+    take(state, [running, idle()])
+    assert.deepEqual(sketch(state), ['tool watch: completed', 'permission May I?: cancelled'])
+    assert.equal(state.activity, 'idle')
   })
 })
 
@@ -398,6 +430,14 @@ describe('reduceLocal', () => {
     assert.deepEqual(sketch(state), ['user: x', 'permission A: selected', 'permission B: cancelled'])
     const again = { type: 'permission_answered', requestId: 'p1', outcome: { type: 'cancelled' } } as const
     assert.deepEqual(reduceLocal(state, again, 6), [])
+  })
+
+  it('goes on after an answer though the agent does not say so', () => {
+    const state = createSessionState()
+    take(state, [running, { type: 'state', state: 'requires_action' }])
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() })
+    reduceLocal(state, { type: 'permission_answered', requestId: 'p', outcome: { type: 'cancelled' } })
+    assert.equal(state.activity, 'running')
   })
 
   it('shows the tool call or the command that a question is about', () => {

@@ -121,6 +121,22 @@ describe('Session: turns', () => {
     assert.deepEqual([session.queueHeld, agent.prompts.length], [false, 2])
   })
 
+  it('holds the queue when the agent tells that the turn failed', async () => {
+    const { agent, session } = make()
+    void session.prompt(hello)
+    void session.prompt([text('two')])
+    agent.say('s', running)
+    agent.prompts[0]!.answer.resolve({})
+    await settle()
+    agent.say('s', {
+      type: 'state',
+      state: 'idle',
+      stopReason: 'error',
+      error: { code: 1, message: 'broken' },
+    })
+    assert.deepEqual([session.queueHeld, agent.prompts.length], [true, 1])
+  })
+
   it('tells the error itself though the idle state came first', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
@@ -201,6 +217,16 @@ describe('Session: cancel', () => {
     const { agent, session } = make()
     session.cancel()
     assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
+  })
+
+  it('asks no agent to stop that has told the end and only owes its answer', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    agent.say('s', running, idle('end_turn'))
+    session.cancel()
+    assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
+    agent.prompts[0]!.answer.resolve()
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
   })
 
   it('becomes overdue when the agent does not stop, and can then be given up', async () => {
@@ -341,6 +367,27 @@ describe('Session: options', () => {
     agent.options[1]!.answer.reject(refused)
     await assert.rejects(two)
     assert.equal(value(), 'code')
+  })
+
+  it('takes back to what the agent has when every choice is refused', async () => {
+    const { agent, session, value } = withModes()
+    const one = session.setConfigOption('mode', 'code')
+    const two = session.setConfigOption('mode', 'plan')
+    agent.options[0]!.answer.reject(refused)
+    await assert.rejects(one)
+    assert.deepEqual([value(), session.pendingOptions], ['plan', ['mode']])
+    agent.options[1]!.answer.reject(refused)
+    await assert.rejects(two)
+    assert.deepEqual([value(), session.pendingOptions], ['ask', []])
+  })
+
+  it('waits no longer when the session ends', async () => {
+    const { agent, session } = withModes()
+    const done = session.setConfigOption('mode', 'code')
+    session.agentEnded({ reason: 'exited', stderrTail: '' })
+    assert.deepEqual(session.pendingOptions, [])
+    agent.options[0]!.answer.reject(refused)
+    await assert.rejects(done)
   })
 
   it('keeps what the agent told meanwhile', async () => {

@@ -2,6 +2,7 @@ import type { Card } from '../../views/bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { PlainCode } from '../ui/scroll-area.tsx'
 import { useApp } from './context.ts'
 
 /** One clear message: what happened, what more there is to know, what to do. */
@@ -24,9 +25,7 @@ export function CardView({ card }: { card: Card }) {
           {card.details.map(detail => (
             <div key={detail.label} class="card-detail">
               <div class="card-detail-label">{detail.label}</div>
-              <pre class="plain-code wrap" tabIndex={0}>
-                {detail.text}
-              </pre>
+              <PlainCode text={detail.text} wrap />
             </div>
           ))}
         </details>

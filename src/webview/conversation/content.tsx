@@ -5,6 +5,7 @@ import { MarkdownText } from '../markdown/view.tsx'
 import { pretty } from '../tools/raw.ts'
 import { baseName } from '../tools/title.ts'
 import { Icon } from '../ui/icon.tsx'
+import { PlainCode } from '../ui/scroll-area.tsx'
 import { useApp } from './context.ts'
 
 /** More of a text than this is drawn only when asked for. Characters. */
@@ -30,9 +31,7 @@ export function ContentBlockView({ block }: { block: ContentBlock }) {
       return (
         <details class="fold">
           <summary>{t('Content of an unknown kind: {0}', block.kind)}</summary>
-          <pre class="plain-code" tabIndex={0}>
-            {pretty(block.raw).slice(0, longText)}
-          </pre>
+          <PlainCode text={pretty(block.raw)} />
         </details>
       )
   }
@@ -111,9 +110,7 @@ function Resource({ resource }: { resource: ResourceBlock }) {
         <Icon name="file-code" />
         <span class="chip-label">{name}</span>
       </summary>
-      <pre class="plain-code" tabIndex={0}>
-        {resource.text.slice(0, longText)}
-      </pre>
+      <PlainCode text={resource.text} />
     </details>
   )
 }

@@ -25,14 +25,14 @@ export function Empty({ head }: { head: ConversationHead }) {
                 )}
               </p>
             )}
-            <div class="agents" role="list">
+            <ul class="agents">
               {real.map(agent => (
                 <Agent key={agent.agentId} agent={agent} isDefault={agent.agentId === head.defaultAgentId} />
               ))}
               {demo.map(agent => (
                 <Agent key={agent.agentId} agent={agent} isDefault={false} />
               ))}
-            </div>
+            </ul>
           </section>
         )}
         <div class="empty-links">
@@ -59,7 +59,7 @@ export function Empty({ head }: { head: ConversationHead }) {
 function Agent({ agent, isDefault }: { agent: AgentChoice; isDefault: boolean }) {
   const { host } = useApp()
   return (
-    <div role="listitem">
+    <li>
       <button type="button" class="agent" onClick={() => host.start(agent.agentId)}>
         <AgentIcon icon={agent.icon} />
         <span class="agent-text">
@@ -68,7 +68,7 @@ function Agent({ agent, isDefault }: { agent: AgentChoice; isDefault: boolean })
         </span>
         {isDefault && <span class="agent-default">{t('default')}</span>}
       </button>
-    </div>
+    </li>
   )
 }
 

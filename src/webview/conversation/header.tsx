@@ -45,7 +45,7 @@ export function Header() {
         </button>
       )}
       {open && (
-        <Popup anchor={button} onClose={close} class="details" role="dialog" label={t('Session details')}>
+        <Popup anchor={button} onClose={close} class="details" label={t('Session details')}>
           <Details head={head} state={dotLabel(state)} />
         </Popup>
       )}

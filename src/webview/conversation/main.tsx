@@ -52,7 +52,7 @@ const connection = connectToHost()
 const store = new ConversationStore((key, from, to) =>
   connection.sendRequest(FetchEntries, { key, from, to }),
 )
-const list = new ListController(store.rows.window)
+const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft((key, text) => void connection.sendNotification(SaveDraft, { key, text }))
 
 const host: ConversationHost = {

@@ -3,6 +3,7 @@ import type { Plan, PlanEntry } from '../../acp/model.ts'
 import { t } from '../l10n.ts'
 import { MarkdownText } from '../markdown/view.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 import { useApp } from './context.ts'
 
 /** The agent's plans, one line each above the composer until opened. */
@@ -51,17 +52,16 @@ function PlanView({ plan }: { plan: Plan }) {
         <Icon name="chevron-right" class={`line-chevron${open.value ? ' open up' : ''}`} />
       </button>
       {open.value && (
-        <div class="plan-body" tabIndex={0} role="group" aria-label={t('Plan')}>
+        <ScrollArea class="plan-body" label={t('Plan')}>
           {plan.markdown && <MarkdownText text={plan.markdown} />}
           {all > 0 && (
             <ol class="plan-entries">
               {plan.entries.map((entry, i) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: steps have no id and keep their order
                 <Step key={i} entry={entry} />
               ))}
             </ol>
           )}
-        </div>
+        </ScrollArea>
       )}
     </section>
   )

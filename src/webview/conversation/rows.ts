@@ -71,13 +71,22 @@ export class RowModel {
   /** Text grew at the end of an entry. */
   grown(slot: EntrySlot): void {
     const segment = this.#segmentOf[slot.index]
-    if (!segment || segment.to - segment.from !== 1) return this.changed(slot.index, slot.index + 1)
+    if (!segment || segment.to - segment.from !== 1) {
+      this.changed(slot.index, slot.index + 1)
+      return
+    }
     const entry = slot.entry.peek()
-    if (entry.kind !== 'message' || entry.role === 'user') return this.changed(slot.index, slot.index + 1)
+    if (entry.kind !== 'message' || entry.role === 'user') {
+      this.changed(slot.index, slot.index + 1)
+      return
+    }
     if (entry.role === 'thought' && segment.rows.length > 0 && !slot.open.peek()) return
     const block = entry.blocks.length - 1
     const last = segment.rows.at(-1)
-    if (last?.kind !== 'markdown' || last.block !== block) return this.changed(slot.index, slot.index + 1)
+    if (last?.kind !== 'markdown' || last.block !== block) {
+      this.changed(slot.index, slot.index + 1)
+      return
+    }
     const count = slot.documents[block]?.blocks.length ?? 0
     const have = last.part + 1
     if (count === have) return

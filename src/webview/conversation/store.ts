@@ -89,7 +89,10 @@ export class ConversationStore {
   /** Whether something was opened by the person; kept while the conversation is. */
   openState(id: string): Signal<boolean> {
     let open = this.#open.get(id)
-    if (!open) this.#open.set(id, (open = signal(false)))
+    if (!open) {
+      open = signal(false)
+      this.#open.set(id, open)
+    }
     return open
   }
 

@@ -50,7 +50,10 @@ export class Terminals {
 
   get(id: string): TerminalSlot {
     let slot = this.#slots.get(id)
-    if (!slot) this.#slots.set(id, (slot = new TerminalSlot()))
+    if (!slot) {
+      slot = new TerminalSlot()
+      this.#slots.set(id, slot)
+    }
     return slot
   }
 

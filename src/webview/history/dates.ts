@@ -25,12 +25,7 @@ export function groupName(key: DateGroupKey): string {
 export function shortTime(time: number, now: number): string {
   const ago = now - time
   if (ago < minute) return t('just now')
-  if (ago < hour) {
-    return new Intl.RelativeTimeFormat(language(), { style: 'short' }).format(
-      -Math.floor(ago / minute),
-      'minute',
-    )
-  }
+  if (ago < hour) return t('{0} min ago', Math.floor(ago / minute))
   const date = new Date(time)
   const today = new Date(now)
   const days = (startOfDay(today) - startOfDay(date)) / (24 * hour)

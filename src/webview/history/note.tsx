@@ -25,20 +25,24 @@ export function AgentNote({ note }: { note: HistoryAgentNote }) {
       return (
         <div class="history-note" title={note.message}>
           <Icon name="error" class="failed" />
-          <span>{note.message ?? t('{0} could not list its sessions.', note.name)}</span>
-          <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
-            {t('Try again')}
-          </button>
+          <span>
+            {note.message ?? t('{0} could not list its sessions.', note.name)}{' '}
+            <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
+              {t('Try again')}
+            </button>
+          </span>
         </div>
       )
     case 'not-started':
       return (
         <div class="history-note">
           <Icon name="debug-disconnect" />
-          <span>{t('{0} is not running.', note.name)}</span>
-          <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
-            {t('Start to list its sessions')}
-          </button>
+          <span>
+            {t('{0} is not running.', note.name)}{' '}
+            <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
+              {t('Start to list its sessions')}
+            </button>
+          </span>
         </div>
       )
     case 'listed':

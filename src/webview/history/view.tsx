@@ -28,8 +28,7 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
   const active = useSignal<string | undefined>(undefined)
   const list = useMemo(() => {
     const window = new ListWindow<HistoryItem>()
-    const controller = new ListController(window)
-    controller.following.value = false
+    const controller = new ListController(window, { follow: false })
     return { window, controller }
   }, [])
   const version = useSignal(0)

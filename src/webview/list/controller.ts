@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
 /** Nearer to the end than this counts as the end, in pixels: fractions of a pixel and a nudge of the wheel. */
@@ -13,7 +13,8 @@ const assumedHeight = 800
 export class ListController<T extends WindowItem> {
   readonly range = signal<Range>({ start: 0, end: 0 })
   /** the view is at the end and follows */
-  readonly following = signal(true)
+  readonly following: Signal<boolean>
+  readonly #follows: boolean
   readonly #window: ListWindow<T>
   #element: HTMLElement | undefined
   #top: HTMLElement | undefined
@@ -28,8 +29,11 @@ export class ListController<T extends WindowItem> {
   /** Called with the rows that are mounted now. */
   onRange: ((range: Range) => void) | undefined
 
-  constructor(window: ListWindow<T>) {
+  /** @param options `follow`: the view begins at the end, and follows it there */
+  constructor(window: ListWindow<T>, options: { follow: boolean }) {
     this.#window = window
+    this.#follows = options.follow
+    this.following = signal(options.follow)
   }
 
   attach(element: HTMLElement, top: HTMLElement, content: HTMLElement, bottom: HTMLElement): () => void {
@@ -73,7 +77,7 @@ export class ListController<T extends WindowItem> {
     const top = element.scrollTop
     const distance = element.scrollHeight - element.clientHeight - top
     const followed = this.following.peek()
-    this.following.value = distance <= atEnd || (followed && top >= this.#lastTop - 1)
+    this.following.value = this.#follows && (distance <= atEnd || (followed && top >= this.#lastTop - 1))
     this.#lastTop = top
     if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
     this.#updateRange()
@@ -156,7 +160,7 @@ export class ListController<T extends WindowItem> {
     }
     if (target !== undefined && Math.abs(element.scrollTop - target) > 0.5) element.scrollTop = target
     this.#lastTop = element.scrollTop
-    if (!this.following.peek() && most <= 0) this.following.value = true
+    if (this.#follows && most <= 0) this.following.value = true
   }
 
   /** The anchor; its row may have been made anew since. */

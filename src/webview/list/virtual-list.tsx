@@ -40,6 +40,7 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
 
   const mounted = rows.items.slice(start, Math.min(end, rows.count))
   return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: every role that it may have takes a label
     <div
       ref={element}
       class={`list ${props.class}`}

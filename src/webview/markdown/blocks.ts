@@ -190,7 +190,10 @@ export class BlockStream {
 
   #remember(label: string, index: number): void {
     let askers = this.#askers.get(label)
-    if (!askers) this.#askers.set(label, (askers = new Set()))
+    if (!askers) {
+      askers = new Set()
+      this.#askers.set(label, askers)
+    }
     askers.add(index)
   }
 

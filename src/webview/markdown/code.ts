@@ -9,12 +9,12 @@ export function codeBlockHtml(code: string, info: string): string {
   const language = languageOf(info)
   const text = code.endsWith('\n') ? code.slice(0, -1) : code
   const coloured = language && text.length <= longestColoured ? highlight(text, language) : undefined
-  const copy = escape(t('Copy'))
+  const copy = escaped(t('Copy'))
   return (
-    `<div class="code-block"><div class="code-bar"><span class="code-language">${escape(language)}</span>` +
+    `<div class="code-block"><div class="code-bar"><span class="code-language">${escaped(language)}</span>` +
     `<button type="button" class="icon-button" data-action="copy-code" title="${copy}" aria-label="${copy}">` +
     `<span class="codicon codicon-copy" aria-hidden="true"></span></button></div>` +
-    `<pre dir="ltr" tabindex="0"><code>${coloured ?? escape(text)}</code></pre></div>\n`
+    `<pre dir="ltr" tabindex="0"><code>${coloured ?? escaped(text)}</code></pre></div>\n`
   )
 }
 
@@ -30,7 +30,7 @@ export function languageOf(info: string): string {
   return word.replace(/^\.|\}$/g, '').slice(0, 40)
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"]/g, character => entities[character]!)
 }
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

@@ -67,7 +67,10 @@ export class MarkdownDocument {
   /** The version of a block, to be read where it is drawn. */
   watch(index: number): Signal<number> {
     let watcher = this.#watchers.get(index)
-    if (!watcher) this.#watchers.set(index, (watcher = signal(this.#stream.blocks[index]?.version ?? 0)))
+    if (!watcher) {
+      watcher = signal(this.#stream.blocks[index]?.version ?? 0)
+      this.#watchers.set(index, watcher)
+    }
     return watcher
   }
 

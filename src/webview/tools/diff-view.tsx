@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { plural, t } from '../l10n.ts'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 import type { DiffGroup, FileDiff } from './diff.ts'
 
 /** More lines than this are drawn only when asked for. */
@@ -13,13 +14,11 @@ export function DiffView({ diff }: { diff: FileDiff }) {
   const { hunks, hidden } = whole ? { hunks: diff.hunks, hidden: 0 } : firstLines(diff)
   return (
     <div class="diff">
-      <div class="diff-scroll" tabIndex={0} role="group" aria-label={t('Changes')}>
+      <ScrollArea class="diff-scroll" label={t('Changes')}>
         <div class="diff-lines" dir="ltr">
           {hunks.map((hunk, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: hunks have no id and keep their order
             <div key={i} class="diff-hunk">
               {hunk.groups.map((group, j) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: as above
                 <div key={j} class={`diff-${group.kind}`}>
                   {group.lines.map(line => `${signs[group.kind]} ${line}`).join('\n')}
                 </div>
@@ -27,7 +26,7 @@ export function DiffView({ diff }: { diff: FileDiff }) {
             </div>
           ))}
         </div>
-      </div>
+      </ScrollArea>
       {hidden > 0 && (
         <button type="button" class="link-button" onClick={() => setWhole(true)}>
           {plural(hidden, 'Show one more line', 'Show {0} more lines')}

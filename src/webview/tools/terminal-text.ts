@@ -22,22 +22,20 @@ const keptGroups = 20
 /** A line is cut here; terminals that draw with one endless line exist. */
 const longestLine = 20_000
 
-const escape = '\u001b'
+const esc = '\u001b'
 /** Everything but colours: titles and links (OSC), cursor movement, erasing, character sets. */
 const notColour = new RegExp(
   [
-    `${escape}\\][^\u0007${escape}]*(?:\u0007|${escape}\\\\)`,
-    `${escape}\\[[0-9;:?<=>!]*[ -/]*[@-ln-~]`,
-    `${escape}[()*+][A-Za-z0-9]`,
-    `${escape}[@-Z\\\\^_=>78]`,
+    `${esc}\\][^\u0007${esc}]*(?:\u0007|${esc}\\\\)`,
+    `${esc}\\[[0-9;:?<=>!]*[ -/]*[@-ln-~]`,
+    `${esc}[()*+][A-Za-z0-9]`,
+    `${esc}[@-Z\\\\^_=>78]`,
     '[\u0000-\u0007\u000b\u000c\u000e-\u001a\u007f]',
   ].join('|'),
   'g',
 )
 /** An escape sequence whose end has not come. */
-const unfinished = new RegExp(
-  `${escape}(?:\\[[0-9;:?<=>!]*[ -/]*|\\][^\u0007${escape}]{0,4096}${escape}?|[()*+])?$`,
-)
+const unfinished = new RegExp(`${esc}(?:\\[[0-9;:?<=>!]*[ -/]*|\\][^\u0007${esc}]{0,4096}${esc}?|[()*+])?$`)
 
 /**
  * A terminal's output as lines of coloured spans, taken in as it comes: what was read is never read again. A carriage
@@ -102,13 +100,13 @@ function shown(raw: string): string {
   }
   return line.length > longestLine ? line.slice(0, longestLine) : line
 }
-const colour = new RegExp(`${escape}\\[[0-9;:]*m`, 'g')
+const colour = new RegExp(`${esc}\\[[0-9;:]*m`, 'g')
 
 function spansOf(colours: Anser, line: string): TerminalSpan[] {
   const spans: TerminalSpan[] = []
   if (line === '') return spans
   // the library colours only what follows a code: begin with one that changes nothing
-  for (const piece of colours.process(`${escape}[55m${line}`, {
+  for (const piece of colours.process(`${esc}[55m${line}`, {
     json: true,
     remove_empty: true,
     use_classes: true,

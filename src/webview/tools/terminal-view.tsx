@@ -2,6 +2,7 @@ import { Component } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { TerminalSlot } from '../conversation/terminals.ts'
 import { t } from '../l10n.ts'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 import type { TerminalLines, TerminalSpan } from './terminal-text.ts'
 
 /** The last lines of a terminal, in its colours. At its end it follows the output; scrolled up it stays. */
@@ -18,14 +19,11 @@ export function TerminalView({ terminal }: { terminal: TerminalSlot }) {
   })
   const open = text.openLine
   return (
-    <div
-      ref={scroll}
+    <ScrollArea
+      elementRef={scroll}
       class="terminal"
-      tabIndex={0}
-      role="group"
-      aria-label={t('Output')}
-      onScroll={event => {
-        const { scrollTop, scrollHeight, clientHeight } = event.currentTarget
+      label={t('Output')}
+      onScroll={({ scrollTop, scrollHeight, clientHeight }) => {
         followed.current = scrollHeight - clientHeight - scrollTop < 8
       }}
     >
@@ -39,14 +37,13 @@ export function TerminalView({ terminal }: { terminal: TerminalSlot }) {
         {open.length > 0 && (
           <div>
             {open.map((span, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: spans have no id and keep their order
               <Span key={i} span={span} />
             ))}
           </div>
         )}
         {text.isEmpty && <div class="terminal-note">{state?.exit ? t('No output') : t('No output yet')}</div>}
       </div>
-    </div>
+    </ScrollArea>
   )
 }
 
@@ -65,7 +62,6 @@ class Lines extends Component<LinesProps> {
     return (
       <div>
         {this.props.lines.spans.map((span, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: spans have no id and keep their order
           <Span key={i} span={span} />
         ))}
       </div>

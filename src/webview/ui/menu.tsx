@@ -81,7 +81,7 @@ export function Menu({ anchor, label, choices, current, onChoose, onClose }: Men
   const activeId = matches[active] ? `menu-${active}` : undefined
 
   return (
-    <Popup anchor={anchor} onClose={close} class="menu" role="presentation">
+    <Popup anchor={anchor} onClose={close} class="menu" label={label}>
       {searchable && (
         <div class="menu-search">
           <Icon name="search" />
@@ -104,7 +104,6 @@ export function Menu({ anchor, label, choices, current, onChoose, onClose }: Men
           />
         </div>
       )}
-      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: aria-activedescendant belongs to a listbox */}
       <div
         ref={list}
         id="menu-list"

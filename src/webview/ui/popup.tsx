@@ -8,8 +8,7 @@ interface PopupProps {
   onClose: () => void
   children: ComponentChildren
   class?: string
-  role?: 'dialog' | 'listbox' | 'menu' | 'presentation'
-  label?: string
+  label: string
   /** as wide as the anchor, at least */
   matchWidth?: boolean
 }
@@ -17,7 +16,7 @@ interface PopupProps {
 const margin = 8
 
 /** Something that floats beside its anchor, inside of the window, and closes on Escape or a press elsewhere. */
-export function Popup({ anchor, onClose, children, class: className, role, label, matchWidth }: PopupProps) {
+export function Popup({ anchor, onClose, children, class: className, label, matchWidth }: PopupProps) {
   const element = useRef<HTMLDivElement>(null)
 
   useLayoutEffect(() => {
@@ -56,7 +55,7 @@ export function Popup({ anchor, onClose, children, class: className, role, label
   }, [anchor, onClose])
 
   return createPortal(
-    <div ref={element} class={`popup${className ? ` ${className}` : ''}`} role={role} aria-label={label}>
+    <div ref={element} class={`popup${className ? ` ${className}` : ''}`} role="dialog" aria-label={label}>
       {children}
     </div>,
     document.body,

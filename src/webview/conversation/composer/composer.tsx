@@ -172,7 +172,6 @@ export function Composer({ draft }: { draft: Draft }) {
           </span>
         </div>
       )}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a press on the frame is a press on its text field */}
       <div
         class={`composer${sending ? ' sending' : ''}`}
         onPointerDown={event => {

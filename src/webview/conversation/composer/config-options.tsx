@@ -127,13 +127,7 @@ function MoreOptions({ options, pending }: { options: readonly ConfigOption[]; p
         <Icon name="settings" />
       </button>
       {open && (
-        <Popup
-          anchor={button}
-          onClose={close}
-          class="details more-options"
-          role="dialog"
-          label={t('More options')}
-        >
+        <Popup anchor={button} onClose={close} class="details more-options" label={t('More options')}>
           {options.map(option => (
             <div key={option.id} class="more-option">
               <div class="more-option-text">

@@ -2,11 +2,11 @@ import { useRef } from 'preact/hooks'
 import type { PermissionOption } from '../../../acp/model.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
-import { diffOf } from '../../tools/diff.ts'
-import { DiffCounts } from '../../tools/diff-view.tsx'
 import { pretty } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
+import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { Line } from './line.tsx'
@@ -28,6 +28,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const primary = primaryOption(entry.options)
 
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and draws one
     <div
       ref={box}
       class={`permission${first ? ' first' : ''}`}
@@ -125,11 +126,7 @@ function Subject({ entry, tool, slot }: SubjectProps) {
   const others = tool?.content.filter(content => content.type !== 'terminal') ?? []
   return (
     <div class="permission-subject">
-      {command !== undefined && (
-        <pre class="plain-code wrap command" dir="ltr" tabIndex={0}>
-          {command}
-        </pre>
-      )}
+      {command !== undefined && <PlainCode text={command} wrap whole />}
       {command !== undefined && place && (
         <div class="quiet permission-place" title={place}>
           {t('in {0}', place === roots?.cwd ? roots.cwdLabel : relativePath(place, roots?.cwd))}
@@ -150,18 +147,12 @@ function Subject({ entry, tool, slot }: SubjectProps) {
             position={tool.content.indexOf(content)}
           />
         ))}
-      {entry.subject && (
-        <pre class="plain-code" tabIndex={0}>
-          {pretty(entry.subject.raw).slice(0, 24_000)}
-        </pre>
-      )}
+      {entry.subject && <PlainCode text={pretty(entry.subject.raw)} whole />}
       {command === undefined &&
         others.length === 0 &&
         tool?.rawInput !== undefined &&
         tool.rawInput !== null && (
-          <pre class="plain-code" tabIndex={0}>
-            {(typeof tool.rawInput === 'string' ? tool.rawInput : pretty(tool.rawInput)).slice(0, 24_000)}
-          </pre>
+          <PlainCode text={typeof tool.rawInput === 'string' ? tool.rawInput : pretty(tool.rawInput)} whole />
         )}
     </div>
   )
@@ -196,7 +187,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         icon={rejected ? 'circle-slash' : 'pass'}
         open={open}
         onToggle={() => app.toggle(slot)}
-        end={tool && <Counts tool={tool} />}
+        end={tool && <ToolCounts entry={tool} />}
       >
         <span class="answer">{answer}</span>
         <span class="line-aside">
@@ -215,18 +206,4 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       )}
     </div>
   )
-}
-
-function Counts({ tool }: { tool: ToolCallEntry }) {
-  let added = 0
-  let removed = 0
-  for (const content of tool.content) {
-    if (content.type !== 'diff') continue
-    for (const change of content.changes) {
-      const diff = diffOf(change, content.patch?.text)
-      added += diff?.added ?? 0
-      removed += diff?.removed ?? 0
-    }
-  }
-  return <DiffCounts added={added} removed={removed} />
 }

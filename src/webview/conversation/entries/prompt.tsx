@@ -43,7 +43,6 @@ function Attachments({ blocks }: { blocks: readonly ContentBlock[] }) {
   return (
     <div class="chips">
       {blocks.map((block, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no id and keep their order
         <ContentBlockView key={i} block={block} />
       ))}
     </div>

@@ -10,6 +10,8 @@ import { Line } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
 
+import { PlainCode } from '../../ui/scroll-area.tsx'
+
 /** Something the agent tells besides the conversation. */
 export function Notice({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as NoticeEntry
@@ -90,9 +92,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
             }}
           >
             <summary>{t('Details')}</summary>
-            <pre class="plain-code" tabIndex={0}>
-              {detail}
-            </pre>
+            <PlainCode text={detail} />
           </details>
         )}
       </div>
@@ -136,9 +136,7 @@ export function Unknown({ slot }: { slot: EntrySlot }) {
       </Line>
       {open && (
         <div class="work-body">
-          <pre class="plain-code" tabIndex={0}>
-            {pretty(entry.raw).slice(0, 50_000)}
-          </pre>
+          <PlainCode text={pretty(entry.raw)} />
         </div>
       )}
     </div>

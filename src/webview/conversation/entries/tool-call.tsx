@@ -8,8 +8,10 @@ import { kindIcon, kindName } from '../../tools/kind.ts'
 import { pretty, rawText } from '../../tools/raw.ts'
 import { TerminalView } from '../../tools/terminal-view.tsx'
 import { relativePath, titleParts } from '../../tools/title.ts'
+import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { PlainCode } from '../../ui/scroll-area.tsx'
 import { ContentBlockView } from '../content.tsx'
 import { useApp } from '../context.ts'
 import { entryDuration } from '../duration.ts'
@@ -57,20 +59,6 @@ function ToolEnd({ entry }: { entry: ToolCallEntry }) {
   )
 }
 
-function ToolCounts({ entry }: { entry: ToolCallEntry }) {
-  let added = 0
-  let removed = 0
-  for (const content of entry.content) {
-    if (content.type !== 'diff') continue
-    for (const change of content.changes) {
-      const diff = diffOf(change, content.patch?.text)
-      added += diff?.added ?? 0
-      removed += diff?.removed ?? 0
-    }
-  }
-  return added + removed > 0 ? <DiffCounts added={added} removed={removed} /> : null
-}
-
 function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   const { store } = useApp()
   for (const content of entry.content) {
@@ -107,14 +95,9 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
     <div class="work-body">
       <FullTitle entry={entry} />
       {entry.content.map((content, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: contents have no id and keep their order
         <ToolContent key={i} slot={slot} content={content} position={i} />
       ))}
-      {output !== undefined && (
-        <pre class="plain-code" tabIndex={0}>
-          {output.length > 24_000 ? `${output.slice(0, 24_000)}…` : output}
-        </pre>
-      )}
+      {output !== undefined && <PlainCode text={output} />}
       {!shown && output === undefined && entry.status !== 'in_progress' && entry.status !== 'pending' && (
         <div class="quiet">{t('Nothing came of it.')}</div>
       )}
@@ -133,9 +116,7 @@ function FullTitle({ entry }: { entry: ToolCallEntry }) {
   const text = entry.title.replace(/^`([^`]+)`$/s, '$1').trim()
   if (text.length <= 60 && !text.includes('\n')) return null
   return entry.toolKind === 'execute' ? (
-    <pre class="plain-code wrap" tabIndex={0}>
-      {text}
-    </pre>
+    <PlainCode text={text} wrap />
   ) : (
     <div class="full-title" dir="auto">
       {text}
@@ -162,7 +143,6 @@ export function ToolContent({ slot, content, position }: ToolContentProps) {
       return (
         <>
           {content.changes.map((change, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: changes have no id and keep their order
             <Change
               key={i}
               slot={slot}
@@ -180,9 +160,7 @@ export function ToolContent({ slot, content, position }: ToolContentProps) {
       return (
         <details class="fold">
           <summary>{t('Content of an unknown kind: {0}', content.kind)}</summary>
-          <pre class="plain-code" tabIndex={0}>
-            {pretty(content.raw).slice(0, 24_000)}
-          </pre>
+          <PlainCode text={pretty(content.raw)} />
         </details>
       )
   }
@@ -223,11 +201,7 @@ function Change({ slot, change, patch, content, position }: ChangeProps) {
         />
       </div>
       {diff && diff.hunks.length > 0 && <DiffView diff={diff} />}
-      {!diff && patch && (
-        <pre class="plain-code" tabIndex={0}>
-          {patch.slice(0, 24_000)}
-        </pre>
-      )}
+      {!diff && patch && <PlainCode text={patch} />}
     </div>
   )
 }
@@ -279,11 +253,7 @@ function Raw({ label, value }: { label: string; value: unknown }) {
   return (
     <details class="fold raw" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>{label}</summary>
-      {open && (
-        <pre class="plain-code" tabIndex={0}>
-          {(typeof value === 'string' ? value : pretty(value)).slice(0, 100_000)}
-        </pre>
-      )}
+      {open && <PlainCode text={typeof value === 'string' ? value : pretty(value)} />}
     </details>
   )
 }

@@ -1,0 +1,18 @@
+import type { ToolCallEntry } from '../../conversation/state.ts'
+import { diffOf } from './diff.ts'
+import { DiffCounts } from './diff-view.tsx'
+
+/** How many lines a tool call adds and removes, over all its diffs; nothing when it has none. */
+export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
+  let added = 0
+  let removed = 0
+  for (const content of entry.content) {
+    if (content.type !== 'diff') continue
+    for (const change of content.changes) {
+      const diff = diffOf(change, content.patch?.text)
+      added += diff?.added ?? 0
+      removed += diff?.removed ?? 0
+    }
+  }
+  return added + removed > 0 ? <DiffCounts added={added} removed={removed} /> : null
+}

@@ -62,6 +62,8 @@ const product = [
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     external: ['vscode'],
+    // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
+    define: { ...common.define, navigator: 'undefined' },
     // Stack traces and `error.name` stay readable in a person's log.
     keepNames: true,
   },

@@ -1,6 +1,6 @@
 import type { Agent } from '../acp/agent.ts'
 import type { SessionInfo } from '../acp/model.ts'
-import { newestFirst } from './date-groups.ts'
+import { newestFirst } from '../common/date-groups.ts'
 
 export interface SessionListingOptions {
   /** Only sessions of this directory, where the agent filters by it. */

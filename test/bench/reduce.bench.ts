@@ -31,12 +31,12 @@ const sessions: Record<string, (at: number) => SessionUpdate> = {
     role: Math.floor(at / 100) % 2 === 0 ? 'agent' : 'thought',
     content: { type: 'text', text },
   }),
-  'tool calls': at => ({
+  'a new tool call every 20 updates': at => ({
     type: 'tool_call',
     toolCall: {
-      toolCallId: `t${Math.floor(at / 4)}`,
+      toolCallId: `t${Math.floor(at / 20)}`,
       title: text,
-      status: at % 4 === 3 ? 'completed' : 'in_progress',
+      status: at % 20 === 19 ? 'completed' : 'in_progress',
     },
   }),
   'one terminal': () => ({ type: 'terminal_output', terminalId: 'x', text: `${text}\n` }),

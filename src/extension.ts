@@ -33,6 +33,7 @@ import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { selectionAttachment } from './views/selection-attachment.ts'
 import { SessionActions } from './views/session-actions.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
+import { signInTerminal } from './views/sign-in-terminal.ts'
 import { StatusBar } from './views/status-bar.ts'
 
 /** Builds the parts and connects them. VS Code calls it when a view is shown or a command is run. */
@@ -111,6 +112,7 @@ export function activate(context: vscode.ExtensionContext): void {
       trusted: () => vscode.workspace.isTrusted,
       keep: keepIn(context.workspaceState),
       drafts,
+      signInTerminal: signInTerminal(agents.resolveLaunch, nameOf),
       log,
     }),
   )

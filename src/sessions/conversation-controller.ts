@@ -6,7 +6,7 @@ import { Emitter } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { Attempt, Failure, Reopening } from './failure.ts'
-import type { AgentDirectory, Drafts, Keep, PromptInput } from './ports.ts'
+import type { AgentDirectory, Drafts, Keep, PromptInput, SignInTerminal } from './ports.ts'
 import type { OpenProgress, OpenSession, SessionManager, SessionReference } from './session-manager.ts'
 import { sessionTitle } from './session-title.ts'
 
@@ -19,6 +19,7 @@ export interface ControllerParts {
   trusted: () => boolean
   keep: Keep
   drafts: Drafts
+  signInTerminal: SignInTerminal
   log: Logger
 }
 
@@ -43,6 +44,8 @@ export class ConversationController extends Owner {
   #signIn: AbortController | undefined
   #following = new DisposableStore()
   #nextFailure = 1
+  /** how many actions wait until it is known which agents there are */
+  #looking = 0
 
   /** Anything but the conversation itself changed: phase, failures, agent. */
   readonly onDidChange = this.#change.event
@@ -59,7 +62,7 @@ export class ConversationController extends Owner {
     return this.#parts.trusted()
   }
   get phase(): Phase {
-    return this.#phase
+    return this.#phase === 'empty' && this.#looking > 0 ? 'starting' : this.#phase
   }
   get current(): OpenSession | undefined {
     return this.#current
@@ -90,8 +93,7 @@ export class ConversationController extends Owner {
 
   /** Begins a session with the agent, or the default one. The conversation on the screen stays open beside it. */
   async start(wanted?: string): Promise<void> {
-    // presets are known once the machine was searched
-    if (this.trusted) await this.#parts.agents.ready()
+    if (wanted === undefined) await this.#lookForAgents()
     const agentId = wanted ?? this.#parts.agents.defaultAgentId()
     if (!this.#ready(agentId)) return
     await this.#run({ type: 'new', agentId }, (signal, progress) =>
@@ -112,7 +114,7 @@ export class ConversationController extends Owner {
   async restore(): Promise<void> {
     const { last } = this
     if (!last || this.#phase !== 'empty' || !this.trusted) return
-    await this.#parts.agents.ready()
+    await this.#lookForAgents()
     if (this.#phase === 'empty' && this.#parts.agents.get(last.agentId)) await this.reopen('restore', last)
   }
 
@@ -146,7 +148,7 @@ export class ConversationController extends Owner {
   async prompt(input: PromptInput): Promise<void> {
     const content = contentOf(input)
     if (content.length === 0) return
-    if (!this.#current && this.#phase !== 'starting') await this.start()
+    if (!this.#current && this.phase !== 'starting') await this.start()
     const open = this.#current
     if (!open || this.#phase !== 'ready') throw new Error('There is no session to send this to.')
     this.#dropFailures('sign-in')
@@ -208,20 +210,34 @@ export class ConversationController extends Owner {
     this.#failures.set(failureId, { ...failure, running: methodId })
     this.#changed()
     try {
-      const { agent } = await this.#parts.host(failure.agentId).ensure(abort.signal)
-      await agent.authenticate(methodId, abort.signal)
-      if (abort.signal.aborted) return
+      const method = failure.methods.find(each => each.methodId === methodId)
+      const inTerminal = method?.type === 'terminal'
+      if (method && inTerminal) await this.#parts.signInTerminal(failure.agentId, method, abort.signal)
+      else {
+        const { agent } = await this.#parts.host(failure.agentId).ensure(abort.signal)
+        await agent.authenticate(methodId, abort.signal)
+      }
+      if (abort.signal.aborted) throw new CancelledError()
       this.#failures.delete(failureId)
       this.#changed()
-      if (failure.attempt) await this.retry(failure.attempt)
-      else if (failure.again && this.#current?.agentId === failure.agentId) {
-        void this.#send(this.#current, failure.again)
-      }
+      await this.#afterSignIn(failure, inTerminal)
     } catch (error) {
       const { message, detail } = wordsOf(error)
       const cancelled = abort.signal.aborted || error instanceof CancelledError
       this.#failures.set(failureId, cancelled ? failure : { ...failure, message, detail })
       this.#changed()
+    }
+  }
+
+  /** Does what the person had asked for. A process that is signed in from outside notices only when it starts anew. */
+  async #afterSignIn(failure: Extract<Failure, { type: 'sign-in' }>, startAnew: boolean): Promise<void> {
+    if (startAnew) {
+      if (failure.attempt) this.#parts.host(failure.agentId).stop()
+      else await this.restart()
+    }
+    if (failure.attempt) await this.retry(failure.attempt)
+    else if (failure.again && this.#current?.agentId === failure.agentId && this.#phase === 'ready') {
+      void this.#send(this.#current, failure.again)
     }
   }
 
@@ -243,6 +259,19 @@ export class ConversationController extends Owner {
     this.#signIn?.abort()
     this.#following.dispose()
     super.dispose()
+  }
+
+  /** The agents of this machine are known once it was searched, which takes as long as the login shell's profile. */
+  async #lookForAgents(): Promise<void> {
+    if (!this.trusted) return
+    this.#looking += 1
+    this.#changed()
+    try {
+      await this.#parts.agents.ready()
+    } finally {
+      this.#looking -= 1
+      this.#changed()
+    }
   }
 
   /** Whether an agent may be started at all; says why not. */

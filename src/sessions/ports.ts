@@ -1,5 +1,5 @@
 import type { AgentLaunch } from '../acp/agent.ts'
-import type { AgentCapabilities, ContentBlock, SessionSetup } from '../acp/model.ts'
+import type { AgentCapabilities, AuthMethod, ContentBlock, SessionSetup } from '../acp/model.ts'
 import type { Event } from '../common/event.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 
@@ -82,3 +82,9 @@ export interface PromptInput {
   text: string
   attachments: ContentBlock[]
 }
+
+/**
+ * Signs in to an agent by a command in a terminal that the person sees. Resolves when it exited with 0; rejects with a
+ * sentence otherwise, and with `CancelledError` when the person cancels.
+ */
+export type SignInTerminal = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>

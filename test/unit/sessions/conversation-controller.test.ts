@@ -147,6 +147,49 @@ describe('ConversationController', () => {
     assert.equal(house.controller.failures.size, 0)
   })
 
+  it('signs in by terminal, and does what was asked for with a new process', async () => {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    const methods = [{ methodId: 'login', type: 'terminal', name: 'Log in' }]
+    Object.assign(house.agent, { authMethods: methods })
+    house.agent.news[0]?.reject(authRequired('session/new'))
+    await starting
+    const signing = house.controller.signIn(failureId(), 'login')
+    await until(() => house.started.length === 2 && house.agent.news.length === 1)
+    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    await signing
+    assert.deepEqual(house.terminalSignIns, ['one login'])
+    assert.equal(house.controller.key, 'one/s2')
+  })
+
+  it('sends the refused prompt on the new process after a sign-in by terminal', async () => {
+    await ready()
+    Object.assign(house.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
+    await house.controller.prompt({ text: 'hello', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+    house.agent.prompts[0]?.answer.reject(authRequired('session/prompt'))
+    await until(() => house.controller.failures.size === 1)
+    const signing = house.controller.signIn(failureId(), 'login')
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await signing
+    await until(() => house.agent.prompts.length === 1)
+    assert.deepEqual(house.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
+  })
+
+  it('says why a sign-in by terminal failed', async () => {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    Object.assign(house.agent, { authMethods: [{ methodId: 'login', type: 'terminal', name: 'Log in' }] })
+    house.agent.news[0]?.reject(authRequired('session/new'))
+    await starting
+    house.terminalFails = new Error('The command ended with 3.')
+    await house.controller.signIn(failureId(), 'login')
+    const failed = failure()
+    assert.ok(failed.type === 'sign-in' && failed.message === 'The command ended with 3.')
+    assert.equal(house.started.length, 1)
+  })
+
   it('keeps a sign-in that fails open to be tried again', async () => {
     const starting = house.controller.start()
     await until(() => house.started.length > 0 && house.agent.news.length > 0)

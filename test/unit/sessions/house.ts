@@ -56,6 +56,8 @@ export class House {
   readonly records = new MemoryRecords()
   readonly used: string[] = []
   trusted = true
+  readonly terminalSignIns: string[] = []
+  terminalFails: Error | undefined
   plan: SessionPlan | undefined = {
     setup: { cwd: '/w/a', additionalDirectories: ['/w/b'], mcpServers: [] },
     roots: {
@@ -122,6 +124,10 @@ export class House {
     drafts: {
       get: key => this.drafts.get(key) ?? '',
       set: (key, text) => this.drafts.set(key, text),
+    },
+    signInTerminal: async (agentId, method) => {
+      this.terminalSignIns.push(`${agentId} ${method.methodId}`)
+      if (this.terminalFails) throw this.terminalFails
     },
     log: silentLogger,
   })

@@ -4,10 +4,14 @@ import type { Logger } from '../common/logger.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
+  AuthStatus,
   ContentBlock,
   CreateTerminalRequest,
+  ElicitationOutcome,
+  ElicitationRequest,
   PermissionOutcome,
   PermissionRequest,
+  Provider,
   ReadTextFileRequest,
   SessionInfo,
   SessionSetup,
@@ -41,9 +45,12 @@ export interface Agent extends Disposable {
   /** Replays the conversation as updates before it resolves (some agents: after). */
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
   resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
-  /** One page. Pass the previous page's `nextCursor` for the next. */
+  /**
+   * One page. Pass the previous page's `nextCursor` for the next. `archived` is sent only to an agent that can archive;
+   * without it the agent decides.
+   */
   listSessions(
-    query: { cwd?: string; cursor?: string },
+    query: { cwd?: string; cursor?: string; archived?: 'exclude' | 'include' | 'only' },
     signal?: AbortSignal,
   ): Promise<{ sessions: SessionInfo[]; nextCursor?: string }>
   closeSession(sessionId: string): Promise<void>
@@ -60,6 +67,29 @@ export interface Agent extends Disposable {
   setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void>
   authenticate(methodId: string, signal?: AbortSignal): Promise<void>
   logout(): Promise<void>
+
+  /** Stops one tool call that said it can be stopped (`canCancel`, v2), and not the turn. */
+  cancelToolCall?(sessionId: string, toolCallId: string): Promise<void>
+  /** Stops the command in a terminal of the agent's own that said it can be stopped (`canCancel`, v2). */
+  cancelTerminal?(sessionId: string, terminalId: string): Promise<void>
+
+  // Of no released schema yet: each with a capability of its own.
+  /** A new session that begins with the conversation of another. */
+  forkSession?(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  /** Resolves with the title that the agent gave, which may be another. */
+  setSessionTitle?(sessionId: string, title: string): Promise<string>
+  archiveSession?(sessionId: string): Promise<void>
+  unarchiveSession?(sessionId: string): Promise<void>
+  /** `open` or `saved`; `activity` what the session does, as far as it is told. */
+  sessionStatus?(sessionId: string): Promise<{ status: string; activity?: string }>
+  authStatus?(signal?: AbortSignal): Promise<AuthStatus>
+  readonly onAuthStatus?: Event<AuthStatus>
+  listProviders?(): Promise<Provider[]>
+  setProvider?(
+    providerId: string,
+    config: { apiType: string; baseUrl: string; headers?: Record<string, string> },
+  ): Promise<void>
+  disableProvider?(providerId: string): Promise<void>
 }
 
 /** What an agent may ask of the client. A rejection becomes a JSON-RPC error; its message reaches the agent. */
@@ -74,6 +104,13 @@ export interface AgentClient {
   waitForTerminalExit(sessionId: string, terminalId: string): Promise<TerminalExit>
   killTerminal(sessionId: string, terminalId: string): Promise<void>
   releaseTerminal(sessionId: string, terminalId: string): Promise<void>
+  /**
+   * Asks the person to fill in a form or to visit an address. Agents are told that this can be done only when it is
+   * here. `signal` aborts when the agent withdraws the question, its turn is stopped, or the agent is gone.
+   */
+  createElicitation?(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
+  /** What the person went to an address for is done there. */
+  elicitationComplete?(elicitationId: string): void
 }
 
 /** How an agent's connection ended. */
@@ -172,6 +209,16 @@ export interface ConnectOptions {
   /** Ends the agent, too, when this process dies without having done so. */
   guard?: ProcessGuard
   signal?: AbortSignal
+  /**
+   * Which version is offered: `stable` (the default) the released one, `latest` the draft, falling back to the
+   * released one. An agent that has only the other is spoken to in it.
+   */
+  protocol?: 'stable' | 'latest'
+  /** What the host can do that an agent must be told of; all of it is `false` by default. */
+  features?: {
+    /** Ways to sign in that run in a terminal work. */
+    terminalAuth?: boolean
+  }
 }
 
 /** Spawns an agent and initializes it. Rejects with {@link AgentStartError}; nothing is left running then. */

@@ -73,6 +73,9 @@ export interface FileChange {
   /** Known when the agent sent whole texts or a fragment (v1); `undefined` when only a patch is known (v2). */
   oldText?: string
   newText?: string
+  /** Told in v2 only. */
+  fileType?: Open<'text' | 'binary' | 'directory' | 'symlink'>
+  mimeType?: string
 }
 export type ToolCallContent =
   | { type: 'content'; content: ContentBlock }
@@ -129,6 +132,8 @@ export interface Plan {
   entries: PlanEntry[]
   /** A plan that is a document or of an unknown kind: shown as markdown. */
   markdown?: string
+  /** Of a plan in a file: where it is. */
+  uri?: string
 }
 
 export interface Command {
@@ -234,6 +239,62 @@ export interface PermissionRequest {
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }
 
+/** One thing that a form asks for. `key` names its value in the answer. */
+interface ElicitationFieldBase {
+  key: string
+  title: string
+  description?: string
+  required: boolean
+}
+export interface ElicitationChoice {
+  value: string
+  title: string
+  description?: string
+}
+export type ElicitationField = ElicitationFieldBase &
+  (
+    | {
+        type: 'text'
+        format?: Open<'email' | 'uri' | 'date' | 'date-time'>
+        /** a regular expression, as the agent wrote it */
+        pattern?: string
+        minLength?: number
+        maxLength?: number
+        default?: string
+      }
+    | { type: 'number' | 'integer'; minimum?: number; maximum?: number; default?: number }
+    | { type: 'boolean'; default?: boolean }
+    | { type: 'select'; choices: ElicitationChoice[]; default?: string }
+    | {
+        type: 'multi_select'
+        choices: ElicitationChoice[]
+        minItems?: number
+        maxItems?: number
+        default?: string[]
+      }
+    /** Of a kind this version of Parley does not know; it cannot be filled in. */
+    | { type: 'unknown'; raw: unknown }
+  )
+interface ElicitationBase {
+  message: string
+  /** The session it is about; absent when it is about a request of ours (signing in, say). */
+  sessionId?: string
+  toolCallId?: string
+}
+/** What the agent asks the person for, beside permissions. */
+export type ElicitationRequest = ElicitationBase &
+  (
+    | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
+    /** `url` is a valid absolute address; nobody has looked at where it leads. */
+    | { mode: 'url'; elicitationId: string; url: string }
+  )
+export type ElicitationValue = string | number | boolean | string[]
+export type ElicitationOutcome =
+  /** `content`: the form's values by key; of a `url` it is absent: the person agreed to open it */
+  | { action: 'accept'; content?: Record<string, ElicitationValue> }
+  | { action: 'decline' }
+  | { action: 'cancel' }
+
 export interface ReadTextFileRequest {
   sessionId: string
   path: string
@@ -284,6 +345,8 @@ export interface Roots {
 
 export interface SessionSetup extends Roots {
   mcpServers: McpServer[]
+  /** Sent only to an agent that has the capability (unstable), an `override` only to one that takes it. */
+  systemPrompt?: { mode: 'append' | 'override'; content: ContentBlock[] }
 }
 
 /** What the agent told of a session at its start. `undefined`: it said nothing of it. */
@@ -301,6 +364,24 @@ export interface SessionInfo {
   title?: string
   /** milliseconds since the epoch */
   updatedAt?: number
+  /** Told by agents that can archive sessions. */
+  archived?: boolean
+}
+
+/** Whether somebody is signed in, as the agent tells it (unstable). */
+export interface AuthStatus {
+  state: Open<'authenticated' | 'unauthenticated' | 'not_required' | 'unknown'>
+  accounts: Array<{ label: string; active?: boolean; name?: string; email?: string; organization?: string }>
+}
+
+/** A service of models that the agent can be pointed at (unstable). */
+export interface Provider {
+  providerId: string
+  /** protocols it can speak: `anthropic`, `openai`, … */
+  supported: string[]
+  /** It must be set before the agent works. */
+  required: boolean
+  current?: { apiType: string; baseUrl: string }
 }
 
 export interface AuthMethod {
@@ -326,4 +407,12 @@ export interface AgentCapabilities {
   logout: boolean
   mcp: { stdio: boolean; http: boolean; sse: boolean }
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
+  /** Of no released schema yet; there only when `true`. */
+  fork?: boolean
+  setTitle?: boolean
+  archive?: boolean
+  sessionStatus?: boolean
+  authStatus?: boolean
+  providers?: boolean
+  systemPrompt?: { override: boolean }
 }

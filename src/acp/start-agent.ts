@@ -14,8 +14,7 @@ import type { ConnectionHandlers } from './connection.ts'
 import { RpcCode, RpcError } from './rpc-error.ts'
 import { QUICK_STOP, SpawnError } from './transport/agent-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
-import { CLIENT_CAPABILITIES } from './v1/capabilities.ts'
-import { initializeSchema } from './v1/initialize.ts'
+import { initializeRequest, initializeSchema } from './wire/initialize.ts'
 import { problemOf } from './wire/lenient.ts'
 
 /** The protocol versions Parley speaks. */
@@ -39,11 +38,7 @@ export const startAgent: StartAgent = async (launch, client, options) => {
   try {
     const result = await link.connection.request(
       'initialize',
-      {
-        protocolVersion: Math.max(...SUPPORTED_VERSIONS),
-        clientCapabilities: CLIENT_CAPABILITIES,
-        clientInfo: options.clientInfo,
-      },
+      initializeRequest(Math.max(...SUPPORTED_VERSIONS), client, options),
       signal ? AbortSignal.any([signal, deadline]) : deadline,
     )
     const answer = initializeSchema.safeParse(result)
@@ -53,7 +48,7 @@ export const startAgent: StartAgent = async (launch, client, options) => {
     }
     const { protocolVersion } = answer.data
     if (!SUPPORTED_VERSIONS.includes(protocolVersion)) throw new VersionError(protocolVersion)
-    const agent = new AgentV1(link, answer.data, client, log)
+    const agent = new AgentV1({ link, answer: answer.data, client, log })
     surface = agent
     return agent satisfies Agent
   } catch (error) {

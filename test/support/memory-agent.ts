@@ -4,7 +4,7 @@ import { AgentClosedError } from '../../src/acp/agent.ts'
 import { Connection, type ConnectionHandlers } from '../../src/acp/connection.ts'
 import type { SessionUpdate } from '../../src/acp/model.ts'
 import { AgentV1 } from '../../src/acp/v1/agent-v1.ts'
-import { initializeSchema } from '../../src/acp/v1/initialize.ts'
+import { initializeSchema } from '../../src/acp/wire/initialize.ts'
 import { Emitter } from '../../src/common/event.ts'
 import type { Logger } from '../../src/common/logger.ts'
 import { MemoryPipe } from './memory-pipe.ts'
@@ -59,12 +59,12 @@ export function memoryAgent(
     onDidClose.fire(whole)
   }
   const link = { connection, onDidClose: onDidClose.event, dispose: () => exit({ reason: 'disposed' }) }
-  const agent = new AgentV1(
+  const agent = new AgentV1({
     link,
-    initializeSchema.parse({ protocolVersion: 1, ...answer }),
-    client as AgentClient,
+    answer: initializeSchema.parse({ protocolVersion: 1, ...answer }),
+    client: client as AgentClient,
     log,
-  )
+  })
   surface = agent
   const updates: MemoryAgent['updates'] = []
   agent.onUpdate(update => updates.push(update))

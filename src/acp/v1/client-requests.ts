@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type AgentClient, FileMissingError } from '../agent.ts'
-import type { PermissionOption, PermissionRequest, PermissionSubject } from '../model.ts'
-import { RpcCode, RpcError } from '../rpc-error.ts'
+import type { PermissionRequest, PermissionSubject } from '../model.ts'
 import { given } from '../wire/content.ts'
-import { anything, isRecord, maybe, maybeText, problemOf, type Report, readList } from '../wire/lenient.ts'
-import { readToolCall } from './tool-call.ts'
+import { anything, isRecord, maybe, maybeText, type Report, readList } from '../wire/lenient.ts'
+import { answer, type outcomeToWire, readPermissionOptions } from '../wire/requests.ts'
+import { readToolCall } from '../wire/tool-call.ts'
 
 const count = maybe(z.number().int().nonnegative())
 const session = { sessionId: z.string() }
@@ -20,14 +20,13 @@ export const createTerminalSchema = z.object({
 })
 export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
-export const optionSchema = z.object({ optionId: z.string(), name: maybeText, kind: maybeText })
 const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
 /** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */
 export type AskPermission = (
   request: PermissionRequest,
   signal: AbortSignal,
-) => Promise<{ outcome: { outcome: 'cancelled' } | { outcome: 'selected'; optionId: string } }>
+) => Promise<ReturnType<typeof outcomeToWire>>
 
 /** Answers what a v1 agent asks of its client; `undefined` for a method that is not in v1. */
 export function answerRequest(
@@ -87,18 +86,6 @@ export function answerRequest(
   }
 }
 
-async function answer<T extends z.ZodType>(
-  schema: T,
-  params: unknown,
-  use: (params: z.output<T>) => Promise<unknown>,
-): Promise<unknown> {
-  const parsed = schema.safeParse(params)
-  if (!parsed.success) {
-    throw new RpcError(RpcCode.invalidParams, `Invalid params: ${problemOf(parsed.error)}`)
-  }
-  return (await use(parsed.data)) ?? {}
-}
-
 /** Agents create files by reading first, and one takes any error of a missing file for a failure of its write. */
 async function readTextFile(
   client: AgentClient,
@@ -125,14 +112,8 @@ function readPermission(
     sessionId,
     title: patch?.title ?? '',
     subject,
-    options: readList(options, readOption, report, 'options'),
+    options: readPermissionOptions(options, report),
   }
-}
-
-function readOption(raw: unknown): PermissionOption | undefined {
-  const option = optionSchema.safeParse(raw).data
-  if (!option) return undefined
-  return { optionId: option.optionId, name: option.name ?? option.optionId, kind: option.kind ?? '' }
 }
 
 /** A list of `{name, value}`, or an object of them. */

@@ -1,66 +1,11 @@
-import path from 'node:path'
-import { NotSupportedError } from '../agent-errors.ts'
-import type { AgentCapabilities, ContentBlock, McpServer, SessionSetup } from '../model.ts'
-
-/** The common part of `session/new`, `load` and `resume`. Only what the agent has a capability for is in it. */
-export function setupToWire(setup: SessionSetup, can: AgentCapabilities) {
-  const { cwd, additionalDirectories } = setup
-  // Several agents take a relative folder and go wrong later.
-  for (const folder of [cwd, ...additionalDirectories]) {
-    if (!path.isAbsolute(folder)) throw new NotSupportedError(`${folder} is not an absolute path.`)
-  }
-  return {
-    cwd,
-    mcpServers: setup.mcpServers.filter(server => can.mcp[server.type]).map(serverToWire),
-    ...(can.additionalDirectories && additionalDirectories.length > 0 ? { additionalDirectories } : {}),
-  }
-}
+import type { McpServer } from '../model.ts'
 
 /** v1 tells a stdio server by its lack of a `type`. */
-function serverToWire(server: McpServer) {
+export function serverToWire(server: McpServer) {
   if (server.type === 'stdio') {
     const { name, command, args, env } = server
     return { name, command, args, env }
   }
   const { type, name, url, headers } = server
   return { type, name, url, headers }
-}
-
-/** The prompt's blocks. Throws {@link NotSupportedError} for a kind the agent does not take. */
-export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
-  if (content.length === 0) throw new NotSupportedError('A prompt must not be empty.')
-  return content.map(block => blockToWire(block, can))
-}
-
-function blockToWire(block: ContentBlock, can: AgentCapabilities) {
-  switch (block.type) {
-    case 'text':
-      return { type: 'text' as const, text: block.text }
-    case 'resource_link': {
-      const { type, uri, name, title, description, mimeType, size } = block
-      return { type, uri, name, title, description, mimeType, size }
-    }
-    case 'image': {
-      if (!can.prompt.image) throw new NotSupportedError('The agent takes no images.')
-      const { type, data, mimeType, uri } = block
-      return { type, data, mimeType, uri }
-    }
-    case 'audio': {
-      if (!can.prompt.audio) throw new NotSupportedError('The agent takes no audio.')
-      return { type: 'audio' as const, data: block.data, mimeType: block.mimeType }
-    }
-    case 'resource': {
-      if (!can.prompt.embeddedContext) throw new NotSupportedError('The agent takes no embedded resources.')
-      const { uri, mimeType, text, blob } = block
-      return {
-        type: 'resource' as const,
-        resource:
-          blob !== undefined && text === undefined
-            ? { uri, mimeType, blob }
-            : { uri, mimeType, text: text ?? '' },
-      }
-    }
-    case 'unknown':
-      throw new NotSupportedError(`Content of kind ${block.kind || 'unknown'} cannot be sent.`)
-  }
 }

@@ -1,69 +1,33 @@
 import { z } from 'zod'
-import { parseTimestamp } from '../../common/timestamp.ts'
-import type { MessageRole, SessionUpdate } from '../model.ts'
-import { given, readBlock } from '../wire/content.ts'
-import {
-  anything,
-  isRecord,
-  type Json,
-  maybe,
-  maybeList,
-  maybeText,
-  problemOf,
-  type Report,
-  readList,
-} from '../wire/lenient.ts'
-import { readCommand, readPlanEntry } from '../wire/plan.ts'
-import { readTerminalMeta, readToolCall } from './tool-call.ts'
+import type { SessionUpdate } from '../model.ts'
+import { isRecord, type Json, maybeList } from '../wire/lenient.ts'
+import { readPlanEntry } from '../wire/plan.ts'
+import { readToolCall } from '../wire/tool-call.ts'
+import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
+import { readTerminalMeta } from './terminal-meta.ts'
 
 /** v1 has one plan a session, without an id. */
 export const PLAN_ID = 'plan'
 
-/** What an update says, apart from a session's options, which need to know what was told before. */
-export interface UpdateSink {
-  emit(update: SessionUpdate): void
-  /** `config_option_update` and `current_mode_update`: the raw values */
-  replaceOptions(raw: unknown): void
+/** What an update says, apart from what needs to know what was told before. */
+export interface UpdateSinkV1 extends UpdateSink {
+  /** `current_mode_update` */
   mode(modeId: string): void
   /** Ids of the terminals that a tool call shows. */
   readonly shownTerminals: Set<string>
-  /** The update, or a part of it, was malformed and dropped. */
-  report: Report
 }
 
-export const chunkSchema = z.object({ messageId: maybeText, content: anything })
 export const modeSchema = z.object({ currentModeId: z.string() })
-export const infoSchema = z.object({ title: anything, updatedAt: anything })
-export const usageSchema = z.object({
-  used: z.number(),
-  size: z.number(),
-  cost: maybe(z.object({ amount: z.number(), currency: z.string() })),
-})
-export const noticeSchema = z.object({ severity: maybeText, title: z.string(), description: maybeText })
-export const compactionSchema = z.object({
-  compactionId: z.string(),
-  status: maybeText,
-  summary: anything,
-  error: maybeText,
-})
-export const compactionChunkSchema = z.object({ compactionId: z.string(), content: anything })
 
 /** Maps the `update` of a v1 `session/update` to the model. Chosen by its kind, so only a small schema runs. */
-export function readUpdate(raw: unknown, sink: UpdateSink): void {
+export function readUpdate(raw: unknown, sink: UpdateSinkV1): void {
   const update = isRecord(raw) ? readKind(raw, sink) : dropped(sink, 'it is no object')
   if (update) sink.emit(update)
 }
 
 /** `undefined`: nothing is left to tell. */
-function readKind(raw: Json, sink: UpdateSink): SessionUpdate | undefined {
-  const kind = raw.sessionUpdate
-  switch (kind) {
-    case 'agent_message_chunk':
-      return readChunk(raw, 'agent', sink)
-    case 'agent_thought_chunk':
-      return readChunk(raw, 'thought', sink)
-    case 'user_message_chunk':
-      return readChunk(raw, 'user', sink)
+function readKind(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
+  switch (raw.sessionUpdate) {
     case 'tool_call':
     case 'tool_call_update':
       return readToolCallUpdate(raw, sink)
@@ -73,58 +37,17 @@ function readKind(raw: Json, sink: UpdateSink): SessionUpdate | undefined {
         ? { type: 'plan', plan: { planId: PLAN_ID, entries } }
         : dropped(sink, 'entries is no list')
     }
-    case 'available_commands_update': {
-      const commands = maybeList(raw.availableCommands, readCommand, sink.report, 'availableCommands')
-      return commands ? { type: 'commands', commands } : dropped(sink, 'availableCommands is no list')
-    }
     case 'current_mode_update': {
       const mode = parse(modeSchema, raw, sink)
       if (mode) sink.mode(mode.currentModeId)
       return undefined
     }
-    case 'config_option_update':
-      if (!Array.isArray(raw.configOptions)) return dropped(sink, 'configOptions is no list')
-      sink.replaceOptions(raw.configOptions)
-      return undefined
-    case 'session_info_update':
-      return readInfo(raw)
-    case 'usage_update': {
-      const usage = parse(usageSchema, raw, sink)
-      if (!usage) return undefined
-      return { type: 'usage', usage: { used: usage.used, size: usage.size, ...given('cost', usage.cost) } }
-    }
-    case 'notice': {
-      const notice = parse(noticeSchema, raw, sink)
-      if (!notice) return undefined
-      const { severity, title, description } = notice
-      return { type: 'notice', severity: severity ?? 'info', title, ...given('description', description) }
-    }
-    case 'compaction_update':
-      return readCompaction(raw, sink)
-    case 'compaction_summary_chunk': {
-      const chunk = parse(compactionChunkSchema, raw, sink)
-      if (!chunk) return undefined
-      const content = readBlock(chunk.content)
-      if (!content) return dropped(sink, 'content is missing')
-      return { type: 'compaction_chunk', compactionId: chunk.compactionId, content }
-    }
     default:
-      return typeof kind === 'string' ? { type: 'unknown', kind, raw } : dropped(sink, 'it has no kind')
+      return readCommonUpdate(raw, sink)
   }
 }
 
-function readChunk(raw: Json, role: MessageRole, sink: UpdateSink): SessionUpdate | undefined {
-  const chunk = parse(chunkSchema, raw, sink)
-  if (!chunk) return undefined
-  const content = readBlock(chunk.content)
-  if (!content) return dropped(sink, 'content is missing')
-  const { messageId } = chunk
-  return typeof messageId === 'string'
-    ? { type: 'message_chunk', role, messageId, content }
-    : { type: 'message_chunk', role, content }
-}
-
-function readToolCallUpdate(raw: Json, sink: UpdateSink): SessionUpdate | undefined {
+function readToolCallUpdate(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
   const toolCall = readToolCall(raw, sink.report)
   if (!toolCall) return undefined
   for (const content of toolCall.content ?? []) {
@@ -142,38 +65,5 @@ function readToolCallUpdate(raw: Json, sink: UpdateSink): SessionUpdate | undefi
     }
     sink.emit(update)
   }
-  return undefined
-}
-
-/** Here `null` clears and absent keeps, so the two are told apart. */
-function readInfo(raw: Json): SessionUpdate | undefined {
-  const update: SessionUpdate = { type: 'info' }
-  if (typeof raw.title === 'string' || raw.title === null) update.title = raw.title
-  const time = parseTimestamp(raw.updatedAt)
-  if (raw.updatedAt === null) update.updatedAt = null
-  else if (time !== undefined) update.updatedAt = new Date(time).toISOString()
-  return update.title === undefined && update.updatedAt === undefined ? undefined : update
-}
-
-function readCompaction(raw: Json, sink: UpdateSink): SessionUpdate | undefined {
-  const wire = parse(compactionSchema, raw, sink)
-  if (!wire) return undefined
-  const { compactionId, status, summary, error } = wire
-  const update: SessionUpdate = { type: 'compaction', compactionId, status: status ?? 'in_progress' }
-  if (summary === null) update.summary = null
-  else if (summary !== undefined) update.summary = readList(summary, readBlock, sink.report, 'summary')
-  if (raw.error === null) update.error = null
-  else if (typeof error === 'string') update.error = error
-  return update
-}
-
-function parse<T extends z.ZodType>(schema: T, raw: Json, sink: UpdateSink): z.output<T> | undefined {
-  const parsed = schema.safeParse(raw)
-  if (parsed.success) return parsed.data
-  return dropped(sink, problemOf(parsed.error))
-}
-
-function dropped(sink: UpdateSink, problem: string): undefined {
-  sink.report(problem)
   return undefined
 }

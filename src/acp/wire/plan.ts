@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Command, PlanEntry } from '../model.ts'
+import type { Command, Plan, PlanEntry } from '../model.ts'
 import { given } from './content.ts'
-import { anything, isRecord, maybeText } from './lenient.ts'
+import { anything, isRecord, maybeText, type Report, readList } from './lenient.ts'
 
 export const planEntrySchema = z.object({ content: z.string(), priority: maybeText, status: maybeText })
 
@@ -16,7 +16,37 @@ export function readPlanEntry(raw: unknown): PlanEntry | undefined {
   )
 }
 
-export const commandSchema = z.object({ name: z.string().min(1), description: maybeText, input: anything })
+export const planContentSchema = z.object({
+  type: maybeText,
+  planId: z.string(),
+  entries: anything,
+  content: maybeText,
+  uri: maybeText,
+})
+
+/** The plan of a `plan_update`: entries, or a document. `undefined`: malformed, or of a kind newer than Parley. */
+export function readPlan(raw: unknown, report: Report): Plan | undefined {
+  const wire = planContentSchema.safeParse(raw).data
+  if (!wire) return undefined
+  const { planId, content, uri } = wire
+  switch (wire.type) {
+    case 'items':
+      return { planId, entries: readList(wire.entries, readPlanEntry, report, 'entries') }
+    case 'markdown':
+      return typeof content === 'string' ? { planId, entries: [], markdown: content } : undefined
+    case 'file':
+      return typeof uri === 'string' ? { planId, entries: [], markdown: `<${uri}>`, uri } : undefined
+    default:
+      return undefined
+  }
+}
+
+export const commandSchema = z.object({
+  type: maybeText,
+  name: z.string().min(1),
+  description: maybeText,
+  input: anything,
+})
 
 /** A slash command; both versions have the same. */
 export function readCommand(raw: unknown): Command | undefined {

@@ -9,6 +9,7 @@ import {
   type ConnectOptions,
 } from '../../../src/acp/agent.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
+import { initializeRequest } from '../../../src/acp/wire/initialize.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'
 import { until } from '../../support/until.ts'
@@ -112,11 +113,7 @@ describe('startAgent', () => {
       jsonrpc: '2.0',
       id: 0,
       method: 'initialize',
-      params: {
-        protocolVersion: 1,
-        clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true },
-        clientInfo: { name: 'parley-test', title: 'Test', version: '0.0.0' },
-      },
+      params: initializeRequest(1, client, options()),
     })
     assert.deepEqual(agent.info, { name: 'test', version: '1' })
     assert.equal(agent.capabilities.load, true)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { initializeSchema, readAuthMethods, readCapabilities } from '../../../../src/acp/v1/initialize.ts'
+import { readCapabilities } from '../../../../src/acp/v1/capabilities.ts'
+import { readAuthMethods } from '../../../../src/acp/wire/auth-methods.ts'
+import { initializeSchema } from '../../../../src/acp/wire/initialize.ts'
 
 const capabilities = (agentCapabilities: unknown) =>
   readCapabilities(initializeSchema.parse({ protocolVersion: 1, agentCapabilities }))
@@ -56,6 +58,7 @@ describe('the answer to a v1 initialize', () => {
         logout: true,
         mcp: { stdio: true, http: true, sse: false },
         prompt: { image: true, audio: false, embeddedContext: true },
+        fork: true,
       },
     )
   })

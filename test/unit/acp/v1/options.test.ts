@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ConfigOption } from '../../../../src/acp/model.ts'
-import { readStart } from '../../../../src/acp/v1/config-options.ts'
-import { SessionOptions } from '../../../../src/acp/v1/session-options.ts'
+import { readStart } from '../../../../src/acp/wire/config-options.ts'
+import { SessionOptions } from '../../../../src/acp/wire/session-options.ts'
 
 const MODES = {
   currentModeId: 'ask',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AgentCapabilities, ContentBlock, SessionSetup } from '../../../../src/acp/model.ts'
-import { promptToWire, setupToWire } from '../../../../src/acp/v1/to-wire.ts'
+import { serverToWire } from '../../../../src/acp/v1/to-wire.ts'
+import { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
 
 describe('what v1 is sent', () => {
   const capabilities: AgentCapabilities = {
@@ -21,7 +22,7 @@ describe('what v1 is sent', () => {
       additionalDirectories: [],
       mcpServers: [{ type: 'sse', name: 's', url: 'https://s.test', headers: [] }],
     }
-    assert.deepEqual(setupToWire(setup, capabilities), { cwd: '/w', mcpServers: [] })
+    assert.deepEqual(setupToWire(setup, capabilities, serverToWire), { cwd: '/w', mcpServers: [] })
   })
 
   it('leaves out what a link does not have', () => {

@@ -3,18 +3,24 @@
  * send, a schema takes, and whatever we send is what the types ask for. This file compiles, or the check fails.
  */
 import type * as sdk from '@agentclientprotocol/sdk'
+import type * as unstable from '@agentclientprotocol/sdk/unstable'
 import type { z } from 'zod'
-import type { CLIENT_CAPABILITIES } from '../../../../src/acp/v1/capabilities.ts'
 import type * as requests from '../../../../src/acp/v1/client-requests.ts'
 import type { AskPermission } from '../../../../src/acp/v1/client-requests.ts'
-import type * as options from '../../../../src/acp/v1/config-options.ts'
-import type * as initialize from '../../../../src/acp/v1/initialize.ts'
-import type { SetVia } from '../../../../src/acp/v1/session-options.ts'
-import type { promptToWire, setupToWire } from '../../../../src/acp/v1/to-wire.ts'
-import type * as toolCall from '../../../../src/acp/v1/tool-call.ts'
-import type * as update from '../../../../src/acp/v1/update.ts'
+import type { serverToWire } from '../../../../src/acp/v1/to-wire.ts'
+import type * as updateV1 from '../../../../src/acp/v1/update.ts'
+import type * as answers from '../../../../src/acp/wire/answers.ts'
+import type * as auth from '../../../../src/acp/wire/auth-methods.ts'
+import type * as options from '../../../../src/acp/wire/config-options.ts'
 import type * as content from '../../../../src/acp/wire/content.ts'
+import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
+import type * as initialize from '../../../../src/acp/wire/initialize.ts'
 import type * as plan from '../../../../src/acp/wire/plan.ts'
+import type * as shared from '../../../../src/acp/wire/requests.ts'
+import type { SetVia } from '../../../../src/acp/wire/session-options.ts'
+import type { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
+import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
+import type * as update from '../../../../src/acp/wire/update.ts'
 
 /** `true` when the schema takes every value of the type. */
 type Takes<Schema extends z.ZodType, Value> = [Value] extends [z.input<Schema>] ? true : false
@@ -39,7 +45,7 @@ export type Incoming = All<
     Takes<typeof toolCall.locationSchema, sdk.ToolCallLocation>,
     Takes<typeof plan.planEntrySchema, sdk.PlanEntry>,
     Takes<typeof plan.commandSchema, sdk.AvailableCommand>,
-    Takes<typeof update.modeSchema, Kind<'current_mode_update'>>,
+    Takes<typeof updateV1.modeSchema, Kind<'current_mode_update'>>,
     Takes<typeof update.usageSchema, Kind<'usage_update'>>,
     Takes<typeof update.infoSchema, Kind<'session_info_update'>>,
     Takes<typeof update.noticeSchema, Kind<'notice'>>,
@@ -54,9 +60,9 @@ export type Incoming = All<
     Takes<typeof options.startSchema, sdk.ResumeSessionResponse>,
     Takes<typeof options.setOptionResponseSchema, sdk.SetSessionConfigOptionResponse>,
     Takes<typeof initialize.initializeSchema, sdk.InitializeResponse>,
-    Takes<typeof initialize.authMethodSchema, sdk.AuthMethod>,
+    Takes<typeof auth.authMethodSchema, sdk.AuthMethod>,
     Takes<typeof requests.permissionSchema, sdk.RequestPermissionRequest>,
-    Takes<typeof requests.optionSchema, sdk.PermissionOption>,
+    Takes<typeof shared.optionSchema, sdk.PermissionOption>,
     Takes<typeof requests.readFileSchema, sdk.ReadTextFileRequest>,
     Takes<typeof requests.writeFileSchema, sdk.WriteTextFileRequest>,
     Takes<typeof requests.createTerminalSchema, sdk.CreateTerminalRequest>,
@@ -64,18 +70,33 @@ export type Incoming = All<
     Takes<typeof requests.terminalSchema, sdk.KillTerminalRequest>,
     Takes<typeof requests.terminalSchema, sdk.ReleaseTerminalRequest>,
     Takes<typeof requests.terminalSchema, sdk.WaitForTerminalExitRequest>,
+    Takes<typeof answers.sessionInfoSchema, sdk.SessionInfo>,
+    Takes<typeof elicitation.elicitationSchema, sdk.CreateElicitationRequest>,
+    Takes<typeof elicitation.formSchema, sdk.ElicitationSchema>,
+    Takes<typeof elicitation.propertySchema, sdk.ElicitationPropertySchema>,
+    Takes<typeof elicitation.enumOptionSchema, sdk.EnumOption>,
+    Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
+    Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,
+    Takes<typeof update.planRemovedSchema, unstable.PlanRemoved>,
+    Takes<typeof answers.authStatusSchema, unstable.AuthStatusResponse>,
+    Takes<typeof answers.accountSchema, unstable.AuthAccount>,
+    Takes<typeof answers.providerSchema, unstable.ProviderInfo>,
   ]
 >
 
 type SetParams<M extends SetVia['method']> = { sessionId: string } & Extract<SetVia, { method: M }>['params']
+type Setup = ReturnType<typeof setupToWire<ReturnType<typeof serverToWire>>>
 type Is<Value, Wanted> = [Value] extends [Wanted] ? true : false
 
 export type Outgoing = All<
   [
-    Is<typeof CLIENT_CAPABILITIES, sdk.ClientCapabilities>,
-    Is<ReturnType<typeof setupToWire>, sdk.NewSessionRequest>,
-    Is<ReturnType<typeof setupToWire> & { sessionId: string }, sdk.LoadSessionRequest>,
-    Is<ReturnType<typeof setupToWire> & { sessionId: string }, sdk.ResumeSessionRequest>,
+    Is<ReturnType<typeof initialize.initializeRequest>, sdk.InitializeRequest>,
+    Is<ReturnType<typeof initialize.clientCapabilitiesV1>, unstable.ClientCapabilities>,
+    Is<Setup, unstable.NewSessionRequest>,
+    Is<Setup & { sessionId: string }, unstable.ForkSessionRequest>,
+    Is<ReturnType<typeof elicitation.outcomeToWire>, sdk.CreateElicitationResponse>,
+    Is<Setup & { sessionId: string }, unstable.LoadSessionRequest>,
+    Is<Setup & { sessionId: string }, unstable.ResumeSessionRequest>,
     Is<ReturnType<typeof promptToWire>[number], sdk.ContentBlock>,
     Is<SetParams<'session/set_mode'>, sdk.SetSessionModeRequest>,
     Is<SetParams<'session/set_config_option'>, sdk.SetSessionConfigOptionRequest>,

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { ConfigOption, SelectChoice } from '../model.ts'
-import { given } from '../wire/content.ts'
-import { anything, isRecord, maybe, maybeList, maybeText, type Report, readList } from '../wire/lenient.ts'
+import { given } from './content.ts'
+import { anything, isRecord, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
 
+/** v2 names the id `configId`. */
 export const configOptionSchema = z.object({
-  id: z.string().min(1),
+  id: maybeText,
+  configId: maybeText,
   name: maybeText,
   description: maybeText,
   category: maybeText,
@@ -13,8 +15,10 @@ export const configOptionSchema = z.object({
   options: anything,
 })
 export const choiceSchema = z.object({ value: z.string(), name: maybeText, description: maybeText })
+/** v2 names the group's id `groupId`. */
 export const choiceGroupSchema = z.object({
-  group: z.string(),
+  group: maybeText,
+  groupId: maybeText,
   name: maybeText,
   options: z.array(z.unknown()),
 })
@@ -22,10 +26,11 @@ export const choiceGroupSchema = z.object({
 /** One config option; of a type newer than Parley it is kept whole. */
 export function readConfigOption(raw: unknown, report: Report): ConfigOption | undefined {
   const option = configOptionSchema.safeParse(raw).data
-  if (!option) return undefined
+  const id = option?.configId || option?.id
+  if (!option || !id) return undefined
   const base = {
-    id: option.id,
-    name: option.name ?? option.id,
+    id,
+    name: option.name ?? id,
     ...given('description', option.description),
     ...given('category', option.category),
   }
@@ -42,7 +47,7 @@ export function readConfigOption(raw: unknown, report: Report): ConfigOption | u
 function readChoices(raw: unknown, report: Report): SelectChoice[] | undefined {
   const group = choiceGroupSchema.safeParse(raw).data
   if (group) {
-    const name = group.name ?? group.group
+    const name = group.name ?? group.groupId ?? group.group ?? ''
     return readList(group.options, readChoice, report, 'options').map(choice => ({ ...choice, group: name }))
   }
   const choice = readChoice(raw)

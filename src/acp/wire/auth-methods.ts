@@ -1,59 +1,12 @@
 import { z } from 'zod'
-import type { AgentCapabilities, AuthMethod } from '../model.ts'
-import { given } from '../wire/content.ts'
-import { anything, isRecord, maybe, maybeFlag, maybeText, type Report, readList } from '../wire/lenient.ts'
+import type { AuthMethod } from '../model.ts'
+import { given } from './content.ts'
+import { anything, isRecord, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
 
-const presence = z.unknown().transform(value => value !== undefined && value !== null && value !== false)
-
-const promptCapabilities = z.object({ image: maybeFlag, audio: maybeFlag, embeddedContext: maybeFlag })
-const mcpCapabilities = z.object({ http: maybeFlag, sse: maybeFlag })
-const sessionCapabilities = z.object({
-  list: presence.optional(),
-  delete: presence.optional(),
-  additionalDirectories: presence.optional(),
-  resume: presence.optional(),
-  close: presence.optional(),
-})
-const agentCapabilities = z.object({
-  loadSession: maybeFlag,
-  promptCapabilities: maybe(promptCapabilities),
-  mcpCapabilities: maybe(mcpCapabilities),
-  sessionCapabilities: maybe(sessionCapabilities),
-  auth: maybe(z.object({ logout: presence.optional() })),
-})
-
-export const initializeSchema = z.object({
-  protocolVersion: z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]),
-  agentCapabilities: maybe(agentCapabilities),
-  authMethods: anything,
-  agentInfo: maybe(z.object({ name: maybeText, title: maybeText, version: maybeText })),
-})
-export type WireInitialize = z.output<typeof initializeSchema>
-
-/** An absent capability is one the agent has not. */
-export function readCapabilities(wire: WireInitialize): AgentCapabilities {
-  const { loadSession, promptCapabilities, mcpCapabilities, sessionCapabilities, auth } =
-    wire.agentCapabilities ?? {}
-  return {
-    load: loadSession === true,
-    resume: sessionCapabilities?.resume === true,
-    list: sessionCapabilities?.list === true,
-    close: sessionCapabilities?.close === true,
-    delete: sessionCapabilities?.delete === true,
-    additionalDirectories: sessionCapabilities?.additionalDirectories === true,
-    logout: auth?.logout === true,
-    // Every agent must take stdio servers.
-    mcp: { stdio: true, http: mcpCapabilities?.http === true, sse: mcpCapabilities?.sse === true },
-    prompt: {
-      image: promptCapabilities?.image === true,
-      audio: promptCapabilities?.audio === true,
-      embeddedContext: promptCapabilities?.embeddedContext === true,
-    },
-  }
-}
-
+/** v2 names the id `methodId`. */
 export const authMethodSchema = z.object({
-  id: z.string().min(1),
+  id: maybeText,
+  methodId: maybeText,
   name: maybeText,
   description: maybeText,
   type: maybeText,
@@ -85,11 +38,12 @@ export function readAuthMethods(raw: unknown, report: Report): AuthMethod[] {
  */
 function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   const wire = authMethodSchema.safeParse(raw).data
-  if (!wire) return undefined
+  const methodId = wire?.methodId || wire?.id
+  if (!wire || !methodId) return undefined
   const method: AuthMethod = {
-    methodId: wire.id,
+    methodId,
     type: wire.type ?? 'agent',
-    name: wire.name ?? wire.id,
+    name: wire.name ?? methodId,
     ...given('description', wire.description),
   }
   const terminal = isRecord(wire._meta)

@@ -1,6 +1,6 @@
 import type { ConfigOption, SessionUpdate } from '../model.ts'
-import type { Report } from '../wire/lenient.ts'
 import { readConfigOptions, readModels, readModes, type WireStart } from './config-options.ts'
+import type { Report } from './lenient.ts'
 
 /** How the value of an option is set on the wire. */
 export type SetVia =
@@ -12,7 +12,7 @@ export type SetVia =
     }
 
 /**
- * The options of one session. v1 has up to three sources for them: `configOptions`, `modes` and the legacy `models`.
+ * The options of one session. v2 has `configOptions` alone; v1 has up to three sources for them: `configOptions`, `modes` and the legacy `models`.
  * The first wins; the others become options of category `mode` and `model` where it has nothing for the same.
  */
 export class SessionOptions {

@@ -1,0 +1,367 @@
+import { CancelledError } from '../common/errors.ts'
+import { Emitter } from '../common/event.ts'
+import type { Logger } from '../common/logger.ts'
+import type { Agent, AgentClient } from './agent.ts'
+import { AgentClosedError } from './agent.ts'
+import { InvalidResponseError, NotSupportedError, toAgentError } from './agent-errors.ts'
+import type { AgentLink } from './agent-link.ts'
+import type { ConnectionHandlers } from './connection.ts'
+import { limitLog } from './log-limit.ts'
+import type {
+  AgentCapabilities,
+  AuthMethod,
+  AuthStatus,
+  McpServer,
+  PermissionOutcome,
+  PermissionRequest,
+  Provider,
+  SessionInfo,
+  SessionSetup,
+  SessionStart,
+  SessionUpdate,
+} from './model.ts'
+import { readAuthStatus, readProviders, readSessionPage } from './wire/answers.ts'
+import { readAuthMethods } from './wire/auth-methods.ts'
+import { readStart, setOptionResponseSchema } from './wire/config-options.ts'
+import { given } from './wire/content.ts'
+import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
+import { readInfo, type WireInitialize } from './wire/initialize.ts'
+import { isRecord, maybeList, type Report } from './wire/lenient.ts'
+import { readCommand } from './wire/plan.ts'
+import { outcomeToWire } from './wire/requests.ts'
+import type { WireSession } from './wire/session.ts'
+import type { SetVia } from './wire/session-options.ts'
+import { setupToWire } from './wire/to-wire.ts'
+
+/** malformed parts of what an agent sends that are logged */
+const REPORTS = 500
+/** sessions of one agent that are remembered at once */
+const SESSIONS = 10_000
+
+/** What a surface needs of the link to its agent. */
+export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'>
+
+export interface SurfaceOptions {
+  link: SurfaceLink
+  /** the agent's answer to `initialize` */
+  answer: WireInitialize
+  client: AgentClient
+  log: Logger
+}
+
+/** What the surfaces of both versions have in common; `v1/` and `v2/` add what their version has alone. */
+export abstract class AgentBase<S extends WireSession> implements ConnectionHandlers {
+  readonly info: Agent['info']
+  readonly capabilities: AgentCapabilities
+  readonly authMethods: readonly AuthMethod[]
+  readonly onDidClose: Agent['onDidClose']
+  protected readonly link: SurfaceLink
+  protected readonly client: AgentClient
+  protected readonly log: Logger
+  protected readonly report: Report
+  readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
+  readonly #onAuthStatus: Emitter<AuthStatus>
+  readonly #sessions = new Map<string, S>()
+
+  constructor({ link, answer, client, log }: SurfaceOptions, capabilities: AgentCapabilities) {
+    this.link = link
+    this.client = client
+    this.log = log
+    this.report = limitLog(problem => log.warn(`Dropped: ${problem}`), REPORTS)
+    this.#onUpdate = new Emitter(error => log.error(`Handling an update failed: ${error}`))
+    this.#onAuthStatus = new Emitter(error => log.error(`Handling a sign-in status failed: ${error}`))
+    this.onDidClose = link.onDidClose
+    this.capabilities = capabilities
+    this.authMethods = readAuthMethods(answer.authMethods, this.report)
+    this.info = readInfo(answer)
+  }
+
+  protected abstract createSession(
+    sessionId: string,
+    emit: (sessionId: string, update: SessionUpdate) => void,
+    report: Report,
+  ): S
+  protected abstract serverToWire(server: McpServer): object
+  /** The params of a set, beside the session. */
+  protected abstract setToWire(set: SetVia): object
+  protected abstract readUpdate(raw: unknown, session: S): void
+  /** What may be asked of a client beside what both versions have. */
+  protected abstract answer(
+    method: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> | undefined
+
+  get onUpdate(): Agent['onUpdate'] {
+    return this.#onUpdate.event
+  }
+
+  get onAuthStatus(): NonNullable<Agent['onAuthStatus']> {
+    return this.#onAuthStatus.event
+  }
+
+  // ---- sessions ------------------------------------------------------------------------------------------------
+
+  newSession(setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+    return this.#begin('session/new', () => this.setup(setup), signal)
+  }
+
+  forkSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+    const params = () => {
+      this.require(this.capabilities.fork, 'fork sessions')
+      return { sessionId, ...this.setup(setup) }
+    }
+    return this.#begin('session/fork', params, signal)
+  }
+
+  async listSessions(
+    query: { cwd?: string; cursor?: string; archived?: 'exclude' | 'include' | 'only' },
+    signal?: AbortSignal,
+  ): Promise<{ sessions: SessionInfo[]; nextCursor?: string }> {
+    const { cwd, cursor, archived } = query
+    const params = () => {
+      this.require(this.capabilities.list, 'list sessions')
+      return {
+        ...given('cwd', cwd),
+        ...given('cursor', cursor),
+        ...given('archived', this.capabilities.archive ? archived : undefined),
+      }
+    }
+    return readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
+  }
+
+  async closeSession(sessionId: string): Promise<void> {
+    await this.#gone('session/close', this.capabilities.close, 'close sessions', sessionId)
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    await this.#gone('session/delete', this.capabilities.delete, 'delete sessions', sessionId)
+  }
+
+  async setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void> {
+    const session = this.session(sessionId)
+    const set = session.options.route(optionId, value)
+    const result = await this.ask(set.method, () => ({ sessionId, ...this.setToWire(set) }))
+    const options = setOptionResponseSchema.safeParse(result).data?.configOptions
+    if (set.method === 'session/set_config_option' && options) session.replaceOptions(options)
+    const update = session.options.confirm(optionId, value, options !== undefined && options !== null)
+    if (update) session.emit(update)
+  }
+
+  async setSessionTitle(sessionId: string, title: string): Promise<string> {
+    const result = await this.#unstable('session/set_title', this.capabilities.setTitle, 'rename sessions', {
+      sessionId,
+      title,
+    })
+    return isRecord(result) && typeof result.title === 'string' ? result.title : title
+  }
+
+  async archiveSession(sessionId: string): Promise<void> {
+    await this.#unstable('session/archive', this.capabilities.archive, 'archive sessions', { sessionId })
+  }
+
+  async unarchiveSession(sessionId: string): Promise<void> {
+    await this.#unstable('session/unarchive', this.capabilities.archive, 'archive sessions', { sessionId })
+  }
+
+  async sessionStatus(sessionId: string): Promise<{ status: string; activity?: string }> {
+    const method = 'session/status'
+    const can = this.capabilities.sessionStatus
+    const result = await this.#unstable(method, can, 'tell the status of sessions', { sessionId })
+    if (!isRecord(result) || typeof result.status !== 'string')
+      throw invalid(method, 'The agent told no status.')
+    const activity = isRecord(result.state) ? result.state.state : undefined
+    return {
+      status: result.status,
+      ...given('activity', typeof activity === 'string' ? activity : undefined),
+    }
+  }
+
+  // ---- turns ---------------------------------------------------------------------------------------------------
+
+  protected sendCancel(session: S): void {
+    session.withdrawQuestions()
+    this.link.connection.notify('session/cancel', { sessionId: session.sessionId })
+  }
+
+  // ---- signing in and services -----------------------------------------------------------------------------------
+
+  async authStatus(signal?: AbortSignal): Promise<AuthStatus> {
+    const method = 'auth/status'
+    const can = this.capabilities.authStatus
+    const result = await this.#unstable(method, can, 'tell who is signed in', {}, signal)
+    const status = readAuthStatus(result, this.report)
+    if (!status) throw invalid(method, 'The agent told no state.')
+    return status
+  }
+
+  async listProviders(): Promise<Provider[]> {
+    return readProviders(await this.#providers('providers/list', {}), this.report)
+  }
+
+  async setProvider(
+    providerId: string,
+    config: { apiType: string; baseUrl: string; headers?: Record<string, string> },
+  ): Promise<void> {
+    const { apiType, baseUrl, headers } = config
+    await this.#providers('providers/set', { providerId, apiType, baseUrl, ...given('headers', headers) })
+  }
+
+  async disableProvider(providerId: string): Promise<void> {
+    await this.#providers('providers/disable', { providerId })
+  }
+
+  dispose(): void {
+    this.link.dispose()
+  }
+
+  // ---- what the agent sends --------------------------------------------------------------------------------------
+
+  notification(method: string, params: unknown): boolean {
+    // By the method alone: other notifications have been seen with the same params.
+    switch (method) {
+      case 'session/update':
+        if (isRecord(params) && typeof params.sessionId === 'string') {
+          this.readUpdate(params.update, this.session(params.sessionId))
+        } else this.report('session/update without a session')
+        return true
+      case 'elicitation/complete': {
+        const complete = elicitationCompleteSchema.safeParse(params).data
+        if (complete) this.client.elicitationComplete?.(complete.elicitationId)
+        else this.report('elicitation/complete without an id')
+        return true
+      }
+      case 'auth/status_update': {
+        const status = readAuthStatus(params, this.report)
+        if (status) this.#onAuthStatus.fire(status)
+        else this.report('auth/status_update without a state')
+        return true
+      }
+      default:
+        return false
+    }
+  }
+
+  request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | undefined {
+    if (method === 'elicitation/create') return answerElicitation(this.client, params, signal, this.report)
+    return this.answer(method, params, signal)
+  }
+
+  /** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */
+  protected async askPermission(request: PermissionRequest, signal: AbortSignal) {
+    const session = this.session(request.sessionId)
+    const question = new AbortController()
+    const withdraw = () => question.abort(new CancelledError())
+    if (signal.aborted) withdraw()
+    else signal.addEventListener('abort', withdraw, { once: true })
+    session.questions.add(question)
+    try {
+      const withdrawn = new Promise<PermissionOutcome>(resolve => {
+        if (question.signal.aborted) resolve({ type: 'cancelled' })
+        question.signal.addEventListener('abort', () => resolve({ type: 'cancelled' }), { once: true })
+      })
+      const asked = this.client.requestPermission(request, question.signal)
+      asked.catch(() => {}) // its rejection may come after the question was withdrawn
+      return outcomeToWire(await Promise.race([asked, withdrawn]))
+    } finally {
+      session.questions.delete(question)
+      signal.removeEventListener('abort', withdraw)
+    }
+  }
+
+  // ---- parts ---------------------------------------------------------------------------------------------------
+
+  readonly #emit = (sessionId: string, update: SessionUpdate): void => {
+    this.#onUpdate.fire({ sessionId, update })
+  }
+
+  protected session(sessionId: string): S {
+    let session = this.#sessions.get(sessionId)
+    if (!session) {
+      // An agent may make up an id for each update; the oldest go then.
+      const [oldest] = this.#sessions.size < SESSIONS ? [] : this.#sessions.keys()
+      if (oldest !== undefined) this.#sessions.delete(oldest)
+      session = this.createSession(sessionId, this.#emit, this.report)
+      this.#sessions.set(sessionId, session)
+    }
+    return session
+  }
+
+  protected setup(setup: SessionSetup) {
+    const { mcp } = this.capabilities
+    for (const server of setup.mcpServers) {
+      if (!mcp[server.type])
+        this.log.warn(`MCP server ${server.name}: the agent takes no ${server.type} servers`)
+    }
+    return setupToWire(setup, this.capabilities, server => this.serverToWire(server))
+  }
+
+  /** What the agent told of a session at its start. */
+  protected started(sessionId: string, raw: unknown): SessionStart {
+    const { options, report } = this.session(sessionId)
+    options.start(readStart(raw))
+    const told = isRecord(raw) ? raw.availableCommands : undefined
+    return {
+      sessionId,
+      ...given('configOptions', options.all),
+      ...given('commands', maybeList(told, readCommand, report, 'availableCommands')),
+    }
+  }
+
+  protected require(can: boolean | undefined, what: string): void {
+    if (!can) throw new NotSupportedError(`The agent cannot ${what}.`)
+  }
+
+  /** Sends a request with the params that `params` makes; whatever fails, in making or in answering, is told alike. */
+  protected async ask(method: string, params: () => object, signal?: AbortSignal): Promise<unknown> {
+    try {
+      return await this.link.connection.request(method, params(), signal)
+    } catch (error) {
+      throw toAgentError(method, error)
+    }
+  }
+
+  async #begin(method: string, params: () => object, signal: AbortSignal | undefined): Promise<SessionStart> {
+    const result = await this.ask(method, params, signal)
+    const sessionId = readStart(result).sessionId
+    if (!sessionId) throw invalid(method, 'The agent named no session.')
+    return this.started(sessionId, result)
+  }
+
+  /** A session that is not there is as gone as it was to be. */
+  async #gone(method: string, can: boolean, what: string, sessionId: string): Promise<void> {
+    try {
+      await this.ask(method, () => {
+        this.require(can, what)
+        return { sessionId }
+      })
+    } catch (error) {
+      const failure = toAgentError(method, error)
+      if (failure instanceof AgentClosedError || failure.kind !== 'not-found') throw failure
+    }
+    this.#sessions.get(sessionId)?.withdrawQuestions()
+    this.#sessions.delete(sessionId)
+  }
+
+  #unstable(
+    method: string,
+    can: boolean | undefined,
+    what: string,
+    params: object,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const checked = () => {
+      this.require(can, what)
+      return params
+    }
+    return this.ask(method, checked, signal)
+  }
+
+  #providers(method: string, params: object): Promise<unknown> {
+    return this.#unstable(method, this.capabilities.providers, 'be pointed at another service', params)
+  }
+}
+
+function invalid(method: string, problem: string) {
+  return toAgentError(method, new InvalidResponseError(problem))
+}

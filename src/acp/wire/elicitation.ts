@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import type { AgentClient } from '../agent.ts'
+import type {
+  ElicitationChoice,
+  ElicitationField,
+  ElicitationOutcome,
+  ElicitationRequest,
+  ElicitationValue,
+} from '../model.ts'
+import { RpcCode, RpcError } from '../rpc-error.ts'
+import { given } from './content.ts'
+import {
+  anything,
+  isRecord,
+  maybe,
+  maybeFlag,
+  maybeNumber,
+  maybeText,
+  type Report,
+  readList,
+} from './lenient.ts'
+import { answer } from './requests.ts'
+
+const count = maybe(z.number().int().nonnegative())
+const texts = maybe(z.array(z.string()))
+
+export const elicitationSchema = z.object({
+  mode: maybeText,
+  message: z.string(),
+  sessionId: maybeText,
+  toolCallId: maybeText,
+  requestedSchema: anything,
+  elicitationId: maybeText,
+  url: maybeText,
+})
+export const formSchema = z.object({
+  title: maybeText,
+  description: maybeText,
+  properties: anything,
+  required: texts,
+})
+/** All kinds of properties in one: their names do not collide. */
+export const propertySchema = z.object({
+  type: maybeText,
+  title: maybeText,
+  description: maybeText,
+  format: maybeText,
+  pattern: maybeText,
+  minLength: count,
+  maxLength: count,
+  minimum: maybeNumber,
+  maximum: maybeNumber,
+  minItems: count,
+  maxItems: count,
+  enum: texts,
+  oneOf: anything,
+  items: anything,
+  default: anything,
+})
+export const enumOptionSchema = z.object({ const: z.string(), title: maybeText, description: maybeText })
+export const itemsSchema = z.object({ enum: texts, anyOf: anything, oneOf: anything })
+
+/** Answers `elicitation/create`; `undefined` where nobody can ask the person. */
+export function answerElicitation(
+  client: Pick<AgentClient, 'createElicitation'>,
+  params: unknown,
+  signal: AbortSignal,
+  report: Report,
+): Promise<unknown> | undefined {
+  if (!client.createElicitation) return undefined
+  const ask = client.createElicitation.bind(client)
+  return answer(elicitationSchema, params, async wire => {
+    const request = readElicitation(wire, report)
+    const withdrawn = new Promise<ElicitationOutcome>(resolve => {
+      const cancel = () => resolve({ action: 'cancel' })
+      if (signal.aborted) cancel()
+      else signal.addEventListener('abort', cancel, { once: true })
+    })
+    const asked = ask(request, signal)
+    asked.catch(() => {}) // its rejection may come after the question was withdrawn
+    return outcomeToWire(await Promise.race([asked, withdrawn]))
+  })
+}
+
+export function outcomeToWire(outcome: ElicitationOutcome) {
+  if (outcome.action !== 'accept') return { action: outcome.action }
+  return { action: outcome.action, ...given('content', outcome.content) }
+}
+
+/** @throws RpcError for a question that cannot be put */
+function readElicitation(wire: z.output<typeof elicitationSchema>, report: Report): ElicitationRequest {
+  const base = {
+    message: wire.message,
+    ...given('sessionId', wire.sessionId),
+    ...given('toolCallId', wire.toolCallId),
+  }
+  // Early agents left out the mode of a form.
+  switch (wire.mode ?? 'form') {
+    case 'form': {
+      const form = formSchema.safeParse(wire.requestedSchema).data
+      if (!form) throw invalid('requestedSchema is not a schema')
+      return {
+        ...base,
+        mode: 'form',
+        ...given('title', form.title),
+        ...given('description', form.description),
+        fields: readFields(form, report),
+      }
+    }
+    case 'url': {
+      const { url, elicitationId } = wire
+      if (!url || !URL.canParse(url)) throw invalid('url is not an address')
+      if (!elicitationId) throw invalid('elicitationId is missing')
+      return { ...base, mode: 'url', elicitationId, url }
+    }
+    default:
+      throw invalid(`there is no mode ${wire.mode}`)
+  }
+}
+
+function invalid(problem: string): RpcError {
+  return new RpcError(RpcCode.invalidParams, `Invalid params: ${problem}`)
+}
+
+function readFields(form: z.output<typeof formSchema>, report: Report): ElicitationField[] {
+  if (!isRecord(form.properties)) return []
+  const required = new Set(form.required ?? [])
+  return Object.entries(form.properties).map(([key, raw]) => readField(key, raw, required.has(key), report))
+}
+
+function readField(key: string, raw: unknown, required: boolean, report: Report): ElicitationField {
+  const property = propertySchema.safeParse(raw).data
+  const base = {
+    key,
+    title: property?.title || key,
+    required,
+    ...given('description', property?.description),
+  }
+  if (!property) return { ...base, type: 'unknown', raw }
+  const { type } = property
+  const preset = property.default
+  switch (type) {
+    case 'string': {
+      const choices = readChoices(property.enum, property.oneOf, report)
+      const words = given('default', textOf(preset))
+      if (choices) return { ...base, type: 'select', choices, ...words }
+      return {
+        ...base,
+        type: 'text',
+        ...given('format', property.format),
+        ...given('pattern', property.pattern),
+        ...given('minLength', property.minLength),
+        ...given('maxLength', property.maxLength),
+        ...words,
+      }
+    }
+    case 'number':
+    case 'integer':
+      return {
+        ...base,
+        type,
+        ...given('minimum', property.minimum),
+        ...given('maximum', property.maximum),
+        ...given('default', typeof preset === 'number' ? preset : undefined),
+      }
+    case 'boolean':
+      return { ...base, type, ...given('default', maybeFlag.parse(preset)) }
+    case 'array': {
+      const items = itemsSchema.safeParse(property.items).data
+      const choices = readChoices(items?.enum, items?.anyOf ?? items?.oneOf, report)
+      if (!choices) return { ...base, type: 'unknown', raw }
+      return {
+        ...base,
+        type: 'multi_select',
+        choices,
+        ...given('minItems', property.minItems),
+        ...given('maxItems', property.maxItems),
+        ...given('default', texts.parse(preset)),
+      }
+    }
+    default:
+      return { ...base, type: 'unknown', raw }
+  }
+}
+
+function readChoices(
+  values: string[] | null | undefined,
+  options: unknown,
+  report: Report,
+): ElicitationChoice[] | undefined {
+  if (Array.isArray(options)) return readList(options, readChoice, report, 'choices')
+  return values?.map(value => ({ value, title: value }))
+}
+
+function readChoice(raw: unknown): ElicitationChoice | undefined {
+  const option = enumOptionSchema.safeParse(raw).data
+  if (!option) return undefined
+  return {
+    value: option.const,
+    title: option.title ?? option.const,
+    ...given('description', option.description),
+  }
+}
+
+function textOf(value: unknown): Extract<ElicitationValue, string> | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+export const elicitationCompleteSchema = z.object({ elicitationId: z.string() })

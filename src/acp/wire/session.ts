@@ -1,0 +1,31 @@
+import type { SessionUpdate } from '../model.ts'
+import type { Report } from './lenient.ts'
+import { SessionOptions } from './session-options.ts'
+import type { UpdateSink } from './update.ts'
+
+/** What the surface of either version remembers of one session, and where its updates go. */
+export class WireSession implements UpdateSink {
+  readonly sessionId: string
+  readonly options: SessionOptions
+  /** the permission questions that wait for the person */
+  readonly questions = new Set<AbortController>()
+  readonly emit: (update: SessionUpdate) => void
+  readonly report: Report
+
+  constructor(sessionId: string, emit: (sessionId: string, update: SessionUpdate) => void, report: Report) {
+    this.sessionId = sessionId
+    this.emit = update => emit(sessionId, update)
+    this.report = problem => report(`session ${sessionId}: ${problem}`)
+    this.options = new SessionOptions(this.report)
+  }
+
+  replaceOptions(raw: unknown): void {
+    this.emit(this.options.replace(raw))
+  }
+
+  /** Answers every open permission question with `cancelled`, as a cancelled turn must. */
+  withdrawQuestions(): void {
+    for (const question of this.questions) question.abort()
+    this.questions.clear()
+  }
+}

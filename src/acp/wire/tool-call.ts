@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import type { FileChange, ToolCallContent, ToolCallLocation, ToolCallPatch } from '../model.ts'
+import { given, readBlock } from './content.ts'
+import {
+  anything,
+  isRecord,
+  type Json,
+  maybe,
+  maybeText,
+  problemOf,
+  type Report,
+  readList,
+} from './lenient.ts'
+
+/** `capabilities` is v2's: what the client may ask of the tool call. */
+export const toolCallSchema = z.object({
+  toolCallId: z.string(),
+  title: maybeText,
+  name: maybeText,
+  kind: maybeText,
+  status: maybeText,
+  content: anything,
+  locations: anything,
+  rawInput: anything,
+  rawOutput: anything,
+  capabilities: anything,
+})
+
+/**
+ * An upsert of a tool call. An absent field stays as it was; so does one that is `null` in v1 (`nulls: 'keep'`), while
+ * in v2 `null` clears (`nulls: 'clear'`).
+ */
+export function readToolCall(
+  raw: unknown,
+  report: Report,
+  nulls: 'keep' | 'clear' = 'keep',
+): ToolCallPatch | undefined {
+  const parsed = toolCallSchema.safeParse(raw)
+  if (!parsed.success) {
+    report(problemOf(parsed.error))
+    return undefined
+  }
+  const wire = parsed.data
+  const clears = nulls === 'clear'
+  const patch: ToolCallPatch = { toolCallId: wire.toolCallId }
+  for (const key of ['title', 'name', 'kind', 'status'] as const) {
+    const value = wire[key]
+    if (typeof value === 'string' || (clears && value === null)) patch[key] = value
+  }
+  const content = readField(wire.content, readToolContent, report, 'content', clears)
+  if (content !== undefined) patch.content = content
+  const locations = readField(wire.locations, readLocation, report, 'locations', clears)
+  if (locations !== undefined) patch.locations = locations
+  for (const key of ['rawInput', 'rawOutput'] as const) {
+    const value = wire[key]
+    if (value !== undefined && (clears || value !== null)) patch[key] = value
+  }
+  const canCancel = readCanCancel(wire.capabilities)
+  if (canCancel !== undefined) patch.canCancel = canCancel
+  return patch
+}
+
+/** `capabilities` of a tool call or a terminal; an object replaces all that was told before. */
+export function readCanCancel(capabilities: unknown): boolean | null | undefined {
+  if (capabilities === null) return null
+  return isRecord(capabilities) ? isRecord(capabilities.cancel) : undefined
+}
+
+function readField<T>(
+  raw: unknown,
+  read: (item: unknown) => T | undefined,
+  report: Report,
+  what: string,
+  clears: boolean,
+): T[] | null | undefined {
+  if (raw === null) return clears ? null : undefined
+  return Array.isArray(raw) ? readList(raw, read, report, what) : undefined
+}
+
+/** v1's diff: one file, whole or a fragment. */
+export const diffSchema = z.object({
+  path: z.string(),
+  oldText: maybeText,
+  newText: z.string(),
+  _meta: anything,
+})
+/** v2's diff: any number of files, with a patch or without. */
+export const diffChangesSchema = z.object({
+  changes: z.array(z.unknown()),
+  patch: maybe(z.object({ format: z.string(), text: z.string() })),
+})
+export const diffChangeSchema = z.object({
+  operation: z.string(),
+  path: maybeText,
+  oldPath: maybeText,
+  fileType: maybeText,
+  mimeType: maybeText,
+})
+export const terminalSchema = z.object({ terminalId: z.string() })
+
+/** One piece of a tool call's content; of a kind newer than Parley, or malformed, it is kept whole. */
+export function readToolContent(raw: unknown): ToolCallContent | undefined {
+  if (!isRecord(raw)) return undefined
+  return readKnownContent(raw) ?? { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
+}
+
+function readKnownContent(raw: Json): ToolCallContent | undefined {
+  switch (raw.type) {
+    case 'content': {
+      const content = readBlock(raw.content)
+      return content && { type: 'content', content }
+    }
+    case 'diff':
+      return readDiff(raw)
+    case 'terminal': {
+      const terminal = terminalSchema.safeParse(raw).data
+      return terminal && { type: 'terminal', terminalId: terminal.terminalId }
+    }
+    case 'text':
+    case 'image':
+    case 'audio':
+    case 'resource':
+    case 'resource_link': {
+      // A content block without its wrapper.
+      const content = readBlock(raw)
+      return content && content.type !== 'unknown' ? { type: 'content', content } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function readDiff(raw: Json): ToolCallContent | undefined {
+  const diff = diffSchema.safeParse(raw).data
+  if (diff) return { type: 'diff', changes: [readTexts(diff)] }
+  const wire = diffChangesSchema.safeParse(raw).data
+  if (!wire) return undefined
+  const changes = wire.changes.map(readChange)
+  // A change that cannot be told would be lost: the diff is then kept as it is.
+  if (!changes.every(change => change !== undefined)) return undefined
+  return { type: 'diff', changes, ...given('patch', wire.patch) }
+}
+
+function readTexts(diff: z.output<typeof diffSchema>): FileChange {
+  const { path, newText } = diff
+  // A new file's old text is null, empty or absent; some agents say what they do beside it.
+  const kind = isRecord(diff._meta) ? diff._meta.kind : undefined
+  if (kind === 'delete') return { operation: 'delete', path, oldText: diff.oldText ?? '', newText }
+  if (kind === 'add' || !diff.oldText) return { operation: 'add', path, newText }
+  return { operation: 'modify', path, oldText: diff.oldText, newText }
+}
+
+function readChange(raw: unknown): FileChange | undefined {
+  const change = diffChangeSchema.safeParse(raw).data
+  if (!change) return undefined
+  const { operation, path, oldPath, fileType, mimeType } = change
+  if (path === undefined || path === null) return undefined
+  return {
+    operation,
+    path,
+    ...given('oldPath', oldPath),
+    ...given('fileType', fileType),
+    ...given('mimeType', mimeType),
+  }
+}
+
+export const locationSchema = z.object({ path: z.string().min(1), line: anything })
+
+function readLocation(raw: unknown): ToolCallLocation | undefined {
+  const location = locationSchema.safeParse(raw).data
+  if (!location) return undefined
+  const { line } = location
+  return {
+    path: location.path,
+    ...(typeof line === 'number' && Number.isInteger(line) && line >= 1 ? { line } : {}),
+  }
+}

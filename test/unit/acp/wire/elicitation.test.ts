@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import type { ElicitationOutcome, ElicitationRequest } from '../../../../src/acp/model.ts'
+import { memoryAgent } from '../../../support/memory-agent.ts'
+import { until } from '../../../support/until.ts'
+
+const FORM = {
+  mode: 'form',
+  sessionId: 's',
+  toolCallId: 't',
+  message: 'How?',
+  requestedSchema: {
+    type: 'object',
+    title: 'Choices',
+    required: ['name', 'many'],
+    properties: {
+      name: { type: 'string', title: 'Name', minLength: 1, maxLength: 9, pattern: '^a', default: 'abc' },
+      mail: { type: 'string', format: 'email' },
+      size: { type: 'integer', minimum: 1, maximum: 5, default: 2 },
+      ratio: { type: 'number', default: null },
+      sure: { type: 'boolean', default: true },
+      one: { type: 'string', enum: ['a', 'b'], default: 'b' },
+      titled: { type: 'string', oneOf: [{ const: 'x', title: 'Ex', description: 'the x' }] },
+      many: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 2,
+        items: { type: 'string', enum: ['p', 'q'] },
+        default: ['p'],
+      },
+      manyTitled: { type: 'array', items: { anyOf: [{ const: 'u', title: 'You' }] } },
+      newer: { type: '_colour', palette: 3 },
+    },
+  },
+}
+
+function client(answer: ElicitationOutcome) {
+  const asked: ElicitationRequest[] = []
+  const complete: string[] = []
+  return {
+    asked,
+    complete,
+    createElicitation: async (request: ElicitationRequest) => {
+      asked.push(request)
+      return answer
+    },
+    elicitationComplete: (id: string) => void complete.push(id),
+  }
+}
+
+for (const version of [1, 2] as const) {
+  describe(`elicitation in v${version}`, () => {
+    it('is a form of every kind of field', async () => {
+      const host = client({ action: 'accept', content: { name: 'abc', many: ['p'], size: 2, sure: false } })
+      const { pipe } = memoryAgent({}, host, { version })
+      pipe.send({ id: 7, method: 'elicitation/create', params: FORM })
+      assert.deepEqual((await pipe.answer(7)).result, {
+        action: 'accept',
+        content: { name: 'abc', many: ['p'], size: 2, sure: false },
+      })
+      assert.deepEqual(host.asked, [
+        {
+          message: 'How?',
+          sessionId: 's',
+          toolCallId: 't',
+          mode: 'form',
+          title: 'Choices',
+          fields: [
+            {
+              key: 'name',
+              title: 'Name',
+              required: true,
+              type: 'text',
+              pattern: '^a',
+              minLength: 1,
+              maxLength: 9,
+              default: 'abc',
+            },
+            { key: 'mail', title: 'mail', required: false, type: 'text', format: 'email' },
+            {
+              key: 'size',
+              title: 'size',
+              required: false,
+              type: 'integer',
+              minimum: 1,
+              maximum: 5,
+              default: 2,
+            },
+            { key: 'ratio', title: 'ratio', required: false, type: 'number' },
+            { key: 'sure', title: 'sure', required: false, type: 'boolean', default: true },
+            {
+              key: 'one',
+              title: 'one',
+              required: false,
+              type: 'select',
+              choices: [
+                { value: 'a', title: 'a' },
+                { value: 'b', title: 'b' },
+              ],
+              default: 'b',
+            },
+            {
+              key: 'titled',
+              title: 'titled',
+              required: false,
+              type: 'select',
+              choices: [{ value: 'x', title: 'Ex', description: 'the x' }],
+            },
+            {
+              key: 'many',
+              title: 'many',
+              required: true,
+              type: 'multi_select',
+              choices: [
+                { value: 'p', title: 'p' },
+                { value: 'q', title: 'q' },
+              ],
+              minItems: 1,
+              maxItems: 2,
+              default: ['p'],
+            },
+            {
+              key: 'manyTitled',
+              title: 'manyTitled',
+              required: false,
+              type: 'multi_select',
+              choices: [{ value: 'u', title: 'You' }],
+            },
+            {
+              key: 'newer',
+              title: 'newer',
+              required: false,
+              type: 'unknown',
+              raw: { type: '_colour', palette: 3 },
+            },
+          ],
+        },
+      ])
+    })
+
+    it('is an address, of a session or of a request of ours, and is complete later', async () => {
+      const host = client({ action: 'accept' })
+      const { pipe } = memoryAgent({}, host, { version })
+      const url = 'https://sign.in.test/now'
+      pipe.send(
+        {
+          id: 1,
+          method: 'elicitation/create',
+          params: { mode: 'url', requestId: 4, message: 'Go', elicitationId: 'e', url },
+        },
+        { method: 'elicitation/complete', params: { elicitationId: 'e' } },
+        { method: 'elicitation/complete', params: {} },
+      )
+      assert.deepEqual((await pipe.answer(1)).result, { action: 'accept' })
+      assert.deepEqual(host.asked, [{ message: 'Go', mode: 'url', elicitationId: 'e', url }])
+      await until(() => host.complete.length === 1)
+      assert.deepEqual(host.complete, ['e'])
+    })
+
+    it('can be declined', async () => {
+      const { pipe } = memoryAgent({}, client({ action: 'decline' }), { version })
+      pipe.send({ id: 1, method: 'elicitation/create', params: FORM })
+      assert.deepEqual((await pipe.answer(1)).result, { action: 'decline' })
+    })
+
+    it('is cancelled when the agent withdraws it', async () => {
+      let aborted = false
+      const { pipe } = memoryAgent(
+        {},
+        {
+          createElicitation: (_, signal) => {
+            signal.addEventListener('abort', () => {
+              aborted = true
+            })
+            return new Promise(() => {})
+          },
+        },
+        { version },
+      )
+      pipe.send({ id: 'a', method: 'elicitation/create', params: FORM })
+      pipe.send({ method: '$/cancel_request', params: { requestId: 'a' } })
+      assert.deepEqual((await pipe.answer('a')).result, { action: 'cancel' })
+      assert.equal(aborted, true)
+    })
+
+    it('that cannot be put is answered with an error that says why', async () => {
+      const host = client({ action: 'decline' })
+      const { pipe } = memoryAgent({}, host, { version })
+      const wrong = [
+        { mode: 'form', sessionId: 's', message: 'm', requestedSchema: 5 },
+        { mode: 'url', sessionId: 's', message: 'm', elicitationId: 'e', url: 'not an address' },
+        { mode: 'url', sessionId: 's', message: 'm', url: 'https://a.test' },
+        { mode: '_voice', sessionId: 's', message: 'm' },
+        { mode: 'form', sessionId: 's' },
+        null,
+      ]
+      for (const [id, params] of wrong.entries()) {
+        pipe.send({ id, method: 'elicitation/create', params })
+        assert.equal((await pipe.answer(id)).error?.code, -32602, JSON.stringify(params))
+      }
+      assert.deepEqual(host.asked, [])
+    })
+
+    it('is not there where nobody can ask', async () => {
+      const { pipe } = memoryAgent({}, {}, { version })
+      pipe.send({ id: 1, method: 'elicitation/create', params: FORM })
+      assert.equal((await pipe.answer(1)).error?.code, -32601)
+    })
+  })
+}

@@ -63,6 +63,8 @@ export async function openPage(
   const lines: string[] = []
   page.on('console', message => lines.push(`${message.type()}: ${message.text()}`))
   page.on('pageerror', error => lines.push(`uncaught: ${error.stack ?? error.message}`))
+  // The one question that a page asks is whether it may be left.
+  page.on('dialog', dialog => dialog.accept())
   await options.prepare?.(page)
   await page.goto(workbenchAddress(server, options), { waitUntil: 'domcontentloaded' })
   return { page, console: lines, refused }

@@ -74,13 +74,21 @@ export class Workbench {
 
   /** Closes the window and opens the same workspace in a new one, with what was kept for it. */
   async reopen(): Promise<void> {
-    await this.page.close({ runBeforeUnload: true })
+    await this.#leave()
     this.#opened = await openPage(this.#context, this.server, this.#options)
     await this.#ready()
   }
 
   async close(): Promise<void> {
+    if (!this.page.isClosed()) await this.#leave()
     await this.#context.close()
+  }
+
+  /** As a person closes a window: VS Code takes its leave of the server, which then ends the extension host. */
+  async #leave(): Promise<void> {
+    const closed = this.page.waitForEvent('close')
+    await this.page.close({ runBeforeUnload: true })
+    await closed
   }
 
   /** What the page wrote to its console, one entry each, the oldest first. */
@@ -97,6 +105,18 @@ export class Workbench {
     return this.page.locator('.quick-input-widget')
   }
 
+  /** Opens the command palette and types a text. A busy window may miss the key, or lose the text as its list fills. */
+  async #typeInPalette(text: string): Promise<void> {
+    const input = this.palette.locator('input.input').first()
+    await waitFor('command palette', async () => {
+      await this.page.keyboard.press('F1')
+      return input.fill(text, { timeout: 3000 }).then(
+        () => true,
+        () => false,
+      )
+    })
+  }
+
   /**
    * Runs a command by its title, category included, from the command palette.
    * The palette lists what there is when it opens: it is opened anew until the command is there.
@@ -104,9 +124,8 @@ export class Workbench {
   async runCommand(title: string): Promise<void> {
     const row = this.paletteRow(title)
     await waitFor(`"${title}" in the command palette`, async () => {
-      await this.page.keyboard.press('F1')
+      await this.#typeInPalette(`>${title}`)
       try {
-        await this.palette.locator('input.input').first().fill(`>${title}`, { timeout: 3000 })
         await row.click({ timeout: 2000 })
         return true
       } catch {
@@ -118,8 +137,7 @@ export class Workbench {
 
   /** The titles that the command palette lists for a text, as far as they fit on its screen. */
   async commandTitles(text: string): Promise<string[]> {
-    await this.page.keyboard.press('F1')
-    await this.palette.locator('input.input').first().fill(`>${text}`)
+    await this.#typeInPalette(`>${text}`)
     const labels = this.palette.locator('.monaco-list-row .label-name')
     await labels.first().waitFor()
     const titles = await labels.allInnerTexts()

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { processesOf } from '../host/processes.ts'
+import { floor } from '../host/vscode-versions.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('a conversation with the demo agent', () => {
+  const vscode = new VsCodeSuite()
+  const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
+
+  /** A window with a new session of the demo agent. */
+  async function begin() {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    await conversation.button(/Try the demo agent/).click()
+    await conversation.ready()
+    return { workbench, conversation }
+  }
+
+  it('edits a file once it is allowed to', async () => {
+    const before = planets()
+    const { conversation } = await begin()
+    await conversation.send('/edit planets.js')
+    await conversation.permission.waitFor()
+    assert.equal(planets(), before, 'The file was changed before the person agreed')
+    await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
+    await conversation.text('The change is written').waitFor()
+    await waitFor('change on disk', () => planets() !== before)
+    await conversation.permission.waitFor({ state: 'detached' })
+  })
+
+  it('leaves a file alone when it is told to', async () => {
+    const before = planets()
+    const { conversation } = await begin()
+    await conversation.send('/edit planets.js')
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await conversation.text('You rejected the edit').waitFor()
+    assert.equal(planets(), before)
+  })
+
+  it('stops when the person says so', async () => {
+    const { conversation } = await begin()
+    await conversation.send('/slow 600')
+    await conversation.button(/Stop/).click()
+    await conversation.button(/Stop/).waitFor({ state: 'detached' })
+    await conversation.send('/help')
+    await conversation.text(/\/edit/).waitFor()
+  })
+
+  it('ends the agent with the window', async () => {
+    const agents = () =>
+      processesOf(vscode.server.root.directory).filter(({ command }) => command.includes('demo-agent'))
+    await waitFor('end of the agents of earlier windows', () => agents().length === 0)
+    const { workbench, conversation } = await begin()
+    await conversation.send('/slow 600')
+    await conversation.button(/Stop/).waitFor()
+    assert.ok(agents().length > 0)
+    await workbench.close()
+    await waitFor('end of the agent', () => agents().length === 0)
+  })
+
+  it('says which folders it works in', async () => {
+    const { conversation } = await begin()
+    await conversation.send('/where')
+    for (const folder of ['planets-api', 'planets-web', 'notes'])
+      await conversation.frame
+        .getByText(new RegExp(`workspace/${folder}`))
+        .first()
+        .waitFor()
+  })
+})
+
+describe('the oldest VS Code', () => {
+  const vscode = new VsCodeSuite({ version: floor })
+
+  it('shows a conversation too', async () => {
+    const conversation = await ConversationPage.open(await vscode.open())
+    await conversation.button(/Try the demo agent/).click()
+    await conversation.ready()
+    await conversation.send('/help')
+    await conversation.text(/\/edit/).waitFor()
+  })
+})
+
+describe('a workspace that is not trusted', () => {
+  const vscode = new VsCodeSuite({
+    workspaceTrust: true,
+    settings: { 'security.workspace.trust.startupPrompt': 'never' },
+  })
+
+  it('starts no agent, and says why', async () => {
+    const conversation = await ConversationPage.open(await vscode.open())
+    const reason = conversation.text(/none is started here until you trust/)
+    await reason.waitFor()
+    await conversation.button(/Try the demo agent/).click()
+    await conversation.send('/help')
+    await reason.waitFor()
+    const agents = processesOf(vscode.server.root.directory).filter(({ command }) =>
+      command.includes('demo-agent'),
+    )
+    assert.deepEqual(agents, [])
+  })
+})

@@ -1,0 +1,52 @@
+import type { Frame, Locator } from 'playwright-core'
+import type { Workbench } from '../../host/workbench.ts'
+
+/** The conversation view in the side bar, as a person reads and uses it. */
+export class ConversationPage {
+  readonly frame: Frame
+
+  private constructor(frame: Frame) {
+    this.frame = frame
+  }
+
+  /** Shows the view and resolves when it has drawn something. */
+  static async open(workbench: Workbench): Promise<ConversationPage> {
+    await workbench.openViewContainer('Parley')
+    return ConversationPage.find(workbench)
+  }
+
+  /** The view that is shown already. */
+  static async find(workbench: Workbench): Promise<ConversationPage> {
+    const frame = await workbench.webview('body[data-view="conversation"]')
+    await frame.locator('#root > *').first().waitFor()
+    return new ConversationPage(frame)
+  }
+
+  get composer(): Locator {
+    return this.frame.getByRole('textbox', { name: 'Message' })
+  }
+
+  /** Resolves when the session is there and the agent has told its commands. */
+  async ready(): Promise<void> {
+    await this.frame.getByPlaceholder(/\/ for commands/).waitFor()
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.frame.getByRole('button', { name })
+  }
+
+  /** A question that the agent waits for an answer to. */
+  get permission(): Locator {
+    return this.frame.getByRole('group', { name: /^Permission needed/ })
+  }
+
+  /** Text that stands somewhere in the conversation. */
+  text(text: string | RegExp): Locator {
+    return this.frame.getByText(text).first()
+  }
+
+  async send(prompt: string): Promise<void> {
+    await this.composer.fill(prompt)
+    await this.composer.press('Enter')
+  }
+}

@@ -8,6 +8,8 @@ let locale = 'en'
 export function setBundle(translations: Readonly<Record<string, string>>, language: string): void {
   bundle = translations
   locale = language
+  formats.clear()
+  dateFormats.clear()
 }
 
 /** The sentence in the person's language; `{0}`, `{1}`, … are replaced by the arguments. */
@@ -31,13 +33,13 @@ export function language(): string {
 }
 
 export function formatNumber(value: number): string {
-  return new Intl.NumberFormat(locale).format(value)
+  return numberFormat(0).format(value)
 }
 
 /** Seconds in words short enough for the right of a row: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000
-  if (seconds < 9.95) return t('{0} s', new Intl.NumberFormat(locale, oneDecimal).format(seconds))
+  if (seconds < 9.95) return t('{0} s', numberFormat(1).format(seconds))
   return formatSeconds(Math.round(seconds))
 }
 
@@ -49,4 +51,29 @@ export function formatSeconds(seconds: number): string {
   return t('{0} h {1} min', Math.floor(whole / 3600), Math.floor((whole % 3600) / 60))
 }
 
-const oneDecimal: Intl.NumberFormatOptions = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
+const formats = new Map<number, Intl.NumberFormat>()
+
+/** Made once: making one costs a thousand times more than using it. */
+function numberFormat(decimals: number): Intl.NumberFormat {
+  let format = formats.get(decimals)
+  if (!format) {
+    format = new Intl.NumberFormat(locale, {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    })
+    formats.set(decimals, format)
+  }
+  return format
+}
+
+const dateFormats = new Map<string, Intl.DateTimeFormat>()
+
+export function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = JSON.stringify(options)
+  let format = dateFormats.get(key)
+  if (!format) {
+    format = new Intl.DateTimeFormat(locale, options)
+    dateFormats.set(key, format)
+  }
+  return format
+}

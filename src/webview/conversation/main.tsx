@@ -108,7 +108,7 @@ list.onRange = ({ start, end }) => {
 connection.onNotification(Snapshot, snapshot => {
   const another = snapshot.head.key !== store.key
   store.applySnapshot(snapshot)
-  draft.show(snapshot.head.key, snapshot.draft)
+  draft.show(snapshot.head.key, snapshot.draft, snapshot.head.keyBefore)
   if (another) list.toEnd()
 })
 connection.onNotification(Patch, patch => {

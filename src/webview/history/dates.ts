@@ -1,5 +1,5 @@
 import type { DateGroupKey } from '../../common/date-groups.ts'
-import { language, t } from '../l10n.ts'
+import { dateFormat, t } from '../l10n.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -15,9 +15,7 @@ export function groupName(key: DateGroupKey): string {
     case 'undated':
       return t('Without a date')
     case 'month':
-      return new Intl.DateTimeFormat(language(), { month: 'long', year: 'numeric' }).format(
-        new Date(key.year, key.month),
-      )
+      return dateFormat({ month: 'long', year: 'numeric' }).format(new Date(key.year, key.month))
   }
 }
 
@@ -29,16 +27,15 @@ export function shortTime(time: number, now: number): string {
   const date = new Date(time)
   const today = new Date(now)
   const days = (startOfDay(today) - startOfDay(date)) / (24 * hour)
-  if (days < 1.5)
-    return new Intl.DateTimeFormat(language(), { hour: 'numeric', minute: '2-digit' }).format(date)
+  if (days < 1.5) return dateFormat({ hour: 'numeric', minute: '2-digit' }).format(date)
   if (days < 7.5)
-    return new Intl.DateTimeFormat(language(), {
+    return dateFormat({
       weekday: 'short',
       hour: 'numeric',
       minute: '2-digit',
     }).format(date)
   const sameYear = date.getFullYear() === today.getFullYear()
-  return new Intl.DateTimeFormat(language(), {
+  return dateFormat({
     day: 'numeric',
     month: 'short',
     ...(sameYear ? {} : { year: 'numeric' }),
@@ -47,7 +44,7 @@ export function shortTime(time: number, now: number): string {
 
 /** For the tooltip: everything. */
 export function longTime(time: number): string {
-  return new Intl.DateTimeFormat(language(), { dateStyle: 'full', timeStyle: 'short' }).format(new Date(time))
+  return dateFormat({ dateStyle: 'full', timeStyle: 'short' }).format(new Date(time))
 }
 
 function startOfDay(date: Date): number {

@@ -197,8 +197,10 @@ export class ListController<T extends WindowItem> {
     const view = element.clientHeight || assumedHeight
     const top = this.following.peek() ? Math.max(0, this.#window.height - view) : element.scrollTop
     const near = (margin: number) => this.#window.range(top - margin, top + view + margin)
-    const needed = near(view / 2)
-    const wanted = near(view)
+    // while the end is followed, rows pass by: what is far above it comes when somebody looks there
+    const following = this.following.peek()
+    const needed = near(following ? 0 : view / 2)
+    const wanted = near(following ? view / 4 : view)
     const now = this.range.peek()
     const covers = now.start <= needed.start && now.end >= needed.end
     const tooMany = now.end - now.start > (wanted.end - wanted.start) * 2 + 8

@@ -30,6 +30,10 @@ interface Group {
   /** line after its last */
   end: number
 }
+/** A block of text or a list is cut when it is this long: no message needs it, and each step would cost its length. */
+const longBlock = 16_384
+const cuttable = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list'])
+
 interface OpenFence {
   close: RegExp
   /** where in the tail the first line not yet searched for the end of the fence begins */
@@ -39,7 +43,8 @@ interface OpenFence {
 /**
  * Splits a growing markdown text into top-level blocks so that a closed block is never looked at again. CommonMark
  * decides block structure line by line: once another top-level block began in a complete line, the ones before it are
- * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text.
+ * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text
+ * (but for paragraphs and lists of more than 16,384 characters, which are cut).
  *
  * The one thing that reaches back is a link definition (`[label]: address`): blocks that asked for a label are
  * remembered, and get a new version when its definition comes or changes.
@@ -86,6 +91,7 @@ export class BlockStream {
     this.#dirty = false
     if (this.#fence && this.#growFence(this.#fence)) return { changed: [this.#closed], before }
     const firstOpen = this.#closed
+    this.#cutLong()
     if (this.#newline) this.#close()
     this.#newline = false
     const changed = new Set<number>()
@@ -129,13 +135,43 @@ export class BlockStream {
   /** Moves every block that is settled from the tail to the closed ones. */
   #close(): void {
     const complete = this.#tail.slice(0, this.#tail.lastIndexOf('\n') + 1)
-    const groups = topLevel(complete, {})
-    if (groups.length < 2) return
-    const lines = lineStarts(complete)
+    this.#closeGroups(complete, topLevel(complete, {}), -1)
+  }
+
+  /**
+   * Cuts blocks that are very long at a place where it shows least, so that the tail stays short whatever comes. Where is
+   * decided by the text alone, not by the pieces it came in.
+   */
+  #cutLong(): void {
+    while (this.#tail.length >= longBlock) {
+      const groups = topLevel(this.#tail, {})
+      const lines = lineStarts(this.#tail)
+      const index = groups.findIndex((group, i) => {
+        const from = groups[i - 1] ? (lines[groups[i - 1]!.end] ?? 0) : 0
+        return (lines[group.end] ?? this.#tail.length) - from >= longBlock && cuttable.has(group.type)
+      })
+      if (index < 0) return
+      this.#closeGroups(this.#tail, groups, index)
+      const type = groups[index]!.type
+      const cut = isList(type) ? itemCut(this.#tail) : textCut(this.#tail)
+      if (cut <= 0) return
+      const source = this.#tail.slice(0, cut)
+      this.#define(source)
+      this.#put(this.#closed, isList(type) ? type : 'paragraph', source, true)
+      this.#closed++
+      this.#tail = this.#tail.slice(cut)
+    }
+  }
+
+  /** Closes the first `count` groups of the tail, or all but the last one. */
+  #closeGroups(text: string, groups: readonly Group[], count: number): void {
+    const settled = groups.slice(0, count < 0 ? -1 : count)
+    if (settled.length === 0) return
+    const lines = lineStarts(text)
     let from = 0
-    for (const group of groups.slice(0, -1)) {
-      const to = lines[group.end] ?? complete.length
-      const source = complete.slice(from, to)
+    for (const group of settled) {
+      const to = lines[group.end] ?? text.length
+      const source = text.slice(from, to)
       this.#define(source)
       this.#put(this.#closed, group.type, source, true)
       this.#closed++
@@ -219,6 +255,37 @@ export class BlockStream {
       }
     }
   }
+}
+
+function isList(type: string): boolean {
+  return type === 'bullet_list' || type === 'ordered_list'
+}
+
+/** Where the last item begins that begins in the first three quarters of a long list; 0 when there is none. */
+function itemCut(source: string): number {
+  const tokens: ReturnType<typeof markdown.parse> = []
+  markdown.block.parse(source.slice(0, longBlock), markdown, {}, tokens)
+  const lines = lineStarts(source.slice(0, longBlock))
+  let cut = 0
+  for (const token of tokens) {
+    if (token.type !== 'list_item_open' || token.level !== 1 || !token.map) continue
+    const start = lines[token.map[0]] ?? 0
+    if (start <= (longBlock * 3) / 4) cut = start
+  }
+  return cut
+}
+
+/** After a line's end in the third quarter of a long text, else after a space in the fourth, else at its end. */
+function textCut(source: string): number {
+  const line = source.indexOf('\n', longBlock / 2) + 1
+  if (line > 0 && line <= (longBlock * 3) / 4) return line
+  const space = source.indexOf(' ', (longBlock * 3) / 4) + 1
+  if (space > 0 && space <= longBlock) return space
+  return isHighSurrogate(source.charCodeAt(longBlock - 1)) ? longBlock - 1 : longBlock
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00
 }
 
 /** The top-level blocks of a text, block structure only; definitions found are put into `references`. */

@@ -1,3 +1,4 @@
+import { pieceLength } from './code.ts'
 import type { MarkdownDocument } from './document.ts'
 import { morphChildren } from './morph.ts'
 
@@ -36,11 +37,28 @@ function growCode(element: HTMLElement, source: string): boolean {
   const code = element.querySelector('code')
   if (!code) return false
   const start = source.indexOf('\n', source.search(/\S/)) + 1
-  const text = source.slice(start)
   const shown = shownLength.get(code) ?? code.textContent?.length ?? 0
-  shownLength.set(code, Math.max(shown, text.length))
-  const last = code.lastChild
-  if (last instanceof Text) last.appendData(text.slice(shown))
-  else code.append(text.slice(shown))
+  shownLength.set(code, Math.max(shown, source.length - start))
+  appendCode(code, source.slice(start + shown))
   return true
+}
+
+/** Fills the last piece up to a line's end, then begins another: a piece is a block of its own. */
+function appendCode(code: Element, text: string): void {
+  let rest = text
+  while (rest !== '') {
+    const last = code.lastChild
+    const piece = last instanceof HTMLElement && last.className === 'code-piece' ? last : undefined
+    const room = piece ? Math.max(0, pieceLength - (piece.textContent?.length ?? 0)) : 0
+    const end = rest.indexOf('\n', room) + 1
+    const take = end > 0 ? rest.slice(0, end) : rest
+    const target = piece ?? code
+    if (target.lastChild instanceof Text) target.lastChild.appendData(take)
+    else target.append(take)
+    rest = rest.slice(take.length)
+    if (rest === '') return
+    const next = code.ownerDocument.createElement('span')
+    next.className = 'code-piece'
+    code.append(next)
+  }
 }

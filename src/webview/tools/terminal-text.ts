@@ -106,11 +106,15 @@ function spansOf(colours: Anser, line: string): TerminalSpan[] {
   const spans: TerminalSpan[] = []
   if (line === '') return spans
   // the library colours only what follows a code: begin with one that changes nothing
-  for (const piece of colours.process(`${esc}[55m${line}`, {
-    json: true,
-    remove_empty: true,
-    use_classes: true,
-  })) {
+  for (const piece of colours.process(
+    `${esc}[55m${line}`,
+    {
+      json: true,
+      remove_empty: true,
+      use_classes: true,
+    },
+    true,
+  )) {
     if (piece.content === '') continue
     push(spans, {
       text: piece.content,

@@ -35,9 +35,13 @@ export class Draft {
     })
   }
 
-  /** A snapshot came: of another conversation, or of this one anew. */
-  show(key: string, saved: string): void {
+  /**
+   * A snapshot came: of another conversation, of this one anew, or of the one that has begun meanwhile under the key
+   * `before`, to which what stands here goes along.
+   */
+  show(key: string, saved: string, before?: string): void {
     if (key === this.#key) return
+    if (before !== undefined && before === this.#key) return this.#goAlong(key)
     const first = this.#key === ''
     if (!first) this.flush()
     this.#others.set(this.#key, this.attachments.peek())
@@ -47,6 +51,14 @@ export class Draft {
     const mine = kept?.key === key ? kept : undefined
     this.text.value = mine?.text || saved
     this.attachments.value = mine?.attachments ?? this.#others.get(key) ?? []
+  }
+
+  #goAlong(key: string): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#save(this.#key, '')
+    this.#key = key
+    this.#changed()
   }
 
   setText(text: string): void {

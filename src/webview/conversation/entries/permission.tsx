@@ -53,7 +53,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
           <button
             key={option.optionId}
             type="button"
-            class={`button ${option === primary ? 'primary' : 'secondary'}`}
+            class={`button ${first && option === primary ? 'primary' : 'secondary'}`}
             data-option={i + 1}
             data-primary={option === primary ? '' : undefined}
             title={option.name}

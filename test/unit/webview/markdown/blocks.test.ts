@@ -156,6 +156,33 @@ describe('markdown blocks', () => {
     assert.ok(most < 100, `${most} characters`)
   })
 
+  it('cuts what is very long at the same places whatever the pieces', () => {
+    const sentence = 'Words without an end, '
+    const longOnes: Record<string, string> = {
+      'a line': sentence.repeat(8000),
+      'a paragraph': `${sentence.repeat(9)}\n`.repeat(900),
+      'a list': `intro\n\n${'- item of a list\n  with two lines\n'.repeat(4000)}\nend`,
+      'a heading': `${sentence.repeat(2000)}\n===\nafter`,
+      'no spaces': `${'😀'.repeat(40_000)}\n\nend`,
+    }
+    for (const [name, value] of Object.entries(longOnes)) {
+      const sources = (lengths: number[]) => {
+        const view = new View()
+        for (const piece of pieces(value, lengths)) view.feed(piece)
+        assert.equal(view.stream.blocks.map(block => block.source).join(''), value, name)
+        assert.ok(
+          view.stream.pendingCost <= 16_384,
+          `${name}: ${view.stream.pendingCost} characters stay open`,
+        )
+        return view.stream.blocks.map(block => block.source)
+      }
+      const whole = sources([value.length])
+      assert.ok(whole.length > 1, name)
+      assert.deepEqual(sources([997]), whole, name)
+      assert.deepEqual(sources([4096, 1, 20_000]), whole, name)
+    }
+  })
+
   it('grows an open fence without parsing it again', () => {
     const stream = new BlockStream()
     stream.append('```js\n')

@@ -46,6 +46,12 @@ export class ConversationController extends Owner {
   #nextFailure = 1
   /** how many actions wait until it is known which agents there are */
   #looking = 0
+  /** the session that is being begun or reopened, until it is there or failed */
+  #opening: Promise<void> | undefined
+  /** what `restore` will bring back, while it is not known yet which agents there are */
+  #restoring: SessionReference | undefined
+  #begun = false
+  #toldKey = NEW_KEY
 
   /** Anything but the conversation itself changed: phase, failures, agent. */
   readonly onDidChange = this.#change.event
@@ -82,9 +88,19 @@ export class ConversationController extends Owner {
   get attempt(): Attempt | undefined {
     return this.#under?.attempt
   }
-  /** Names the conversation on the screen; drafts are kept by it. */
+  /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
   get key(): string {
-    return this.#current ? `${this.#current.agentId}/${this.#current.session.sessionId}` : NEW_KEY
+    const current = this.#current
+    if (current) return keyOf({ agentId: current.agentId, sessionId: current.session.sessionId })
+    const awaited = this.#under?.attempt ?? this.#restoring
+    return awaited && 'sessionId' in awaited ? keyOf(awaited) : NEW_KEY
+  }
+  /**
+   * The key under which the person wrote before the conversation on the screen had one of its own. Only a session that
+   * was begun has it, and only until another conversation is shown.
+   */
+  get keyBefore(): string | undefined {
+    return this.#begun ? NEW_KEY : undefined
   }
   /** The session to come back to after a reload, when this window had one. */
   get last(): SessionReference | undefined {
@@ -92,16 +108,22 @@ export class ConversationController extends Owner {
   }
 
   /** Begins a session with the agent, or the default one. The conversation on the screen stays open beside it. */
-  async start(wanted?: string): Promise<void> {
-    if (wanted === undefined) await this.#lookForAgents()
-    const agentId = wanted ?? this.#parts.agents.defaultAgentId()
-    if (!this.#ready(agentId)) return
-    await this.#run({ type: 'new', agentId }, (signal, progress) =>
-      this.#parts.manager.create(agentId, signal, progress),
-    )
+  start(wanted?: string): Promise<void> {
+    return this.#open(async () => {
+      if (wanted === undefined) await this.#lookForAgents()
+      const agentId = wanted ?? this.#parts.agents.defaultAgentId()
+      if (!this.#ready(agentId)) return
+      await this.#run({ type: 'new', agentId }, (signal, progress) =>
+        this.#parts.manager.create(agentId, signal, progress),
+      )
+    })
   }
 
-  async reopen(how: Reopening, reference: SessionReference): Promise<void> {
+  reopen(how: Reopening, reference: SessionReference): Promise<void> {
+    return this.#open(() => this.#reopen(how, reference))
+  }
+
+  async #reopen(how: Reopening, reference: SessionReference): Promise<void> {
     if (!this.#ready(reference.agentId)) return
     const previous = this.#current
     const mine = previous?.agentId === reference.agentId && previous.session.sessionId === reference.sessionId
@@ -114,8 +136,13 @@ export class ConversationController extends Owner {
   async restore(): Promise<void> {
     const { last } = this
     if (!last || this.#phase !== 'empty' || !this.trusted) return
-    await this.#lookForAgents()
-    if (this.#phase === 'empty' && this.#parts.agents.get(last.agentId)) await this.reopen('restore', last)
+    this.#restoring = last
+    await this.#open(async () => {
+      await this.#lookForAgents()
+      this.#restoring = undefined
+      if (this.#phase === 'empty' && this.#parts.agents.get(last.agentId)) await this.#reopen('restore', last)
+      else this.#changed()
+    })
   }
 
   /** Shows a session that is open in this window. */
@@ -142,17 +169,24 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * Sends a prompt; without a session one is begun first with the default agent. Rejects when nothing was sent, so that
-   * the composer keeps the text.
+   * Sends a prompt; one that is being opened is waited for, and without a session one is begun first with the default
+   * agent. Rejects when nothing was sent, so that the composer keeps the text.
    */
   async prompt(input: PromptInput): Promise<void> {
     const content = contentOf(input)
     if (content.length === 0) return
-    if (!this.#current && this.phase !== 'starting') await this.start()
+    if (this.#opening) await this.#opening
+    else if (!this.#current) await this.start()
     const open = this.#current
     if (!open || this.#phase !== 'ready') throw new Error('There is no session to send this to.')
     this.#dropFailures('sign-in')
     void this.#send(open, content)
+  }
+
+  /** Takes a prompt from the queue and answers its text, or `null` when it is no longer there. */
+  withdrawPrompt(id: string): string | null {
+    const content = this.#current?.session.withdraw(id)
+    return content ? textOf(content) : null
   }
 
   /** Cancels whatever is under way: the start, or the turn. */
@@ -284,6 +318,15 @@ export class ConversationController extends Owner {
     return false
   }
 
+  /** A prompt that comes while this is under way waits for it. */
+  #open(work: () => Promise<void>): Promise<void> {
+    const opening = work().finally(() => {
+      if (this.#opening === opening) this.#opening = undefined
+    })
+    this.#opening = opening
+    return opening
+  }
+
   async #run(
     attempt: Attempt,
     open: (signal: AbortSignal, progress: OpenProgress) => Promise<OpenSession>,
@@ -300,6 +343,7 @@ export class ConversationController extends Owner {
         onSession: (session, replays) => {
           if (this.#under !== under) return
           this.#display(session)
+          this.#begun = attempt.type === 'new'
           if (replays) this.#phase = 'loading'
           this.#changed()
         },
@@ -358,13 +402,19 @@ export class ConversationController extends Owner {
     if (this.#current === open) return
     this.#following.dispose()
     this.#following = new DisposableStore()
+    this.#begun = false
     this.#current = open
     if (open) {
       const { session } = open
       this.#following.add(session.onDidChangeStatus(() => this.#statusChanged(open)))
       this.#following.add(session.onDidEnd(exit => exit && this.#sessionEnded(open, exit)))
     }
-    this.#switch.fire(open)
+    this.#tellSwitch()
+  }
+
+  #tellSwitch(): void {
+    this.#toldKey = this.key
+    this.#switch.fire(this.#current)
   }
 
   #statusChanged(open: OpenSession): void {
@@ -391,9 +441,7 @@ export class ConversationController extends Owner {
 
   /** Prompts that were never sent go back to where they can be sent from. */
   #keepQueued(open: OpenSession): void {
-    const texts = open.session.queued.flatMap(({ content }) =>
-      content.flatMap(block => (block.type === 'text' ? [block.text] : [])),
-    )
+    const texts = open.session.queued.map(({ content }) => textOf(content)).filter(text => text !== '')
     if (texts.length === 0) return
     const draft = this.#parts.drafts.get(this.key)
     this.#parts.drafts.set(this.key, [...texts, ...(draft ? [draft] : [])].join('\n\n'))
@@ -443,8 +491,13 @@ export class ConversationController extends Owner {
   }
 
   #changed(): void {
+    if (this.key !== this.#toldKey) this.#tellSwitch()
     this.#change.fire()
   }
+}
+
+function keyOf({ agentId, sessionId }: { agentId: string; sessionId: string }): string {
+  return `${agentId}/${sessionId}`
 }
 
 export function referenceOf(open: OpenSession): SessionReference {
@@ -454,6 +507,10 @@ export function referenceOf(open: OpenSession): SessionReference {
     cwd: open.plan.setup.cwd,
     title: sessionTitle(open.session.state),
   }
+}
+
+function textOf(content: readonly ContentBlock[]): string {
+  return content.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
 }
 
 function contentOf({ text, attachments }: PromptInput): ContentBlock[] {

@@ -55,6 +55,14 @@ export interface RootsNote {
   scratch: boolean
 }
 
+/** A prompt that was not sent yet. */
+export interface QueuedNote {
+  id: string
+  text: string
+  /** blocks besides its text */
+  attachments: number
+}
+
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
 export interface ConversationHead {
   /**
@@ -66,14 +74,18 @@ export interface ConversationHead {
   progress?: string
   /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */
   key: string
+  /** The conversation has just begun under this key: what was being written there belongs to it now. */
+  keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
   sessionId?: string
   title?: string
   activity: SessionActivity
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
-  /** number of prompts waiting for the running turn to end */
-  queued: number
+  /** prompts that wait for the running turn to end, in their order */
+  queue: QueuedNote[]
+  /** The queue waits for the person: the turn before it was stopped, or failed. */
+  queueHeld: boolean
   roots?: RootsNote
   mcpServers: McpServerNote[]
   plans: Plan[]
@@ -152,6 +164,12 @@ export const SendPrompt = new RequestType<
   void,
   void
 >('conversation/prompt')
+/** Takes a prompt from the queue; answers its text, or `null` when it was sent meanwhile. */
+export const WithdrawPrompt = new RequestType<{ key: string; id: string }, string | null, void>(
+  'conversation/withdraw',
+)
+/** Sends what is held in the queue. */
+export const SendQueued = new NotificationType<{ key: string }>('conversation/sendQueued')
 export const CancelTurn = new NotificationType<{ key: string }>('conversation/cancel')
 export const AnswerPermission = new NotificationType<{
   key: string

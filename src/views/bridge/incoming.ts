@@ -49,6 +49,8 @@ export const sendPrompt = z.object({
   attachments: z.array(attachment).max(256),
 })
 export const cancelTurn = z.object({ key })
+export const withdrawPrompt = z.object({ key, id })
+export const sendQueued = z.object({ key })
 export const answerPermission = z.object({ key, requestId: id, optionId: id.optional() })
 export const setConfigOption = z.object({
   key,

@@ -111,6 +111,12 @@ export class ConversationBridge extends Owner {
       await controller.prompt({ text, attachments })
       drafts.set(key, '')
     })
+    connection.onRequest(bridge.WithdrawPrompt, incoming.withdrawPrompt, ({ key, id }) =>
+      mine(key) ? controller.withdrawPrompt(id) : null,
+    )
+    connection.onNotification(bridge.SendQueued, incoming.sendQueued, ({ key }) => {
+      if (mine(key)) controller.current?.session.sendQueued()
+    })
     connection.onNotification(bridge.CancelTurn, incoming.cancelTurn, ({ key }) => {
       if (mine(key)) controller.cancel()
     })

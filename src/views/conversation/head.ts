@@ -1,8 +1,9 @@
 import * as l10n from '@vscode/l10n'
+import type { QueuedPrompt } from '../../conversation/turn.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { sessionTitle } from '../../sessions/session-title.ts'
-import type { Card, ConversationHead } from '../bridge/conversation.ts'
+import type { Card, ConversationHead, QueuedNote } from '../bridge/conversation.ts'
 import { cardFor, settingsCard } from '../cards.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
@@ -18,12 +19,14 @@ export function buildHead(controller: ConversationController, agents: AgentDirec
     phase,
     progress: progressOf(controller, agent?.name ?? agentId),
     key: controller.key,
+    keyBefore: controller.keyBefore,
     agent: agentId === undefined ? undefined : { agentId, name: agent?.name ?? agentId, icon: agent?.icon },
     sessionId: session?.sessionId,
     title: state && sessionTitle(state),
     activity: state?.activity ?? 'idle',
     turnStartedAt: state?.turnStartedAt,
-    queued: session?.queued.length ?? 0,
+    queue: session?.queued.map(noteOf) ?? NONE,
+    queueHeld: session?.queueHeld ?? false,
     roots: current?.plan.roots,
     mcpServers: current?.plan.mcpServers ?? NONE,
     plans: state ? [...state.plans] : NONE,
@@ -36,6 +39,11 @@ export function buildHead(controller: ConversationController, agents: AgentDirec
     agents: agents.list(),
     defaultAgentId: agents.defaultAgentId(),
   }
+}
+
+function noteOf({ id, content }: QueuedPrompt): QueuedNote {
+  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
+  return { id, text: texts.join('\n'), attachments: content.length - texts.length }
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {

@@ -11,6 +11,9 @@ import type { ConversationStore } from './store.ts'
 /** What the view asks of its host. The conversation's key is added where it is sent. */
 export interface ConversationHost {
   send(text: string, attachments: ContentBlock[]): Promise<void>
+  /** Takes a prompt from the queue: its text, or `null` when it was sent meanwhile. */
+  withdraw(id: string): Promise<string | null>
+  sendQueued(): void
   cancel(): void
   answer(requestId: string, optionId: string | undefined): void
   setOption(optionId: string, value: string | boolean): void

@@ -34,9 +34,11 @@ import {
   RunCommand,
   SaveDraft,
   SendPrompt,
+  SendQueued,
   SetConfigOption,
   Snapshot,
   StartSession,
+  WithdrawPrompt,
 } from '../../views/bridge/conversation.ts'
 import { connectToHost } from '../host/connection.ts'
 import { readPage } from '../host/page.ts'
@@ -57,6 +59,8 @@ const draft = new Draft((key, text) => void connection.sendNotification(SaveDraf
 
 const host: ConversationHost = {
   send: (text, attachments) => connection.sendRequest(SendPrompt, { key: store.key, text, attachments }),
+  withdraw: id => connection.sendRequest(WithdrawPrompt, { key: store.key, id }),
+  sendQueued: () => void connection.sendNotification(SendQueued, { key: store.key }),
   cancel: () => void connection.sendNotification(CancelTurn, { key: store.key }),
   answer: (requestId, optionId) =>
     void connection.sendNotification(AnswerPermission, { key: store.key, requestId, optionId }),

@@ -13,7 +13,8 @@ const head: ConversationHead = {
   phase: 'ready',
   key: 'k',
   activity: 'idle',
-  queued: 0,
+  queue: [],
+  queueHeld: false,
   mcpServers: [],
   plans: [],
   configOptions: [],
@@ -96,10 +97,10 @@ describe('PatchPump', () => {
     current = { ...head, progress: 'Starting…' }
     pump.setVisible(true)
     await until(() => snapshots.length === 1)
-    current = { ...head, queued: 2 }
+    current = { ...head, queueHeld: true }
     pump.headChanged()
     await until(() => patches.length === 1)
-    assert.deepEqual(patches[0]?.ops, [{ op: 'head', head: { queued: 2 }, cleared: ['progress'] }])
+    assert.deepEqual(patches[0]?.ops, [{ op: 'head', head: { queueHeld: true }, cleared: ['progress'] }])
     pump.headChanged()
     chunk('x')
     await until(() => patches.length === 2)

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
-import { plural, t } from '../../l10n.ts'
+import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { announce } from '../../ui/live-region.tsx'
@@ -14,6 +14,7 @@ import { calledCommand, commandQuery, matchCommands } from './command-query.ts'
 import { ConfigOptions } from './config-options.tsx'
 import type { Draft } from './draft.ts'
 import { PromptHistory } from './prompt-history.ts'
+import { Queue } from './queue.tsx'
 import { TextInput, type TextInputHandle } from './text-input.tsx'
 
 /** Where the person writes: text, context as chips, commands, options, send and stop. */
@@ -160,18 +161,7 @@ export function Composer({ draft }: { draft: Draft }) {
       {completing && (
         <CommandList commands={matches} active={active} onChoose={complete} onPoint={setActive} />
       )}
-      {head && head.queued > 0 && (
-        <div class="queued">
-          <Icon name="watch" />
-          <span>
-            {plural(
-              head.queued,
-              'One prompt waits for the turn to end',
-              '{0} prompts wait for the turn to end',
-            )}
-          </span>
-        </div>
-      )}
+      {head && head.queue.length > 0 && <Queue head={head} draft={draft} />}
       <div
         class={`composer${sending ? ' sending' : ''}`}
         onPointerDown={event => {

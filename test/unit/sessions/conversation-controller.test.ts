@@ -116,6 +116,60 @@ describe('ConversationController', () => {
     assert.deepEqual(house.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
   })
 
+  it('waits with a prompt for the session that is being begun, whichever agent that is', async () => {
+    void house.controller.start('two')
+    const sent = house.controller.prompt({ text: 'hello', attachments: [] })
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await sent
+    await until(() => house.agent.prompts.length === 1)
+    assert.deepEqual(
+      house.started.map(({ agentId }) => agentId),
+      ['two'],
+    )
+  })
+
+  it('gives back the prompt when the session that it waited for cannot be had', async () => {
+    house.onStart = () => {
+      throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
+    }
+    void house.controller.start('two')
+    await assert.rejects(house.controller.prompt({ text: 'hello', attachments: [] }), /no session/)
+    assert.equal(failure().type, 'start')
+    assert.equal(house.started.length, 0)
+  })
+
+  it('tells which conversation went on under a key of its own', async () => {
+    assert.equal(house.controller.key, 'new')
+    const first = await ready()
+    assert.equal(house.controller.keyBefore, 'new')
+    const starting = house.controller.start('two')
+    assert.equal(house.controller.key, 'new')
+    assert.equal(house.controller.keyBefore, undefined)
+    await until(() => house.started.length === 2 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    await starting
+    assert.equal(house.controller.keyBefore, 'new')
+    house.controller.show(first)
+    assert.equal(house.controller.key, 'one/s1')
+    assert.equal(house.controller.keyBefore, undefined)
+  })
+
+  it('has the key of the conversation that is coming back from the beginning', async () => {
+    house.kept.set('parley.lastSession', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    const keys = new Set<string>()
+    house.controller.onDidSwitch(() => keys.add(house.controller.key))
+    house.onStart = () => new Promise(() => {})
+    void house.controller.restore()
+    assert.equal(house.controller.key, 'one/s1')
+    await until(() => house.controller.attempt?.type === 'restore')
+    assert.equal(house.controller.key, 'one/s1')
+    assert.deepEqual([...keys], ['one/s1'])
+    house.controller.cancel()
+    assert.equal(house.controller.key, 'new')
+    assert.deepEqual([...keys], ['one/s1', 'new'])
+  })
+
   it('keeps the prompt with the person when no session can be had', async () => {
     house.trusted = false
     await assert.rejects(house.controller.prompt({ text: 'hello', attachments: [] }))

@@ -41,7 +41,10 @@ export class Draft {
    */
   show(key: string, saved: string, before?: string): void {
     if (key === this.#key) return
-    if (before !== undefined && before === this.#key) return this.#goAlong(key)
+    if (before !== undefined && before === this.#key) {
+      this.#goAlong(key)
+      return
+    }
     const first = this.#key === ''
     if (!first) this.flush()
     this.#others.set(this.#key, this.attachments.peek())

@@ -11,10 +11,13 @@ import { current, type VsCodeVersion } from '../../host/vscode-versions.ts'
 import { type WindowOptions, Workbench } from '../../host/workbench.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
-  /** Added to the user settings that keep the workbench quiet. */
-  settings?: Record<string, unknown>
+  /** Added to the user settings that keep the workbench quiet. Called when the root is there, before the server starts. */
+  settings?: Record<string, unknown> | ((root: IsolatedRoot) => Record<string, unknown>)
   version?: VsCodeVersion
 }
+
+/** The demo agent takes its time as a model does. */
+const demoWithoutPauses = { PARLEY_DEMO_PACE: '0' }
 
 exitOnSignals()
 
@@ -28,6 +31,7 @@ export class VsCodeSuite {
   #server: Server | undefined
   #browser: Browser | undefined
   #open: Workbench[] = []
+  #shared: Workbench | undefined
 
   constructor(options: VsCodeSuiteOptions = {}) {
     const suite = this
@@ -60,20 +64,41 @@ export class VsCodeSuite {
     return workbench
   }
 
+  /**
+   * The window of the sample workspace that the tests share which ask for it: opening one costs seconds. What an earlier
+   * test left in it is there, unless that test failed.
+   */
+  async window(): Promise<Workbench> {
+    this.#shared ??= await this.#openShared()
+    return this.#shared
+  }
+
+  async #openShared(): Promise<Workbench> {
+    const workbench = await this.open()
+    this.#open = this.#open.filter(one => one !== workbench)
+    return workbench
+  }
+
   async #start(options: VsCodeSuiteOptions): Promise<void> {
     const vscode = await installVsCode(options.version ?? current)
     const root = new IsolatedRoot()
-    root.updateSettings(options.settings ?? {})
+    const { settings = {} } = options
+    root.updateSettings(typeof settings === 'function' ? settings(root) : settings)
     this.workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
     await installVsix(vscode, root, vsixFile)
-    this.#server = await startServer(vscode, root, options)
+    this.#server = await startServer(vscode, root, {
+      ...options,
+      env: { ...demoWithoutPauses, ...options.env },
+    })
     this.#browser = await launchBrowser()
   }
 
   async #endTest(test: Mocha.Test | undefined): Promise<void> {
-    const workbenches = this.#open
+    const failed = test?.state === 'failed'
+    const workbenches = [...this.#open, ...(failed && this.#shared ? [this.#shared] : [])]
     this.#open = []
-    if (test?.state === 'failed') await this.#keepEvidence(test.fullTitle(), workbenches)
+    if (failed) this.#shared = undefined
+    if (failed) await this.#keepEvidence(test.fullTitle(), workbenches)
     for (const workbench of workbenches) await workbench.close()
   }
 
@@ -91,6 +116,7 @@ export class VsCodeSuite {
 
   /** Fails when the extension left a process running. */
   async #stop(): Promise<void> {
+    await this.#shared?.close()
     await this.#browser?.close()
     try {
       await this.#server?.stop()

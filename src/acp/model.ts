@@ -212,9 +212,16 @@ export type SessionUpdate =
   | { type: 'state'; state: Open<'running' | 'requires_action'> }
   /**
    * The turn is over. `stopReason` is absent when the session is idle for another reason (v2). `background`: ids of
-   * tool calls that go on while the session is idle (v2); all others are over.
+   * tool calls that go on while the session is idle (v2); all others are over. `backgroundTerminals`: likewise.
    */
-  | { type: 'state'; state: 'idle'; stopReason?: StopReason; error?: AgentErrorInfo; background?: string[] }
+  | {
+      type: 'state'
+      state: 'idle'
+      stopReason?: StopReason
+      error?: AgentErrorInfo
+      background?: string[]
+      backgroundTerminals?: string[]
+    }
   /** Anything newer than this version of Parley, kept whole and shown generically. */
   | { type: 'unknown'; kind: string; raw: unknown }
 

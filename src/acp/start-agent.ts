@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import {
   type Agent,
+  type AgentClient,
   AgentClosedError,
   type AgentLaunch,
   AgentStartError,
@@ -14,14 +15,17 @@ import type { ConnectionHandlers } from './connection.ts'
 import { RpcCode, RpcError } from './rpc-error.ts'
 import { QUICK_STOP, SpawnError } from './transport/agent-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
+import { AgentV2 } from './v2/agent-v2.ts'
 import { initializeRequest, initializeSchema } from './wire/initialize.ts'
 import { problemOf } from './wire/lenient.ts'
 
-/** The protocol versions Parley speaks. */
-const SUPPORTED_VERSIONS = [1]
+const STABLE_VERSION = 1
+const DRAFT_VERSION = 2
+/** The protocol versions Parley speaks, oldest first. */
+const SUPPORTED_VERSIONS = [STABLE_VERSION, DRAFT_VERSION]
 
 export const startAgent: StartAgent = async (launch, client, options) => {
-  const { log, signal } = options
+  const { signal } = options
   if (signal?.aborted) throw failed({ kind: 'cancelled' })
   // Before the agent has said which version it speaks there is nothing it may ask.
   let surface: ConnectionHandlers = { notification: () => false, request: () => undefined }
@@ -36,26 +40,63 @@ export const startAgent: StartAgent = async (launch, client, options) => {
   }
   const deadline = AbortSignal.timeout(options.initializeTimeoutMs)
   try {
-    const result = await link.connection.request(
-      'initialize',
-      initializeRequest(Math.max(...SUPPORTED_VERSIONS), client, options),
+    const agent = await negotiate(
+      link,
+      client,
+      options,
       signal ? AbortSignal.any([signal, deadline]) : deadline,
     )
-    const answer = initializeSchema.safeParse(result)
-    if (!answer.success) {
-      const message = `The agent's answer to initialize is malformed (${problemOf(answer.error)}).`
-      throw new RpcError(RpcCode.internalError, message)
-    }
-    const { protocolVersion } = answer.data
-    if (!SUPPORTED_VERSIONS.includes(protocolVersion)) throw new VersionError(protocolVersion)
-    const agent = new AgentV1({ link, answer: answer.data, client, log })
     surface = agent
-    return agent satisfies Agent
+    return agent
   } catch (error) {
     const failure = startFailure(error, launch, link, options)
     await link.stop(QUICK_STOP)
     throw failed(failure)
   }
+}
+
+/**
+ * Offers a version and speaks the one that the agent answers. An agent that answers an error is offered another once:
+ * the newest it names, or the released one where the draft was offered.
+ */
+async function negotiate(
+  link: AgentLink,
+  client: AgentClient,
+  options: ConnectOptions,
+  signal: AbortSignal,
+): Promise<Agent & ConnectionHandlers> {
+  const offer = (version: number) =>
+    link.connection.request('initialize', initializeRequest(version, client, options), signal)
+  const offered = options.protocol === 'latest' ? DRAFT_VERSION : STABLE_VERSION
+  let result: unknown
+  try {
+    result = await offer(offered)
+  } catch (error) {
+    const other = error instanceof RpcError ? otherVersion(error, offered) : undefined
+    if (other === undefined) throw error
+    options.log.info(`The agent refused version ${offered} of the protocol; offering ${other}`)
+    result = await offer(other)
+  }
+  const answer = initializeSchema.safeParse(result)
+  if (!answer.success) {
+    const message = `The agent's answer to initialize is malformed (${problemOf(answer.error)}).`
+    throw new RpcError(RpcCode.internalError, message)
+  }
+  const { protocolVersion } = answer.data
+  const surface = { link, answer: answer.data, client, log: options.log }
+  if (protocolVersion === STABLE_VERSION) return new AgentV1(surface)
+  if (protocolVersion === DRAFT_VERSION) return new AgentV2(surface)
+  throw new VersionError(protocolVersion)
+}
+
+const versionDataSchema = z.object({ supported: z.array(z.number()).min(1) })
+
+/** The version to offer an agent that answered an error to the one it was offered. */
+function otherVersion(error: RpcError, offered: number): number | undefined {
+  const supported = versionDataSchema.safeParse(error.data).data?.supported
+  if (supported)
+    return SUPPORTED_VERSIONS.findLast(version => version !== offered && supported.includes(version))
+  return offered === STABLE_VERSION ? undefined : STABLE_VERSION
 }
 
 /** The agent answered a version that Parley does not speak. */
@@ -105,8 +146,6 @@ function startFailure(
   const message = messageOf(error)
   return { kind: 'initialize-error', command, error: { code: RpcCode.internalError, message }, stderrTail }
 }
-
-const versionDataSchema = z.object({ supported: z.array(z.number()).min(1) })
 
 /** The newest version of an agent that refused ours with an error, as v2's negotiation has it. */
 function offeredVersion(error: RpcError): number | undefined {

@@ -4,6 +4,7 @@ import { AgentClosedError } from '../../src/acp/agent.ts'
 import { Connection, type ConnectionHandlers } from '../../src/acp/connection.ts'
 import type { SessionUpdate } from '../../src/acp/model.ts'
 import { AgentV1 } from '../../src/acp/v1/agent-v1.ts'
+import { AgentV2 } from '../../src/acp/v2/agent-v2.ts'
 import { initializeSchema } from '../../src/acp/wire/initialize.ts'
 import { Emitter } from '../../src/common/event.ts'
 import type { Logger } from '../../src/common/logger.ts'
@@ -25,7 +26,7 @@ export interface MemoryAgent {
 const open: SchemaCheck[] = []
 
 /**
- * A v1 agent without a process: a test plays it. What we send is held against the official schema, and the test fails
+ * An agent without a process: a test plays it. It speaks v1, or the version of `schema`. What we send is held against the official schema, and the test fails
  * at its end when something was not as the schema has it.
  * @param answer what the agent answers to `initialize`, beside the version
  */
@@ -59,9 +60,10 @@ export function memoryAgent(
     onDidClose.fire(whole)
   }
   const link = { connection, onDidClose: onDidClose.event, dispose: () => exit({ reason: 'disposed' }) }
-  const agent = new AgentV1({
+  const protocolVersion = schema.version ?? 1
+  const agent = new (protocolVersion === 2 ? AgentV2 : AgentV1)({
     link,
-    answer: initializeSchema.parse({ protocolVersion: 1, ...answer }),
+    answer: initializeSchema.parse({ protocolVersion, ...answer }),
     client: client as AgentClient,
     log,
   })

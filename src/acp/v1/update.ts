@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import type { SessionUpdate } from '../model.ts'
-import { isRecord, type Json, maybeList } from '../wire/lenient.ts'
-import { readPlanEntry } from '../wire/plan.ts'
+import { isRecord, type Json } from '../wire/lenient.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
 import { readTerminalMeta } from './terminal-meta.ts'
-
-/** v1 has one plan a session, without an id. */
-export const PLAN_ID = 'plan'
 
 /** What an update says, apart from what needs to know what was told before. */
 export interface UpdateSinkV1 extends UpdateSink {
@@ -31,12 +27,6 @@ function readKind(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
     case 'tool_call':
     case 'tool_call_update':
       return readToolCallUpdate(raw, sink)
-    case 'plan': {
-      const entries = maybeList(raw.entries, readPlanEntry, sink.report, 'entries')
-      return entries
-        ? { type: 'plan', plan: { planId: PLAN_ID, entries } }
-        : dropped(sink, 'entries is no list')
-    }
     case 'current_mode_update': {
       const mode = parse(modeSchema, raw, sink)
       if (mode) sink.mode(mode.currentModeId)

@@ -3,6 +3,9 @@ import type { Command, Plan, PlanEntry } from '../model.ts'
 import { given } from './content.ts'
 import { anything, isRecord, maybeText, type Report, readList } from './lenient.ts'
 
+/** v1 has one plan a session, without an id. */
+export const PLAN_ID = 'plan'
+
 export const planEntrySchema = z.object({ content: z.string(), priority: maybeText, status: maybeText })
 
 export function readPlanEntry(raw: unknown): PlanEntry | undefined {

@@ -12,7 +12,7 @@ import {
   type Report,
   readList,
 } from './lenient.ts'
-import { readCommand, readPlan } from './plan.ts'
+import { PLAN_ID, readCommand, readPlan, readPlanEntry } from './plan.ts'
 
 /** Where an update goes. What came of a session before is known to the sink alone. */
 export interface UpdateSink {
@@ -79,6 +79,12 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
       const content = readBlock(chunk.content)
       if (!content) return dropped(sink, 'content is missing')
       return { type: 'compaction_chunk', compactionId: chunk.compactionId, content }
+    }
+    case 'plan': {
+      const entries = maybeList(raw.entries, readPlanEntry, sink.report, 'entries')
+      return entries
+        ? { type: 'plan', plan: { planId: PLAN_ID, entries } }
+        : dropped(sink, 'entries is no list')
     }
     case 'plan_update': {
       const plan = readPlan(raw.plan, sink.report)

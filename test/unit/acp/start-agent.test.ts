@@ -9,6 +9,7 @@ import {
   type ConnectOptions,
 } from '../../../src/acp/agent.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
+import type { TraceFrame } from '../../../src/acp/trace.ts'
 import { initializeRequest } from '../../../src/acp/wire/initialize.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'
@@ -119,6 +120,64 @@ describe('startAgent', () => {
     assert.equal(agent.capabilities.load, true)
   })
 
+  describe('agrees on a version', () => {
+    const V2 = `result: { protocolVersion: 2, info: { name: 'two', version: '1' }, capabilities: { session: {} } }`
+    const refuse = (supported: number[]) =>
+      `error: { code: -32022, message: 'Unsupported', data: { requested: params.protocolVersion, supported: ${JSON.stringify(supported)} } }`
+    const answering = (expression: string) =>
+      `${PRELUDE}; on('initialize', (id, params) => send({ id, ${expression} }))`
+    const offers = () => asked.map(params => params.protocolVersion)
+    let asked: Array<{ protocolVersion: number }> = []
+    const tap = {
+      current: (frame: TraceFrame) => {
+        const { method, params } = frame.message as { method?: string; params: { protocolVersion: number } }
+        if (method === 'initialize') asked.push(params)
+      },
+    }
+    beforeEach(() => {
+      asked = []
+    })
+
+    it('which is the released one unless the draft is asked for', async () => {
+      assert.equal((await start(PRELUDE, { tap })).protocolVersion, 1)
+      assert.equal((await start(PRELUDE, { tap, protocol: 'stable' })).protocolVersion, 1)
+      assert.deepEqual(offers(), [1, 1])
+    })
+
+    it('which is the draft where both have it', async () => {
+      const agent = await start(answering(V2), { tap, protocol: 'latest' })
+      assert.equal(agent.protocolVersion, 2)
+      assert.equal(agent.info.name, 'two')
+      assert.deepEqual(offers(), [2])
+    })
+
+    it('which is the released one where the agent has no other', async () => {
+      assert.equal((await start(PRELUDE, { tap, protocol: 'latest' })).protocolVersion, 1)
+      assert.deepEqual(offers(), [2])
+    })
+
+    it('after the agent refused the draft', async () => {
+      const v1 = `result: { protocolVersion: 1 }`
+      for (const error of [refuse([1]), refuse([1, 3]), `error: { code: -32602, message: 'What?' }`]) {
+        asked = []
+        const source = answering(`...(params.protocolVersion === 2 ? { ${error} } : { ${v1} })`)
+        assert.equal((await start(source, { tap, protocol: 'latest' })).protocolVersion, 1)
+        assert.deepEqual(offers(), [2, 1])
+      }
+    })
+
+    it('after the agent said that it has the draft alone', async () => {
+      const source = answering(`...(params.protocolVersion === 2 ? { ${V2} } : { ${refuse([2])} })`)
+      assert.equal((await start(source, { tap })).protocolVersion, 2)
+      assert.deepEqual(offers(), [1, 2])
+    })
+
+    it('or fails with what the agent has', async () => {
+      const failed = await failure(answering(refuse([3, 4])), { protocol: 'latest' })
+      assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 4, supported: [1, 2] })
+    })
+  })
+
   describe('fails, each time in its own way,', () => {
     it('when there is no such command', async () => {
       const launch = {
@@ -175,7 +234,7 @@ describe('startAgent', () => {
     it('when it prints garbage', async () => {
       const failed = await failure(
         `console.log('\\x1b[1mWelcome!\\x1b[0m'); console.log('{"level":"info"}'); console.log('see https://x.test'); setInterval(() => {}, 1000)`,
-        { initializeTimeoutMs: 500 },
+        { initializeTimeoutMs: 5000 },
       )
       assert.ok(failed.kind === 'initialize-timeout')
       assert.equal(failed.stdoutNoise, '\u001b[1mWelcome!\u001b[0m\n{"level":"info"}\nsee https://x.test')
@@ -185,14 +244,14 @@ describe('startAgent', () => {
       const failed = await failure(
         `${PRELUDE}; on('initialize', id => send({ id, result: { protocolVersion: 7 } }))`,
       )
-      assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 7, supported: [1] })
+      assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 7, supported: [1, 2] })
     })
 
     it('when it refuses the version with an error', async () => {
       const failed = await failure(
         `${PRELUDE}; on('initialize', id => send({ id, error: { code: -32022, message: 'Unsupported protocol version', data: { requested: 1, supported: [2, 3] } } }))`,
       )
-      assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 3, supported: [1] })
+      assert.deepEqual(failed, { kind: 'version', command: process.execPath, offered: 3, supported: [1, 2] })
     })
 
     it('when it answers an error', async () => {

@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../../src/acp/agent.ts'
+import type { PermissionOutcome, PermissionRequest, SessionSetup } from '../../../../src/acp/model.ts'
+import { memoryAgent as anyAgent } from '../../../support/memory-agent.ts'
+import { until } from '../../../support/until.ts'
+
+const SETUP: SessionSetup = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
+const INFO = { name: 'probe', title: 'Probe', version: '1.2.3' }
+const ALL = {
+  info: INFO,
+  capabilities: {
+    session: {
+      delete: {},
+      additionalDirectories: {},
+      mcp: { stdio: {}, http: {} },
+      prompt: { image: {}, audio: {}, embeddedContext: {} },
+    },
+  },
+  authMethods: [{ methodId: 'key', type: 'agent', name: 'Key' }],
+}
+const text = (words: string) => ({ type: 'text' as const, text: words })
+const update = (sessionId: string, raw: object) => ({
+  method: 'session/update',
+  params: { sessionId, update: raw },
+})
+const chunk = (sessionId: string, words: string) =>
+  update(sessionId, { sessionUpdate: 'agent_message_chunk', messageId: 'm', content: text(words) })
+const state = (sessionId: string, raw: object) => update(sessionId, { sessionUpdate: 'state_update', ...raw })
+const refused = (kind: AgentRequestError['kind']) => (error: unknown) =>
+  error instanceof AgentRequestError && error.kind === kind
+
+function memoryAgent(answer: object = ALL, client: Parameters<typeof anyAgent>[1] = {}) {
+  return anyAgent(answer, client, { version: 2 })
+}
+
+describe('AgentV2', () => {
+  it('says who it is and what it can do', () => {
+    const { agent } = memoryAgent()
+    assert.equal(agent.protocolVersion, 2)
+    assert.deepEqual(agent.info, INFO)
+    assert.deepEqual(agent.authMethods, [{ methodId: 'key', type: 'agent', name: 'Key' }])
+    assert.deepEqual(agent.capabilities, {
+      load: true,
+      resume: true,
+      list: true,
+      close: true,
+      delete: true,
+      additionalDirectories: true,
+      logout: true,
+      mcp: { stdio: true, http: true, sse: false },
+      prompt: { image: true, audio: true, embeddedContext: true },
+    })
+  })
+
+  it('has every baseline method without a marker, and no others', () => {
+    const { capabilities } = memoryAgent({ info: INFO, capabilities: { session: {} } }).agent
+    assert.deepEqual(capabilities, {
+      load: true,
+      resume: true,
+      list: true,
+      close: true,
+      delete: false,
+      additionalDirectories: false,
+      logout: false,
+      mcp: { stdio: false, http: false, sse: false },
+      prompt: { image: false, audio: false, embeddedContext: false },
+    })
+    const none = memoryAgent({ info: INFO, capabilities: { session: null } }).agent.capabilities
+    assert.equal(none.load || none.resume || none.list || none.close, false)
+  })
+
+  describe('sessions', () => {
+    it('begin with folders and servers as the wire has them', async () => {
+      const { agent, pipe } = memoryAgent()
+      const start = agent.newSession({
+        cwd: '/work',
+        additionalDirectories: ['/lib'],
+        mcpServers: [
+          { type: 'stdio', name: 'a', command: '/bin/a', args: ['x'], env: [{ name: 'K', value: 'v' }] },
+          { type: 'http', name: 'b', url: 'https://b.test', headers: [] },
+          { type: 'sse', name: 'c', url: 'https://c.test', headers: [] },
+        ],
+      })
+      const { id, params } = await pipe.asked('session/new')
+      assert.deepEqual(params, {
+        cwd: '/work',
+        additionalDirectories: ['/lib'],
+        mcpServers: [
+          { type: 'stdio', name: 'a', command: '/bin/a', args: ['x'], env: [{ name: 'K', value: 'v' }] },
+          { type: 'http', name: 'b', url: 'https://b.test', headers: [] },
+        ],
+      })
+      const option = { configId: 'fast', name: 'Fast', type: 'boolean', currentValue: false }
+      pipe.send({
+        id,
+        result: {
+          sessionId: 's',
+          configOptions: [option],
+          availableCommands: [{ type: 'command', name: 'go', description: 'Go' }],
+        },
+      })
+      assert.deepEqual(await start, {
+        sessionId: 's',
+        configOptions: [{ id: 'fast', name: 'Fast', type: 'boolean', currentValue: false }],
+        commands: [{ name: 'go', description: 'Go' }],
+      })
+    })
+
+    it('load by resuming with a replay, which comes first', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const seen: string[] = []
+      agent.onUpdate(({ update }) => seen.push(update.type))
+      const load = agent.loadSession('s', SETUP).then(() => seen.push('loaded'))
+      const { id, params } = await pipe.asked('session/resume')
+      assert.deepEqual(params, {
+        sessionId: 's',
+        cwd: '/work',
+        mcpServers: [],
+        replayFrom: { type: 'start' },
+      })
+      pipe.send(
+        update('s', { sessionUpdate: 'user_message', messageId: 'u', content: [] }),
+        chunk('s', 'one'),
+        state('s', { state: 'idle' }),
+        { id, result: {} },
+        chunk('s', 'late'),
+      )
+      await load
+      await until(() => updates.length === 4)
+      assert.deepEqual(seen, ['message', 'message_chunk', 'state', 'loaded', 'message_chunk'])
+    })
+
+    it('resume without a replay', async () => {
+      const { agent, pipe } = memoryAgent()
+      const resume = agent.resumeSession('s', SETUP)
+      const { id, params } = await pipe.asked('session/resume')
+      assert.deepEqual(params, { sessionId: 's', cwd: '/work', mcpServers: [] })
+      pipe.send({ id, result: {} })
+      assert.deepEqual(await resume, { sessionId: 's' })
+    })
+
+    it('set options by value or flag, and take what the agent settled on', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const set = agent.setConfigOption('s', 'model', 'big')
+      const { id, params } = await pipe.asked('session/set_config_option')
+      assert.deepEqual(params, { sessionId: 's', configId: 'model', type: 'id', value: 'big' })
+      const option = { configId: 'model', name: 'Model', type: 'select', currentValue: 'big', options: [] }
+      pipe.send({ id, result: { configOptions: [option] } })
+      await set
+      assert.deepEqual(
+        updates.map(({ update }) => update.type),
+        ['config_options'],
+      )
+      const flag = agent.setConfigOption('s', 'fast', true)
+      const second = await pipe.next(frame => frame.id === 1 && frame.method !== undefined)
+      assert.deepEqual(second.params, { sessionId: 's', configId: 'fast', type: 'boolean', value: true })
+      pipe.send({ id: 1, result: { configOptions: [] } })
+      await flag
+    })
+
+    it('list, close and delete', async () => {
+      const { agent, pipe } = memoryAgent()
+      const list = agent.listSessions({ cwd: '/work' })
+      pipe.send({
+        id: (await pipe.asked('session/list')).id,
+        result: { sessions: [{ sessionId: 'a', cwd: '/work' }] },
+      })
+      assert.deepEqual((await list).sessions, [{ sessionId: 'a', cwd: '/work', additionalDirectories: [] }])
+      const close = agent.closeSession('a')
+      pipe.send({ id: (await pipe.asked('session/close')).id, result: {} })
+      await close
+      const remove = agent.deleteSession('a')
+      pipe.send({
+        id: (await pipe.asked('session/delete')).id,
+        error: { code: -32002, message: 'Session not found', data: { sessionId: 'a' } },
+      })
+      await remove
+    })
+  })
+
+  describe('a turn', () => {
+    it('is accepted with the id of the message, and told by states in their order', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const seen: string[] = []
+      agent.onUpdate(({ update }) => seen.push(update.type === 'state' ? update.state : update.type))
+      const prompt = agent.prompt('s', [text('go')]).then(answer => {
+        seen.push('accepted')
+        return answer
+      })
+      const { id, params } = await pipe.asked('session/prompt')
+      assert.deepEqual(params, { sessionId: 's', prompt: [text('go')] })
+      pipe.send(
+        state('s', { state: 'running' }),
+        update('s', { sessionUpdate: 'user_message', messageId: 'u', content: [text('go')] }),
+        { id, result: { messageId: 'u' } },
+        chunk('s', 'hello'),
+        state('s', { state: 'requires_action' }),
+        state('s', { state: 'running' }),
+        state('s', { state: 'idle', stopReason: 'end_turn' }),
+      )
+      assert.deepEqual(await prompt, { messageId: 'u' })
+      await until(() => updates.length === 6)
+      assert.deepEqual(seen, [
+        'running',
+        'message',
+        'accepted',
+        'message_chunk',
+        'requires_action',
+        'running',
+        'idle',
+      ])
+    })
+
+    it('that the agent refuses rejects, and tells no state', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const prompt = agent.prompt('s', [text('go')])
+      prompt.catch(() => {})
+      pipe.send({ id: (await pipe.asked('session/prompt')).id, error: { code: -32000, message: 'Sign in' } })
+      await assert.rejects(prompt, refused('auth-required'))
+      assert.deepEqual(updates, [])
+      await assert.rejects(agent.prompt('s', []), refused('unsupported'))
+    })
+
+    it('is stopped with its questions', async () => {
+      const { agent, pipe } = memoryAgent(ALL, { requestPermission: () => new Promise(() => {}) })
+      pipe.send({
+        id: 'q',
+        method: 'session/request_permission',
+        params: { sessionId: 's', title: 'Go?', options: [] },
+      })
+      // A later request is answered after the earlier was taken in.
+      pipe.send({ id: 'x', method: '_probe', params: {} })
+      await pipe.answer('x')
+      agent.cancel('s')
+      assert.deepEqual((await pipe.asked('session/cancel')).params, { sessionId: 's' })
+      assert.deepEqual((await pipe.answer('q')).result, { outcome: { outcome: 'cancelled' } })
+    })
+
+    it('has tool calls and terminals that can be stopped alone', async () => {
+      const { agent, pipe } = memoryAgent()
+      const call = agent.cancelToolCall?.('s', 't')
+      const asked = await pipe.asked('tool_call/cancel')
+      assert.deepEqual(asked.params, { sessionId: 's', toolCallId: 't' })
+      pipe.send({ id: asked.id, result: {} })
+      await call
+      const terminal = agent.cancelTerminal?.('s', 'x')
+      const second = await pipe.asked('terminal/cancel')
+      assert.deepEqual(second.params, { sessionId: 's', terminalId: 'x' })
+      pipe.send({ id: second.id, error: { code: -32601, message: 'no' } })
+      await assert.rejects(terminal ?? Promise.resolve(), refused('unsupported'))
+    })
+  })
+
+  describe('a permission request', () => {
+    async function ask(params: object, outcome: PermissionOutcome = { type: 'selected', optionId: 'y' }) {
+      const asked: PermissionRequest[] = []
+      const { pipe } = memoryAgent(ALL, {
+        requestPermission: async request => {
+          asked.push(request)
+          return outcome
+        },
+      })
+      pipe.send({ id: 0, method: 'session/request_permission', params: { sessionId: 's', ...params } })
+      const { result } = await pipe.answer(0)
+      return { result, request: asked[0] }
+    }
+    const options = [{ optionId: 'y', name: 'Yes', kind: '_maybe' }]
+
+    it('is about a tool call, a command, something newer, or nothing', async () => {
+      const base = { sessionId: 's', title: 'Go?', options }
+      const cases: Array<[unknown, PermissionRequest['subject']]> = [
+        [
+          { type: 'tool_call', toolCall: { toolCallId: 't', kind: 'edit', status: null } },
+          { type: 'tool_call', toolCall: { toolCallId: 't', kind: 'edit', status: null } },
+        ],
+        [
+          { type: 'command', command: 'rm -r x', cwd: '/w', toolCallId: 't', terminalId: null },
+          { type: 'command', command: 'rm -r x', cwd: '/w', toolCallId: 't' },
+        ],
+        [
+          { type: '_launch', code: 7 },
+          { type: 'unknown', kind: '_launch', raw: { type: '_launch', code: 7 } },
+        ],
+        [{ type: 'command' }, { type: 'unknown', kind: 'command', raw: { type: 'command' } }],
+        [null, { type: 'none' }],
+        [undefined, { type: 'none' }],
+      ]
+      for (const [subject, expected] of cases) {
+        const { result, request } = await ask({ title: 'Go?', subject, options })
+        assert.deepEqual(request, { ...base, subject: expected })
+        assert.deepEqual(result, { outcome: { outcome: 'selected', optionId: 'y' } })
+      }
+      assert.equal((await ask({ title: 'Go?', description: 'far', options })).request?.description, 'far')
+      assert.deepEqual((await ask({ title: 'Go?', options }, { type: 'cancelled' })).result, {
+        outcome: { outcome: 'cancelled' },
+      })
+    })
+
+    it('is understood as v1 has it, too', async () => {
+      const { request } = await ask({ toolCall: { toolCallId: 't', title: 'Edit' }, options })
+      assert.deepEqual(request, {
+        sessionId: 's',
+        title: 'Edit',
+        subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Edit' } },
+        options,
+      })
+    })
+  })
+
+  it('signs in and out, where there is a way to', async () => {
+    const { agent, pipe } = memoryAgent()
+    const login = agent.authenticate('key')
+    const asked = await pipe.asked('auth/login')
+    assert.deepEqual(asked.params, { methodId: 'key' })
+    pipe.send({ id: asked.id, result: {} })
+    await login
+    const logout = agent.logout()
+    pipe.send({ id: (await pipe.asked('auth/logout')).id, result: {} })
+    await logout
+
+    const bare = memoryAgent({ info: INFO, capabilities: { session: {} }, authMethods: [] })
+    await assert.rejects(bare.agent.authenticate('key'), refused('unsupported'))
+    await assert.rejects(bare.agent.logout(), refused('unsupported'))
+    assert.deepEqual(bare.pipe.sent, [])
+  })
+
+  it('asks for nothing of v1', async () => {
+    const { pipe } = memoryAgent()
+    for (const [id, method] of ['fs/read_text_file', 'fs/write_text_file', 'terminal/create'].entries()) {
+      pipe.send({ id, method, params: { sessionId: 's', path: '/a', command: 'ls', content: '' } })
+      assert.equal((await pipe.answer(id)).error?.code, -32601)
+    }
+  })
+
+  it('sends batches, which are read in their order', async () => {
+    const { pipe, updates } = memoryAgent()
+    const frames = [chunk('s', 'one'), chunk('s', 'two')].map(frame => ({ jsonrpc: '2.0', ...frame }))
+    pipe.write(`${JSON.stringify(frames)}\n`)
+    await until(() => updates.length === 2)
+    assert.deepEqual(
+      updates.map(({ update }) => update.type === 'message_chunk' && update.content),
+      [text('one'), text('two')],
+    )
+  })
+
+  it('of an early draft is understood', async () => {
+    const { agent, pipe } = anyAgent(
+      {
+        agentInfo: INFO,
+        capabilities: { session: { load: {}, prompt: { image: {} } }, auth: { logout: {} } },
+      },
+      {},
+      { version: 2, alsoAllowed: ['session/load'] },
+    )
+    assert.deepEqual(agent.info, INFO)
+    assert.deepEqual(
+      [
+        agent.capabilities.load,
+        agent.capabilities.resume,
+        agent.capabilities.list,
+        agent.capabilities.logout,
+      ],
+      [true, false, false, true],
+    )
+    const load = agent.loadSession('s', SETUP)
+    const { id, params } = await pipe.asked('session/load')
+    assert.deepEqual(params, { sessionId: 's', cwd: '/work', mcpServers: [] })
+    pipe.send({ id, result: {} })
+    assert.deepEqual(await load, { sessionId: 's' })
+    await assert.rejects(agent.resumeSession('s', SETUP), refused('unsupported'))
+  })
+
+  it('never mixes two sessions', async () => {
+    const { pipe, updates } = memoryAgent()
+    for (let i = 0; i < 20; i++) pipe.send(chunk(`s${i % 2}`, `${i}`))
+    await until(() => updates.length === 20)
+    for (const [i, { sessionId, update }] of updates.entries()) {
+      assert.equal(sessionId, `s${i % 2}`)
+      assert.deepEqual(update.type === 'message_chunk' && update.content, text(`${i}`))
+    }
+  })
+})

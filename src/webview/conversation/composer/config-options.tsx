@@ -33,9 +33,16 @@ export function ConfigOptions() {
   )
 }
 
-function OptionControl({ option, pending }: { option: ConfigOption; pending: boolean }) {
+interface OptionControlProps {
+  option: ConfigOption
+  pending: boolean
+  /** its name stands beside it already */
+  named?: boolean
+}
+
+function OptionControl({ option, pending, named }: OptionControlProps) {
   if (option.type === 'select') return <SelectOption option={option} pending={pending} />
-  if (option.type === 'boolean') return <BooleanOption option={option} pending={pending} />
+  if (option.type === 'boolean') return <BooleanOption option={option} pending={pending} named={named} />
   return null
 }
 
@@ -87,9 +94,10 @@ function SelectOption({ option, pending }: SelectProps) {
 interface BooleanProps {
   option: ConfigOption & { type: 'boolean' }
   pending: boolean
+  named?: boolean
 }
 
-function BooleanOption({ option, pending }: BooleanProps) {
+function BooleanOption({ option, pending, named }: BooleanProps) {
   const { host } = useApp()
   const on = option.currentValue
   return (
@@ -99,11 +107,12 @@ function BooleanOption({ option, pending }: BooleanProps) {
       role="switch"
       aria-checked={on}
       aria-busy={pending}
+      aria-label={option.name}
       title={[option.name, option.description].filter(Boolean).join('\n')}
       onClick={() => host.setOption(option.id, !on)}
     >
       <Icon name={on ? 'check' : 'circle-large-outline'} class="option-mark" />
-      <span class="option-name">{option.name}</span>
+      <span class="option-name">{named ? (on ? t('On') : t('Off')) : option.name}</span>
     </button>
   )
 }
@@ -134,7 +143,7 @@ function MoreOptions({ options, pending }: { options: readonly ConfigOption[]; p
                 <div>{option.name}</div>
                 {option.description && <div class="quiet">{option.description}</div>}
               </div>
-              <OptionControl option={option} pending={pending.includes(option.id)} />
+              <OptionControl option={option} pending={pending.includes(option.id)} named />
             </div>
           ))}
         </Popup>

@@ -32,7 +32,9 @@ export function Line({
     <>
       <Icon name={icon} class={`line-icon${iconClass ? ` ${iconClass}` : ''}`} />
       {iconLabel && <span class="visually-hidden">{iconLabel}: </span>}
-      <span class="line-title">{children}</span>
+      <span class="line-title">
+        {typeof children === 'string' ? <span class="line-text">{children}</span> : children}
+      </span>
       {end && <span class="line-end">{end}</span>}
       {onToggle && <Icon name="chevron-right" class={`line-chevron${open ? ' open' : ''}`} />}
     </>

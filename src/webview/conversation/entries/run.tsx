@@ -26,7 +26,7 @@ export function Run({ slots }: { slots: readonly EntrySlot[] }) {
         </>
       }
     >
-      {runSummary(entries.map(entry => entry.toolKind))}
+      <span class="line-text">{runSummary(entries.map(entry => entry.toolKind))}</span>
       {active && !open && (
         <span class="line-aside">
           <ToolTitle title={active.title} cwd={app.store.head.value?.roots?.cwd} />

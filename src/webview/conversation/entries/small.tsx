@@ -131,8 +131,13 @@ export function Unknown({ slot }: { slot: EntrySlot }) {
   const open = slot.open.value
   return (
     <div class="work">
-      <Line icon="question" open={open} onToggle={() => app.toggle(slot)}>
-        {t('The agent sent something this version does not know: {0}', entry.updateKind)}
+      <Line
+        icon="question"
+        title={t('The agent sent something that this version of Parley does not know.')}
+        open={open}
+        onToggle={() => app.toggle(slot)}
+      >
+        {t('Unknown update: {0}', entry.updateKind)}
       </Line>
       {open && (
         <div class="work-body">

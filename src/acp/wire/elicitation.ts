@@ -83,8 +83,14 @@ export function answerElicitation(
 }
 
 export function outcomeToWire(outcome: ElicitationOutcome) {
-  if (outcome.action !== 'accept') return { action: outcome.action }
-  return { action: outcome.action, ...given('content', outcome.content) }
+  switch (outcome.action) {
+    case 'accept':
+      return { action: 'accept' as const, ...given('content', outcome.content) }
+    case 'decline':
+      return { action: 'decline' as const }
+    case 'cancel':
+      return { action: 'cancel' as const }
+  }
 }
 
 /** @throws RpcError for a question that cannot be put */

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../src/acp/agent.ts'
+import type { AuthStatus, SessionSetup } from '../../../src/acp/model.ts'
+import { memoryAgent } from '../../support/memory-agent.ts'
+import { until } from '../../support/until.ts'
+
+const words = [{ type: 'text' as const, text: 'Be brief.' }]
+const SETUP: SessionSetup = { cwd: '/work', additionalDirectories: [], mcpServers: [] }
+
+const session = { fork: {}, title: {}, archive: {}, status: {}, systemPrompt: {} }
+const auth = { status: {} }
+const ANSWERS = {
+  1: {
+    agentCapabilities: {
+      providers: {},
+      auth,
+      sessionCapabilities: { ...session, list: {}, resume: {} },
+      loadSession: true,
+    },
+  },
+  2: { info: { name: 'a', version: '1' }, capabilities: { providers: {}, auth, session } },
+}
+
+for (const version of [1, 2] as const) {
+  describe(`what v${version} has not released yet`, () => {
+    const schema = { version, unstable: true }
+    const capable = () => memoryAgent(ANSWERS[version], {}, schema)
+
+    /** Starts a request, gives the agent's answer, and returns what was sent and what came of it. */
+    async function exchange<T>(
+      { pipe }: ReturnType<typeof capable>,
+      start: Promise<T> | undefined,
+      method: string,
+      result: unknown,
+    ): Promise<{ params: unknown; value: T }> {
+      assert.ok(start)
+      const { id, params } = await pipe.asked(method)
+      pipe.send({ id, result })
+      return { params, value: await start }
+    }
+
+    it('is used only with its capability', async () => {
+      const bare = version === 1 ? {} : { info: { name: 'a' }, capabilities: { session: {} } }
+      const { agent, pipe } = memoryAgent(bare, {}, schema)
+      const requests = [
+        agent.forkSession?.('s', SETUP),
+        agent.setSessionTitle?.('s', 'T'),
+        agent.archiveSession?.('s'),
+        agent.unarchiveSession?.('s'),
+        agent.sessionStatus?.('s'),
+        agent.authStatus?.(),
+        agent.listProviders?.(),
+        agent.setProvider?.('p', { apiType: 'openai', baseUrl: 'https://a.test' }),
+        agent.disableProvider?.('p'),
+      ]
+      for (const request of requests) {
+        await assert.rejects(
+          request ?? Promise.resolve(),
+          error => error instanceof AgentRequestError && error.kind === 'unsupported',
+        )
+      }
+      assert.deepEqual(pipe.sent, [])
+      const { fork, setTitle, archive, sessionStatus, authStatus, providers, systemPrompt } =
+        agent.capabilities
+      assert.deepEqual(
+        [fork, setTitle, archive, sessionStatus, authStatus, providers, systemPrompt],
+        Array(7).fill(undefined),
+      )
+    })
+
+    it('session/fork begins a session with the conversation of another', async () => {
+      const memory = capable()
+      const fork = memory.agent.forkSession?.('s', SETUP)
+      const { params, value } = await exchange(memory, fork, 'session/fork', { sessionId: 'copy' })
+      assert.deepEqual(params, { sessionId: 's', cwd: '/work', mcpServers: [] })
+      assert.deepEqual(value, { sessionId: 'copy' })
+    })
+
+    it('session/set_title tells the title that the agent gave', async () => {
+      const memory = capable()
+      const rename = memory.agent.setSessionTitle?.('s', 'mine')
+      const { params, value } = await exchange(memory, rename, 'session/set_title', { title: 'Mine' })
+      assert.deepEqual(params, { sessionId: 's', title: 'mine' })
+      assert.equal(value, 'Mine')
+    })
+
+    it('session/archive, session/unarchive and lists of archived sessions', async () => {
+      const memory = capable()
+      assert.deepEqual(
+        (await exchange(memory, memory.agent.archiveSession?.('s'), 'session/archive', {})).params,
+        { sessionId: 's' },
+      )
+      assert.deepEqual(
+        (await exchange(memory, memory.agent.unarchiveSession?.('s'), 'session/unarchive', {})).params,
+        { sessionId: 's' },
+      )
+      const list = memory.agent.listSessions({ archived: 'only' })
+      const { params, value } = await exchange(memory, list, 'session/list', {
+        sessions: [{ sessionId: 's', cwd: '/work', archived: true }],
+      })
+      assert.deepEqual(params, { archived: 'only' })
+      assert.deepEqual(value.sessions, [
+        { sessionId: 's', cwd: '/work', additionalDirectories: [], archived: true },
+      ])
+    })
+
+    it('session/status tells what a session is and does', async () => {
+      const memory = capable()
+      const status = memory.agent.sessionStatus?.('s')
+      const { value } = await exchange(memory, status, 'session/status', {
+        status: 'open',
+        state: { state: 'running' },
+      })
+      assert.deepEqual(value, { status: 'open', activity: 'running' })
+    })
+
+    it('auth/status is asked for, and told when it changes', async () => {
+      const memory = capable()
+      const told: AuthStatus[] = []
+      memory.agent.onAuthStatus?.(status => told.push(status))
+      const { value } = await exchange(memory, memory.agent.authStatus?.(), 'auth/status', {
+        state: 'authenticated',
+        accounts: [{ label: 'me', active: true, name: null, email: 'me@a.test', organization: 'A' }, 5],
+      })
+      assert.deepEqual(value, {
+        state: 'authenticated',
+        accounts: [{ label: 'me', active: true, email: 'me@a.test', organization: 'A' }],
+      })
+      memory.pipe.send({ method: 'auth/status_update', params: { state: '_away' } })
+      memory.pipe.send({ method: 'auth/status_update', params: {} })
+      await until(() => told.length === 1)
+      assert.deepEqual(told, [{ state: '_away', accounts: [] }])
+    })
+
+    it('providers are listed, set and disabled', async () => {
+      const memory = capable()
+      const { value } = await exchange(memory, memory.agent.listProviders?.(), 'providers/list', {
+        providers: [
+          {
+            providerId: 'main',
+            supported: ['anthropic', '_own'],
+            required: true,
+            current: { apiType: 'anthropic', baseUrl: 'https://a.test' },
+          },
+          { providerId: 'other', supported: [], required: false, current: null },
+          {},
+        ],
+      })
+      assert.deepEqual(value, [
+        {
+          providerId: 'main',
+          supported: ['anthropic', '_own'],
+          required: true,
+          current: { apiType: 'anthropic', baseUrl: 'https://a.test' },
+        },
+        { providerId: 'other', supported: [], required: false },
+      ])
+      const config = { apiType: 'openai', baseUrl: 'https://b.test', headers: { K: 'v' } }
+      const set = memory.agent.setProvider?.('main', config)
+      assert.deepEqual((await exchange(memory, set, 'providers/set', {})).params, {
+        providerId: 'main',
+        ...config,
+      })
+      const disable = memory.agent.disableProvider?.('main')
+      assert.deepEqual((await exchange(memory, disable, 'providers/disable', null)).params, {
+        providerId: 'main',
+      })
+    })
+
+    it('a system prompt goes to an agent that takes one, in the way it takes it', async () => {
+      const memory = capable()
+      const start = (mode: 'append' | 'override') =>
+        memory.agent.newSession({ ...SETUP, systemPrompt: { mode, content: words } })
+      const first = await exchange(memory, start('append'), 'session/new', { sessionId: 's' })
+      assert.deepEqual(first.params, {
+        cwd: '/work',
+        mcpServers: [],
+        systemPrompt: { mode: 'append', content: words },
+      })
+      const resume = memory.agent.resumeSession('s', {
+        ...SETUP,
+        systemPrompt: { mode: 'override', content: words },
+      })
+      const second = await exchange(memory, resume, 'session/resume', {})
+      assert.deepEqual(second.params, { sessionId: 's', cwd: '/work', mcpServers: [] })
+      assert.deepEqual(memory.agent.capabilities.systemPrompt, { override: false })
+    })
+
+    it('updates of subagents, messages between sessions and plans are kept', async () => {
+      const { pipe, updates } = capable()
+      const updatesSent = [
+        { sessionUpdate: 'subagent_update', sessionId: 'child', title: 'Child' },
+        { sessionUpdate: 'session_message', messageId: 'm', senderSessionId: 'child', content: words },
+        { sessionUpdate: 'session_message_chunk', messageId: 'm', content: words[0] },
+        { sessionUpdate: 'plan_update', plan: { type: 'markdown', planId: 'p', content: '# P' } },
+        { sessionUpdate: 'plan_removed', planId: 'p' },
+      ]
+      for (const update of updatesSent) {
+        pipe.send({ method: 'session/update', params: { sessionId: 's', update } })
+      }
+      await until(() => updates.length === updatesSent.length)
+      assert.deepEqual(
+        updates.map(({ update }) => update),
+        [
+          ...updatesSent.slice(0, 3).map(raw => ({ type: 'unknown' as const, kind: raw.sessionUpdate, raw })),
+          { type: 'plan', plan: { planId: 'p', entries: [], markdown: '# P' } },
+          { type: 'plan_removed', planId: 'p' },
+        ],
+      )
+    })
+
+    it('messages of MCP servers through the agent are refused', async () => {
+      const { pipe } = capable()
+      pipe.send({
+        id: 1,
+        method: 'mcp/message',
+        params: { serverId: 'x', requestId: 'r', method: 'tools/list' },
+      })
+      assert.equal((await pipe.answer(1)).error?.code, -32601)
+    })
+  })
+}

@@ -1,0 +1,104 @@
+/**
+ * Our schemas of the v2 wire held against the official types, at compile time: whatever the types allow an agent to
+ * send, a schema takes, and whatever we send is what the types ask for. This file compiles, or the check fails.
+ */
+import type * as sdk from '@agentclientprotocol/sdk/experimental/v2'
+import type * as unstable from '@agentclientprotocol/sdk/experimental/v2/unstable'
+import type { z } from 'zod'
+import type * as permission from '../../../../src/acp/v2/permission.ts'
+import type * as state from '../../../../src/acp/v2/state.ts'
+import type * as terminal from '../../../../src/acp/v2/terminal.ts'
+import type { serverToWire, valueToWire } from '../../../../src/acp/v2/to-wire.ts'
+import type * as updateV2 from '../../../../src/acp/v2/update.ts'
+import type * as answers from '../../../../src/acp/wire/answers.ts'
+import type * as auth from '../../../../src/acp/wire/auth-methods.ts'
+import type * as options from '../../../../src/acp/wire/config-options.ts'
+import type * as content from '../../../../src/acp/wire/content.ts'
+import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
+import type * as initialize from '../../../../src/acp/wire/initialize.ts'
+import type * as plan from '../../../../src/acp/wire/plan.ts'
+import type * as requests from '../../../../src/acp/wire/requests.ts'
+import type { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
+import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
+import type * as update from '../../../../src/acp/wire/update.ts'
+
+/** `true` when the schema takes every value of the type. */
+type Takes<Schema extends z.ZodType, Value> = [Value] extends [z.input<Schema>] ? true : false
+/** An error where one of the list is not `true`. */
+type All<T extends true[]> = T
+
+export type Incoming = All<
+  [
+    Takes<typeof initialize.initializeSchema, sdk.InitializeResponse>,
+    Takes<typeof auth.authMethodSchema, sdk.AuthMethod>,
+    Takes<typeof options.startSchema, sdk.NewSessionResponse>,
+    Takes<typeof options.startSchema, sdk.ResumeSessionResponse>,
+    Takes<typeof options.setOptionResponseSchema, sdk.SetSessionConfigOptionResponse>,
+    Takes<typeof options.configOptionSchema, sdk.SessionConfigOption>,
+    Takes<typeof options.choiceSchema, sdk.SessionConfigSelectOption>,
+    Takes<typeof options.choiceGroupSchema, sdk.SessionConfigSelectGroup>,
+    Takes<typeof answers.sessionInfoSchema, sdk.SessionInfo>,
+    Takes<typeof content.textSchema, sdk.TextContent>,
+    Takes<typeof content.imageSchema, sdk.ImageContent>,
+    Takes<typeof content.audioSchema, sdk.AudioContent>,
+    Takes<typeof content.linkSchema, sdk.ResourceLink>,
+    Takes<typeof content.resourceSchema, sdk.EmbeddedResource>,
+    Takes<typeof update.chunkSchema, sdk.ContentChunk>,
+    Takes<typeof updateV2.messageSchema, sdk.UserMessage>,
+    Takes<typeof updateV2.messageSchema, sdk.AgentMessage>,
+    Takes<typeof updateV2.messageSchema, sdk.AgentThought>,
+    Takes<typeof state.stateSchema, sdk.StateUpdate>,
+    Takes<typeof state.backgroundSchema, sdk.BackgroundWork>,
+    Takes<typeof state.errorSchema, NonNullable<sdk.ErrorStopReason['error']>>,
+    Takes<typeof toolCall.toolCallSchema, sdk.ToolCallUpdate>,
+    Takes<typeof toolCall.diffChangesSchema, sdk.Diff>,
+    Takes<typeof toolCall.diffChangeSchema, sdk.DiffChange>,
+    Takes<typeof toolCall.terminalSchema, sdk.Terminal>,
+    Takes<typeof toolCall.locationSchema, sdk.ToolCallLocation>,
+    Takes<typeof updateV2.toolCallChunkSchema, sdk.ToolCallContentChunk>,
+    Takes<typeof terminal.terminalSchema, sdk.TerminalUpdate>,
+    Takes<typeof terminal.outputSchema, sdk.TerminalOutput>,
+    Takes<typeof terminal.exitSchema, sdk.TerminalExitStatus>,
+    Takes<typeof terminal.sizeSchema, sdk.TerminalSize>,
+    Takes<typeof terminal.outputChunkSchema, sdk.TerminalOutputChunk>,
+    Takes<typeof plan.planContentSchema, sdk.PlanUpdate['plan']>,
+    Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,
+    Takes<typeof plan.planEntrySchema, sdk.PlanEntry>,
+    Takes<typeof plan.commandSchema, sdk.AvailableCommand>,
+    Takes<typeof update.planRemovedSchema, unstable.PlanRemoved>,
+    Takes<typeof update.infoSchema, sdk.SessionInfoUpdate>,
+    Takes<typeof update.usageSchema, sdk.UsageUpdate>,
+    Takes<typeof update.noticeSchema, sdk.Notice>,
+    Takes<typeof update.compactionSchema, sdk.CompactionUpdate>,
+    Takes<typeof update.compactionChunkSchema, sdk.CompactionSummaryChunk>,
+    Takes<typeof permission.permissionSchema, sdk.RequestPermissionRequest>,
+    Takes<typeof permission.commandSubjectSchema, sdk.CommandPermissionSubject>,
+    Takes<typeof requests.optionSchema, sdk.PermissionOption>,
+    Takes<typeof elicitation.elicitationSchema, sdk.CreateElicitationRequest>,
+    Takes<typeof elicitation.formSchema, sdk.ElicitationSchema>,
+    Takes<typeof elicitation.propertySchema, sdk.ElicitationPropertySchema>,
+    Takes<typeof elicitation.enumOptionSchema, sdk.EnumOption>,
+    Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
+    Takes<typeof answers.authStatusSchema, unstable.AuthStatusResponse>,
+    Takes<typeof answers.accountSchema, unstable.AuthAccount>,
+    Takes<typeof answers.providerSchema, unstable.ProviderInfo>,
+  ]
+>
+
+type Is<Value, Wanted> = [Value] extends [Wanted] ? true : false
+type Setup = ReturnType<typeof setupToWire<ReturnType<typeof serverToWire>>>
+type OneSession = { sessionId: string }
+
+export type Outgoing = All<
+  [
+    Is<ReturnType<typeof initialize.initializeRequest>, sdk.InitializeRequest>,
+    Is<ReturnType<typeof initialize.clientCapabilitiesV2>, sdk.ClientCapabilities>,
+    Is<Setup, unstable.NewSessionRequest>,
+    Is<Setup & OneSession, unstable.ForkSessionRequest>,
+    Is<Setup & OneSession & { replayFrom: { type: 'start' } }, unstable.ResumeSessionRequest>,
+    Is<OneSession & { configId: string } & ReturnType<typeof valueToWire>, sdk.SetSessionConfigOptionRequest>,
+    Is<ReturnType<typeof promptToWire>[number], sdk.ContentBlock>,
+    Is<ReturnType<typeof requests.outcomeToWire>, sdk.RequestPermissionResponse>,
+    Is<ReturnType<typeof elicitation.outcomeToWire>, sdk.CreateElicitationResponse>,
+  ]
+>

@@ -71,7 +71,10 @@ function renderEntry(entry: Entry): string[] {
     case 'compaction':
       return [`compaction: ${entry.status}`, ...entry.summary.flatMap(renderBlock)]
     case 'turn_end':
-      return [`turn ended: ${entry.stopReason}${entry.error ? `, ${entry.error.message}` : ''}`]
+      return [
+        `turn ended: ${entry.stopReason}${entry.error ? `, ${entry.error.message}` : ''}`,
+        ...block(entry.error?.detail ?? ''),
+      ]
     case 'unknown':
       return [`unknown ${entry.updateKind}`, ...raw('', entry.raw)]
   }

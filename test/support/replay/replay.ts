@@ -1,0 +1,263 @@
+import path from 'node:path'
+import { type AgentClient, FileMissingError } from '../../../src/acp/agent.ts'
+import type { ContentBlock, SessionSetup } from '../../../src/acp/model.ts'
+import { startAgent } from '../../../src/acp/start-agent.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
+import type { Session } from '../../../src/conversation/session.ts'
+import { type Message, type Recorded, readTranscript } from './transcript.ts'
+
+const AGENT = path.join(import.meta.dirname, 'replay-agent.mjs')
+
+export interface Replayed {
+  /** by session id, in the order in which they were opened */
+  sessions: Map<string, Session>
+  /** How requests of ours came out that fail in the recording, in order: `method: message`. */
+  failures: string[]
+  /** What our client sent that is not in the recording. */
+  stray: string
+}
+
+/**
+ * Plays a recording through the real connection, the v1 surface and the reducer: what the client did then is done
+ * again at the same places among the agent's frames, and answered as it was then.
+ */
+export async function replayTranscript(file: string): Promise<Replayed> {
+  const recorded = readTranscript(file)
+  const replay = new Replay(recorded)
+  const tap = { current: () => {} } as { current: ((frame: { direction: string }) => void) | undefined }
+  tap.current = ({ direction }) => {
+    if (direction === 'receive') replay.arrived()
+  }
+  let stray = ''
+  const agent = await startAgent(
+    {
+      command: process.execPath,
+      args: [AGENT, file],
+      env: { PATH: process.env.PATH ?? '' },
+      cwd: process.cwd(),
+    },
+    replay.client,
+    {
+      clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
+      initializeTimeoutMs: 20_000,
+      maxFrameBytes: 64 * 1024 * 1024,
+      log: silentLogger,
+      tap,
+      onStderr: line => {
+        stray += `${line}\n`
+      },
+    },
+  )
+  try {
+    replay.sessions = new AgentSessions(agent)
+    await replay.run()
+  } finally {
+    agent.dispose()
+  }
+  return { sessions: replay.opened, failures: replay.failures, stray }
+}
+
+/** How the client once answered a request of the agent. */
+interface GivenAnswer {
+  asked: Message
+  answer: Message
+  /** The turn was cancelled while it was open. */
+  cancelledBetween: boolean
+}
+
+class Replay {
+  sessions!: AgentSessions
+  readonly opened = new Map<string, Session>()
+  readonly failures: string[] = []
+  readonly #recorded: Recorded[]
+  readonly #answers: GivenAnswer[]
+  readonly #work: Promise<unknown>[] = []
+  #received = 0
+  #waiting: (() => void) | undefined
+
+  constructor(recorded: Recorded[]) {
+    this.#recorded = recorded
+    this.#answers = answersIn(recorded)
+  }
+
+  /** A frame of the agent came in. */
+  arrived(): void {
+    this.#received += 1
+    this.#waiting?.()
+  }
+
+  async run(): Promise<void> {
+    let before = 0
+    for (const { dir, msg } of this.#recorded) {
+      if (dir === 'recv') {
+        before += 1
+        continue
+      }
+      if (msg.method === undefined || msg.method === 'initialize') continue
+      await this.#reached(before)
+      this.#do(msg)
+    }
+    await this.#reached(before)
+    await Promise.all(this.#work)
+  }
+
+  /** Waits until so many frames were taken in, the last of them reduced. */
+  async #reached(frames: number): Promise<void> {
+    while (this.#received < frames) {
+      await new Promise<void>(resolve => {
+        this.#waiting = resolve
+      })
+    }
+    await new Promise(resolve => setImmediate(resolve))
+  }
+
+  #do(msg: Message): void {
+    const params = msg.params ?? {}
+    const setup = setupOf(params)
+    const sessionId = params.sessionId ?? ''
+    const session = this.opened.get(sessionId)
+    switch (msg.method) {
+      case 'session/new':
+        this.#try(
+          msg,
+          this.sessions.newSession(setup).then(opened => this.#attend(opened)),
+        )
+        break
+      case 'session/load':
+      case 'session/resume': {
+        const opening =
+          msg.method === 'session/load'
+            ? this.sessions.loadSession(sessionId, setup)
+            : this.sessions.resumeSession(sessionId, setup)
+        this.#attend(opening.session)
+        this.#try(msg, opening.opened)
+        break
+      }
+      case 'session/list':
+        this.#try(msg, this.sessions.agent.listSessions(params as { cwd?: string }))
+        break
+      case 'authenticate':
+        this.#try(msg, this.sessions.agent.authenticate(String(params.methodId)))
+        break
+      case 'session/close':
+        this.#try(msg, session?.close())
+        break
+      case 'session/cancel':
+        session?.cancel()
+        break
+      case 'session/prompt':
+        this.#work.push(
+          session?.prompt(params.prompt as ContentBlock[]) ??
+            this.sessions.agent
+              .prompt(sessionId, params.prompt as ContentBlock[])
+              .catch(error => this.failures.push(`${msg.method}: ${error.message}`)),
+        )
+        break
+      case 'session/set_mode':
+        this.#set(msg, session, 'mode', params.modeId)
+        break
+      case 'session/set_model':
+        this.#set(msg, session, 'model', params.modelId)
+        break
+      case 'session/set_config_option':
+        this.#try(msg, session?.setConfigOption(String(params.configId), String(params.value)))
+        break
+      default:
+        throw new Error(`The recording has a ${msg.method}, which this replay cannot send.`)
+    }
+  }
+
+  #set(msg: Message, session: Session | undefined, category: string, value: unknown): void {
+    const option = session?.state.configOptions.find(candidate => candidate.category === category)
+    this.#try(msg, session?.setConfigOption(option?.id ?? category, String(value)))
+  }
+
+  #try(msg: Message, work: Promise<unknown> | undefined): void {
+    if (!work) throw new Error(`No session is open for ${msg.method}.`)
+    this.#work.push(work.catch(error => this.failures.push(`${msg.method}: ${error.message}`)))
+  }
+
+  /** Answers the session's questions as they were answered then. */
+  #attend(session: Session): Session {
+    this.opened.set(session.sessionId, session)
+    const seen = new Set<string>()
+    const look = () => {
+      for (const entry of session.state.entries) {
+        if (entry.kind !== 'permission' || entry.outcome || seen.has(entry.requestId)) continue
+        seen.add(entry.requestId)
+        const given = this.#next('session/request_permission', session.sessionId)
+        const { outcome } = (given?.answer.result ?? {}) as {
+          outcome?: { outcome: string; optionId?: string }
+        }
+        // A cancelled turn answers its questions itself.
+        if (!given || (outcome?.outcome === 'cancelled' && given.cancelledBetween)) continue
+        queueMicrotask(() => session.answerPermission(entry.requestId, outcome?.optionId))
+      }
+    }
+    session.onDidChange(look)
+    look()
+    return session
+  }
+
+  /** The oldest answer of the recording to such a request that was not given yet; some never were. */
+  #next(method: string, sessionId: string): GivenAnswer | undefined {
+    const at = this.#answers.findIndex(
+      ({ asked }) => asked.method === method && asked.params?.sessionId === sessionId,
+    )
+    return at < 0 ? undefined : this.#answers.splice(at, 1)[0]
+  }
+
+  async #result<T>(method: string, sessionId: string): Promise<T> {
+    const given = this.#next(method, sessionId)
+    if (!given) return new Promise(() => {})
+    if (given.answer.error) throw new FileMissingError(given.answer.error.message)
+    return given.answer.result as T
+  }
+
+  readonly client: AgentClient = {
+    requestPermission: (request, signal) => this.sessions.requestPermission(request, signal),
+    readTextFile: async ({ sessionId }) =>
+      (await this.#result<{ content: string }>('fs/read_text_file', sessionId)).content,
+    writeTextFile: async ({ sessionId }) => void (await this.#result('fs/write_text_file', sessionId)),
+    createTerminal: async ({ sessionId }) => this.#result('terminal/create', sessionId),
+    terminalOutput: async sessionId => {
+      const { exitStatus, ...rest } = await this.#result<{
+        output: string
+        truncated: boolean
+        exitStatus?: { exitCode?: number }
+      }>('terminal/output', sessionId)
+      return { ...rest, ...(exitStatus ? { exit: exitStatus } : {}) }
+    },
+    waitForTerminalExit: async sessionId => this.#result('terminal/wait_for_exit', sessionId),
+    killTerminal: async sessionId => void (await this.#result('terminal/kill', sessionId)),
+    releaseTerminal: async sessionId => void (await this.#result('terminal/release', sessionId)),
+  }
+}
+
+/** The client's answers, each with what it answered. */
+function answersIn(recorded: Recorded[]): GivenAnswer[] {
+  const open = new Map<string, { asked: Message; at: number }>()
+  const answers: Array<GivenAnswer & { at: number }> = []
+  for (const [at, { dir, msg }] of recorded.entries()) {
+    const key = JSON.stringify(msg.id)
+    if (dir === 'recv' && msg.method !== undefined && msg.id !== undefined) open.set(key, { asked: msg, at })
+    if (dir !== 'send' || msg.method !== undefined) continue
+    const question = open.get(key)
+    if (!question) continue
+    open.delete(key)
+    const cancelledBetween = recorded
+      .slice(question.at, at)
+      .some(between => between.dir === 'send' && between.msg.method === 'session/cancel')
+    answers.push({ asked: question.asked, answer: msg, cancelledBetween, at: question.at })
+  }
+  return answers.sort((a, b) => a.at - b.at)
+}
+
+function setupOf(params: Record<string, unknown>): SessionSetup {
+  return {
+    cwd: typeof params.cwd === 'string' ? params.cwd : '/workspace',
+    additionalDirectories: [],
+    mcpServers: [],
+  }
+}

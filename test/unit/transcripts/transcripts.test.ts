@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
+import { renderConversation } from '../../support/render-conversation.ts'
+import { replayTranscript } from '../../support/replay/replay.ts'
+
+const FOLDER = path.resolve(import.meta.dirname, '../../fixtures/transcripts')
+
+/**
+ * What real agents said, through the connection, the v1 surface and the reducer, against the conversation that a
+ * person has looked at: `<name>.txt` beside `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations anew.
+ */
+describe('recorded agents', () => {
+  for (const file of fs.readdirSync(FOLDER).filter(name => name.endsWith('.ndjson'))) {
+    const name = path.basename(file, '.ndjson')
+    it(`${name}: gives the same conversation`, async () => {
+      const { sessions, failures, stray } = await replayTranscript(path.join(FOLDER, file))
+      assert.equal(stray, '')
+      const text = [
+        ...[...sessions.values()].map(
+          (session, index) => `session ${index + 1}\n${renderConversation(session.state)}`,
+        ),
+        ...failures.map(failure => `failed ${failure}\n`),
+      ].join('\n')
+      const snapshot = path.join(FOLDER, `${name}.txt`)
+      if (process.env.UPDATE_SNAPSHOTS) fs.writeFileSync(snapshot, text)
+      assert.equal(text, fs.readFileSync(snapshot, 'utf8'))
+    })
+  }
+})

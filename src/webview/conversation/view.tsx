@@ -104,9 +104,12 @@ function Footer() {
   )
 }
 
+/** So long after the last key nobody is writing any more, in milliseconds. */
+const quiet = 400
+
 /**
  * A question that comes while the person is not writing takes the focus, so that a digit or Enter answers it. Never while
- * something stands in the composer, nor right after a key was pressed.
+ * something stands in the composer, nor right after a key was pressed: then it waits a moment.
  */
 function useQuestionFocus(): void {
   const { store, list } = useApp()
@@ -119,19 +122,30 @@ function useQuestionFocus(): void {
     return () => window.removeEventListener('keydown', key, true)
   }, [])
   useSignalEffect(() => {
-    const question = store.waiting.value[0]
-    if (question === undefined || !document.hasFocus()) return
-    const focused = document.activeElement
-    const composer = focused instanceof HTMLTextAreaElement ? focused : undefined
-    if (composer ? composer.value !== '' : focused !== document.body && !focused?.closest('.transcript'))
-      return
-    if (performance.now() - lastKey.current < 400) return
-    if (!list.following.peek()) return
-    // after the box is drawn
-    requestAnimationFrame(() => {
-      document
-        .querySelector<HTMLElement>('.permission.first [data-primary], .permission.first [data-option]')
-        ?.focus()
-    })
+    if (store.waiting.value[0] === undefined) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const offer = () => {
+      if (isBusy() || !list.following.peek()) return
+      const rest = lastKey.current + quiet - performance.now()
+      if (rest > 0) timer = setTimeout(offer, rest)
+      // after the box is drawn
+      else requestAnimationFrame(focusQuestion)
+    }
+    offer()
+    return () => clearTimeout(timer)
   })
+}
+
+/** The person is elsewhere, or at something in the view that is not to be left. */
+function isBusy(): boolean {
+  if (!document.hasFocus()) return true
+  const focused = document.activeElement
+  if (focused instanceof HTMLTextAreaElement) return focused.value !== ''
+  return focused !== document.body && !focused?.closest('.transcript')
+}
+
+function focusQuestion(): void {
+  document
+    .querySelector<HTMLElement>('.permission.first [data-primary], .permission.first [data-option]')
+    ?.focus()
 }

@@ -94,7 +94,8 @@ export class VsCodeSuite {
   }
 
   async #endTest(test: Mocha.Test | undefined): Promise<void> {
-    const failed = test?.state === 'failed'
+    // a hook that fails leaves its test without a state
+    const failed = test !== undefined && test.state !== 'passed' && !test.isPending()
     const workbenches = [...this.#open, ...(failed && this.#shared ? [this.#shared] : [])]
     this.#open = []
     if (failed) this.#shared = undefined

@@ -30,5 +30,8 @@ if (size > limit) throw new Error(`The package weighs ${size} bytes, more than $
 /** vsce needs Node 22; where this one is older, the Node of the VS Code that the tests run in will do. */
 async function nodeForVsce(): Promise<string> {
   const major = Number(process.versions.node.split('.')[0])
-  return major >= 22 ? process.execPath : (await installVsCode(current)).node
+  if (major >= 22) return process.execPath
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error(`Packaging needs Node.js 22 or newer; this is ${process.version}.`)
+  return (await installVsCode(current)).node
 }

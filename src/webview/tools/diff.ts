@@ -72,7 +72,8 @@ function fromPatch(text: string, change: FileChange): FileDiff | undefined {
       files.find(one =>
         [one.newFileName, one.oldFileName].some(name => name && sameFile(name, change.path)),
       ) ?? (files.length === 1 ? files[0] : undefined)
-    return file && fromHunks(file.hunks)
+    const diff = file && fromHunks(file.hunks)
+    return diff && diff.added + diff.removed > 0 ? diff : undefined
   } catch {
     // not a patch that the library reads: its text is shown instead
     return undefined

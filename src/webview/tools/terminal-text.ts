@@ -94,12 +94,14 @@ function shown(raw: string): string {
   const start = line.lastIndexOf('\r')
   if (start >= 0) line = (line.slice(0, start).match(colour)?.join('') ?? '') + line.slice(start + 1)
   while (line.includes('\b')) {
-    const next = line.replace(/[^\b]?\b/, '')
+    const next = line.replace(backspace, '')
     if (next === line) break
     line = next
   }
   return line.length > longestLine ? line.slice(0, longestLine) : line
 }
+// outside of a class \b is the edge of a word
+const backspace = /[^\b]?[\b]/
 const colour = new RegExp(`${esc}\\[[0-9;:]*m`, 'g')
 
 function spansOf(colours: Anser, line: string): TerminalSpan[] {

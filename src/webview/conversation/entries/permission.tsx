@@ -1,5 +1,4 @@
 import { useRef } from 'preact/hooks'
-import type { PermissionOption } from '../../../acp/model.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { pretty } from '../../tools/raw.ts'
@@ -8,6 +7,7 @@ import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
+import { primaryOption } from '../permission-options.ts'
 import type { EntrySlot } from '../slot.ts'
 import { Line } from './line.tsx'
 import { ToolContent } from './tool-call.tsx'
@@ -79,11 +79,6 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       </div>
     </div>
   )
-}
-
-/** Enter takes the first option that allows once; never one that allows for good. */
-export function primaryOption(options: readonly PermissionOption[]): PermissionOption | undefined {
-  return options.find(option => option.kind === 'allow_once')
 }
 
 function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined): string {

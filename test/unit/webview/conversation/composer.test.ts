@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import type { Command } from '../../../../src/acp/model.ts'
+import {
+  calledCommand,
+  commandQuery,
+  matchCommands,
+} from '../../../../src/webview/conversation/composer/command-query.ts'
+import { PromptHistory } from '../../../../src/webview/conversation/composer/prompt-history.ts'
+import { matchChoices } from '../../../../src/webview/ui/choices.ts'
+
+describe('composer: commands', () => {
+  const commands: Command[] = [
+    { name: 'preview', description: 'Show it' },
+    { name: 'review', description: 'Look at changes', hint: 'branch' },
+    { name: 'compact', description: 'Make a review smaller' },
+  ]
+
+  it('are offered while their name is typed', () => {
+    assert.equal(commandQuery('/re', 3), 're')
+    assert.equal(commandQuery('/', 1), '')
+    assert.equal(commandQuery('/re', 0), undefined)
+    assert.equal(commandQuery('/review now', 11), undefined)
+    assert.equal(commandQuery('a /re', 5), undefined)
+  })
+
+  it('are sorted by how they fit', () => {
+    assert.deepEqual(
+      matchCommands(commands, 're').map(command => command.name),
+      ['review', 'preview', 'compact'],
+    )
+    assert.deepEqual(matchCommands(commands, 'zzz'), [])
+  })
+
+  it('are known once complete', () => {
+    assert.equal(calledCommand(commands, '/review main')?.hint, 'branch')
+    assert.equal(calledCommand(commands, '/rev'), undefined)
+  })
+})
+
+describe('composer: prompt history', () => {
+  it('walks back and forth, and gives back what was being written', () => {
+    const history = new PromptHistory()
+    const list = ['one', 'two', 'two']
+    assert.equal(history.older(list, 'draft'), 'two')
+    assert.equal(history.older(list, 'two'), 'one')
+    assert.equal(history.older(list, 'one'), undefined)
+    assert.equal(history.newer(), 'two')
+    assert.equal(history.newer(), 'draft')
+    assert.equal(history.newer(), undefined)
+    assert.equal(history.isWalking, false)
+  })
+
+  it('has nothing to give without prompts', () => {
+    const history = new PromptHistory()
+    assert.equal(history.older([], 'draft'), undefined)
+  })
+})
+
+describe('choices', () => {
+  it('are found by all words of name, value and group, best first', () => {
+    const choices = [
+      { value: 'p/gpt-5', name: 'GPT 5', group: 'OpenAI' },
+      { value: 'p/opus', name: 'Opus 4', group: 'Anthropic' },
+      { value: 'x', name: 'Not Opus' },
+    ]
+    assert.deepEqual(
+      matchChoices(choices, 'opus').map(choice => choice.value),
+      ['p/opus', 'x'],
+    )
+    assert.deepEqual(
+      matchChoices(choices, 'anthropic 4').map(choice => choice.value),
+      ['p/opus'],
+    )
+    assert.equal(matchChoices(choices, ' '), choices)
+  })
+})

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { effect } from '@preact/signals'
+import fc from 'fast-check'
+import type { Entry, MessageEntry } from '../../../../src/conversation/state.ts'
+import type {
+  ConversationPatch,
+  ConversationSnapshot,
+  PatchOp,
+} from '../../../../src/views/bridge/conversation.ts'
+import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
+import { head, message, permission, toolCall } from './entries.ts'
+
+function snapshot(entries: Entry[], more: Partial<ConversationSnapshot> = {}): ConversationSnapshot {
+  return {
+    revision: 1,
+    head: head(),
+    entries,
+    first: 0,
+    total: entries.length,
+    terminals: [],
+    draft: '',
+    ...more,
+  }
+}
+
+function patch(revision: number, ...ops: PatchOp[]): ConversationPatch {
+  return { revision, ops }
+}
+
+const noFetch = () => Promise.reject(new Error('nothing should be fetched'))
+
+function shown(store: ConversationStore): string[] {
+  return store.rows.window.items.map(row => {
+    if (row.kind === 'markdown') return row.slot.documents[row.block]!.blocks[row.part]!.source.trim()
+    if (row.kind === 'missing') return `missing ${row.entryIndex}`
+    return row.kind
+  })
+}
+
+describe('conversation store', () => {
+  it('appends text to the message it names, block by block', () => {
+    const store = new ConversationStore(noFetch)
+    store.applySnapshot(snapshot([message('u', 'user', 'Go'), message('a', 'agent', 'One.\n\nTw')]))
+    assert.deepEqual(shown(store), ['prompt', 'One.', 'Tw'])
+    assert.ok(store.applyPatch(patch(2, { op: 'text', id: 'a', block: 0, text: 'o.\n\nThree' })))
+    assert.deepEqual(shown(store), ['prompt', 'One.', 'Two.', 'Three'])
+    const entry = store.slot('a')!.entry.peek() as MessageEntry
+    assert.deepEqual(entry.blocks, [{ type: 'text', text: 'One.\n\nTwo.\n\nThree' }])
+  })
+
+  it('asks for a snapshot after a gap, and takes nothing until it comes', () => {
+    const store = new ConversationStore(noFetch)
+    assert.equal(store.applyPatch(patch(1)), false)
+    store.applySnapshot(snapshot([message('a', 'agent', 'One')]))
+    assert.equal(store.applyPatch(patch(3, { op: 'text', id: 'a', block: 0, text: ' lost' })), false)
+    assert.equal(store.applyPatch(patch(4)), false)
+    assert.deepEqual(shown(store), ['One'])
+    store.applySnapshot(snapshot([message('a', 'agent', 'One and all')], { revision: 7 }))
+    assert.ok(store.applyPatch(patch(8, { op: 'text', id: 'a', block: 0, text: '.' })))
+    assert.deepEqual(shown(store), ['One and all.'])
+  })
+
+  it('draws only what a patch touches', () => {
+    const store = new ConversationStore(noFetch)
+    store.applySnapshot(
+      snapshot([message('a', 'agent', 'One.\n\nTwo'), toolCall('t'), message('b', 'agent', 'Last')]),
+    )
+    const runs: Record<string, number> = {}
+    const count = (name: string, read: () => unknown) =>
+      effect(() => {
+        read()
+        runs[name] = (runs[name] ?? 0) + 1
+      })
+    const first = store.slot('a')!
+    const stops = [
+      count('closed block', () => first.documents[0]!.watch(0).value),
+      count('other message', () => store.slot('b')!.documents[0]!.watch(0).value),
+      count('tool call', () => store.slot('t')!.entry.value),
+      count('message', () => first.entry.value),
+      count('open block', () => first.documents[0]!.watch(1).value),
+      count('head', () => store.head.value),
+    ]
+    store.applyPatch(patch(2, { op: 'text', id: 'a', block: 0, text: ' more' }))
+    store.applyPatch(patch(3, { op: 'entry', index: 1, entry: toolCall('t', { status: 'failed' }) }))
+    for (const stop of stops) stop()
+    assert.deepEqual(runs, {
+      'closed block': 1,
+      'other message': 1,
+      'tool call': 2,
+      message: 1,
+      'open block': 2,
+      head: 1,
+    })
+  })
+
+  it('fetches earlier entries in pages, once, and shows them in their place', async () => {
+    const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
+    const asked: Array<[string, number, number]> = []
+    const store = new ConversationStore(async (key, from, to) => {
+      asked.push([key, from, to])
+      return structuredClone(all.slice(from, to))
+    })
+    store.applySnapshot(snapshot(all.slice(200), { first: 200, total: 250 }))
+    assert.equal(shown(store)[199], 'missing 199')
+    store.need(150, 200)
+    store.need(180, 200)
+    await fetched(store, 'e100')
+    assert.deepEqual(asked, [['k1', 100, 200]])
+    assert.equal(shown(store)[99], 'missing 99')
+    assert.equal(shown(store)[100], 'Text 100')
+    store.need(150, 250)
+    assert.equal(asked.length, 1)
+  })
+
+  it('drops a page that comes after the conversation was changed for another', async () => {
+    let answer: (entries: Entry[]) => void = () => undefined
+    const store = new ConversationStore(
+      () =>
+        new Promise(resolve => {
+          answer = resolve
+        }),
+    )
+    store.applySnapshot(snapshot([message('z', 'agent', 'Last')], { first: 1, total: 2 }))
+    store.need(0, 1)
+    store.applySnapshot(snapshot([message('n', 'agent', 'New')], { head: head({ key: 'k2' }), revision: 2 }))
+    answer([message('old', 'agent', 'Old')])
+    await new Promise(resolve => setImmediate(resolve))
+    assert.deepEqual(shown(store), ['New'])
+    assert.equal(store.slot('z'), undefined)
+  })
+
+  it('keeps what was fetched and opened through a snapshot of the same conversation', async () => {
+    const all = Array.from(
+      { length: 150 },
+      (_, i): Entry => message(`e${i}`, i === 120 ? 'thought' : 'agent', `Text ${i}`),
+    )
+    const store = new ConversationStore(async (_key, from, to) => structuredClone(all.slice(from, to)))
+    store.applySnapshot(snapshot(structuredClone(all.slice(100)), { first: 100, total: 150 }))
+    store.need(0, 100)
+    await fetched(store, 'e0')
+    store.openState('e120').value = true
+    store.applySnapshot(snapshot(structuredClone(all.slice(100)), { first: 100, total: 150, revision: 9 }))
+    assert.equal(shown(store)[0], 'Text 0')
+    assert.equal(shown(store)[121], 'Text 120', 'the thought is still open')
+  })
+
+  it('tells which permissions wait, oldest first', () => {
+    const store = new ConversationStore(noFetch)
+    store.applySnapshot(snapshot([permission('p1'), toolCall('t'), permission('p2')]))
+    assert.deepEqual(store.waiting.value, ['p1', 'p2'])
+    store.applyPatch(
+      patch(2, {
+        op: 'entry',
+        index: 0,
+        entry: permission('p1', { outcome: { type: 'selected', optionId: 'yes' } }),
+      }),
+    )
+    assert.deepEqual(store.waiting.value, ['p2'])
+    assert.equal(store.toolCall('call-t'), store.slot('t'))
+  })
+
+  it('takes terminals in any order, and their output as it grows', () => {
+    const store = new ConversationStore(noFetch)
+    store.applySnapshot(snapshot([]))
+    const terminal = store.terminals.get('t1')
+    store.applyPatch(patch(2, { op: 'terminal_output', terminalId: 't1', text: 'a\n' }))
+    store.applyPatch(
+      patch(3, { op: 'terminal', terminal: { terminalId: 't1', output: 'a\nb', truncated: false } }),
+    )
+    assert.equal(terminal.raw, 'a\nb')
+    assert.equal(terminal.text.lines, 1)
+    store.applyPatch(
+      patch(4, { op: 'terminal', terminal: { terminalId: 't1', output: 'new', truncated: true } }),
+    )
+    assert.equal(terminal.raw, 'new')
+    assert.deepEqual(terminal.text.openLine, [
+      { text: 'new', foreground: undefined, background: undefined, decorations: [] },
+    ])
+  })
+
+  it('replaces and clears parts of the head', () => {
+    const store = new ConversationStore(noFetch)
+    store.applySnapshot(snapshot([], { head: head({ title: 'Old', usage: { used: 1, size: 2 } }) }))
+    store.applyPatch(patch(2, { op: 'head', head: { title: 'New' }, cleared: ['usage'] }))
+    assert.equal(store.head.value?.title, 'New')
+    assert.equal('usage' in store.head.value!, false)
+    assert.equal(store.head.value?.key, 'k1')
+  })
+
+  it('shows after any patches what a snapshot of the same state shows', () => {
+    const text = fc.constantFrom('a', ' b', '\n\n', '- x\n', '```\n', '# h\n', 'https://a.b ')
+    const step = fc.oneof(
+      fc.record({
+        type: fc.constant('new' as const),
+        kind: fc.constantFrom('agent', 'thought', 'user', 'read', 'search', 'edit', 'permission'),
+        text,
+      }),
+      fc.record({ type: fc.constant('text' as const), at: fc.nat(), text }),
+      fc.record({ type: fc.constant('status' as const), at: fc.nat() }),
+      fc.record({ type: fc.constant('open' as const), at: fc.nat() }),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 50 }), steps => {
+        const state: Entry[] = []
+        const store = new ConversationStore(noFetch)
+        store.applySnapshot(snapshot([]))
+        const opened = new Set<string>()
+        let revision = 1
+        const send = (op: PatchOp) => assert.ok(store.applyPatch(structuredClone(patch(++revision, op))))
+        for (const one of steps) {
+          if (one.type === 'new') {
+            const id = `e${state.length}`
+            const entry: Entry =
+              one.kind === 'permission'
+                ? permission(id)
+                : one.kind === 'agent' || one.kind === 'thought' || one.kind === 'user'
+                  ? message(id, one.kind, one.text)
+                  : toolCall(id, { toolKind: one.kind })
+            state.push(entry)
+            send({ op: 'entry', index: state.length - 1, entry })
+            continue
+          }
+          const index = state.length === 0 ? -1 : one.at % state.length
+          const entry = state[index]
+          if (!entry) continue
+          if (one.type === 'text' && entry.kind === 'message') {
+            const block = entry.blocks[0]!
+            if (block.type === 'text') block.text += one.text
+            send({ op: 'text', id: entry.id, block: 0, text: one.text })
+          } else if (one.type === 'status' && entry.kind === 'tool_call') {
+            entry.status = entry.status === 'failed' ? 'completed' : 'failed'
+            send({ op: 'entry', index, entry })
+          } else if (one.type === 'open') {
+            opened.add(entry.id)
+            store.openState(entry.id).value = true
+            store.rows.changed(index, index + 1)
+          }
+        }
+        const fresh = new ConversationStore(noFetch)
+        for (const id of opened) fresh.openState(id).value = true
+        // a first snapshot of a conversation forgets what was opened in another
+        fresh.head.value = head()
+        fresh.applySnapshot(snapshot(structuredClone(state)))
+        assert.deepEqual(shown(store), shown(fresh))
+        assert.deepEqual(
+          store.rows.window.items.map(row => [row.key, row.gap, row.index]),
+          fresh.rows.window.items.map(row => [row.key, row.gap, row.index]),
+        )
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+/** Until an entry is here; the store fetches in microtasks. */
+async function fetched(store: ConversationStore, id: string): Promise<void> {
+  for (let i = 0; i < 100 && !store.slot(id); i++) await new Promise(resolve => setImmediate(resolve))
+  assert.ok(store.slot(id), `${id} was fetched`)
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { languageOf } from '../../../../src/webview/markdown/code.ts'
+import { fileReference } from '../../../../src/webview/markdown/file-reference.ts'
+import { markdown } from '../../../../src/webview/markdown/parser.ts'
+
+const html = (text: string) => markdown.render(text).trim()
+
+describe('markdown', () => {
+  it('shows tags that are not formatting as the text they are', () => {
+    assert.equal(
+      html('A Vec<String> and <Foo bar="1"> here'),
+      '<p>A Vec&lt;String&gt; and &lt;Foo bar=&quot;1&quot;&gt; here</p>',
+    )
+    assert.equal(html('a<br>b <kbd>F1</kbd>'), '<p>a<br>b <kbd>F1</kbd></p>')
+    assert.equal(html('<script>alert(1)</script>'), '<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>')
+    assert.equal(html('x <!-- note --> y'), '<p>x  y</p>')
+  })
+
+  it('lets no tag look like a part of Parley', () => {
+    assert.equal(html('<b class="permission" style="x" onclick="y">b</b>'), '<p><b>b</b></p>')
+    assert.equal(
+      html('<details open class="card"><summary>s</summary></details>'),
+      '<details open><summary>s</summary></details>',
+    )
+  })
+
+  it('makes links of addresses, not of file names', () => {
+    assert.match(html('see https://a.b/c'), /<a href="https:\/\/a\.b\/c">/)
+    assert.equal(html('see main.rs, README.md and a@b.c'), '<p>see main.rs, README.md and a@b.c</p>')
+    assert.equal(html('[x](javascript:alert(1))'), '<p>[x](javascript:alert(1))</p>')
+    assert.match(html('[x](file:///a/b.ts)'), /href="file:\/\/\/a\/b\.ts"/)
+  })
+
+  it('loads nothing from elsewhere: a remote image is a link', () => {
+    assert.equal(
+      html('![alt](https://a.b/c.png)'),
+      '<p><a href="https://a.b/c.png" class="image-link">alt</a></p>',
+    )
+    assert.match(
+      html('![alt](data:image/png;base64,AAAA)'),
+      /<img src="data:image\/png;base64,AAAA" alt="alt">/,
+    )
+    assert.doesNotMatch(html('![alt](data:image/svg+xml;base64,AAAA)'), /<img/)
+  })
+
+  it('uses no style attributes', () => {
+    const table = html('|a|b|\n|:-:|--:|\n|1|2|')
+    assert.doesNotMatch(table, /style=/)
+    assert.match(table, /<th class="align-center">a<\/th>/)
+    assert.match(table, /<td class="align-right">2<\/td>/)
+  })
+
+  it('links files in inline code', () => {
+    assert.match(html('`src/a.ts:12`'), /data-path="src\/a\.ts" data-line="12"/)
+    assert.doesNotMatch(html('`object.property`'), /<a/)
+  })
+
+  it('knows a file from what only looks like one', () => {
+    assert.deepEqual(fileReference('src/a.ts'), { path: 'src/a.ts' })
+    assert.deepEqual(fileReference('a.ts:3:7'), { path: 'a.ts', line: 3 })
+    assert.deepEqual(fileReference('/x/a.ts#L12-L20'), { path: '/x/a.ts', line: 12 })
+    assert.deepEqual(fileReference('C:\\x\\a.ts:4'), { path: 'C:\\x\\a.ts', line: 4 })
+    assert.deepEqual(fileReference('.github/workflows/ci.yml'), { path: '.github/workflows/ci.yml' })
+    for (const other of [
+      'a.b',
+      'x = a/b.c',
+      'https://a.b/c.ts',
+      'npm run build',
+      'and/or',
+      '12:30',
+      'f(a/b.ts)',
+    ]) {
+      assert.equal(fileReference(other), undefined, other)
+    }
+  })
+
+  it('reads the language of a fence', () => {
+    assert.equal(languageOf('ts'), 'ts')
+    assert.equal(languageOf('ts title="a"'), 'ts')
+    assert.equal(languageOf('{.python}'), 'python')
+    assert.equal(languageOf('12:30:src/a.rs'), 'rs')
+    assert.equal(languageOf(''), '')
+  })
+})

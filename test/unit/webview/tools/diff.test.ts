@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { FileChange } from '../../../../src/acp/model.ts'
+import { diffOf } from '../../../../src/webview/tools/diff.ts'
+
+const change = (oldText?: string, newText?: string): FileChange => ({
+  operation: 'modify',
+  path: '/p/src/a.ts',
+  oldText,
+  newText,
+})
+
+describe('diffs', () => {
+  it('count and group changed lines', () => {
+    const diff = diffOf(change('a\nb\nc\nd\ne\nf\n', 'a\nb\nX\nY\nd\ne\nf\n'))!
+    assert.deepEqual([diff.added, diff.removed], [2, 1])
+    assert.deepEqual(
+      diff.hunks[0]!.groups.map(group => [group.kind, group.lines]),
+      [
+        ['same', ['a', 'b']],
+        ['removed', ['c']],
+        ['added', ['X', 'Y']],
+        ['same', ['d', 'e', 'f']],
+      ],
+    )
+    assert.equal(diff.hunks[0]!.start, 1)
+  })
+
+  it('take a new file as added, a deleted one as removed', () => {
+    assert.deepEqual(countsOf(change(undefined, 'a\nb\n')), [2, 0])
+    assert.deepEqual(countsOf(change('', 'a\nb')), [2, 0])
+    assert.deepEqual(countsOf(change('a\nb\n', undefined)), [0, 2])
+    assert.deepEqual(countsOf(change('a', 'a')), [0, 0])
+  })
+
+  it('see no change in line ends alone', () => {
+    assert.deepEqual(countsOf(change('a\r\nb\r\n', 'a\nb\n')), [0, 0])
+  })
+
+  it('read a patch when there are no texts, of the file that is meant', () => {
+    const patch = [
+      'diff --git a/src/b.ts b/src/b.ts\n--- a/src/b.ts\n+++ b/src/b.ts\n@@ -1 +1 @@\n-x\n+y\n',
+      'diff --git a/src/a.ts b/src/a.ts\n--- a/src/a.ts\n+++ b/src/a.ts\n@@ -4,2 +4,3 @@\n same\n+one\n+two\n-gone\n',
+    ].join('')
+    const diff = diffOf(change(), patch)!
+    assert.deepEqual([diff.added, diff.removed, diff.hunks[0]!.start], [2, 1, 4])
+    assert.equal(diffOf(change(), 'not a patch\n@@ nonsense'), undefined)
+    assert.equal(diffOf(change()), undefined)
+  })
+
+  it('answer in time also when every line differs, and say so', () => {
+    const lines = (seed: number) =>
+      Array.from({ length: 30_000 }, (_, i) => `${(i * seed) % 99_991}`).join('\n')
+    const started = performance.now()
+    const diff = diffOf(change(lines(7), lines(11)))!
+    assert.ok(performance.now() - started < 2000)
+    assert.deepEqual([diff.coarse, diff.added, diff.removed], [true, 30_000, 30_000])
+  })
+
+  it('hold all that is new and nothing that is not', () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'c', '', '  d'), { maxLength: 12 })
+      .map(lines => lines.map(line => `${line}\n`).join(''))
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const diff = diffOf(change(before, after))!
+        const lines = (value: string) => (value === '' ? 0 : value.split('\n').length - 1)
+        assert.equal(lines(after) - lines(before), diff.added - diff.removed)
+        for (const { groups } of diff.hunks) {
+          const added = groups.flatMap(group => (group.kind === 'removed' ? [] : group.lines))
+          assert.ok(`\n${after}`.includes(added.map(line => `\n${line}`).join('')))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+function countsOf(one: FileChange): [number, number] {
+  const diff = diffOf(one)!
+  return [diff.added, diff.removed]
+}

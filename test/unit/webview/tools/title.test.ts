@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { baseName, relativePath, titleParts } from '../../../../src/webview/tools/title.ts'
+
+const cwd = '/home/ann/project'
+const parts = (title: string) => {
+  const { head, tail, code } = titleParts(title, cwd)
+  return code ? ['code', head, tail] : [head, tail]
+}
+
+describe('tool titles', () => {
+  it('keep the name of the file, and say paths as seen from the session', () => {
+    assert.deepEqual(parts('Edit /home/ann/project/src/a/parser.ts'), ['Edit src/a/', 'parser.ts'])
+    assert.deepEqual(parts('Read src/a.ts (1 - 20)'), ['Read src/', 'a.ts (1 - 20)'])
+    assert.deepEqual(parts('Move src/a.ts to lib/b.ts'), ['Move src/a.ts to lib/', 'b.ts'])
+    assert.deepEqual(parts('/etc/hosts'), ['/etc/', 'hosts'])
+    assert.deepEqual(titleParts('Read C:\\Work\\p\\src\\a.ts', 'c:\\work\\p'), {
+      head: 'Read src\\',
+      tail: 'a.ts',
+      code: false,
+      full: 'Read src\\a.ts',
+    })
+  })
+
+  it('leave what is not a path', () => {
+    assert.deepEqual(parts('Search "flaky" in tests'), ['', 'Search "flaky" in tests'])
+    assert.deepEqual(parts('Fetch https://example.com/a/b'), ['', 'Fetch https://example.com/a/b'])
+    assert.deepEqual(parts(''), ['', ''])
+  })
+
+  it('take backticks away and make one line of many', () => {
+    assert.deepEqual(parts('`npm test`'), ['code', '', 'npm test'])
+    assert.deepEqual(parts('Run `npm\n  test`'), ['', 'Run npm test'])
+  })
+
+  it('cut a long command at its end, not in its middle', () => {
+    const command = `cat src/a.ts | ${'grep something | '.repeat(10)}wc`
+    assert.deepEqual(parts(command), ['', command])
+  })
+
+  it('say only paths inside of the directory relative to it', () => {
+    assert.equal(relativePath('/home/ann/project/a', cwd), 'a')
+    assert.equal(relativePath('/home/ann/projects/a', cwd), '/home/ann/projects/a')
+    assert.equal(relativePath('/home/ann/project', cwd), '/home/ann/project')
+    assert.equal(relativePath('file:///home/ann/project/a', cwd), 'a')
+    assert.equal(relativePath('/a', '/'), '/a')
+    assert.equal(baseName('/a/b/'), 'b')
+    assert.equal(baseName('a\\b.ts'), 'b.ts')
+  })
+})

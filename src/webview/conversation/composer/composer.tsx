@@ -81,7 +81,9 @@ export function Composer({ draft }: { draft: Draft }) {
   const blocked = blockedBecause(head)
 
   const send = async () => {
-    if (isEmpty || blocked || sending) return
+    // as it is now: a fast hand presses Enter before what it typed is drawn
+    const prompt = draft.text.peek().trim()
+    if ((prompt === '' && draft.attachments.peek().length === 0) || blocked || sending) return
     history.current.stop()
     setSending(true)
     setFailure('')
@@ -96,7 +98,7 @@ export function Composer({ draft }: { draft: Draft }) {
       }
       await host.send(
         draft.text.peek().trim(),
-        attachments.map(attachment => attachment.block),
+        draft.attachments.peek().map(attachment => attachment.block),
       )
       draft.release(true)
     } catch (error) {

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import * as bridge from '../../../../src/views/bridge/history.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('history page', function () {
+  this.timeout(60_000)
+  let page: Page
+  const acts: Array<{ action: string; sessionId: string }> = []
+  const started: string[] = []
+
+  const row = (sessionId: string, more: Partial<bridge.HistoryRow> = {}): bridge.HistoryRow => ({
+    agentId: 'a',
+    agentName: 'Agent',
+    sessionId,
+    title: `Session ${sessionId}`,
+    untitled: false,
+    cwd: '/p',
+    folder: 'p',
+    here: true,
+    updatedAt: Date.now() - Number(sessionId) * 1000,
+    open: false,
+    canLoad: true,
+    canResume: true,
+    canClose: false,
+    ...more,
+  })
+  const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryState> = {}) =>
+    page.host.sendNotification(bridge.HistoryUpdate, {
+      rows,
+      agents: [],
+      trusted: true,
+      hasFolder: true,
+      ...more,
+    })
+  const titles = () =>
+    [...page.document.querySelectorAll('.history-title')].map(element => element.textContent)
+  const search = () => page.document.querySelector('input')!
+  const active = () => page.document.querySelector('[aria-selected=true] .history-title')?.textContent
+
+  beforeEach(async () => {
+    page = await openPage('history')
+    acts.length = 0
+    started.length = 0
+    let ready = false
+    page.host.onNotification(bridge.HistoryReady, () => {
+      ready = true
+    })
+    page.host.onNotification(bridge.HistoryAct, act => void acts.push(act))
+    page.host.onNotification(bridge.HistoryStartAgent, ({ agentId }) => void started.push(agentId))
+    await page.until(() => ready)
+  })
+  afterEach(() => page.close())
+
+  it('walks with the arrows, loads with Enter, resumes with Shift+Enter', async () => {
+    await show([row('1'), row('2'), row('3', { open: true })])
+    await page.until(() => titles().length === 3)
+    assert.equal(active(), 'Session 1')
+    page.key(search(), 'Enter')
+    page.key(search(), 'ArrowDown')
+    await page.until(() => active() === 'Session 2')
+    page.key(search(), 'Enter', { shiftKey: true })
+    page.key(search(), 'ArrowDown')
+    page.key(search(), 'ArrowDown')
+    await page.until(() => active() === 'Session 3')
+    page.key(search(), 'Enter')
+    await page.until(() => acts.length === 3)
+    assert.deepEqual(
+      acts.map(({ action, sessionId }) => [action, sessionId]),
+      [
+        ['load', '1'],
+        ['resume', '2'],
+        ['show', '3'],
+      ],
+    )
+  })
+
+  it('filters while one types, and keeps the filter', async () => {
+    await show([
+      row('1', { title: 'Fix parser' }),
+      row('2', { title: 'Add export', here: false, folder: 'other' }),
+    ])
+    await page.until(() => titles().length === 2)
+    assert.match(page.document.body.textContent!, /in other/)
+    search().value = 'export'
+    search().dispatchEvent(new page.window.Event('input', { bubbles: true }))
+    await page.until(() => titles().length === 1)
+    assert.deepEqual(titles(), ['Add export'])
+    assert.deepEqual({ ...(page.kept.state as object) }, { text: 'export', here: false })
+    page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
+    await page.until(() => titles().length === 0)
+    assert.match(page.document.body.textContent!, /No session matches “export”/)
+    page.document.querySelector<HTMLElement>('.history-nothing .link-button')!.click()
+    await page.until(() => titles().length === 2)
+  })
+
+  it('has buttons for what the agent can do, and no others', async () => {
+    await show([row('1', { canLoad: false, canResume: false }), row('2', { canClose: true })])
+    await page.until(() => titles().length === 2)
+    const [none, all] = page.document.querySelectorAll('.history-row')
+    assert.equal(none!.querySelectorAll('button').length, 0)
+    ;(none as HTMLElement).click()
+    const buttons = all!.querySelectorAll('button')
+    assert.equal(buttons.length, 3)
+    buttons[2]!.click()
+    await page.until(() => acts.length === 1)
+    assert.equal(acts[0]!.action, 'close')
+  })
+
+  it('says what stands of each agent, and offers to start one', async () => {
+    await show([], {
+      agents: [
+        { agentId: 'x', name: 'X', state: 'cannot-list', more: false },
+        { agentId: 'y', name: 'Y', state: 'failed', message: 'Y said no.', more: false },
+        { agentId: 'z', name: 'Z', state: 'not-started', more: false },
+      ],
+    })
+    await page.until(() => page.document.querySelectorAll('.history-note').length === 3)
+    const content = page.document.body.textContent!
+    assert.match(content, /X keeps no list of sessions/)
+    assert.match(content, /Y said no\./)
+    page.document.querySelectorAll<HTMLElement>('.history-note button')[1]!.click()
+    await page.until(() => started.length === 1)
+    assert.deepEqual(started, ['z'])
+  })
+
+  it('says why there is nothing', async () => {
+    await show([], { trusted: false })
+    await page.until(() => page.document.querySelector('.history-nothing'))
+    assert.match(page.document.body.textContent!, /not trusted/)
+  })
+})

@@ -1,0 +1,136 @@
+import * as esbuild from 'esbuild'
+import { type DOMWindow, JSDOM } from 'jsdom'
+import {
+  AbstractMessageReader,
+  AbstractMessageWriter,
+  createMessageConnection,
+  type DataCallback,
+  type Disposable,
+  type Message,
+  type MessageConnection,
+} from 'vscode-jsonrpc/node'
+
+type View = 'conversation' | 'history'
+const bundles = new Map<View, Promise<string>>()
+
+/** The real bundle of a view, as one script. */
+function bundle(view: View): Promise<string> {
+  let code = bundles.get(view)
+  if (!code) {
+    code = esbuild
+      .build({
+        entryPoints: [`src/webview/${view}/main.tsx`],
+        bundle: true,
+        write: false,
+        format: 'iife',
+        platform: 'browser',
+        target: 'chrome128',
+        jsx: 'automatic',
+        jsxImportSource: 'preact',
+        loader: { '.css': 'empty', '.ttf': 'empty' },
+        logLevel: 'error',
+      })
+      .then(({ outputFiles }) => outputFiles[0]!.text)
+    bundles.set(view, code)
+  }
+  return code
+}
+
+/** A view in a page without layout, and the host's end of its bridge. */
+export interface Page {
+  readonly window: DOMWindow
+  readonly document: Document
+  readonly host: MessageConnection
+  /** what the view kept with `setState` */
+  readonly kept: { state: unknown }
+  /** Waits until the condition holds; fails with the page's text after a while. */
+  until(condition: () => unknown): Promise<void>
+  key(target: EventTarget, key: string, more?: KeyboardEventInit): KeyboardEvent
+  type(text: string): void
+  close(): void
+}
+
+export async function openPage(
+  view: View,
+  options: { l10n?: Record<string, string>; state?: unknown } = {},
+): Promise<Page> {
+  const dom = new JSDOM(
+    `<!DOCTYPE html><html lang="en"><body data-view="${view}"><div id="root"></div>` +
+      `<script type="application/json" id="l10n">${JSON.stringify(options.l10n ?? {})}</script></body></html>`,
+    { runScripts: 'outside-only', pretendToBeVisual: true, url: 'https://webview.test/' },
+  )
+  const { window } = dom
+  const kept = { state: options.state }
+  const hear = new Set<DataCallback>()
+  Object.assign(window, {
+    structuredClone,
+    TextEncoder,
+    TextDecoder,
+    ResizeObserver: class {
+      observe(): void {}
+      unobserve(): void {}
+      disconnect(): void {}
+    },
+    acquireVsCodeApi: () => ({
+      postMessage: (message: Message) => {
+        const copy = JSON.parse(JSON.stringify(message))
+        setImmediate(() => {
+          for (const callback of hear) callback(copy)
+        })
+      },
+      getState: () => kept.state,
+      setState: (state: unknown) => {
+        kept.state = state
+      },
+    }),
+  })
+  window.HTMLElement.prototype.scrollIntoView = () => undefined
+
+  class Reader extends AbstractMessageReader {
+    listen(callback: DataCallback): Disposable {
+      hear.add(callback)
+      return { dispose: () => hear.delete(callback) }
+    }
+  }
+  class Writer extends AbstractMessageWriter {
+    async write(message: Message): Promise<void> {
+      const data = JSON.parse(JSON.stringify(message))
+      window.dispatchEvent(new window.MessageEvent('message', { data }))
+    }
+    end(): void {}
+  }
+  const host = createMessageConnection(new Reader(), new Writer())
+  host.listen()
+  window.eval(await bundle(view))
+
+  const { document } = window
+  return {
+    window,
+    document,
+    host,
+    kept,
+    async until(condition) {
+      const end = Date.now() + 5000
+      while (!condition()) {
+        if (Date.now() > end) throw new Error(`Never became true: ${condition}\n${document.body.textContent}`)
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+    },
+    key(target, key, more = {}) {
+      const event = new window.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more })
+      target.dispatchEvent(event)
+      return event
+    },
+    type(text) {
+      const area = document.querySelector('textarea')!
+      area.focus()
+      area.value = text
+      area.setSelectionRange(text.length, text.length)
+      area.dispatchEvent(new window.Event('input', { bubbles: true }))
+    },
+    close() {
+      host.dispose()
+      window.close()
+    },
+  }
+}

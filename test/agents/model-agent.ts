@@ -25,7 +25,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       // The first time it is downloaded.
       this.timeout(300_000)
       rig = await AgentRig.create(facts.name)
-      await rig.begin('start')
+      await rig.begin('initialize')
       await rig.running()
     })
     after(() => rig?.close())

@@ -1,0 +1,28 @@
+// Makes a transcript of a trace that `npm run test:agents` left, for test/fixtures/transcripts/:
+//   npx tsx test/support/replay/from-trace.ts out/agents/grok-edit.ndjson test/fixtures/transcripts/grok-edit.ndjson
+import fs from 'node:fs'
+import type { TraceFrame } from '../../../src/acp/trace.ts'
+import type { Message, Recorded } from './transcript.ts'
+
+const [from, to] = process.argv.slice(2)
+if (!from || !to) throw new Error('from-trace.ts FROM TO')
+
+const own = read(from)
+// A scenario that began a new process is about that one; the others share a process, begun in a trace of its own.
+const begun = own.findLastIndex(({ msg }) => msg.method === 'initialize')
+const frames =
+  begun >= 0
+    ? own.slice(begun)
+    : [...read(from.replace(/(grok|gemini)-[^/\\]*$/, '$1-initialize.ndjson')), ...own]
+fs.writeFileSync(to, frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
+
+function read(file: string): Recorded[] {
+  return fs
+    .readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => {
+      const { direction, message }: TraceFrame = JSON.parse(line)
+      return { dir: direction === 'send' ? 'send' : 'recv', msg: message as Message }
+    })
+}

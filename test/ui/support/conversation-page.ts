@@ -1,4 +1,5 @@
 import type { Frame, Locator } from 'playwright-core'
+import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** The conversation view in the side bar, as a person reads and uses it. */
@@ -22,6 +23,16 @@ export class ConversationPage {
     return new ConversationPage(frame)
   }
 
+  /** A new session with an agent, in a view that may show another one. */
+  static async begin(workbench: Workbench, agent: string): Promise<ConversationPage> {
+    await workbench.runCommand('Parley: New Session with Agent…')
+    await workbench.palette.locator('.monaco-list-row', { hasText: agent }).first().click()
+    const page = await ConversationPage.find(workbench)
+    await page.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await page.ready()
+    return page
+  }
+
   get composer(): Locator {
     return this.frame.getByRole('textbox', { name: 'Message' })
   }
@@ -43,6 +54,12 @@ export class ConversationPage {
   /** Text that stands somewhere in the conversation. */
   text(text: string | RegExp): Locator {
     return this.frame.getByText(text).first()
+  }
+
+  /** Resolves when something has the keyboard's focus. */
+  async focused(element: Locator): Promise<void> {
+    const hasFocus = () => element.evaluate(one => one === document.activeElement && document.hasFocus())
+    await waitFor(`focus on ${element}`, hasFocus)
   }
 
   async send(prompt: string): Promise<void> {

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('the first conversation', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        late: fixtureAgent(root, 'Late Riser', { on: { 'session/new': [{ sleep: 1500 }] } }),
+      },
+    }),
+  })
+  const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+  })
+
+  it('shows a whole turn: plan, work, questions answered by key and by click, usage', async () => {
+    const before = planets()
+    await conversation.send('Look at planets.js, please')
+
+    const edit = conversation.permission.filter({ hasText: 'Allow this edit?' })
+    await edit.getByText('planets.js').first().waitFor()
+    await conversation.focused(edit.getByRole('button', { name: 'Allow once' }))
+    assert.equal(planets(), before, 'The file was changed before the person agreed')
+    await workbench.page.keyboard.press('1')
+    await edit.waitFor({ state: 'detached' })
+    await waitFor('change on disk', () => planets() !== before)
+
+    const command = conversation.permission.filter({ hasText: 'Allow running this command?' })
+    await command.getByText('ls -la').waitFor()
+    await command.getByRole('button', { name: 'Allow once' }).click()
+    await conversation.text('exit code 0').waitFor()
+
+    await conversation.frame.getByRole('region', { name: 'Plan' }).getByText('All done').waitFor()
+    for (const row of [/^Read: Read planets\.js/, /^Edit: Edit planets\.js/, /^Command: ls -la/])
+      await conversation.button(row).waitFor()
+    await conversation.frame.getByRole('img', { name: /^Context: [\d,]+ of 200,000 tokens/ }).waitFor()
+    await conversation.frame.getByRole('heading', { name: 'Look at planets.js, please' }).waitFor()
+  })
+
+  it('sends the option that rejects, and leaves the file as it was', async () => {
+    const before = planets()
+    await conversation.send('/edit planets.js')
+    await conversation.focused(conversation.permission.getByRole('button', { name: 'Allow once' }))
+    await workbench.page.keyboard.press('3')
+    await conversation.text('You rejected the edit').waitFor()
+    await conversation.permission.waitFor({ state: 'detached' })
+    await conversation.button(/^Reject Edit planets\.js/).waitFor()
+    assert.equal(planets(), before)
+  })
+
+  for (const [how, stop] of [
+    ['the button', () => conversation.button(/^Stop/).click()],
+    ['Escape', () => conversation.composer.press('Escape')],
+    ['the command', () => workbench.runCommand('Parley: Cancel Turn')],
+  ] as const)
+    it(`stops a turn with ${how}, and goes on`, async () => {
+      await conversation.send('/slow 600')
+      await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
+      await stop()
+      await conversation.text('You stopped the turn').waitFor()
+      await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+      await conversation.send('/stop refusal')
+      await conversation.text('The agent refused to go on').waitFor()
+    })
+
+  it('keeps what is written while the agent starts, and sends what is sent', async () => {
+    await workbench.runCommand('Parley: New Session with Agent…')
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'Late Riser' }).first().click()
+    await conversation.frame.locator('body[data-phase="starting"]').waitFor()
+    await conversation.composer.fill('first words')
+    await conversation.composer.press('Enter')
+    await conversation.text('You said: first words').waitFor()
+    assert.equal(await conversation.composer.inputValue(), '')
+
+    await workbench.runCommand('Parley: New Session')
+    await conversation.frame.locator('body[data-phase="starting"]').waitFor()
+    await conversation.composer.fill('second words')
+    await conversation.frame.locator('body[data-phase="ready"]').waitFor()
+    assert.equal(await conversation.composer.inputValue(), 'second words')
+  })
+})

@@ -1,5 +1,7 @@
 import fs from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { AgentDefinition } from '../../src/agents/definition.ts'
 import { type AgentName, grokProgram } from './install.ts'
 
@@ -74,6 +76,15 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
       'agent.js',
     )
     return definition('sdk-example', process.execPath, [program], { HOME: home })
+  },
+
+  async demo({ home, folder }) {
+    const program = path.join(folder, 'src', 'demo-agent', 'main.ts')
+    const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+    return definition('demo', process.execPath, ['--import', tsx, program], {
+      PARLEY_DEMO_STATE: path.join(home, 'demo'),
+      PARLEY_DEMO_PACE: '0',
+    })
   },
 }
 

@@ -5,16 +5,18 @@ import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
 import spawn from 'cross-spawn'
-import { AGENTS_CACHE, PACKAGES } from './paths.ts'
+import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 
-export type AgentName = 'grok' | 'gemini' | 'sdk-example'
-export const AGENT_NAMES: AgentName[] = ['grok', 'gemini', 'sdk-example']
+/** `demo` is Parley's own, and there already. */
+export type AgentName = 'grok' | 'gemini' | 'sdk-example' | 'demo'
+export const AGENT_NAMES: AgentName[] = ['grok', 'gemini', 'sdk-example', 'demo']
 
 /**
  * Installs one agent as its lock file says, with no script of any package run, and returns its folder. What is there
  * already is left alone; two that install at once do not disturb each other.
  */
 export async function installAgent(name: AgentName): Promise<string> {
+  if (name === 'demo') return PROJECT
   const source = path.join(PACKAGES, name)
   const lock = await fs.readFile(path.join(source, 'package-lock.json'))
   const version = createHash('sha256').update(lock).digest('hex').slice(0, 12)

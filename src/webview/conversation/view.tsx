@@ -1,5 +1,5 @@
 import { useSignalEffect } from '@preact/signals'
-import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
@@ -23,7 +23,8 @@ export function ConversationView({ draft }: { draft: Draft }) {
   const app = useApp()
   const root = useRef<HTMLDivElement>(null)
 
-  useEffect(() => {
+  // before anything is seen, so that no key is missed
+  useLayoutEffect(() => {
     const key = (event: KeyboardEvent) => onViewKey(event, app)
     window.addEventListener('keydown', key)
     return () => window.removeEventListener('keydown', key)

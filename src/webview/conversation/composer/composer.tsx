@@ -1,5 +1,5 @@
 import { useSignalEffect } from '@preact/signals'
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
@@ -34,7 +34,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const text = draft.text.value
   const attachments = draft.attachments.value
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     app.composer.current = {
       focus: () => input.current?.focus(),
       attach(attachment) {

@@ -54,6 +54,7 @@ export class Draft {
     const mine = kept?.key === key ? kept : undefined
     this.text.value = mine?.text || saved
     this.attachments.value = mine?.attachments ?? this.#others.get(key) ?? []
+    this.#keep()
   }
 
   #goAlong(key: string): void {
@@ -104,12 +105,17 @@ export class Draft {
   }
 
   #changed(): void {
+    this.#keep()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.flush(), delay)
+  }
+
+  /** Also without a draft: a tab is brought back by the key of its conversation. */
+  #keep(): void {
     const attachments = [...this.attachments.peek()]
     const small = JSON.stringify(attachments).length <= mostKept
     const state: KeptDraft = { key: this.#key, text: this.text.peek(), attachments: small ? attachments : [] }
     vscodeApi().setState(state)
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.flush(), delay)
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Frame, Locator } from 'playwright-core'
-import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** The conversation view in the side bar, as a person reads and uses it. */
@@ -58,8 +57,7 @@ export class ConversationPage {
 
   /** Resolves when something has the keyboard's focus. */
   async focused(element: Locator): Promise<void> {
-    const hasFocus = () => element.evaluate(one => one === document.activeElement && document.hasFocus())
-    await waitFor(`focus on ${element}`, hasFocus)
+    await element.and(this.frame.locator(':focus')).waitFor()
   }
 
   async send(prompt: string): Promise<void> {

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { TraceFrame, TraceTap } from '../../src/acp/trace.ts'
-
-const SDK = createRequire(import.meta.url).resolve('@agentclientprotocol/sdk')
+import { officialSchema, officialSchemaFile } from './official-schema.ts'
 
 export interface SchemaCheckOptions {
   /** the negotiated version */
@@ -33,11 +30,10 @@ interface Schema {
 const schemas = new Map<string, Schema>()
 
 function loadSchema(version: 1 | 2, unstable: boolean): Schema {
-  const file = `schema/v${version}/schema${unstable ? '.unstable' : ''}.json`
+  const file = officialSchemaFile(version, unstable)
   const loaded = schemas.get(file)
   if (loaded) return loaded
-  const text = readFileSync(SDK.replace(/dist[\\/].*$/, file), 'utf8')
-  const json = JSON.parse(text) as { $defs: Record<string, { 'x-side'?: string; 'x-method'?: string }> }
+  const json = officialSchema(version, unstable)
   // Integer formats (`uint32`, …) are annotations here; the types and ranges beside them are checked.
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   ajv.addSchema(json, file)
@@ -61,6 +57,11 @@ function loadSchema(version: 1 | 2, unstable: boolean): Schema {
   }
   schemas.set(file, schema)
   return schema
+}
+
+/** Whether a value is as a definition of an official schema has it. */
+export function isAsDefined(version: 1 | 2, unstable: boolean, definition: string, value: unknown): boolean {
+  return loadSchema(version, unstable).validator(definition)(value)
 }
 
 /**

@@ -26,10 +26,10 @@ const text = (words: string) => ({ type: 'text' as const, text: words })
 const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes as string).toString('base64')
 
 describe('a v2 update', () => {
-  for (const [kind, role] of [
-    ['user_message', 'user'],
-    ['agent_message', 'agent'],
-    ['agent_thought', 'thought'],
+  for (const [kind, role, chunk] of [
+    ['user_message', 'user', 'user_message_chunk'],
+    ['agent_message', 'agent', 'agent_message_chunk'],
+    ['agent_thought', 'thought', 'agent_thought_chunk'],
   ] as const) {
     it(`${kind} keeps, clears or replaces the content of a message`, () => {
       const update = (content?: unknown) => ({ sessionUpdate: kind, messageId: 'm', content })
@@ -49,8 +49,8 @@ describe('a v2 update', () => {
       )
     })
 
-    it(`${kind}_chunk adds to a message`, () => {
-      assert.deepEqual(read({ sessionUpdate: `${kind}_chunk`, messageId: 'm', content: text('a') }), [
+    it(`${chunk} adds to a message`, () => {
+      assert.deepEqual(read({ sessionUpdate: chunk, messageId: 'm', content: text('a') }), [
         { type: 'message_chunk', role, messageId: 'm', content: text('a') },
       ])
     })

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { COVERAGE } from '../../../src/acp/coverage.ts'
+import { type JsonSchema, officialSchema } from '../../support/official-schema.ts'
+
+const SOURCE = path.join(import.meta.dirname, '../../../src/acp')
+
+/** What the table must have, of one schema: `method session/new`, `update plan`, … */
+function wanted(version: 1 | 2, unstable: boolean): Set<string> {
+  const { $defs } = officialSchema(version, unstable)
+  const names = new Set<string>()
+  for (const def of Object.values($defs)) {
+    if (def['x-method']) names.add(`method ${def['x-method']}`)
+  }
+  for (const name of variants($defs.SessionUpdate!, 'sessionUpdate')) names.add(`update ${name}`)
+  const paths = [
+    ...capabilities($defs, 'AgentCapabilities', 'agent'),
+    ...capabilities($defs, 'ClientCapabilities', 'client'),
+  ]
+  // A capability that only holds others is covered with them.
+  for (const name of paths) {
+    if (!paths.some(other => other.startsWith(`${name}.`))) names.add(`capability ${name}`)
+  }
+  for (const [union, property] of UNIONS) {
+    const def = $defs[union]
+    for (const name of def ? variants(def, property) : []) names.add(`kind ${union}.${name}`)
+  }
+  return names
+}
+
+const UNIONS: Array<[union: string, property: string]> = [
+  ['ContentBlock', 'type'],
+  ['ToolCallContent', 'type'],
+  ['StateUpdate', 'state'],
+  ['BackgroundWork', 'type'],
+  ['RequestPermissionSubject', 'type'],
+  ['PlanUpdateContent', 'type'],
+  ['SessionConfigOption', 'type'],
+  ['AuthMethod', 'type'],
+  ['CreateElicitationRequest', 'mode'],
+  ['ElicitationPropertySchema', 'type'],
+]
+
+function variants(def: JsonSchema, property: string): string[] {
+  return (def.oneOf ?? def.anyOf ?? []).flatMap(variant => {
+    const name = variant.properties?.[property]?.const
+    return typeof name === 'string' ? [name] : []
+  })
+}
+
+function capabilities(defs: Record<string, JsonSchema>, name: string, at: string): string[] {
+  return Object.entries(defs[name]?.properties ?? {}).flatMap(([key, value]) => {
+    if (key === '_meta') return []
+    const refs = [value, ...(value.anyOf ?? []), ...(value.allOf ?? [])].flatMap(part =>
+      part.$ref ? [part.$ref.replace('#/$defs/', '')] : [],
+    )
+    return [`${at}.${key}`, ...refs.flatMap(ref => capabilities(defs, ref, `${at}.${key}`))]
+  })
+}
+
+const read = (file: string) => readFileSync(file, 'utf8')
+/** The word of a row that code and tests must speak of. */
+const word = (what: string, name: string) =>
+  what === 'method' || what === 'update' ? name : (name.split('.').at(-1) ?? name)
+
+describe('the table of the protocol', () => {
+  for (const version of [1, 2] as const) {
+    const has = new Set(
+      COVERAGE.filter(row => row.versions.includes(version)).map(row => `${row.what} ${row.name}`),
+    )
+
+    for (const unstable of [false, true]) {
+      it(`has all of the ${unstable ? 'unstable' : 'stable'} schema of v${version}`, () => {
+        const all = wanted(version, unstable)
+        assert.ok(all.size > 50)
+        // One that holds nothing yet in the stable schema holds what the unstable one has.
+        const covered = (name: string) =>
+          has.has(name) || [...has].some(other => other.startsWith(`${name}.`))
+        assert.deepEqual(
+          [...all].filter(name => !covered(name)),
+          [],
+        )
+      })
+    }
+
+    it(`has nothing that v${version} has not`, () => {
+      const all = wanted(version, true)
+      assert.deepEqual(
+        [...has].filter(name => !all.has(name)),
+        [],
+      )
+    })
+  }
+
+  it('names code that handles each, and tests that show it', () => {
+    const wrong: string[] = []
+    for (const { what, name, at, test, note } of COVERAGE) {
+      const spoken = word(what, name)
+      // The code of states and methods that are all handled alike names none of them.
+      if (at && !note && !read(path.join(SOURCE, at)).includes(spoken)) wrong.push(`${name}: not in ${at}`)
+      if (test && !read(path.join(import.meta.dirname, test)).includes(spoken))
+        wrong.push(`${name}: not in ${test}`)
+      if (!at && !note) wrong.push(`${name}: no reason`)
+      if (at && !test) wrong.push(`${name}: no test`)
+    }
+    assert.deepEqual(wrong, [])
+  })
+
+  it('has each once for a version', () => {
+    const seen = COVERAGE.flatMap(row => row.versions.map(version => `v${version} ${row.what} ${row.name}`))
+    assert.deepEqual(
+      seen.filter((name, i) => seen.indexOf(name) !== i),
+      [],
+    )
+  })
+})

@@ -1,0 +1,217 @@
+/**
+ * Every message that an agent may send, made from the official schemas: those that are valid are taken in without
+ * loss, and no wrong one harms the connection. `PARLEY_SEED` repeats a run; each test names its seed.
+ */
+import assert from 'node:assert/strict'
+import fc, { type Arbitrary } from 'fast-check'
+import type { AgentClient } from '../../../src/acp/agent.ts'
+import type { SessionUpdate } from '../../../src/acp/model.ts'
+import { type MemoryAgent, memoryAgent } from '../../support/memory-agent.ts'
+import { officialSchema } from '../../support/official-schema.ts'
+import { mutated, SchemaArbitrary } from '../../support/schema-arbitrary.ts'
+import { isAsDefined } from '../../support/schema-check.ts'
+
+const SEED = Number(process.env.PARLEY_SEED ?? Date.now() % 0x7fffffff)
+const COUNT = Number(process.env.PARLEY_MESSAGES ?? 120)
+
+const client: AgentClient = {
+  requestPermission: async ({ options }) =>
+    options[0] ? { type: 'selected', optionId: options[0].optionId } : { type: 'cancelled' },
+  readTextFile: async () => 'text',
+  writeTextFile: async () => {},
+  createTerminal: async () => ({ terminalId: 't' }),
+  terminalOutput: async () => ({ output: '', truncated: false, exit: { exitCode: 0 } }),
+  waitForTerminalExit: async () => ({ exitCode: 0 }),
+  killTerminal: async () => {},
+  releaseTerminal: async () => {},
+  createElicitation: async () => ({ action: 'accept', content: { a: 1 } }),
+  elicitationComplete: () => {},
+}
+
+/** As it is once it went over the wire. */
+const overWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null')
+
+function sample(values: Arbitrary<unknown>, salt: number, count = COUNT): unknown[] {
+  return fc.sample(values, { seed: SEED + salt, numRuns: count }).map(overWire)
+}
+
+/** Every text that is a part of a value, but for what is under keys that are left out. */
+function texts(value: unknown, without: ReadonlySet<string> = new Set()): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap(item => texts(item, without))
+  return Object.entries(value).flatMap(([key, part]) => (without.has(key) ? [] : texts(part, without)))
+}
+
+/**
+ * What need not come through: annotations and icons are not shown; what a variant is called is told by the shape of
+ * the model; a group has its name; a time is read; usage comes by its own update; errors have their data in words.
+ */
+const LEFT_OUT = new Set([
+  '_meta',
+  'annotations',
+  'icons',
+  'sessionUpdate',
+  'type',
+  'groupId',
+  'group',
+  'updatedAt',
+  'background',
+  'code',
+])
+
+/** What is written in another way by the model: bytes of a terminal are text there. */
+function expected(update: { [key: string]: unknown }): string[] {
+  const { sessionUpdate } = update
+  if (sessionUpdate === 'terminal_output_chunk') return texts({ ...update, data: undefined }, LEFT_OUT)
+  if (sessionUpdate === 'terminal_update') return texts({ ...update, output: undefined }, LEFT_OUT)
+  if (sessionUpdate === 'state_update') return texts({ ...update, error: undefined }, LEFT_OUT)
+  if (sessionUpdate === 'config_option_update') return texts(withoutEmptyGroups(update), LEFT_OUT)
+  // Raw values are kept whole, whatever their keys.
+  const { rawInput, rawOutput, ...rest } = update
+  return [...texts(rest, LEFT_OUT), ...texts(rawInput), ...texts(rawOutput)]
+}
+
+/** A group without choices has nothing to choose. */
+function withoutEmptyGroups(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmptyGroups)
+  if (typeof value !== 'object' || value === null) return value
+  const { group, groupId, options } = value as { group?: unknown; groupId?: unknown; options?: unknown }
+  if ((group ?? groupId) !== undefined && Array.isArray(options) && options.length === 0) return undefined
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutEmptyGroups(part)]))
+}
+
+/** The connection still answers, and still takes updates in. */
+async function assertAlive({ pipe, updates, warnings }: MemoryAgent): Promise<void> {
+  const before = updates.length
+  const content = { type: 'text', text: 'still here' }
+  pipe.send(
+    {
+      method: 'session/update',
+      params: {
+        sessionId: 'alive',
+        update: { sessionUpdate: 'agent_message_chunk', messageId: 'm', content },
+      },
+    },
+    { id: 'alive', method: '_alive', params: {} },
+  )
+  assert.equal((await pipe.answer('alive')).error?.code, -32601)
+  assert.equal(updates.length, before + 1)
+  assert.deepEqual(
+    warnings.filter(warning => /failed/.test(warning)),
+    [],
+  )
+}
+
+for (const version of [1, 2] as const) {
+  describe(`messages of the v${version} schema`, () => {
+    const schema = new SchemaArbitrary(version, true)
+    const kinds = schema.variants('SessionUpdate', 'sessionUpdate')
+    const start = () => memoryAgent({ info: { name: 'a' } }, client, { version, unstable: true })
+
+    for (const [salt, [kind, values]] of [...kinds].entries()) {
+      const valid = () =>
+        sample(values, salt, COUNT * 2).filter(update =>
+          isAsDefined(version, true, 'SessionUpdate', update),
+        ) as Array<{ [key: string]: unknown }>
+
+      it(`${kind}: valid ones are taken in without loss (seed ${SEED})`, async () => {
+        const memory = start()
+        const { agent, pipe, warnings } = memory
+        let told: SessionUpdate[] = []
+        agent.onUpdate(({ update }) => told.push(update))
+        const all = valid()
+        assert.ok(all.length > COUNT / 2, `${all.length} of ${COUNT * 2} are valid`)
+        for (const [i, update] of all.entries()) {
+          told = []
+          const id = `${kind} ${i}`
+          pipe.send({ method: 'session/update', params: { sessionId: 's', update } }, { id, method: '_sync' })
+          await pipe.answer(id)
+          const kept = new Set(texts(told))
+          const lost = expected(update).filter(text => !kept.has(text))
+          assert.deepEqual(lost, [], `${JSON.stringify(update)}\nbecame ${JSON.stringify(told)}`)
+        }
+        assert.deepEqual(warnings, [])
+        await assertAlive(memory)
+      })
+
+      it(`${kind}: wrong ones do no harm (seed ${SEED})`, async () => {
+        const memory = start()
+        const params = values.map(update => ({ sessionId: 's', update }))
+        for (const wrong of sample(mutated(params), salt)) {
+          memory.pipe.send({ method: 'session/update', params: wrong })
+        }
+        await assertAlive(memory)
+      })
+    }
+
+    const definitions = Object.entries(officialSchema(version, true).$defs)
+    const asked = definitions.filter(
+      ([name, def]) => def['x-side'] === 'client' && /(Request|Notification)$/.test(name),
+    )
+    for (const [salt, [name, def]] of asked.entries()) {
+      const method = def['x-method'] ?? ''
+      it(`${method}: is answered as the schema has it, and wrong ones with an error (seed ${SEED})`, async () => {
+        const memory = start()
+        const { pipe, check } = memory
+        const isRequest = name.endsWith('Request')
+        const values = schema.definition(name)
+        const valid = sample(values, salt).filter(params => isAsDefined(version, true, name, params))
+        assert.ok(valid.length > COUNT / 4, `${valid.length} of ${COUNT} are valid`)
+        const wrong = sample(mutated(values), salt)
+        for (const [i, params] of [...valid, ...wrong].entries()) {
+          if (!isRequest) pipe.send({ method, params })
+          else {
+            pipe.send({ id: i, method, params })
+            const { error } = await pipe.answer(i)
+            // What this version cannot ask the person, or does not do at all.
+            const refused =
+              method === 'elicitation/create' ? -32602 : method === 'mcp/message' ? -32601 : undefined
+            if (i < valid.length)
+              assert.ok(!error || error.code === refused, JSON.stringify({ params, error }))
+            else assert.ok(!error || [-32601, -32602].includes(error.code), JSON.stringify({ params, error }))
+          }
+        }
+        await assertAlive(memory)
+        check.assertClean()
+      })
+    }
+
+    it(`answers to what we ask: valid ones are taken, wrong ones do no harm (seed ${SEED})`, async () => {
+      const memory = start()
+      const { agent, pipe } = memory
+      const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+      const valid = sample(schema.definition('NewSessionResponse'), 1).filter(result =>
+        isAsDefined(version, true, 'NewSessionResponse', result),
+      ) as Array<{ sessionId: string }>
+      assert.ok(valid.length > COUNT / 4)
+      const wrong = sample(mutated(schema.definition('NewSessionResponse')), 2)
+      for (const [i, result] of [...valid, ...wrong].entries()) {
+        const session = agent.newSession(setup).then(
+          start => start,
+          (error: Error) => error,
+        )
+        const { id } = await pipe.next(frame => frame.method === 'session/new' && frame.id === i)
+        pipe.send({ id, result })
+        const start = await session
+        if (i >= valid.length) continue
+        assert.ok(!(start instanceof Error), `${start} of ${JSON.stringify(result)}`)
+        assert.equal(start.sessionId, (result as { sessionId: string }).sessionId)
+      }
+      await assertAlive(memory)
+    })
+
+    it(`initialize: any answer is read (seed ${SEED})`, () => {
+      const answers = schema.definition('InitializeResponse')
+      for (const answer of [...sample(answers, 1), ...sample(mutated(answers), 2)]) {
+        const { agent, exit } = memoryAgent(
+          { ...(typeof answer === 'object' ? answer : {}), protocolVersion: version },
+          client,
+          { version },
+        )
+        assert.equal(agent.protocolVersion, version)
+        exit()
+      }
+    })
+  })
+}

@@ -104,7 +104,9 @@ describe('demo, through Parley', () => {
     await rig.restart()
     const resumed = await rig.reopen('resume', open.session.sessionId)
     assert.deepEqual(entries(resumed.session.state, 'message'), [])
-    await prompt(resumed, '/help')
+    for (const words of ['/help', '/media', '/markdown', '/notice', '/compact', '/fail', '/plan', '/where']) {
+      await prompt(resumed, words)
+    }
     const { agent } = await rig.running()
     const { sessions } = await agent.listSessions({ cwd: rig.workspace })
     assert.equal(sessions[0]?.sessionId, open.session.sessionId)

@@ -57,7 +57,7 @@ export class AgentRig {
   stderr = ''
   readonly #root: string
   readonly #folder: string
-  readonly #check = new SchemaCheck({ alsoAllowed: ['session/set_model'] })
+  readonly #check: SchemaCheck
   readonly #tap: { current: TraceTap | undefined } = { current: frame => this.#see(frame) }
   #manager: SessionManager
   #host: AgentHost
@@ -68,6 +68,11 @@ export class AgentRig {
     this.name = name
     this.model = model
     this.#root = root
+    // What others' agents say is as it is; ours has to be right.
+    this.#check = new SchemaCheck({
+      alsoAllowed: ['session/set_model'],
+      directions: name === 'demo' ? ['send', 'receive'] : ['send'],
+    })
     this.#folder = folder
     this.workspace = path.join(root, 'workspace')
     this.home = path.join(root, 'home')

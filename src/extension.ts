@@ -19,6 +19,7 @@ import { Activities } from './sessions/activities.ts'
 import { AgentHosts } from './sessions/agent-hosts.ts'
 import { ConversationController } from './sessions/conversation-controller.ts'
 import { HistoryList } from './sessions/history-list.ts'
+import type { Keep } from './sessions/ports.ts'
 import { SessionManager } from './sessions/session-manager.ts'
 import { agentDirectory } from './views/agent-directory.ts'
 import { AgentLogs } from './views/agent-logs.ts'
@@ -26,7 +27,7 @@ import { Attention } from './views/attention.ts'
 import { registerCommands } from './views/commands.ts'
 import { connectOptions } from './views/connect-options.ts'
 import { conversationActions } from './views/conversation/conversation-actions.ts'
-import { ConversationView } from './views/conversation/conversation-view.ts'
+import { placeConversations } from './views/conversation/place-conversations.ts'
 import { HistoryView } from './views/history/history-view.ts'
 import { KeptDrafts, keepIn } from './views/kept-state.ts'
 import { ProtocolTraffic } from './views/protocol-traffic.ts'
@@ -104,43 +105,44 @@ export function activate(context: vscode.ExtensionContext): void {
       records,
     }),
   )
-  const controller = own.add(
+  const createController = (keep: Keep) =>
     new ConversationController({
       manager,
       agents,
       host: hosts.get,
       trusted: () => vscode.workspace.isTrusted,
-      keep: keepIn(context.workspaceState),
+      keep,
       drafts,
       signInTerminal: signInTerminal(agents.resolveLaunch, nameOf),
       log,
-    }),
-  )
+    })
   const activities = own.add(new Activities(manager))
-  own.add(new StatusBar(controller, activities))
-  const actions = conversationActions(own.add(new Diffs()))
-  const conversation = new ConversationView(
-    context.extensionUri,
-    { controller, agents, drafts, actions, log },
-    () => void catalog.ready().then(() => controller.restore()),
-  )
-  own.add(conversation.register())
-  own.add(new Attention(controller, activities, conversation))
+  const { extensionUri } = context
+  const bridge = { agents, drafts, actions: conversationActions(own.add(new Diffs())), log }
+  const { sideBar, surfaces, tabs } = placeConversations({
+    extensionUri,
+    bridge,
+    keep: keepIn(context.workspaceState),
+    createController,
+    own,
+  })
+  own.add(new StatusBar(surfaces, activities))
+  own.add(new Attention(surfaces, activities, sideBar))
   const history = own.add(
     new HistoryList({ agents, hosts, manager, records, listingOf: agent => new SessionListing(agent) }),
   )
-  const sessionActions = new SessionActions(controller, manager, history, () => conversation.reveal())
-  own.add(new HistoryView(context.extensionUri, { history, activities, actions: sessionActions, log }))
+  const actions = new SessionActions(surfaces, manager, history)
+  own.add(new HistoryView(extensionUri, { history, activities, actions, log }))
   own.add(
     registerCommands({
-      controller,
+      surfaces,
       agents,
-      view: conversation,
+      tabs,
       logs,
       traffic,
       log,
       selection: selectionAttachment,
-      pickSession: how => sessionActions.pick(how),
+      pickSession: how => actions.pick(how),
       refreshHistory: () => void history.refresh(),
       forgetMcpInputs: () => inputs.clear(),
     }),

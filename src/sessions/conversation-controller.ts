@@ -23,8 +23,8 @@ export interface ControllerParts {
   log: Logger
 }
 
-/** The last session of this window, remembered for after a reload. */
-const LAST_SESSION = 'parley.lastSession'
+/** The last session shown, remembered for after a reload. */
+export const LAST_SESSION = 'parley.lastSession'
 const NEW_KEY = 'new'
 
 /**
@@ -91,9 +91,9 @@ export class ConversationController extends Owner {
   /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
   get key(): string {
     const current = this.#current
-    if (current) return keyOf({ agentId: current.agentId, sessionId: current.session.sessionId })
+    if (current) return conversationKey({ agentId: current.agentId, sessionId: current.session.sessionId })
     const awaited = this.#under?.attempt ?? this.#restoring
-    return awaited && 'sessionId' in awaited ? keyOf(awaited) : NEW_KEY
+    return awaited && 'sessionId' in awaited ? conversationKey(awaited) : NEW_KEY
   }
   /**
    * The key under which the person wrote before the conversation on the screen had one of its own. Only a session that
@@ -133,8 +133,7 @@ export class ConversationController extends Owner {
   }
 
   /** Brings back the session of before a reload of the window, when there was one. */
-  async restore(): Promise<void> {
-    const { last } = this
+  async restore(last = this.last): Promise<void> {
     if (!last || this.#phase !== 'empty' || !this.trusted) return
     this.#restoring = last
     await this.#open(async () => {
@@ -145,6 +144,16 @@ export class ConversationController extends Owner {
     })
   }
 
+  /** Leaves the conversation; its session stays open in this window. */
+  leave(): void {
+    this.#abortUnder()
+    this.#failures.clear()
+    this.#display(undefined)
+    this.#phase = 'empty'
+    this.#parts.keep.set(LAST_SESSION, undefined)
+    this.#changed()
+  }
+
   /** Shows a session that is open in this window. */
   show(open: OpenSession): void {
     this.#abortUnder()
@@ -153,19 +162,6 @@ export class ConversationController extends Owner {
     this.#phase = 'ready'
     this.#remember(open)
     this.#changed()
-  }
-
-  /** Closes an open session; the conversation on the screen goes when it is that one's. */
-  async close(open: OpenSession): Promise<void> {
-    if (this.#current === open) {
-      this.#abortUnder()
-      this.#failures.clear()
-      this.#display(undefined)
-      this.#phase = 'empty'
-      this.#parts.keep.set(LAST_SESSION, undefined)
-      this.#changed()
-    }
-    await this.#parts.manager.close(open)
   }
 
   /**
@@ -496,7 +492,11 @@ export class ConversationController extends Owner {
   }
 }
 
-function keyOf({ agentId, sessionId }: { agentId: string; sessionId: string }): string {
+/** Names a conversation in this window; drafts are kept by it. */
+export function conversationKey({
+  agentId,
+  sessionId,
+}: Pick<SessionReference, 'agentId' | 'sessionId'>): string {
   return `${agentId}/${sessionId}`
 }
 

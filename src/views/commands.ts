@@ -3,17 +3,18 @@ import * as vscode from 'vscode'
 import { DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
-import type { ConversationController } from '../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../sessions/ports.ts'
 import type { AgentLogs } from './agent-logs.ts'
 import type { Attachment } from './bridge/conversation.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import type { ConversationTabs } from './conversation/conversation-tabs.ts'
 import { CommandId, ViewId } from './ids.ts'
 import type { ProtocolTraffic } from './protocol-traffic.ts'
 
 export interface CommandParts {
-  controller: ConversationController
+  surfaces: ConversationSurfaces
   agents: AgentDirectory
-  view: { reveal(): Promise<void>; attach(attachment: Attachment): void }
+  tabs: ConversationTabs
   logs: AgentLogs
   traffic: ProtocolTraffic
   log: Logger & { show(preserveFocus?: boolean): void }
@@ -26,7 +27,8 @@ export interface CommandParts {
 
 /** Registers every command of package.json. A command that fails says so. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { controller, agents, view, logs, traffic, log } = parts
+  const { surfaces, agents, tabs, logs, traffic, log } = parts
+  const shown = () => surfaces.active.controller
   const registered = new DisposableStore()
   const on = (id: string, run: (...args: unknown[]) => unknown) =>
     registered.add(
@@ -41,24 +43,24 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     )
 
   on(CommandId.newSession, async () => {
-    await view.reveal()
-    await controller.start()
+    await surfaces.active.reveal()
+    await shown().start()
   })
   on(CommandId.newSessionWithAgent, async (agentId?: unknown) => {
     const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents)
     if (picked === undefined) return
-    await view.reveal()
-    await controller.start(picked)
+    await surfaces.active.reveal()
+    await shown().start(picked)
   })
   on(CommandId.loadSession, () => parts.pickSession('load'))
   on(CommandId.resumeSession, () => parts.pickSession('resume'))
-  on(CommandId.cancelTurn, () => controller.cancel())
+  on(CommandId.cancelTurn, () => shown().cancel())
   on(CommandId.restartAgent, async () => {
-    await view.reveal()
-    await controller.restart()
+    await surfaces.active.reveal()
+    await shown().restart()
   })
   on(CommandId.showAgentLog, () => {
-    const agentId = controller.agentId ?? agents.defaultAgentId()
+    const agentId = shown().agentId ?? agents.defaultAgentId()
     if (agentId === undefined) log.show(true)
     else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
   })
@@ -69,12 +71,19 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       void vscode.window.showInformationMessage(l10n.t('Open a file in an editor first.'))
       return
     }
-    view.attach(selection)
-    await view.reveal()
+    surfaces.active.attach(selection)
+    await surfaces.active.reveal()
   })
   on(CommandId.openSettings, () =>
     vscode.commands.executeCommand('workbench.action.openSettings', '@ext:parley.parley'),
   )
+  on(CommandId.openInTab, () => {
+    const { controller } = surfaces.active
+    const { current } = controller
+    tabs.open(current)
+    // it is in one place at a time
+    if (current) controller.leave()
+  })
   on(CommandId.openHistory, () => vscode.commands.executeCommand(`${ViewId.history}.focus`))
   on(CommandId.refreshHistory, () => parts.refreshHistory())
   on(CommandId.forgetMcpInputs, async () => {

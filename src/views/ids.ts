@@ -10,6 +10,7 @@ export const CommandId = {
   showProtocolTraffic: 'parley.showProtocolTraffic',
   addSelection: 'parley.addSelection',
   openSettings: 'parley.openSettings',
+  openInTab: 'parley.openInTab',
   openHistory: 'parley.openHistory',
   refreshHistory: 'parley.refreshHistory',
   forgetMcpInputs: 'parley.forgetMcpInputs',

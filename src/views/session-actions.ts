@@ -1,25 +1,18 @@
-import type { ConversationController } from '../sessions/conversation-controller.ts'
 import type { HistoryItem, HistoryList } from '../sessions/history-list.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { pickSession } from './pick-session.ts'
 
 /** What a person can do with a session of the history; the conversation is revealed where one is shown. */
 export class SessionActions {
-  readonly #controller: ConversationController
+  readonly #surfaces: ConversationSurfaces
   readonly #manager: SessionManager
   readonly #history: HistoryList
-  readonly #reveal: () => Promise<void>
 
-  constructor(
-    controller: ConversationController,
-    manager: SessionManager,
-    history: HistoryList,
-    reveal: () => Promise<void>,
-  ) {
-    this.#controller = controller
+  constructor(surfaces: ConversationSurfaces, manager: SessionManager, history: HistoryList) {
+    this.#surfaces = surfaces
     this.#history = history
     this.#manager = manager
-    this.#reveal = reveal
   }
 
   /** Lets the person choose a session, and opens it. */
@@ -31,12 +24,16 @@ export class SessionActions {
   async act(action: 'load' | 'resume' | 'close' | 'show', item: HistoryItem): Promise<void> {
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (action === 'close') {
-      if (open) await this.#controller.close(open)
+      if (!open) return
+      this.#surfaces.showing(open)?.controller.leave()
+      await this.#manager.close(open)
       return
     }
-    await this.#reveal()
     // one that is open already is shown as it is: loading it again would only replay what is there
-    if (open) this.#controller.show(open)
-    else if (action !== 'show') await this.#controller.reopen(action, item)
+    if (open) await this.#surfaces.reveal(open)
+    else if (action !== 'show') {
+      await this.#surfaces.active.reveal()
+      await this.#surfaces.active.controller.reopen(action, item)
+    }
   }
 }

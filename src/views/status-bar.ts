@@ -2,33 +2,34 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
 import type { Activities } from '../sessions/activities.ts'
-import type { ConversationController, Phase } from '../sessions/conversation-controller.ts'
+import type { Phase } from '../sessions/conversation-controller.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { ContextKey, ViewId } from './ids.ts'
 
 /** The agent and what it is doing, in the status bar; a click leads to the conversation. */
 export class StatusBar extends Owner {
   readonly #item: vscode.StatusBarItem
-  readonly #controller: ConversationController
+  readonly #surfaces: ConversationSurfaces
   readonly #activities: Activities
   #turnRunning = false
 
-  constructor(controller: ConversationController, activities: Activities) {
+  constructor(surfaces: ConversationSurfaces, activities: Activities) {
     super()
-    this.#controller = controller
+    this.#surfaces = surfaces
     this.#activities = activities
     this.#item = this.register(
       vscode.window.createStatusBarItem('parley.status', vscode.StatusBarAlignment.Right, 100),
     )
     this.#item.name = 'Parley'
     this.#item.command = `${ViewId.conversation}.focus`
-    this.register(controller.onDidChange(() => this.#update()))
+    this.register(surfaces.onDidChange(() => this.#update()))
     this.register(activities.onDidChange(() => this.#update()))
     this.#update()
   }
 
   #update(): void {
-    const { current, phase, failures, agentName } = this.#controller
+    const { current, phase, failures, agentName } = this.#surfaces.active.controller
     const activity = current?.session.state.activity ?? 'idle'
     const running = phase === 'ready' && activity !== 'idle'
     if (running !== this.#turnRunning) {

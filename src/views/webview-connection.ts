@@ -20,16 +20,19 @@ const INVALID_PARAMS = -32602
 
 class WebviewReader extends AbstractMessageReader {
   readonly #webview: vscode.Webview
+  readonly #onMethod: (method: string) => void
 
-  constructor(webview: vscode.Webview) {
+  constructor(webview: vscode.Webview, onMethod: (method: string) => void) {
     super()
     this.#webview = webview
+    this.#onMethod = onMethod
   }
 
   listen(callback: DataCallback): Disposable {
     return this.#webview.onDidReceiveMessage((message: unknown) => {
-      if (typeof message === 'object' && message !== null && 'jsonrpc' in message)
-        callback(message as Message)
+      if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return
+      if ('method' in message) this.#onMethod(String(message.method))
+      callback(message as Message)
     })
   }
 }
@@ -57,14 +60,19 @@ export class WebviewConnection implements vscode.Disposable {
   readonly #connection: MessageConnection
   readonly #log: Logger
 
-  constructor(webview: vscode.Webview, log: Logger) {
+  /** `onMethod` hears the method of all that comes in. */
+  constructor(webview: vscode.Webview, log: Logger, onMethod: (method: string) => void = () => {}) {
     this.#log = log
-    this.#connection = createMessageConnection(new WebviewReader(webview), new WebviewWriter(webview), {
-      error: message => log.error(message),
-      warn: message => log.warn(message),
-      info: message => log.info(message),
-      log: message => log.debug(message),
-    })
+    this.#connection = createMessageConnection(
+      new WebviewReader(webview, onMethod),
+      new WebviewWriter(webview),
+      {
+        error: message => log.error(message),
+        warn: message => log.warn(message),
+        info: message => log.info(message),
+        log: message => log.debug(message),
+      },
+    )
     this.#connection.onUnhandledNotification(message =>
       log.warn(`Unknown message from a view: ${message.method}`),
     )

@@ -1,20 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import * as vscode from 'vscode'
 
-/** What the page needs besides its script: which view it is and how texts are said. */
 export interface WebviewPage {
   /** the bundle's name in `dist/webview/` */
   name: 'conversation' | 'history'
   title: string
-  /** English text → translation; empty in English */
-  l10n: Record<string, string>
+}
+
+/** Fills a webview with a page. Handlers of its messages are registered before. */
+export function openPage(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPage): void {
+  webview.options = {
+    enableScripts: true,
+    localResourceRoots: [vscode.Uri.joinPath(extensionUri, 'dist', 'webview')],
+  }
+  webview.html = webviewHtml(webview, extensionUri, page)
 }
 
 /**
  * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's own bundle (lazy chunks),
  * styles come only from the bundle, images may be inlined by an agent (`data:`), nothing is loaded from the network.
  */
-export function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPage): string {
+function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPage): string {
   const nonce = randomBytes(16).toString('base64')
   const asset = (file: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
@@ -39,7 +45,7 @@ export function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, p
 </head>
 <body data-view="${page.name}">
 <div id="root"></div>
-<script type="application/json" id="l10n" nonce="${nonce}">${jsonForHtml(page.l10n)}</script>
+<script type="application/json" id="l10n" nonce="${nonce}">${jsonForHtml(stringsOf(vscode.l10n.bundle))}</script>
 <script type="module" nonce="${nonce}" src="${escapeHtml(asset(`${page.name}.js`))}"></script>
 </body>
 </html>`
@@ -52,4 +58,15 @@ function escapeHtml(text: string): string {
 /** JSON that cannot end the script element it stands in. */
 function jsonForHtml(value: unknown): string {
   return JSON.stringify(value).replace(/</g, '\\u003c')
+}
+
+/** English text → translation, empty in English. VS Code's bundle may carry comments beside a message. */
+function stringsOf(bundle: Record<string, unknown> | undefined): Record<string, string> {
+  const strings: Record<string, string> = {}
+  for (const [key, value] of Object.entries(bundle ?? {})) {
+    if (typeof value === 'string') strings[key] = value
+    else if (typeof value === 'object' && value !== null && 'message' in value)
+      strings[key] = String(value.message)
+  }
+  return strings
 }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory, Drafts } from '../../sessions/ports.ts'
@@ -33,6 +34,9 @@ export interface ConversationBridgeParts {
   log: Logger
 }
 
+/** What a webview sends by itself. */
+const UNASKED = new Set([bridge.Ready.method, bridge.FetchEntries.method])
+
 /** Connects one webview with one conversation, for as long as the webview lives. */
 export class ConversationBridge extends Owner {
   readonly #parts: ConversationBridgeParts
@@ -41,12 +45,20 @@ export class ConversationBridge extends Owner {
   #pendingAttachments: bridge.Attachment[] = []
   #focusWanted = false
   #ready = false
+  readonly #use = this.register(new Emitter<void>())
+
+  /** The person does something in the webview. */
+  readonly onDidUse = this.#use.event
 
   constructor(webview: vscode.Webview, parts: ConversationBridgeParts) {
     super()
     this.#parts = parts
     const { controller } = parts
-    this.#connection = this.register(new WebviewConnection(webview, parts.log))
+    this.#connection = this.register(
+      new WebviewConnection(webview, parts.log, method => {
+        if (!UNASKED.has(method)) this.#use.fire()
+      }),
+    )
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,

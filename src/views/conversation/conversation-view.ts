@@ -2,24 +2,33 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Attachment } from '../bridge/conversation.ts'
 import { ViewId } from '../ids.ts'
-import { webviewHtml } from '../webview-html.ts'
+import { openPage } from '../webview-html.ts'
 import { ConversationBridge, type ConversationBridgeParts } from './conversation-bridge.ts'
+import type { ConversationSurface } from './conversation-surface.ts'
+
+export interface ConversationViewEvents {
+  /** The person sees the view for the first time in this window. */
+  onFirstShown: () => void
+  /** The person turns to this view. */
+  onUse: () => void
+}
 
 /** The Conversation view of the side bar: makes the page when VS Code shows it and ends with it. */
-export class ConversationView implements vscode.WebviewViewProvider {
+export class ConversationView implements ConversationSurface, vscode.WebviewViewProvider {
+  readonly controller: ConversationBridgeParts['controller']
   readonly #extensionUri: vscode.Uri
   readonly #parts: ConversationBridgeParts
-  readonly #onFirstShown: () => void
+  readonly #events: ConversationViewEvents
   #view: vscode.WebviewView | undefined
   #bridge: ConversationBridge | undefined
   #waitingCount = 0
   #waiting: Array<(bridge: ConversationBridge) => void> = []
 
-  /** `onFirstShown`: the person sees the view for the first time in this window. */
-  constructor(extensionUri: vscode.Uri, parts: ConversationBridgeParts, onFirstShown: () => void) {
+  constructor(extensionUri: vscode.Uri, parts: ConversationBridgeParts, events: ConversationViewEvents) {
+    this.controller = parts.controller
     this.#extensionUri = extensionUri
     this.#parts = parts
-    this.#onFirstShown = onFirstShown
+    this.#events = events
   }
 
   register(): vscode.Disposable {
@@ -35,17 +44,10 @@ export class ConversationView implements vscode.WebviewViewProvider {
   resolveWebviewView(view: vscode.WebviewView): void {
     const first = this.#view === undefined
     this.#view = view
-    view.webview.options = {
-      enableScripts: true,
-      localResourceRoots: [vscode.Uri.joinPath(this.#extensionUri, 'dist', 'webview')],
-    }
     const bridge = new ConversationBridge(view.webview, this.#parts)
     this.#bridge = bridge
-    view.webview.html = webviewHtml(view.webview, this.#extensionUri, {
-      name: 'conversation',
-      title: 'Parley',
-      l10n: stringsOf(vscode.l10n.bundle),
-    })
+    bridge.onDidUse(this.#events.onUse)
+    openPage(view.webview, this.#extensionUri, { name: 'conversation', title: 'Parley' })
     const visibility = view.onDidChangeVisibility(() => bridge.setVisible(view.visible))
     view.onDidDispose(() => {
       visibility.dispose()
@@ -54,7 +56,7 @@ export class ConversationView implements vscode.WebviewViewProvider {
     })
     this.setWaiting(this.#waitingCount)
     for (const task of this.#waiting.splice(0)) task(bridge)
-    if (first) this.#onFirstShown()
+    if (first) this.#events.onFirstShown()
   }
 
   /** How many sessions wait for the person, as a badge at the view's icon. */
@@ -65,8 +67,8 @@ export class ConversationView implements vscode.WebviewViewProvider {
       count > 0 ? { value: count, tooltip: l10n.t('{0} waiting for your answer', count) } : undefined
   }
 
-  /** Shows the view, and puts the cursor into the composer. */
   async reveal(): Promise<void> {
+    this.#events.onUse()
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
     this.#withBridge(bridge => bridge.focusComposer())
   }
@@ -79,15 +81,4 @@ export class ConversationView implements vscode.WebviewViewProvider {
     if (this.#bridge) task(this.#bridge)
     else this.#waiting.push(task)
   }
-}
-
-/** VS Code's bundle may carry comments beside a message. */
-export function stringsOf(bundle: Record<string, unknown> | undefined): Record<string, string> {
-  const strings: Record<string, string> = {}
-  for (const [key, value] of Object.entries(bundle ?? {})) {
-    if (typeof value === 'string') strings[key] = value
-    else if (typeof value === 'object' && value !== null && 'message' in value)
-      strings[key] = String(value.message)
-  }
-  return strings
 }

@@ -9,11 +9,10 @@ import type { Activities } from '../../sessions/activities.ts'
 import type { HistoryList } from '../../sessions/history-list.ts'
 import * as bridge from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
-import { stringsOf } from '../conversation/conversation-view.ts'
 import { CommandId, ViewId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { WebviewConnection } from '../webview-connection.ts'
-import { webviewHtml } from '../webview-html.ts'
+import { openPage } from '../webview-html.ts'
 import { type HistorySurroundings, historyState } from './rows.ts'
 
 export interface HistoryViewParts {
@@ -45,10 +44,6 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.#view = view
-    view.webview.options = {
-      enableScripts: true,
-      localResourceRoots: [vscode.Uri.joinPath(this.#extensionUri, 'dist', 'webview')],
-    }
     const connection = new WebviewConnection(view.webview, this.#parts.log)
     this.#connection = connection
     const { history, actions } = this.#parts
@@ -71,11 +66,7 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
       if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
     })
     connection.listen()
-    view.webview.html = webviewHtml(view.webview, this.#extensionUri, {
-      name: 'history',
-      title: l10n.t('History'),
-      l10n: stringsOf(vscode.l10n.bundle),
-    })
+    openPage(view.webview, this.#extensionUri, { name: 'history', title: l10n.t('History') })
     const visibility = view.onDidChangeVisibility(() => {
       if (!view.visible) return
       void history.refresh()

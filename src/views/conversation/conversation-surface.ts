@@ -1,0 +1,80 @@
+import type { Disposable } from '../../common/disposable.ts'
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { OpenSession } from '../../sessions/session-manager.ts'
+import type { Attachment } from '../bridge/conversation.ts'
+
+/** A place where a conversation is shown: the view of the side bar, or an editor tab. */
+export interface ConversationSurface {
+  readonly controller: ConversationController
+  readonly isVisible: boolean
+  /** Shows it, and puts the cursor into the composer. */
+  reveal(): Promise<void>
+  /** Adds context to its composer. */
+  attach(attachment: Attachment): void
+}
+
+/** The places that show conversations, and the one that the person works in: commands are for that one. */
+export class ConversationSurfaces extends Owner {
+  readonly #sideBar: ConversationSurface
+  readonly #tabs = new Map<ConversationSurface, Disposable>()
+  readonly #change = this.register(new Emitter<void>())
+  #active: ConversationSurface
+
+  /** Another one is active, or what the active one shows changed. */
+  readonly onDidChange = this.#change.event
+
+  constructor(sideBar: ConversationSurface) {
+    super()
+    this.#sideBar = sideBar
+    this.#active = sideBar
+    this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
+  }
+
+  get active(): ConversationSurface {
+    return this.#active
+  }
+
+  activate(surface: ConversationSurface): void {
+    if (this.#active === surface) return
+    this.#active = surface
+    this.#change.fire()
+  }
+
+  add(tab: ConversationSurface): void {
+    this.#tabs.set(
+      tab,
+      tab.controller.onDidChange(() => this.#change.fire()),
+    )
+    this.activate(tab)
+  }
+
+  remove(tab: ConversationSurface): void {
+    this.#tabs.get(tab)?.dispose()
+    this.#tabs.delete(tab)
+    if (this.#active === tab) this.activate(this.#sideBar)
+  }
+
+  /** The place that shows the session, if one does. */
+  showing(open: OpenSession): ConversationSurface | undefined {
+    return this.#all().find(surface => surface.controller.current === open)
+  }
+
+  /** Leads the person to the session: to where it is shown, else it is shown in the side bar. */
+  async reveal(open: OpenSession): Promise<void> {
+    const surface = this.showing(open) ?? this.#sideBar
+    if (surface.controller.current !== open) surface.controller.show(open)
+    await surface.reveal()
+  }
+
+  override dispose(): void {
+    for (const following of this.#tabs.values()) following.dispose()
+    this.#tabs.clear()
+    super.dispose()
+  }
+
+  #all(): ConversationSurface[] {
+    return [this.#sideBar, ...this.#tabs.keys()]
+  }
+}

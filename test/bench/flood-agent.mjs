@@ -1,8 +1,10 @@
-// An agent that answers `initialize` and `session/new`, and a prompt with as many updates as its argument says.
+// An agent that answers `initialize` and `session/new`, and a prompt with as many updates as its first argument says,
+// in the version of the protocol that its second argument says.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const count = Number(process.argv[2])
+const version = Number(process.argv[3] ?? 1)
 const SESSION = 'session-1'
 
 const send = message => writeAll(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`))
@@ -19,10 +21,12 @@ function writeAll(buffer) {
 
 /** In eight of ten updates a piece of text of 24 characters, else a thought or news of a tool call. */
 function update(i) {
+  const messageId = version === 2 ? { messageId: `message-${Math.floor(i / 100)}-${i % 10 === 3}` } : {}
   switch (i % 10) {
     case 3:
       return {
         sessionUpdate: 'agent_thought_chunk',
+        ...messageId,
         content: { type: 'text', text: `thinking about step ${i % 1000}` },
       }
     case 7:
@@ -36,6 +40,7 @@ function update(i) {
     default:
       return {
         sessionUpdate: 'agent_message_chunk',
+        ...messageId,
         content: { type: 'text', text: 'twenty-four characters, ' },
       }
   }
@@ -56,18 +61,20 @@ function makePieces() {
   return pieces
 }
 
+const INFO = { name: 'flood', version: '1.0.0' }
+const INITIALIZED = {
+  1: { protocolVersion: 1, agentCapabilities: {}, agentInfo: INFO },
+  2: { protocolVersion: 2, capabilities: { session: {} }, info: INFO },
+}
+
 const pieces = makePieces()
 
 createInterface({ input: process.stdin }).on('line', line => {
   const { id, method } = JSON.parse(line)
-  if (method === 'initialize') {
-    send({
-      id,
-      result: { protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: 'flood', version: '1.0.0' } },
-    })
-  } else if (method === 'session/new') send({ id, result: { sessionId: SESSION } })
+  if (method === 'initialize') send({ id, result: INITIALIZED[version] })
+  else if (method === 'session/new') send({ id, result: { sessionId: SESSION } })
   else if (method === 'session/prompt') {
     for (const piece of pieces) writeAll(piece)
-    send({ id, result: { stopReason: 'end_turn' } })
+    send({ id, result: version === 2 ? { messageId: 'prompt' } : { stopReason: 'end_turn' } })
   }
 })

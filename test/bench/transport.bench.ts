@@ -1,11 +1,12 @@
 /**
- * How many updates a second come from an agent's process into the model, beside the official SDK's client connection
- * (which validates, too) and bare `JSON.parse`, all on the same stream in the same run.
+ * How many updates a second come from an agent's process into the model, in v1 and in v2, beside the official SDK's
+ * client connection for that version (which validates, too) and bare `JSON.parse`, all on the same stream in one run.
  */
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { client, ndJsonStream } from '@agentclientprotocol/sdk'
+import { client as clientV2, ndJsonStream as streamV2 } from '@agentclientprotocol/sdk/experimental/v2'
 import type { AgentClient } from '../../src/acp/agent.ts'
 import { startAgent } from '../../src/acp/start-agent.ts'
 import { LineSplitter } from '../../src/acp/transport/line-splitter.ts'
@@ -20,6 +21,8 @@ const TARGET = 2
 const AGENT = path.join(process.env.PARLEY_BENCH_FOLDER ?? import.meta.dirname, 'flood-agent.mjs')
 const CLIENT_INFO = { name: 'parley-bench', title: 'Parley benchmark', version: '0.0.0' }
 
+type Version = 1 | 2
+
 interface Result {
   updates: number
   /** from the prompt to its answer */
@@ -33,7 +36,12 @@ class Clock {
   readonly #tenth = Math.floor(UPDATES / 10)
   readonly #marks: number[] = []
   #start = 0
+  #done: () => void = () => {}
   updates = 0
+  /** All updates have come: the SDK's connection lets an answer overtake those before it. */
+  readonly done = new Promise<void>(resolve => {
+    this.#done = resolve
+  })
 
   start(): void {
     this.#start = performance.now()
@@ -42,6 +50,7 @@ class Clock {
   tick(): void {
     if (this.updates === 0) this.#marks.push(performance.now())
     if (++this.updates % this.#tenth === 0) this.#marks.push(performance.now())
+    if (this.updates === UPDATES) this.#done()
   }
 
   stop(): Result {
@@ -59,17 +68,23 @@ const nothingAsked = new Proxy({} as AgentClient, {
   get: (_, name) => () => Promise.reject(new Error(`the agent asked for ${String(name)}`)),
 })
 
-async function ours(reducing: boolean): Promise<Result> {
+async function ours(version: Version, reducing: boolean): Promise<Result> {
   const clock = new Clock()
   const agent = await startAgent(
     {
       command: process.execPath,
-      args: [AGENT, String(UPDATES)],
+      args: [AGENT, String(UPDATES), String(version)],
       env: { ...process.env } as Record<string, string>,
       cwd: process.cwd(),
     },
     nothingAsked,
-    { clientInfo: CLIENT_INFO, initializeTimeoutMs: 30_000, maxFrameBytes: 64 << 20, log: silentLogger },
+    {
+      clientInfo: CLIENT_INFO,
+      initializeTimeoutMs: 30_000,
+      maxFrameBytes: 64 << 20,
+      log: silentLogger,
+      protocol: version === 2 ? 'latest' : 'stable',
+    },
   )
   const state = createSessionState()
   agent.onUpdate(({ update }) => {
@@ -82,15 +97,22 @@ async function ours(reducing: boolean): Promise<Result> {
     mcpServers: [],
   })
   clock.start()
-  await agent.prompt(sessionId, [{ type: 'text', text: 'go' }])
+  await agent.prompt(sessionId, PROMPT)
   const result = clock.stop()
   agent.dispose()
   return result
 }
 
-async function sdk(): Promise<Result> {
+function spawnAgent(version: Version) {
+  const args = [AGENT, String(UPDATES), String(version)]
+  return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+}
+
+const PROMPT = [{ type: 'text' as const, text: 'go' }]
+
+async function sdkV1(): Promise<Result> {
   const clock = new Clock()
-  const child = spawn(process.execPath, [AGENT, String(UPDATES)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawnAgent(1)
   const stream = ndJsonStream(
     Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
     Readable.toWeb(child.stdout) as unknown as ReadableStream<Uint8Array>,
@@ -105,16 +127,38 @@ async function sdk(): Promise<Result> {
       })
       const { sessionId } = await context.request('session/new', { cwd: process.cwd(), mcpServers: [] })
       clock.start()
-      await context.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'go' }] })
+      await context.request('session/prompt', { sessionId, prompt: PROMPT })
+      await clock.done
       return clock.stop()
     })
   child.kill()
   return result
 }
 
-async function bare(): Promise<Result> {
+async function sdkV2(): Promise<Result> {
   const clock = new Clock()
-  const child = spawn(process.execPath, [AGENT, String(UPDATES)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawnAgent(2)
+  const stream = streamV2(
+    Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+    Readable.toWeb(child.stdout) as unknown as ReadableStream<Uint8Array>,
+  )
+  const result = await clientV2()
+    .onNotification('session/update', () => clock.tick())
+    .connectWith(stream, async context => {
+      await context.request('initialize', { protocolVersion: 2, capabilities: {}, info: CLIENT_INFO })
+      const { sessionId } = await context.request('session/new', { cwd: process.cwd() })
+      clock.start()
+      await context.request('session/prompt', { sessionId, prompt: PROMPT })
+      await clock.done
+      return clock.stop()
+    })
+  child.kill()
+  return result
+}
+
+async function bare(version: Version): Promise<Result> {
+  const clock = new Clock()
+  const child = spawnAgent(version)
   const lines = new LineSplitter(64 << 20)
   const send = (id: number, method: string) =>
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: {} })}\n`)
@@ -141,10 +185,14 @@ async function bare(): Promise<Result> {
 }
 
 const RUNNERS = {
-  'bare JSON.parse': bare,
-  'official SDK': sdk,
-  'Parley, to the model': () => ours(false),
-  'Parley, reduced': () => ours(true),
+  'v1 bare JSON.parse': () => bare(1),
+  'v1 official SDK': sdkV1,
+  'v1 Parley, to the model': () => ours(1, false),
+  'v1 Parley, reduced': () => ours(1, true),
+  'v2 bare JSON.parse': () => bare(2),
+  'v2 official SDK': sdkV2,
+  'v2 Parley, to the model': () => ours(2, false),
+  'v2 Parley, reduced': () => ours(2, true),
 }
 type Name = keyof typeof RUNNERS
 
@@ -166,18 +214,22 @@ const perUpdate = (name: Name, tenth: number): number =>
 
 console.log(`${UPDATES} updates from a child process, median of ${ROUNDS} rounds`)
 for (const name of results.keys()) {
+  const version = name.startsWith('v2') ? 'v2' : 'v1'
   console.log(
     [
       name.padEnd(24),
       `${Math.round(rate(name)).toLocaleString('en').padStart(9)} updates/s`,
-      `${(rate(name) / rate('official SDK')).toFixed(2).padStart(6)} × SDK`,
-      `${(rate(name) / rate('bare JSON.parse')).toFixed(2).padStart(6)} × JSON.parse`,
+      `${(rate(name) / rate(`${version} official SDK`)).toFixed(2).padStart(6)} × SDK`,
+      `${(rate(name) / rate(`${version} bare JSON.parse`)).toFixed(2).padStart(6)} × JSON.parse`,
       `µs an update: ${perUpdate(name, 0).toFixed(2)} in the first tenth, ${perUpdate(name, -1).toFixed(2)} in the last`,
     ].join('  '),
   )
 }
-const ratio = rate('Parley, reduced') / rate('official SDK')
-if (ratio < TARGET) {
-  console.error(`Parley reaches ${ratio.toFixed(2)} times the SDK's rate; the target is ${TARGET}.`)
+for (const version of ['v1', 'v2'] as const) {
+  const ratio = rate(`${version} Parley, reduced`) / rate(`${version} official SDK`)
+  if (ratio >= TARGET) continue
+  console.error(
+    `In ${version} Parley reaches ${ratio.toFixed(2)} times the SDK's rate; the target is ${TARGET}.`,
+  )
   process.exitCode = 1
 }

@@ -16,8 +16,8 @@ export function setupToWire<Server>(
   for (const folder of [cwd, ...additionalDirectories]) {
     if (!path.isAbsolute(folder)) throw new NotSupportedError(`${folder} is not an absolute path.`)
   }
-  const prompted =
-    systemPrompt && can.systemPrompt && (systemPrompt.mode === 'append' || can.systemPrompt.override)
+  const takes = can.systemPrompt && (systemPrompt?.mode === 'append' || can.systemPrompt.override)
+  const prompted = takes && systemPrompt && systemPrompt.content.length > 0
   return {
     cwd,
     mcpServers: setup.mcpServers.filter(server => can.mcp[server.type]).map(serverToWire),

@@ -30,6 +30,7 @@ import { conversationActions } from './views/conversation/conversation-actions.t
 import { placeConversations } from './views/conversation/place-conversations.ts'
 import { HistoryView } from './views/history/history-view.ts'
 import { KeptDrafts, keepIn } from './views/kept-state.ts'
+import { NativePrompts } from './views/native-elicitation.ts'
 import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { selectionAttachment } from './views/selection-attachment.ts'
 import { SessionActions } from './views/session-actions.ts'
@@ -46,7 +47,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = own.add(vscode.window.createOutputChannel('Parley', { log: true }))
   const logs = own.add(new AgentLogs())
   const traffic = own.add(new ProtocolTraffic())
-  const file = (...path: string[]) => vscode.Uri.joinPath(context.extensionUri, ...path).fsPath
+  const { extensionUri } = context
+  const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
 
   const settings = own.add(new VsCodeSettings())
   const environment = own.add(new LaunchEnvironmentSource({ log }))
@@ -56,7 +58,7 @@ export function activate(context: vscode.ExtensionContext): void {
       environment,
       trust: workspaceTrust,
       lastUsed: lastUsedAgent(context),
-      demo: demoAgent(file('dist', 'demo-agent.mjs')),
+      demo: demoAgent(bundle('demo-agent.mjs')),
       log,
     }),
   )
@@ -75,7 +77,7 @@ export function activate(context: vscode.ExtensionContext): void {
       commandEnvironment = env
     },
   })
-  const guard = own.add(createProcessGuard({ script: file('dist', 'process-guard.cjs'), log }))
+  const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
   const drafts = own.add(new KeptDrafts(context.workspaceState))
 
   const records = own.add(
@@ -103,6 +105,11 @@ export function activate(context: vscode.ExtensionContext): void {
         guard,
       },
       records,
+      activeSession: agentId => {
+        const { current } = surfaces.active.controller
+        return current?.agentId === agentId ? current.session : undefined
+      },
+      nativeElicitation: new NativePrompts(nameOf),
     }),
   )
   const createController = (keep: Keep) =>
@@ -117,7 +124,6 @@ export function activate(context: vscode.ExtensionContext): void {
       log,
     })
   const activities = own.add(new Activities(manager))
-  const { extensionUri } = context
   const bridge = { agents, drafts, actions: conversationActions(own.add(new Diffs())), log }
   const { sideBar, surfaces, tabs } = placeConversations({
     extensionUri,

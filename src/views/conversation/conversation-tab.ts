@@ -31,7 +31,11 @@ export class ConversationTab extends Owner implements ConversationSurface {
       }),
     )
     this.register(parts.controller.onDidChange(() => this.#updateTitle()))
-    panel.iconPath = vscode.Uri.joinPath(extensionUri, 'media', 'parley.svg')
+    // a tab's icon is drawn as it is, other than the one of the activity bar
+    panel.iconPath = {
+      light: vscode.Uri.joinPath(extensionUri, 'media', 'parley-light.svg'),
+      dark: vscode.Uri.joinPath(extensionUri, 'media', 'parley-dark.svg'),
+    }
     openPage(panel.webview, extensionUri, { name: 'conversation', title: 'Parley' })
     this.#updateTitle()
   }

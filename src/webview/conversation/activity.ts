@@ -1,6 +1,6 @@
 import type { Entry, SessionActivity } from '../../conversation/state.ts'
 import { t } from '../l10n.ts'
-import { titleParts } from '../tools/title.ts'
+import { type PathRoots, titleParts } from '../tools/title.ts'
 
 /** The word for what the agent does now; `code` is a command or a file, set apart. */
 export interface ActivityWord {
@@ -13,7 +13,7 @@ export function activityWord(
   activity: SessionActivity,
   last: Entry | undefined,
   waiting: number,
-  cwd: string | undefined,
+  roots: PathRoots | undefined,
 ): ActivityWord {
   if (activity === 'requires_action' || waiting > 0) return { text: t('Waiting for you') }
   if (last?.kind === 'message' && last.role === 'thought' && last.endedAt === undefined)
@@ -21,7 +21,7 @@ export function activityWord(
   if (last?.kind === 'message' && last.role === 'agent') return { text: t('Writing') }
   if (last?.kind === 'compaction' && last.status === 'in_progress') return { text: t('Compacting') }
   if (last?.kind === 'tool_call' && (last.status === 'in_progress' || last.status === 'pending')) {
-    const title = titleParts(last.title, cwd)
+    const title = titleParts(last.title, roots)
     switch (last.toolKind) {
       case 'execute':
         return { text: t('Running'), code: title.full }

@@ -10,7 +10,7 @@ export function WorkingLine() {
   if (!head || head.activity === 'idle' || head.phase !== 'ready') return null
   const waiting = store.waiting.value.length
   const last = store.last.value?.entry.value
-  const word = activityWord(head.activity, last, waiting, head.roots?.cwd)
+  const word = activityWord(head.activity, last, waiting, head.roots)
   const isWaiting = head.activity === 'requires_action' || waiting > 0
   return (
     <div class={`working${isWaiting ? ' waiting' : ''}`}>

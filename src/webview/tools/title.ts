@@ -1,3 +1,8 @@
+import type { RootsNote } from '../../views/bridge/conversation.ts'
+
+/** The folders that paths are said relative to. */
+export type PathRoots = Pick<RootsNote, 'cwd' | 'additional'>
+
 /** A tool call's title, cut where an ellipsis does the least harm: `tail` stays visible, `head` gives way. */
 export interface TitleParts {
   head: string
@@ -16,12 +21,12 @@ const pathInText =
  * Splits a title so that the name of the file it is about survives: `Edit src/a/` + `parser.ts`. Paths under the session's
  * directory are said relative to it; backticks around code are taken away.
  */
-export function titleParts(title: string, cwd: string | undefined): TitleParts {
+export function titleParts(title: string, roots: PathRoots | undefined): TitleParts {
   let text = title.replace(/\s+/g, ' ').trim()
   const code = /^`[^`]+`$/.test(text)
   if (code) text = text.slice(1, -1)
   else text = text.replace(/`([^`]+)`/g, '$1')
-  text = text.replace(pathInText, path => relativePath(path, cwd))
+  text = text.replace(pathInText, path => relativePath(path, roots))
   const last = [...text.matchAll(pathInText)].at(-1)
   if (!last) return { head: '', tail: text, code, full: text }
   const end = last.index + last[0].length
@@ -32,15 +37,26 @@ export function titleParts(title: string, cwd: string | undefined): TitleParts {
   return { head: text.slice(0, cut), tail: text.slice(cut), code, full: text }
 }
 
-/** The path as seen from `cwd`, when it is inside; with the separators it came with. */
-export function relativePath(path: string, cwd: string | undefined): string {
+/** The path as seen from the session's roots: relative to `cwd`, or with another root's name before it. */
+export function relativePath(path: string, roots: PathRoots | undefined): string {
   const plain = path.replace(/^file:\/\//, '')
-  if (!cwd) return plain
-  const root = cwd.replace(/[\\/]+$/, '')
-  if (root === '' || plain.length <= root.length + 1) return plain
+  if (!roots) return plain
+  const inside = within(plain, roots.cwd)
+  if (inside !== undefined) return inside
+  for (const { path: root, label } of roots.additional) {
+    const rest = within(plain, root)
+    if (rest !== undefined) return `${label}${plain[plain.length - rest.length - 1]}${rest}`
+  }
+  return plain
+}
+
+/** What of the path lies below the folder, with the separators it came with. */
+function within(path: string, folder: string): string | undefined {
+  const root = folder.replace(/[\\/]+$/, '')
+  if (root === '' || path.length <= root.length + 1) return undefined
   const windows = /^[A-Za-z]:/.test(root)
-  const starts = windows ? plain.toLowerCase().startsWith(root.toLowerCase()) : plain.startsWith(root)
-  return starts && /[\\/]/.test(plain[root.length]!) ? plain.slice(root.length + 1) : plain
+  const starts = windows ? path.toLowerCase().startsWith(root.toLowerCase()) : path.startsWith(root)
+  return starts && /[\\/]/.test(path[root.length]!) ? path.slice(root.length + 1) : undefined
 }
 
 /** The last part of a path. */

@@ -124,12 +124,12 @@ function Subject({ entry, tool, slot }: SubjectProps) {
       {command !== undefined && <PlainCode text={command} wrap whole />}
       {command !== undefined && place && (
         <div class="quiet permission-place" title={place}>
-          {t('in {0}', place === roots?.cwd ? roots.cwdLabel : relativePath(place, roots?.cwd))}
+          {t('in {0}', place === roots?.cwd ? roots.cwdLabel : relativePath(place, roots))}
         </div>
       )}
       {command === undefined && tool && tool.title.trim() !== '' && (
         <div class="permission-tool">
-          <ToolTitle title={tool.title} cwd={roots?.cwd} />
+          <ToolTitle title={tool.title} roots={roots} />
         </div>
       )}
       {tool &&
@@ -188,7 +188,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         <span class="line-aside">
           <ToolTitle
             title={about ?? tool?.title ?? entry.title}
-            cwd={app.store.head.value?.roots?.cwd}
+            roots={app.store.head.value?.roots}
             code={about !== undefined}
           />
         </span>

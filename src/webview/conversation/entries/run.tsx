@@ -29,7 +29,7 @@ export function Run({ slots }: { slots: readonly EntrySlot[] }) {
       <span class="line-text">{runSummary(entries.map(entry => entry.toolKind))}</span>
       {active && !open && (
         <span class="line-aside">
-          <ToolTitle title={active.title} cwd={app.store.head.value?.roots?.cwd} />
+          <ToolTitle title={active.title} roots={app.store.head.value?.roots} />
         </span>
       )}
     </Line>

@@ -24,7 +24,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as ToolCallEntry
   const open = slot.open.value
-  const cwd = app.store.head.value?.roots?.cwd
+  const roots = app.store.head.value?.roots
   const title = entry.title || entry.toolName || kindName(entry.toolKind)
   return (
     <div class="work" data-status={entry.status}>
@@ -36,7 +36,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
         onToggle={() => app.toggle(slot)}
         end={<ToolEnd entry={entry} />}
       >
-        <ToolTitle title={title} cwd={cwd} code={entry.toolKind === 'execute'} />
+        <ToolTitle title={title} roots={roots} code={entry.toolKind === 'execute'} />
       </Line>
       {open && <ToolBody slot={slot} entry={entry} />}
     </div>
@@ -176,11 +176,13 @@ interface ChangeProps {
 
 function Change({ slot, change, patch, content, position }: ChangeProps) {
   const { host, store } = useApp()
-  const cwd = store.head.value?.roots?.cwd
+  const roots = store.head.value?.roots
   const diff = diffOf(change, patch)
-  const path = relativePath(change.path, cwd)
+  const path = relativePath(change.path, roots)
   const name =
-    change.oldPath && change.oldPath !== change.path ? `${relativePath(change.oldPath, cwd)} → ${path}` : path
+    change.oldPath && change.oldPath !== change.path
+      ? `${relativePath(change.oldPath, roots)} → ${path}`
+      : path
   return (
     <div class="change">
       <div class="change-head">
@@ -190,7 +192,7 @@ function Change({ slot, change, patch, content, position }: ChangeProps) {
           title={change.path}
           onClick={() => host.openFile(change.path, diff?.hunks[0]?.start)}
         >
-          <ToolTitle title={name} cwd={undefined} />
+          <ToolTitle title={name} roots={undefined} />
         </button>
         {operationName(change) && <span class="quiet">{operationName(change)}</span>}
         {diff && <DiffCounts added={diff.added} removed={diff.removed} />}
@@ -223,7 +225,7 @@ function operationName(change: FileChange): string {
 
 function Locations({ locations }: { locations: readonly ToolCallLocation[] }) {
   const { host, store } = useApp()
-  const cwd = store.head.value?.roots?.cwd
+  const roots = store.head.value?.roots
   if (locations.length === 0) return null
   return (
     <div class="chips">
@@ -237,7 +239,7 @@ function Locations({ locations }: { locations: readonly ToolCallLocation[] }) {
         >
           <Icon name="go-to-file" />
           <span class="chip-label">
-            {relativePath(path, cwd)}
+            {relativePath(path, roots)}
             {line ? `:${line}` : ''}
           </span>
         </button>

@@ -5,7 +5,8 @@ import { runSummary } from '../../../../src/webview/tools/kind.ts'
 import { message, toolCall } from './entries.ts'
 
 describe('what the agent does, in a word', () => {
-  const word = (last: Parameters<typeof activityWord>[1]) => activityWord('running', last, 0, '/p')
+  const word = (last: Parameters<typeof activityWord>[1]) =>
+    activityWord('running', last, 0, { cwd: '/p', additional: [] })
 
   it('comes from the last thing it said', () => {
     assert.deepEqual(word(message('t', 'thought', 'Hm')), { text: 'Thinking' })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { baseName, relativePath, titleParts } from '../../../../src/webview/tools/title.ts'
 
-const cwd = '/home/ann/project'
+const roots = { cwd: '/home/ann/project', additional: [{ path: '/home/ann/web', label: 'web' }] }
 const parts = (title: string) => {
-  const { head, tail, code } = titleParts(title, cwd)
+  const { head, tail, code } = titleParts(title, roots)
   return code ? ['code', head, tail] : [head, tail]
 }
 
@@ -13,7 +13,7 @@ describe('tool titles', () => {
     assert.deepEqual(parts('Read src/a.ts (1 - 20)'), ['Read src/', 'a.ts (1 - 20)'])
     assert.deepEqual(parts('Move src/a.ts to lib/b.ts'), ['Move src/a.ts to lib/', 'b.ts'])
     assert.deepEqual(parts('/etc/hosts'), ['/etc/', 'hosts'])
-    assert.deepEqual(titleParts('Read C:\\Work\\p\\src\\a.ts', 'c:\\work\\p'), {
+    assert.deepEqual(titleParts('Read C:\\Work\\p\\src\\a.ts', { cwd: 'c:\\work\\p', additional: [] }), {
       head: 'Read src\\',
       tail: 'a.ts',
       code: false,
@@ -38,11 +38,13 @@ describe('tool titles', () => {
   })
 
   it('say only paths inside of the directory relative to it', () => {
-    assert.equal(relativePath('/home/ann/project/a', cwd), 'a')
-    assert.equal(relativePath('/home/ann/projects/a', cwd), '/home/ann/projects/a')
-    assert.equal(relativePath('/home/ann/project', cwd), '/home/ann/project')
-    assert.equal(relativePath('file:///home/ann/project/a', cwd), 'a')
-    assert.equal(relativePath('/a', '/'), '/a')
+    assert.equal(relativePath('/home/ann/project/a', roots), 'a')
+    assert.equal(relativePath('/home/ann/projects/a', roots), '/home/ann/projects/a')
+    assert.equal(relativePath('/home/ann/project', roots), '/home/ann/project')
+    assert.equal(relativePath('file:///home/ann/project/a', roots), 'a')
+    assert.equal(relativePath('/home/ann/web/a/b', roots), 'web/a/b')
+    assert.equal(relativePath('/home/ann/website/a', roots), '/home/ann/website/a')
+    assert.equal(relativePath('/a', { cwd: '/', additional: [] }), '/a')
     assert.equal(baseName('/a/b/'), 'b')
     assert.equal(baseName('a\\b.ts'), 'b.ts')
   })

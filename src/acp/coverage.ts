@@ -2,6 +2,14 @@
  * The table of the protocol: every method, update, capability and kind of content that the official schemas have,
  * released (`stable`) or not, with the file that handles it and the test that shows it. A test fails when a schema has
  * one that is not here, when a row is of no schema, or when a file or a test does not speak of it. No code imports it.
+ *
+ * Where the schemas leave room, or differ from what was documented before:
+ * - Content loses its `annotations` and `icons`; nothing shows them. `_meta` is read where a convention is known.
+ * - v2 has no batches; an agent that sends one is understood all the same, message by message.
+ * - An early draft of v2 named the agent in `agentInfo`, had `session/load` behind `session.load`, `auth.logout`, and
+ *   answered a prompt at the end of its turn. An agent that names itself in `agentInfo` alone is spoken to so.
+ * - In v2 an elicitation is not withdrawn with its turn: the agent withdraws it with `$/cancel_request`.
+ * - Config options, groups and ways to sign in are read under the names of either version.
  */
 
 export interface Coverage {

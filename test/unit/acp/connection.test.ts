@@ -35,7 +35,7 @@ const turn = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('Connection', () => {
   describe('requests of ours', () => {
-    it('resolve with the result and reject with the error, whatever its shape', async () => {
+    it('resolve with the result and reject with the error, whatever its shape (quirk 16)', async () => {
       const { pipe, connection } = open()
       const answers = ['a', 'b', 'c', 'd'].map(method => connection.request(method, {}))
       for (const answer of answers) answer.catch(() => {})
@@ -93,7 +93,7 @@ describe('Connection', () => {
       assert.deepEqual(pipe.sent, [])
     })
 
-    it('take an error without an id when they are the only one', async () => {
+    it('take an error without an id when they are the only one (quirk 16)', async () => {
       const { pipe, connection } = open()
       const answer = connection.request('a', {})
       await pipe.asked('a')
@@ -246,7 +246,7 @@ describe('Connection', () => {
   })
 
   describe('notifications of the agent', () => {
-    it('that are unknown are logged once for each method', async () => {
+    it('that are unknown are logged once for each method (quirk 4)', async () => {
       const { pipe, connection, log } = open()
       const known = connection.request('a', {})
       await pipe.asked('a')

@@ -12,7 +12,7 @@ import { mutated, SchemaArbitrary } from '../../support/schema-arbitrary.ts'
 import { isAsDefined } from '../../support/schema-check.ts'
 
 const SEED = Number(process.env.PARLEY_SEED ?? Date.now() % 0x7fffffff)
-const COUNT = Number(process.env.PARLEY_MESSAGES ?? 120)
+const COUNT = Number(process.env.PARLEY_MESSAGES ?? 60)
 
 const client: AgentClient = {
   requestPermission: async ({ options }) =>

@@ -48,7 +48,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: 7, signal: null })
   })
 
-  it('terminates an agent that goes on', async () => {
+  it('terminates an agent that goes on (quirk 20)', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
     )
@@ -66,7 +66,7 @@ describe('AgentProcess', () => {
     assert.deepEqual(await agent.exited, { exitCode: null, signal: 'SIGKILL' })
   })
 
-  it('ends what the agent started, and what that started', async () => {
+  it('ends what the agent started, and what that started (quirk 20)', async () => {
     const child = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.stdout.write('up')`
     const agent = await start(
       `const c = require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -41,7 +41,7 @@ describe('NdjsonReader', () => {
     assert.deepEqual(noise, [])
   })
 
-  it('reports lines that are no JSON and reads on', async () => {
+  it('reports lines that are no JSON and reads on (quirk 18)', async () => {
     const lines = [
       'Please visit https://example.com/auth?x=1',
       '\u001b[?25l\u001b[2J',
@@ -115,7 +115,7 @@ describe('NdjsonReader', () => {
     assert.ok(errors[0] instanceof LineTooLongError)
   })
 
-  it('gives the same messages and noise however the stream is cut', async () => {
+  it('gives the same messages and noise however the stream is cut (quirk 18)', async () => {
     const line = fc.oneof(
       fc.nat(1000).map(n => JSON.stringify({ ...note(n), text: 'żółć 日本 👩‍💻' })),
       fc.string({ unit: 'grapheme' }),

@@ -152,7 +152,7 @@ describe('AgentV1', () => {
       assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
     })
 
-    it('are listed page by page, with times of all shapes', async () => {
+    it('are listed page by page, with times of all shapes (quirk 22)', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const first = agent.listSessions({ cwd: '/work' })
       const asked = await pipe.asked('session/list')
@@ -205,7 +205,7 @@ describe('AgentV1', () => {
       await assert.rejects(remove, refused('other'))
     })
 
-    it('say when a sign-in is needed', async () => {
+    it('say when a sign-in is needed (quirk 16)', async () => {
       const { agent, pipe } = memoryAgent()
       const start = agent.newSession(SETUP)
       start.catch(() => {})
@@ -436,7 +436,7 @@ describe('AgentV1', () => {
   })
 
   describe('what the agent asks', () => {
-    it('of files is answered, and a missing file is an empty one', async () => {
+    it('of files is answered, and a missing file is an empty one (quirk 1)', async () => {
       const calls: unknown[] = []
       const { pipe } = memoryAgent(
         {},
@@ -622,7 +622,7 @@ describe('AgentV1', () => {
     })
   })
 
-  it('signs in, which can be given up, and out', async () => {
+  it('signs in, which can be given up, and out (quirk 23)', async () => {
     const { agent, pipe } = memoryAgent(ALL)
     const controller = new AbortController()
     const never = agent.authenticate('oauth', controller.signal)
@@ -635,7 +635,7 @@ describe('AgentV1', () => {
     await logout
   })
 
-  it('looks at the method and not at the params, and says what was malformed', async () => {
+  it('looks at the method and not at the params, and says what was malformed (quirk 4)', async () => {
     const { agent, pipe, updates, warnings } = memoryAgent()
     pipe.send(
       { ...chunk('s', 'x'), method: '_vendor/session/update' },

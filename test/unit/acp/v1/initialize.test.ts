@@ -71,7 +71,7 @@ describe('the answer to a v1 initialize', () => {
     }
   })
 
-  it('offers ways to sign in of all shapes', () => {
+  it('offers ways to sign in of all shapes (quirk 23)', () => {
     const problems: string[] = []
     const methods = readAuthMethods(
       [

@@ -188,7 +188,7 @@ describe('a v1 update', () => {
       assert.equal(problems.length, 3)
     })
 
-    it('reads diffs of new, changed and deleted files', () => {
+    it('reads diffs of new, changed and deleted files (quirk 9)', () => {
       const diffs = [
         { path: '/new', newText: 'n' },
         { path: '/new', oldText: null, newText: 'n' },
@@ -212,7 +212,7 @@ describe('a v1 update', () => {
       )
     })
 
-    it('tells of terminals that the agent keeps itself', () => {
+    it('tells of terminals that the agent keeps itself (quirk 8)', () => {
       const updates = clean(
         {
           sessionUpdate: 'tool_call',

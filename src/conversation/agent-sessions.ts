@@ -1,6 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import type { Agent, AgentExit } from '../acp/agent.ts'
 import type {
+  ElicitationOutcome,
+  ElicitationRequest,
   PermissionOutcome,
   PermissionRequest,
   SessionSetup,
@@ -26,10 +28,11 @@ export interface OpeningSession {
   opened: Promise<void>
 }
 
+/** A question of a session that is not known yet. */
 interface AskingEarly {
-  request: PermissionRequest
-  signal: AbortSignal
-  resolve: (outcome: PermissionOutcome) => void
+  sessionId: string
+  ask(session: Session): void
+  refuse(): void
 }
 
 /**
@@ -134,14 +137,25 @@ export class AgentSessions implements Disposable {
 
   /** Leads a question to its session. A session that nobody knows gets `cancelled`. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    const session = this.#sessions.get(request.sessionId)
-    if (session) return session.requestPermission(request, signal)
-    if (this.#creating === 0 || signal.aborted) return Promise.resolve({ type: 'cancelled' })
-    return new Promise(resolve => {
-      const asking: AskingEarly = { request, signal, resolve }
-      this.#early.add(asking)
-      signal.addEventListener('abort', () => this.#refuse(asking), { once: true })
-    })
+    const refused: PermissionOutcome = { type: 'cancelled' }
+    return this.#ask(request.sessionId, signal, refused, session =>
+      session.requestPermission(request, signal),
+    )
+  }
+
+  /** Leads a form or an address to the session it names; see `requestPermission`. */
+  createElicitation(
+    sessionId: string,
+    request: ElicitationRequest,
+    signal: AbortSignal,
+  ): Promise<ElicitationOutcome> {
+    const refused: ElicitationOutcome = { action: 'cancel' }
+    return this.#ask(sessionId, signal, refused, session => session.createElicitation(request, signal))
+  }
+
+  /** Only the session that asked knows the id. */
+  elicitationComplete(elicitationId: string): void {
+    for (const session of this.#sessions.values()) session.elicitationComplete(elicitationId)
   }
 
   dispose(): void {
@@ -150,6 +164,27 @@ export class AgentSessions implements Disposable {
     this.#buffer.clear()
     this.#refuseEarly()
     this.#changed.dispose()
+  }
+
+  /** A session that may become known waits for it; a question of any other is refused. */
+  #ask<Outcome>(
+    sessionId: string,
+    signal: AbortSignal,
+    refused: Outcome,
+    ask: (session: Session) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const session = this.#sessions.get(sessionId)
+    if (session) return ask(session)
+    if (this.#creating === 0 || signal.aborted) return Promise.resolve(refused)
+    return new Promise(resolve => {
+      const asking: AskingEarly = {
+        sessionId,
+        ask: known => resolve(ask(known)),
+        refuse: () => resolve(refused),
+      }
+      this.#early.add(asking)
+      signal.addEventListener('abort', () => this.#refuse(asking), { once: true })
+    })
   }
 
   #open(sessionId: string, setup: SessionSetup, phase: 'loading' | 'ready', previous?: Session): Session {
@@ -204,9 +239,9 @@ export class AgentSessions implements Disposable {
   #deliverEarly(session: Session): void {
     for (const update of this.#buffer.take(session.sessionId)) session.receive(update)
     for (const asking of [...this.#early]) {
-      if (asking.request.sessionId !== session.sessionId) continue
+      if (asking.sessionId !== session.sessionId) continue
       this.#early.delete(asking)
-      session.requestPermission(asking.request, asking.signal).then(asking.resolve)
+      asking.ask(session)
     }
   }
 
@@ -215,7 +250,7 @@ export class AgentSessions implements Disposable {
   }
 
   #refuse(asking: AskingEarly): void {
-    if (this.#early.delete(asking)) asking.resolve({ type: 'cancelled' })
+    if (this.#early.delete(asking)) asking.refuse()
   }
 
   #sessionEnded(session: Session): void {

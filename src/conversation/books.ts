@@ -13,11 +13,15 @@ export interface Books {
   /** the role a message id was last used with */
   roles: Map<string, MessageRole>
   permissions: Map<string, number>
+  elicitations: Map<string, number>
+  /** visits to an address that the agent may still tell to be done, by its id of them */
+  visits: Map<string, number>
   compactions: Map<string, number>
   openTools: Set<number>
   /** those of `openTools` whose status no agent ever told */
   untoldTools: Set<number>
   openPermissions: Set<number>
+  openElicitations: Set<number>
   openCompactions: Set<number>
   /** the message that a chunk without an id may go on with */
   openMessage?: number
@@ -55,10 +59,13 @@ export function createSessionState(): ReducingState {
       messages: new Map(),
       roles: new Map(),
       permissions: new Map(),
+      elicitations: new Map(),
+      visits: new Map(),
       compactions: new Map(),
       openTools: new Set(),
       untoldTools: new Set(),
       openPermissions: new Set(),
+      openElicitations: new Set(),
       openCompactions: new Set(),
       running: false,
       ownTurn: false,
@@ -121,8 +128,8 @@ export function stopTime(step: Step, entry: Entry | undefined): boolean {
 /** Works out what the session is doing from the books, and tells when that changed. */
 export function updateActivity(step: Step): void {
   const { state, changes } = step
-  const { running, toldAction, openPermissions } = state.books
-  const waits = toldAction || openPermissions.size > 0
+  const { running, toldAction, openPermissions, openElicitations } = state.books
+  const waits = toldAction || openPermissions.size > 0 || openElicitations.size > 0
   const activity: SessionActivity = waits ? 'requires_action' : running ? 'running' : 'idle'
   if (activity === state.activity) return
   state.activity = activity

@@ -1,6 +1,14 @@
-import type { ContentBlock, PermissionOutcome, PermissionRequest, TerminalPatch } from '../acp/model.ts'
+import type {
+  ContentBlock,
+  ElicitationOutcome,
+  ElicitationRequest,
+  PermissionOutcome,
+  PermissionRequest,
+  TerminalPatch,
+} from '../acp/model.ts'
 import { append, type ReducingState, type Step, stopTime, touch, updateActivity } from './books.ts'
 import { claimEcho, expectEcho } from './echo.ts'
+import { elicitationAnswered, elicitationAsked, visitDone } from './reduce-elicitations.ts'
 import { setOption } from './reduce-head.ts'
 import { appendMessage, beginTurn } from './reduce-messages.ts'
 import { closeCompactions } from './reduce-notes.ts'
@@ -17,6 +25,10 @@ export type LocalEvent =
   | { type: 'prompt_accepted'; messageId: string }
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest }
   | { type: 'permission_answered'; requestId: string; outcome: PermissionOutcome }
+  | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
+  | { type: 'elicitation_answered'; requestId: string; outcome: ElicitationOutcome }
+  /** What the person went to an address for is done there. */
+  | { type: 'visit_done'; elicitationId: string }
   /** The person chose an option's value (or the choice failed and is taken back). */
   | { type: 'config_option'; optionId: string; value: string | boolean }
   /** A terminal that the client runs for the agent. `truncated`: earlier output is lost. */
@@ -42,6 +54,15 @@ export function reduceLocal(state: ReducingState, event: LocalEvent, now?: numbe
       break
     case 'permission_answered':
       permissionAnswered(step, event.requestId, event.outcome)
+      break
+    case 'elicitation_asked':
+      elicitationAsked(step, event.requestId, event.request)
+      break
+    case 'elicitation_answered':
+      elicitationAnswered(step, event.requestId, event.outcome)
+      break
+    case 'visit_done':
+      visitDone(step, event.elicitationId)
       break
     case 'config_option':
       setOption(step, event.optionId, event.value)
@@ -124,7 +145,7 @@ function permissionAnswered(step: Step, requestId: string, outcome: PermissionOu
   books.openPermissions.delete(position)
   touch(step, position)
   // The agent should say that it goes on; not all do.
-  if (books.openPermissions.size === 0) books.toldAction = false
+  if (books.openPermissions.size === 0 && books.openElicitations.size === 0) books.toldAction = false
   updateActivity(step)
 }
 

@@ -1,5 +1,6 @@
 import type { AgentErrorInfo, StopReason } from '../acp/model.ts'
 import { append, endThought, type Step, stopTime, touch, updateActivity } from './books.ts'
+import { closeElicitations } from './reduce-elicitations.ts'
 import { closeToolCalls } from './reduce-tool-calls.ts'
 
 /** Foreground work goes on. A state that this version of Parley does not know is a busy one. */
@@ -66,4 +67,5 @@ export function closeOpen(step: Step, cutShort: boolean, background?: ReadonlySe
     books.openPermissions.delete(position)
     touch(step, position)
   }
+  closeElicitations(step, background)
 }

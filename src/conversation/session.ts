@@ -2,6 +2,8 @@ import * as l10n from '@vscode/l10n'
 import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
 import type {
   ContentBlock,
+  ElicitationOutcome,
+  ElicitationRequest,
   PermissionOutcome,
   PermissionRequest,
   SessionSetup,
@@ -13,7 +15,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { createSessionState, type ReducingState } from './books.ts'
 import { OptionChanges } from './option-changes.ts'
-import { PermissionDesk } from './permission-desk.ts'
+import { Questions } from './questions.ts'
 import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
 import type { Change, SessionState } from './state.ts'
@@ -60,7 +62,7 @@ export class Session implements Disposable {
   readonly #changes = new Emitter<Change[]>()
   readonly #status = new Emitter<void>()
   readonly #end = new Emitter<AgentExit | undefined>()
-  readonly #desk = new PermissionDesk()
+  readonly #questions: Questions
   readonly #optionChanges = new OptionChanges()
   readonly #turns: Turns
   readonly #now: () => number
@@ -81,6 +83,10 @@ export class Session implements Disposable {
     this.#state = options.state ?? createSessionState()
     this.#now = options.now ?? Date.now
     this.#schedule = options.schedule ?? scheduleTimer
+    this.#questions = new Questions({
+      tell: event => this.#local(event),
+      isLive: () => this.#isLive(),
+    })
     this.#turns = new Turns({
       send: content => this.#send(content),
       sendCancel: () => this.agent.cancel(this.sessionId),
@@ -175,7 +181,7 @@ export class Session implements Disposable {
   cancel(): void {
     if (!this.#isLive()) return
     if (this.#state.books.running || this.#turns.hasTurn) this.#turns.cancel()
-    for (const requestId of this.#desk.openIds) this.answerPermission(requestId, undefined)
+    this.#questions.cancelAll()
   }
 
   /** Gives up on the turn that was asked to stop and does not. Does nothing before `cancel`. */
@@ -188,9 +194,20 @@ export class Session implements Disposable {
    * and then nothing happens.
    */
   answerPermission(requestId: string, optionId: string | undefined): boolean {
-    if (!this.#desk.offers(requestId, optionId)) return false
-    this.#settle(requestId, optionId === undefined ? { type: 'cancelled' } : { type: 'selected', optionId })
-    return true
+    return this.#questions.answerPermission(requestId, optionId)
+  }
+
+  /**
+   * Answers a form, or agrees to (or refuses) an address, which the caller opens. Returns false when it does not wait
+   * (any more) or the form does not take these values, and then nothing happens.
+   */
+  answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
+    return this.#questions.answerElicitation(requestId, answer)
+  }
+
+  /** The form or address that waits under this id. */
+  elicitation(requestId: string): ElicitationRequest | undefined {
+    return this.#questions.elicitation(requestId)
   }
 
   /**
@@ -254,21 +271,18 @@ export class Session implements Disposable {
   }
 
   /** Asks the person. Resolves `cancelled` when the turn is stopped, the agent withdraws it (`signal`) or is gone. */
-  async requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    if (!this.#isLive() || signal.aborted) return { type: 'cancelled' }
-    const requestId = this.#desk.nextId()
-    const answer = this.#desk.wait(
-      requestId,
-      request.options.map(option => option.optionId),
-    )
-    const withdraw = () => this.#settle(requestId, { type: 'cancelled' })
-    signal.addEventListener('abort', withdraw, { once: true })
-    this.#local({ type: 'permission_asked', requestId, request })
-    try {
-      return await answer
-    } finally {
-      signal.removeEventListener('abort', withdraw)
-    }
+  requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    return this.#questions.askPermission(request, signal)
+  }
+
+  /** Asks the person for more than a yes or no. Resolves `cancel` as `requestPermission` does `cancelled`. */
+  createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
+    return this.#questions.askElicitation(request, signal)
+  }
+
+  /** What the person went to an address for is done there; an id that is not of this session does nothing. */
+  elicitationComplete(elicitationId: string): void {
+    if (this.#isLive()) this.#local({ type: 'visit_done', elicitationId })
   }
 
   /** Shows a terminal that the client runs for the agent. */
@@ -352,17 +366,7 @@ export class Session implements Disposable {
 
   #endWork(idle: IdleUpdate): void {
     this.#tell(reduce(this.#state, idle, this.#phase === 'loading' ? undefined : this.#now()))
-    // Questions of a turn that is over were closed with it.
-    for (const requestId of this.#desk.openIds) {
-      const position = this.#state.books.permissions.get(requestId)
-      const entry = position === undefined ? undefined : this.#state.entries[position]
-      if (entry?.kind === 'permission' && entry.outcome) this.#desk.answer(requestId, entry.outcome)
-    }
-  }
-
-  #settle(requestId: string, outcome: PermissionOutcome): void {
-    this.#local({ type: 'permission_answered', requestId, outcome })
-    this.#desk.answer(requestId, outcome)
+    this.#questions.answerClosed(this.#state)
   }
 
   #finish(phase: 'ended' | 'closed', exit: AgentExit | undefined): void {
@@ -378,7 +382,7 @@ export class Session implements Disposable {
     }
     this.#before = undefined
     this.#local(event)
-    for (const requestId of this.#desk.openIds) this.#desk.answer(requestId, { type: 'cancelled' })
+    this.#questions.cancelAll()
     this.#optionChanges.clear()
     this.#phase = phase
     this.#exit = exit

@@ -3,6 +3,8 @@ import type {
   Command,
   ConfigOption,
   ContentBlock,
+  ElicitationField,
+  ElicitationOutcome,
   MessageRole,
   Open,
   PermissionOption,
@@ -26,7 +28,7 @@ interface EntryBase {
   turn: number
   /** milliseconds since the epoch, of its first update; absent in a replay, where it would be a lie */
   startedAt?: number
-  /** Of a thought, a tool call, a permission and a compaction, once it is over; other entries have none. */
+  /** Of a thought, a tool call, a question and a compaction, once it is over; other entries have none. */
   endedAt?: number
 }
 export interface MessageEntry extends EntryBase {
@@ -65,6 +67,25 @@ export interface PermissionEntry extends EntryBase {
   /** Absent while it waits for the person. */
   outcome?: PermissionOutcome
 }
+/** What the agent asks for besides a permission: values for a form, or a visit to an address. */
+export interface ElicitationEntry extends EntryBase {
+  kind: 'elicitation'
+  /** Names the question when it is answered. */
+  requestId: string
+  message: string
+  /** The tool call it is about, as the agent names it. */
+  toolCallId?: string
+  ask:
+    | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
+    | { mode: 'url'; elicitationId: string; url: string }
+  /** Absent while it waits for the person. */
+  outcome?: ElicitationOutcome
+  /**
+   * Of an address that the person agreed to open. `waiting`: the agent has not said that it is done there; `ended`:
+   * the turn or the agent ended before it did.
+   */
+  visit?: 'waiting' | 'done' | 'ended'
+}
 export interface NoticeEntry extends EntryBase {
   kind: 'notice'
   severity: Open<'info' | 'warning' | 'error'>
@@ -93,6 +114,7 @@ export type Entry =
   | MessageEntry
   | ToolCallEntry
   | PermissionEntry
+  | ElicitationEntry
   | NoticeEntry
   | CompactionEntry
   | TurnEndEntry

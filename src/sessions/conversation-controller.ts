@@ -1,5 +1,5 @@
 import { AgentClosedError, type AgentExit, AgentRequestError, AgentStartError } from '../acp/agent.ts'
-import type { ContentBlock } from '../acp/model.ts'
+import type { ContentBlock, ElicitationOutcome } from '../acp/model.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
@@ -199,6 +199,11 @@ export class ConversationController extends Owner {
 
   answerPermission(requestId: string, optionId: string | undefined): void {
     this.#current?.session.answerPermission(requestId, optionId)
+  }
+
+  /** False when the question does not wait, or the form does not take the values. */
+  answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
+    return this.#current?.session.answerElicitation(requestId, answer) ?? false
   }
 
   async setConfigOption(optionId: string, value: string | boolean): Promise<void> {

@@ -1,5 +1,12 @@
 import type { AgentLaunch } from '../acp/agent.ts'
-import type { AgentCapabilities, AuthMethod, ContentBlock, SessionSetup } from '../acp/model.ts'
+import type {
+  AgentCapabilities,
+  AuthMethod,
+  ContentBlock,
+  ElicitationOutcome,
+  ElicitationRequest,
+  SessionSetup,
+} from '../acp/model.ts'
 import type { Event } from '../common/event.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 
@@ -88,3 +95,10 @@ export interface PromptInput {
  * sentence otherwise, and with `CancelledError` when the person cancels.
  */
 export type SignInTerminal = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
+
+/** Asks the person outside of any conversation. Ends with `cancel` when `signal` aborts. */
+export interface NativeElicitation {
+  ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
+  /** What the person went to an address for is done there. */
+  complete(elicitationId: string): void
+}

@@ -1,4 +1,5 @@
 import type { AgentClient } from '../acp/agent.ts'
+import type { ElicitationOutcome, ElicitationRequest } from '../acp/model.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
@@ -7,7 +8,7 @@ import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { Reopening } from './failure.ts'
-import type { SessionPlan, SessionPlanner, SessionRecords } from './ports.ts'
+import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords } from './ports.ts'
 import { type ServicesShared, SessionServices, servicesClient } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
 
@@ -32,6 +33,10 @@ export interface SessionManagerParts {
   planner: SessionPlanner
   services: ServicesShared
   records: SessionRecords
+  /** The conversation with the agent that the person works in, if one does. */
+  activeSession: (agentId: string) => Session | undefined
+  /** Asks what belongs to no conversation. */
+  nativeElicitation: NativeElicitation
 }
 
 /** What is told while a session is being opened. */
@@ -132,7 +137,29 @@ export class SessionManager extends Owner {
       ...servicesClient(sessionId => this.#services.get(keyOf(agentId, sessionId))),
       requestPermission: (request, signal) =>
         sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
+      createElicitation: (request, signal) => this.#elicit(agentId, sessions(), request, signal),
+      elicitationComplete: elicitationId => {
+        sessions()?.elicitationComplete(elicitationId)
+        this.#parts.nativeElicitation.complete(elicitationId)
+      },
     }
+  }
+
+  /** A question about a request of ours, such as signing in, stands where the person works with the agent. */
+  #elicit(
+    agentId: string,
+    sessions: AgentSessions | undefined,
+    request: ElicitationRequest,
+    signal: AbortSignal,
+  ): Promise<ElicitationOutcome> {
+    const { sessionId } = request
+    if (sessionId !== undefined) {
+      return sessions?.createElicitation(sessionId, request, signal) ?? Promise.resolve({ action: 'cancel' })
+    }
+    const active = this.#parts.activeSession(agentId)
+    return active && sessions?.get(active.sessionId) === active
+      ? active.createElicitation(request, signal)
+      : this.#parts.nativeElicitation.ask(agentId, request, signal)
   }
 
   override dispose(): void {

@@ -232,6 +232,8 @@ export class AgentRig {
         environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
       records: noRecords,
+      activeSession: () => undefined,
+      nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })
   }
 

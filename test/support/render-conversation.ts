@@ -66,6 +66,16 @@ function renderEntry(entry: Entry): string[] {
         ...entry.options.map(({ optionId, name, kind }) => `  [${kind}] ${name} (${optionId})`),
       ]
     }
+    case 'elicitation': {
+      const { ask, outcome } = entry
+      return [
+        `elicitation: ${entry.message} → ${outcome?.action ?? 'open'}${entry.visit ? ` (${entry.visit})` : ''}`,
+        ...(ask.mode === 'url'
+          ? [`  ${ask.url}`]
+          : ask.fields.map(field => `  [${field.type}] ${field.title}`)),
+        ...(outcome?.action === 'accept' ? raw('content', outcome.content) : []),
+      ]
+    }
     case 'notice':
       return [`notice [${entry.severity}]: ${entry.title}`, ...block(entry.description ?? '')]
     case 'compaction':

@@ -3,7 +3,7 @@
  * The host checks everything that comes in with the schemas of `incoming.ts`; the webview trusts the host.
  */
 import { NotificationType, RequestType } from 'vscode-jsonrpc'
-import type { Command, ConfigOption, ContentBlock, Plan, Usage } from '../../acp/model.ts'
+import type { Command, ConfigOption, ContentBlock, ElicitationOutcome, Plan, Usage } from '../../acp/model.ts'
 import type { Entry, EntryId, SessionActivity, TerminalState } from '../../conversation/state.ts'
 
 /** A button of a card; `id` comes back in `CardAction`. The first is the primary one. */
@@ -177,6 +177,12 @@ export const AnswerPermission = new NotificationType<{
   /** absent: cancelled */
   optionId?: string
 }>('conversation/permission')
+/** Answers a form with values by key, or agrees to an address, which the host then opens. */
+export const AnswerElicitation = new NotificationType<{
+  key: string
+  requestId: string
+  answer: ElicitationOutcome
+}>('conversation/elicitation')
 export const SetConfigOption = new NotificationType<{
   key: string
   optionId: string

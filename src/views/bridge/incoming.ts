@@ -52,6 +52,22 @@ export const cancelTurn = z.object({ key })
 export const withdrawPrompt = z.object({ key, id })
 export const sendQueued = z.object({ key })
 export const answerPermission = z.object({ key, requestId: id, optionId: id.optional() })
+const formValue = z.union([
+  z.string().max(MiB),
+  z.number(),
+  z.boolean(),
+  z.array(z.string().max(16_384)).max(4096),
+])
+/** Whether the values fit the form is looked at where the form is known. */
+export const answerElicitation = z.object({
+  key,
+  requestId: id,
+  answer: z.discriminatedUnion('action', [
+    z.object({ action: z.literal('accept'), content: z.record(id, formValue).optional() }),
+    z.object({ action: z.literal('decline') }),
+    z.object({ action: z.literal('cancel') }),
+  ]),
+})
 export const setConfigOption = z.object({
   key,
   optionId: id,

@@ -10,6 +10,7 @@ import type { AgentDirectory, Drafts } from '../../sessions/ports.ts'
 import * as bridge from '../bridge/conversation.ts'
 import * as incoming from '../bridge/incoming.ts'
 import { WebviewConnection } from '../webview-connection.ts'
+import { answerElicitation } from './answer-elicitation.ts'
 import { buildHead } from './head.ts'
 import { PatchPump } from './patch-pump.ts'
 
@@ -137,6 +138,13 @@ export class ConversationBridge extends Owner {
       incoming.answerPermission,
       ({ key, requestId, optionId }) => {
         if (mine(key)) controller.answerPermission(requestId, optionId)
+      },
+    )
+    connection.onNotification(
+      bridge.AnswerElicitation,
+      incoming.answerElicitation,
+      ({ key, requestId, answer }) => {
+        if (mine(key)) return this.#tell(answerElicitation(controller, actions, requestId, answer))
       },
     )
     connection.onNotification(

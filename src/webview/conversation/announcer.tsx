@@ -18,6 +18,7 @@ export function Announcer() {
     const agent = head.agent?.name ?? t('The agent')
     if (waiting !== was.waiting && waiting !== '') {
       const entry = store.slot(waiting)?.entry.peek()
+      if (entry?.kind === 'elicitation') return announce(t('{0} asks: {1}', agent, entry.message))
       if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, entry.title))
     }
     if (phase !== was.phase || key !== was.key) {

@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { ContentBlock } from '../../acp/model.ts'
+import type { ContentBlock, ElicitationOutcome } from '../../acp/model.ts'
 import type { EntryId } from '../../conversation/state.ts'
 import type { Attachment } from '../../views/bridge/conversation.ts'
 import type { ListController } from '../list/controller.ts'
@@ -16,6 +16,7 @@ export interface ConversationHost {
   sendQueued(): void
   cancel(): void
   answer(requestId: string, optionId: string | undefined): void
+  answerElicitation(requestId: string, answer: ElicitationOutcome): void
   setOption(optionId: string, value: string | boolean): void
   card(cardId: string, buttonId: string): void
   start(agentId?: string): void

@@ -14,11 +14,13 @@ import '../styles/widgets.css'
 import '../styles/list.css'
 import '../styles/prose.css'
 import '../styles/work.css'
+import '../styles/elicitation.css'
 import '../styles/conversation.css'
 import '../styles/composer.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
 import {
+  AnswerElicitation,
   AnswerPermission,
   Attach,
   CancelTurn,
@@ -64,6 +66,8 @@ const host: ConversationHost = {
   cancel: () => void connection.sendNotification(CancelTurn, { key: store.key }),
   answer: (requestId, optionId) =>
     void connection.sendNotification(AnswerPermission, { key: store.key, requestId, optionId }),
+  answerElicitation: (requestId, answer) =>
+    void connection.sendNotification(AnswerElicitation, { key: store.key, requestId, answer }),
   setOption: (optionId, value) =>
     void connection.sendNotification(SetConfigOption, { key: store.key, optionId, value }),
   card: (cardId, buttonId) => void connection.sendNotification(CardAction, { cardId, buttonId }),

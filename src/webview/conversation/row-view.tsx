@@ -5,6 +5,7 @@ import { MarkdownBlockView } from '../markdown/view.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { ContentBlockView } from './content.tsx'
 import { useApp } from './context.ts'
+import { Elicitation } from './elicitation/elicitation.tsx'
 import { Permission } from './entries/permission.tsx'
 import { Prompt } from './entries/prompt.tsx'
 import { Run } from './entries/run.tsx'
@@ -43,6 +44,8 @@ export function RowView({ row }: { row: Row }) {
       return <ToolCall slot={row.slot} />
     case 'permission':
       return <Permission slot={row.slot} />
+    case 'elicitation':
+      return <Elicitation slot={row.slot} />
     case 'notice':
       return <Notice slot={row.slot} />
     case 'compaction':

@@ -10,7 +10,16 @@ interface RowBase extends WindowItem {
 }
 /** A row about one entry as a whole. */
 export interface EntryRow extends RowBase {
-  kind: 'prompt' | 'thought' | 'tool' | 'permission' | 'notice' | 'compaction' | 'turn_end' | 'unknown'
+  kind:
+    | 'prompt'
+    | 'thought'
+    | 'tool'
+    | 'permission'
+    | 'elicitation'
+    | 'notice'
+    | 'compaction'
+    | 'turn_end'
+    | 'unknown'
   slot: EntrySlot
   /** inside an opened run */
   nested: boolean
@@ -62,6 +71,8 @@ export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
       return [entryRow(slot, 'tool', slot.open.peek() ? 120 : 24, nested)]
     case 'permission':
       return [entryRow(slot, 'permission', entry.outcome ? 24 : 140)]
+    case 'elicitation':
+      return [entryRow(slot, 'elicitation', entry.outcome ? 24 : 200)]
     case 'notice':
       return [entryRow(slot, 'notice', 24)]
     case 'turn_end':
@@ -142,13 +153,19 @@ function isLine(row: Row): boolean {
     case 'unknown':
     case 'turn_end':
       return true
-    case 'permission': {
-      const entry = row.slot.entry.peek()
-      return entry.kind === 'permission' && entry.outcome !== undefined
-    }
+    case 'permission':
+    case 'elicitation':
+      return !isQuestion(row)
     default:
       return false
   }
+}
+
+/** A box that waits for the person. */
+function isQuestion(row: Row): boolean {
+  if (row.kind !== 'permission' && row.kind !== 'elicitation') return false
+  const entry = row.slot.entry.peek()
+  return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined
 }
 
 /** The space between a row and the one before it: 8 px in a message, 16 between messages, 24 between turns. */
@@ -160,6 +177,6 @@ export function gapBetween(before: Row | undefined, row: Row): Gap {
   const same = slot !== undefined && 'slot' in before && before.slot === slot
   if (same) return before.kind === 'thought' || before.kind === 'compaction' ? 4 : 8
   if (isLine(before) && isLine(row)) return 0
-  if (isLine(before) || isLine(row) || row.kind === 'permission' || before.kind === 'permission') return 8
+  if (isLine(before) || isLine(row) || isQuestion(row) || isQuestion(before)) return 8
   return 16
 }

@@ -25,7 +25,7 @@ export class ConversationStore {
   readonly terminals = new Terminals()
   /** number of entries, fetched or not */
   readonly total = signal(0)
-  /** ids of the permissions that wait for the person, oldest first */
+  /** ids of the questions that wait for the person, oldest first */
   readonly waiting = signal<readonly EntryId[]>([])
   /** the last entry, whatever it is */
   readonly last = signal<EntrySlot | undefined>(undefined)
@@ -204,7 +204,8 @@ export class ConversationStore {
       this.#slots.set(entry.id, slot)
     }
     if (entry.kind === 'tool_call') this.#toolCalls.set(entry.toolCallId, slot)
-    if (entry.kind === 'permission' && !entry.outcome) this.#waiting.add(slot)
+    if ((entry.kind === 'permission' || entry.kind === 'elicitation') && !entry.outcome)
+      this.#waiting.add(slot)
     else this.#waiting.delete(slot)
     return slot
   }

@@ -166,11 +166,15 @@ function assertConsistent(state: ReducingState): void {
       assert.equal(books.openPermissions.has(position), entry.outcome === undefined)
       if (entry.toolCallId !== undefined) assert(books.tools.has(entry.toolCallId))
     }
+    if (entry.kind === 'elicitation') {
+      assert.equal(books.openElicitations.has(position), entry.outcome === undefined)
+    }
     if (entry.kind === 'turn_end') assert.notEqual(entry.stopReason, 'end_turn')
     if (entry.endedAt !== undefined) assert(entry.startedAt !== undefined && entry.startedAt <= entry.endedAt)
     assert(entry.turn <= state.turn)
   })
   for (const position of books.untoldTools) assert(books.openTools.has(position))
   if (books.openPermissions.size > 0) assert.equal(state.activity, 'requires_action')
+  if (books.openElicitations.size > 0) assert.equal(state.activity, 'requires_action')
   if (!books.running) assert.notEqual(state.activity, 'running')
 }

@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import type { PermissionOutcome } from '../../../src/acp/model.ts'
+import type { ElicitationOutcome, PermissionOutcome } from '../../../src/acp/model.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import type { TurnOutcome } from '../../../src/conversation/turn.ts'
 import { update } from './arbitrary-updates.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, type PromptCall, settle } from './fake-agent.ts'
-import { asking, idle, running, text, whole } from './updates.ts'
+import { asking, form, idle, running, text, whole } from './updates.ts'
 
 /** One session between a person and an agent who both do anything at any time. */
 class World {
@@ -23,6 +23,7 @@ class World {
   })
   readonly outcomes: Array<TurnOutcome | undefined> = []
   readonly answers: Array<PermissionOutcome | undefined> = []
+  readonly filled: Array<ElicitationOutcome | undefined> = []
   readonly follower = whole(this.session.state)
   ended = false
 
@@ -48,6 +49,13 @@ class World {
     const index = this.answers.push(undefined) - 1
     void this.session.requestPermission(asking(), signal).then(answer => {
       this.answers[index] = answer
+    })
+  }
+
+  askForm(signal: AbortSignal): void {
+    const index = this.filled.push(undefined) - 1
+    void this.session.createElicitation(form(), signal).then(answer => {
+      this.filled[index] = answer
     })
   }
 
@@ -91,6 +99,18 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
       .nat(5)
       .map((id): Act => [`answer p${id}`, world => world.session.answerPermission(`p${id}`, 'yes')]),
   },
+  act(2, 'ask with a form', world => world.askForm(new AbortController().signal)),
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.nat(5), fc.constantFrom('Ada', ''))
+      .map(
+        ([id, name]): Act => [
+          `fill in f${id}: ${name}`,
+          world => world.session.answerElicitation(`f${id}`, { action: 'accept', content: { name } }),
+        ],
+      ),
+  },
   act(3, 'running', world => world.agent.say('s', running)),
   act(2, 'idle', world => world.agent.say('s', idle())),
   act(2, 'idle end_turn', world => world.agent.say('s', idle('end_turn'))),
@@ -132,6 +152,7 @@ describe('Session, whatever the person and the agent do', () => {
         await settle()
         assert(world.outcomes.every(outcome => outcome !== undefined))
         assert(world.answers.every(answer => answer !== undefined))
+        assert(world.filled.every(answer => answer !== undefined))
         assert.equal(world.session.state.activity, 'idle')
         assert.equal(world.session.cancelState, 'none')
         assert.deepEqual(world.session.pendingOptions, [])

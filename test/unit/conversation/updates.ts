@@ -2,6 +2,7 @@
 import type {
   ConfigOption,
   ContentBlock,
+  ElicitationRequest,
   MessageRole,
   PermissionRequest,
   SessionUpdate,
@@ -48,6 +49,16 @@ export const asking = (patch: Partial<PermissionRequest> = {}): PermissionReques
   ...patch,
 })
 
+/** A form with one field, `name`, that must be filled in. */
+export const form = (patch: Partial<ElicitationRequest> = {}): ElicitationRequest =>
+  ({
+    sessionId: 's',
+    message: 'Who are you?',
+    mode: 'form',
+    fields: [{ key: 'name', title: 'Name', type: 'text', required: true, maxLength: 10 }],
+    ...patch,
+  }) as ElicitationRequest
+
 /** The entries in short: `user: hello`, `tool read: completed`, … */
 export function sketch(state: SessionState): string[] {
   return state.entries.map(sketchEntry)
@@ -61,6 +72,8 @@ function sketchEntry(entry: Entry): string {
       return `tool ${entry.toolCallId}: ${entry.status}`
     case 'permission':
       return `permission ${entry.title}: ${entry.outcome?.type ?? 'open'}`
+    case 'elicitation':
+      return `elicitation ${entry.message}: ${entry.outcome?.action ?? 'open'}${entry.visit ? ` ${entry.visit}` : ''}`
     case 'notice':
       return `notice: ${entry.title}`
     case 'compaction':

@@ -56,6 +56,8 @@ export class House {
   readonly records = new MemoryRecords()
   readonly used: string[] = []
   trusted = true
+  readonly nativeQuestions: string[] = []
+  readonly completed: string[] = []
   readonly terminalSignIns: string[] = []
   terminalFails: Error | undefined
   plan: SessionPlan | undefined = {
@@ -111,6 +113,17 @@ export class House {
       environment: () => ({}),
     },
     records: this.records,
+    activeSession: agentId => {
+      const { current } = this.controller
+      return current?.agentId === agentId ? current.session : undefined
+    },
+    nativeElicitation: {
+      ask: async (agentId, { message }) => {
+        this.nativeQuestions.push(`${agentId} ${message}`)
+        return { action: 'decline' }
+      },
+      complete: elicitationId => void this.completed.push(elicitationId),
+    },
   })
   readonly controller = new ConversationController({
     manager: this.manager,

@@ -1,0 +1,232 @@
+import { useRef } from 'preact/hooks'
+import type { ElicitationField } from '../../../acp/model.ts'
+import { describeUrl } from '../../../conversation/elicitation-url.ts'
+import type { ElicitationEntry } from '../../../conversation/state.ts'
+import { t } from '../../l10n.ts'
+import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import { Line } from '../entries/line.tsx'
+import type { EntrySlot } from '../slot.ts'
+import { Address } from './address.tsx'
+import { FormField } from './field.tsx'
+import { formOf } from './form-state.ts'
+
+/** What the agent asks for besides permissions: a box while it is open, one line once it is answered. */
+export function Elicitation({ slot }: { slot: EntrySlot }) {
+  const entry = slot.entry.value as ElicitationEntry
+  return entry.outcome ? <Answered slot={slot} entry={entry} /> : <Question slot={slot} entry={entry} />
+}
+
+interface PartProps {
+  slot: EntrySlot
+  entry: ElicitationEntry
+}
+
+function Question({ slot, entry }: PartProps) {
+  const { store, host } = useApp()
+  const { ask } = entry
+  const first = store.waiting.value[0] === slot.id
+  const heading = (ask.mode === 'form' && ask.title?.trim()) || entry.message
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a box of its own
+    <div
+      class={`permission elicitation${first ? ' first' : ''}`}
+      role="group"
+      aria-label={t('Your answer is needed: {0}', entry.message)}
+      data-request={entry.requestId}
+      tabIndex={-1}
+      data-focus={ask.mode === 'url' ? '' : undefined}
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return
+        event.preventDefault()
+        host.answerElicitation(entry.requestId, { action: 'cancel' })
+      }}
+    >
+      <div class="permission-head">
+        <Icon name={ask.mode === 'url' ? 'link-external' : 'question'} class="permission-icon" />
+        <div class="permission-title" dir="auto">
+          {heading}
+        </div>
+      </div>
+      {heading !== entry.message && <Paragraph text={entry.message} />}
+      {ask.mode === 'form' ? (
+        <>
+          {ask.description && <Paragraph text={ask.description} />}
+          <Form slot={slot} entry={entry} fields={ask.fields} />
+        </>
+      ) : (
+        <Visit entry={entry} url={ask.url} />
+      )}
+    </div>
+  )
+}
+
+function Paragraph({ text }: { text: string }) {
+  return (
+    <div class="permission-description" dir="auto">
+      {text}
+    </div>
+  )
+}
+
+function Form({ slot, entry, fields }: PartProps & { fields: readonly ElicitationField[] }) {
+  const { host } = useApp()
+  const form = formOf(slot, fields)
+  const element = useRef<HTMLFormElement>(null)
+  const stuck = fields.some(field => field.type === 'unknown' && field.required)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const checked = form.submit()
+    if (checked.ok) host.answerElicitation(entry.requestId, { action: 'accept', content: checked.content })
+    // after the problems are drawn
+    else {
+      requestAnimationFrame(() =>
+        element.current?.querySelector<HTMLElement>('[data-invalid] :is(input, select)')?.focus(),
+      )
+    }
+  }
+  return (
+    <form ref={element} class="elicitation-form" noValidate onSubmit={submit}>
+      {form.fields.map(field => (
+        <FormField key={field.field.key} state={field} />
+      ))}
+      {stuck && (
+        <div class="field-problem">
+          <Icon name="error" />
+          <span>{t('The form cannot be sent: something that it needs cannot be filled in here.')}</span>
+        </div>
+      )}
+      <div class="permission-options">
+        <button type="submit" class="button primary" disabled={stuck}>
+          <span class="button-label">{t('Submit')}</span>
+        </button>
+        <Refusals entry={entry} />
+      </div>
+    </form>
+  )
+}
+
+function Visit({ entry, url }: { entry: ElicitationEntry; url: string }) {
+  const { host } = useApp()
+  const told = describeUrl(url)
+  return (
+    <>
+      <Address url={url} />
+      <div class="permission-options">
+        {told?.canOpen && (
+          <Button
+            primary={told.warnings.length === 0}
+            onClick={() => host.answerElicitation(entry.requestId, { action: 'accept' })}
+          >
+            {t('Open {0}', told.host)}
+          </Button>
+        )}
+        <Button onClick={() => host.copy(url)}>{t('Copy Address')}</Button>
+        <Refusals entry={entry} />
+      </div>
+    </>
+  )
+}
+
+function Refusals({ entry }: { entry: ElicitationEntry }) {
+  const { host } = useApp()
+  return (
+    <>
+      <Button onClick={() => host.answerElicitation(entry.requestId, { action: 'decline' })}>
+        {t('Decline')}
+      </Button>
+      <Button onClick={() => host.answerElicitation(entry.requestId, { action: 'cancel' })}>
+        {t('Cancel')}
+      </Button>
+    </>
+  )
+}
+
+function Answered({ slot, entry }: PartProps) {
+  const app = useApp()
+  const { ask, outcome } = entry
+  const open = slot.open.value
+  const accepted = outcome?.action === 'accept'
+  const waiting = entry.visit === 'waiting'
+  return (
+    <div class="work answered">
+      <Line
+        icon={waiting ? 'loading' : accepted ? 'pass' : 'circle-slash'}
+        iconClass={waiting ? 'codicon-modifier-spin' : undefined}
+        open={open}
+        onToggle={() => app.toggle(slot)}
+      >
+        <span class="answer">{answerText(entry)}</span>
+        <span class="line-aside" dir="auto">
+          {firstLine(entry.message)}
+        </span>
+      </Line>
+      {open && (
+        <div class="work-body">
+          <div dir="auto">{entry.message}</div>
+          {ask.mode === 'url' ? (
+            <>
+              <Address url={ask.url} />
+              {waiting && (
+                <div class="permission-options">
+                  <Button onClick={() => app.host.openLink(ask.url)}>{t('Open Again')}</Button>
+                </div>
+              )}
+            </>
+          ) : (
+            accepted && <Content fields={ask.fields} content={outcome.content ?? {}} />
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function answerText(entry: ElicitationEntry): string {
+  switch (entry.outcome?.action) {
+    case 'decline':
+      return t('Declined')
+    case 'cancel':
+      return t('Cancelled')
+    default: {
+      if (entry.ask.mode === 'form') return t('Answered')
+      const host = describeUrl(entry.ask.url)?.host ?? ''
+      if (entry.visit === 'waiting') return t('Waiting for what you do at {0}', host)
+      return entry.visit === 'done' ? t('Done at {0}', host) : t('Opened {0}', host)
+    }
+  }
+}
+
+interface ContentProps {
+  fields: readonly ElicitationField[]
+  content: Readonly<Record<string, unknown>>
+}
+
+/** What was sent, as it was asked for. */
+function Content({ fields, content }: ContentProps) {
+  const given = fields.filter(field => Object.hasOwn(content, field.key))
+  return (
+    <dl class="elicitation-content">
+      {given.map(field => (
+        <div key={field.key} class="elicitation-given">
+          <dt class="quiet" dir="auto">
+            {field.title}
+          </dt>
+          <dd dir="auto">{valueText(field, content[field.key])}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function valueText(field: ElicitationField, value: unknown): string {
+  if (typeof value === 'boolean') return value ? t('Yes') : t('No')
+  const titles = field.type === 'select' || field.type === 'multi_select' ? field.choices : []
+  const titleOf = (one: unknown) => titles.find(choice => choice.value === one)?.title ?? String(one)
+  return Array.isArray(value) ? value.map(titleOf).join(', ') : titleOf(value)
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? ''
+}

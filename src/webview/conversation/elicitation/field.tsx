@@ -1,0 +1,255 @@
+import { useId } from 'preact/hooks'
+import type { ElicitationField } from '../../../acp/model.ts'
+import { describeFieldProblem } from '../../../conversation/elicitation-words.ts'
+import { t } from '../../l10n.ts'
+import { Icon } from '../../ui/icon.tsx'
+import type { FieldState } from './form-state.ts'
+
+/** Up to so many choices are shown at once; more fold into a list. */
+const mostShown = 4
+
+type Field<T extends ElicitationField['type']> = Extract<ElicitationField, { type: T }>
+
+interface ControlProps<T extends ElicitationField['type']> {
+  state: FieldState
+  field: Field<T>
+  id: string
+  /** ids of the description and of what is wrong */
+  describedBy: string | undefined
+}
+
+/** One thing that a form asks for: its name, its control, what it is for and what is wrong with it. */
+export function FormField({ state }: { state: FieldState }) {
+  const id = useId()
+  const { field } = state
+  const problem = state.problem.value
+  const describedBy =
+    [field.description && `${id}-about`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined
+  const grouped = field.type === 'multi_select' || isShownWhole(field)
+  const body = (
+    <>
+      <Control state={state} field={field} id={id} describedBy={describedBy} />
+      {field.description && (
+        <div class="field-about quiet" id={`${id}-about`} dir="auto">
+          {field.description}
+        </div>
+      )}
+      {problem && (
+        <div class="field-problem" id={`${id}-problem`}>
+          <Icon name="error" />
+          <span>{describeFieldProblem(problem, t)}</span>
+        </div>
+      )}
+    </>
+  )
+  if (grouped) {
+    return (
+      <fieldset class="field" aria-describedby={describedBy} data-invalid={problem ? '' : undefined}>
+        <legend class="field-label" dir="auto">
+          <Label field={field} />
+        </legend>
+        {body}
+      </fieldset>
+    )
+  }
+  return (
+    <div class="field" data-invalid={problem ? '' : undefined}>
+      {field.type !== 'boolean' && (
+        <label class="field-label" for={id} dir="auto">
+          <Label field={field} />
+        </label>
+      )}
+      {body}
+    </div>
+  )
+}
+
+function Label({ field }: { field: ElicitationField }) {
+  return (
+    <>
+      {field.title}
+      {!field.required && field.type !== 'boolean' && (
+        <span class="quiet field-optional"> {t('(optional)')}</span>
+      )}
+    </>
+  )
+}
+
+function Control({ field, ...rest }: ControlProps<ElicitationField['type']>) {
+  switch (field.type) {
+    case 'text':
+      return <TextControl field={field} {...rest} />
+    case 'number':
+    case 'integer':
+      return <NumberControl field={field} {...rest} />
+    case 'boolean':
+      return <BooleanControl field={field} {...rest} />
+    case 'select':
+      return isShownWhole(field) ? (
+        <RadioControl field={field} {...rest} />
+      ) : (
+        <SelectControl field={field} {...rest} />
+      )
+    case 'multi_select':
+      return <ChecksControl field={field} {...rest} />
+    case 'unknown':
+      return <div class="quiet">{describeFieldProblem({ type: 'unfillable' }, t)}</div>
+  }
+}
+
+/** Choices that one of must be taken of are shown side by side, while they are few. */
+function isShownWhole(field: ElicitationField): boolean {
+  if (field.type !== 'select') return false
+  return field.choices.length <= mostShown && (field.required || field.default !== undefined)
+}
+
+const inputTypes: Record<string, 'email' | 'url' | 'date' | 'datetime-local'> = {
+  email: 'email',
+  uri: 'url',
+  date: 'date',
+  'date-time': 'datetime-local',
+}
+
+function TextControl({ state, field, id, describedBy }: ControlProps<'text'>) {
+  const type = inputTypes[field.format ?? ''] ?? 'text'
+  return (
+    <input
+      {...shared(state, id, describedBy)}
+      class="field-input"
+      type={type as 'text'}
+      step={type === 'datetime-local' ? 1 : undefined}
+      dir="auto"
+      autocomplete="off"
+      value={String(state.written.value ?? '')}
+      onInput={event => state.write(event.currentTarget.value)}
+      onBlur={() => leave(state)}
+    />
+  )
+}
+
+function NumberControl({ state, field, id, describedBy }: ControlProps<'number' | 'integer'>) {
+  return (
+    <input
+      {...shared(state, id, describedBy)}
+      class="field-input field-number"
+      type="text"
+      inputMode={field.type === 'integer' ? 'numeric' : 'decimal'}
+      autocomplete="off"
+      value={String(state.written.value ?? '')}
+      onInput={event => state.write(event.currentTarget.value)}
+      onBlur={() => leave(state)}
+      onKeyDown={event => step(event, state, field)}
+    />
+  )
+}
+
+function BooleanControl({ state, field, id, describedBy }: ControlProps<'boolean'>) {
+  return (
+    <label class="field-choice">
+      <input
+        {...shared(state, id, describedBy)}
+        type="checkbox"
+        checked={state.written.value === true}
+        onChange={event => state.write(event.currentTarget.checked)}
+      />
+      <span dir="auto">{field.title}</span>
+    </label>
+  )
+}
+
+function RadioControl({ state, field, id }: ControlProps<'select'>) {
+  return (
+    <div class="field-choices">
+      {field.choices.map((choice, index) => (
+        <label key={choice.value} class="field-choice" title={choice.description}>
+          <input
+            id={index === 0 ? id : undefined}
+            type="radio"
+            name={id}
+            checked={state.written.value === choice.value}
+            onChange={() => state.write(choice.value)}
+          />
+          <span dir="auto">
+            {choice.title}
+            {choice.description && <span class="quiet field-choice-about">{choice.description}</span>}
+          </span>
+        </label>
+      ))}
+    </div>
+  )
+}
+
+/** By position: a value may be an empty text, which would look like no choice. */
+function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>) {
+  const chosen = field.choices.findIndex(choice => choice.value === state.written.value)
+  return (
+    <select
+      {...shared(state, id, describedBy)}
+      class="field-input field-select"
+      value={String(chosen)}
+      onChange={event => state.write(field.choices[Number(event.currentTarget.value)]?.value)}
+      onBlur={() => leave(state)}
+    >
+      <option value="-1">{field.required ? t('Choose…') : t('No answer')}</option>
+      {field.choices.map((choice, index) => (
+        <option key={choice.value} value={String(index)} title={choice.description}>
+          {choice.title}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function ChecksControl({ state, field, id }: ControlProps<'multi_select'>) {
+  const chosen = new Set(Array.isArray(state.written.value) ? state.written.value : [])
+  const toggle = (value: string, on: boolean) => {
+    if (on) chosen.add(value)
+    else chosen.delete(value)
+    // in the order of the choices, whatever the order of the clicks
+    state.write(field.choices.map(choice => choice.value).filter(one => chosen.has(one)))
+  }
+  return (
+    <div class="field-choices">
+      {field.choices.map((choice, index) => (
+        <label key={choice.value} class="field-choice" title={choice.description}>
+          <input
+            id={index === 0 ? id : undefined}
+            type="checkbox"
+            checked={chosen.has(choice.value)}
+            onChange={event => toggle(choice.value, event.currentTarget.checked)}
+          />
+          <span dir="auto">
+            {choice.title}
+            {choice.description && <span class="quiet field-choice-about">{choice.description}</span>}
+          </span>
+        </label>
+      ))}
+    </div>
+  )
+}
+
+function shared(state: FieldState, id: string, describedBy: string | undefined) {
+  return {
+    id,
+    'aria-describedby': describedBy,
+    'aria-invalid': state.problem.value ? true : undefined,
+    'aria-required': state.field.required ? true : undefined,
+  } as const
+}
+
+/** A field that was passed by is not wrong yet; one with something in it is looked at. */
+function leave(state: FieldState): void {
+  const written = state.written.peek()
+  if (written !== '' && written !== undefined) state.check()
+}
+
+/** The arrows count, as in an input for numbers; that one loses what is no number, and changes with the wheel. */
+function step(event: KeyboardEvent, state: FieldState, field: Field<'number' | 'integer'>): void {
+  const by = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0
+  const now = Number(state.written.peek() || 0)
+  if (by === 0 || event.altKey || event.ctrlKey || event.metaKey || Number.isNaN(now)) return
+  event.preventDefault()
+  const least = field.minimum ?? Number.NEGATIVE_INFINITY
+  const most = field.maximum ?? Number.POSITIVE_INFINITY
+  state.write(String(Math.min(most, Math.max(least, now + by))))
+}

@@ -1,0 +1,123 @@
+import { strict as assert } from 'node:assert'
+import type { ElicitationRequest } from '../../../src/acp/model.ts'
+import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { chunk, form, idle, sketch, text } from './updates.ts'
+
+const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+const never = new AbortController().signal
+const visit: ElicitationRequest = {
+  sessionId: 's',
+  message: 'Sign in there.',
+  mode: 'url',
+  elicitationId: 'v1',
+  url: 'https://example.com/',
+}
+
+async function open() {
+  const agent = new FakeAgent()
+  const sessions = new AgentSessions(agent)
+  const making = sessions.newSession(setup)
+  agent.news[0]!.resolve({ sessionId: 's' })
+  return { agent, sessions, session: await making }
+}
+
+describe('Session: forms and addresses', () => {
+  it('asks with a form, several at once, and gives each its own checked answer', async () => {
+    const { session } = await open()
+    const one = session.createElicitation(form(), never)
+    const two = session.createElicitation(form({ message: 'And you?' }), never)
+    assert.equal(session.state.activity, 'requires_action')
+    assert.equal(
+      session.answerElicitation('f2', { action: 'accept', content: { name: 'Ada', more: 'x' } }),
+      true,
+    )
+    assert.deepEqual(await two, { action: 'accept', content: { name: 'Ada' } })
+    assert.equal(session.state.activity, 'requires_action')
+    session.answerElicitation('f1', { action: 'decline' })
+    assert.deepEqual(await one, { action: 'decline' })
+    assert.equal(session.state.activity, 'idle')
+    assert.deepEqual(sketch(session.state), [
+      'elicitation Who are you?: decline',
+      'elicitation And you?: accept',
+    ])
+  })
+
+  it('keeps the question open when the form does not take the values', async () => {
+    const { session } = await open()
+    void session.createElicitation(form(), never)
+    const wrong: Array<Record<string, string | number>> = [
+      {},
+      { name: '' },
+      { name: 'far too long a name' },
+      { name: 5 },
+    ]
+    for (const content of wrong)
+      assert.equal(session.answerElicitation('f1', { action: 'accept', content }), false)
+    assert.deepEqual(sketch(session.state), ['elicitation Who are you?: open'])
+    assert.equal(session.answerElicitation('f9', { action: 'decline' }), false)
+  })
+
+  it('cancels it when the agent withdraws it, the turn is stopped or ends, or the agent is gone', async () => {
+    const { agent, session } = await open()
+    const withdrawn = new AbortController()
+    const first = session.createElicitation(form(), withdrawn.signal)
+    withdrawn.abort()
+    assert.deepEqual(await first, { action: 'cancel' })
+
+    void session.prompt([text('go')])
+    const second = session.createElicitation(form(), never)
+    session.cancel()
+    assert.deepEqual(await second, { action: 'cancel' })
+
+    const third = session.createElicitation(form(), never)
+    agent.say('s', idle('cancelled'))
+    assert.deepEqual(await third, { action: 'cancel' })
+
+    const fourth = session.createElicitation(form(), never)
+    agent.exit()
+    assert.deepEqual(await fourth, { action: 'cancel' })
+    assert.deepEqual(await session.createElicitation(form(), never), { action: 'cancel' })
+  })
+
+  it('waits for what is done at an address until the agent says so', async () => {
+    const { sessions, session } = await open()
+    const asked = session.createElicitation(visit, never)
+    assert.equal(session.elicitation('f1')?.mode, 'url')
+    session.answerElicitation('f1', { action: 'accept', content: { stray: 'x' } })
+    assert.deepEqual(await asked, { action: 'accept' })
+    assert.equal(session.state.activity, 'idle')
+    assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept waiting'])
+    sessions.elicitationComplete('another')
+    assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept waiting'])
+    sessions.elicitationComplete('v1')
+    assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept done'])
+  })
+
+  it('waits no longer than the turn, and still hears that it is done', async () => {
+    const { agent, sessions, session } = await open()
+    void session.prompt([text('go')])
+    void session.createElicitation(visit, never)
+    session.answerElicitation('f1', { action: 'accept' })
+    agent.say('s', chunk('agent', 'On it.'))
+    agent.endTurn(agent.prompts[0]!)
+    assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept ended')
+    sessions.elicitationComplete('v1')
+    assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept done')
+  })
+
+  it('keeps a question of a session that is still being made', async () => {
+    const agent = new FakeAgent()
+    const sessions = new AgentSessions(agent)
+    const making = sessions.newSession(setup)
+    const early = sessions.createElicitation('s', form(), never)
+    const stranger = sessions.createElicitation('t', form(), never)
+    agent.news[0]!.resolve({ sessionId: 's' })
+    const session = await making
+    await settle()
+    session.answerElicitation('f1', { action: 'accept', content: { name: 'Ada' } })
+    assert.deepEqual(await early, { action: 'accept', content: { name: 'Ada' } })
+    assert.deepEqual(await stranger, { action: 'cancel' })
+    assert.deepEqual(await sessions.createElicitation('t', form(), never), { action: 'cancel' })
+  })
+})

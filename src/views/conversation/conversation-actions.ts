@@ -48,8 +48,10 @@ async function card(controller: ConversationController, cardId: string, buttonId
     }
     case CardButtonId.startNew:
       return controller.start()
-    case CardButtonId.openLog:
-      return void (await vscode.commands.executeCommand(CommandId.showAgentLog))
+    case CardButtonId.openLog: {
+      const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
+      return void (await vscode.commands.executeCommand(CommandId.showAgentLog, agentId))
+    }
     case CardButtonId.openSettings:
       return void (await vscode.commands.executeCommand(CommandId.openSettings))
     case CardButtonId.manageTrust:

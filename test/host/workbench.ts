@@ -159,12 +159,13 @@ export class Workbench {
 
   /** Opens a view container by its name in the activity bar. */
   async openViewContainer(name: string): Promise<void> {
-    await this.page
-      .locator(
-        `.activitybar .action-item [aria-label="${name}"], .activitybar .action-item[aria-label="${name}"]`,
-      )
-      .first()
-      .click()
+    const label = this.page.locator(
+      `.activitybar .action-item [aria-label="${name}"], .activitybar .action-item[aria-label="${name}"]`,
+    )
+    await label.first().waitFor()
+    // a click on the icon of the one that is open closes it
+    const open = this.page.locator('.activitybar .action-item.checked').filter({ has: label })
+    if (!(await open.isVisible())) await label.first().click()
   }
 
   /**

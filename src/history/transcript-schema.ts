@@ -1,0 +1,62 @@
+/** What a row of a kept conversation must at least be, checked when it is read: a file may hold anything. */
+import { z } from 'zod'
+import type { Entry, TerminalState } from '../conversation/state.ts'
+
+const text = z.string()
+const list = z.array(z.unknown())
+const base = { id: text, turn: z.number() }
+
+const kinds = {
+  message: z.looseObject({ ...base, role: text, blocks: list }),
+  tool_call: z.looseObject({
+    ...base,
+    toolCallId: text,
+    title: text,
+    toolKind: text,
+    status: text,
+    content: list,
+    locations: list,
+    canCancel: z.boolean(),
+  }),
+  permission: z.looseObject({ ...base, requestId: text, title: text, options: list }),
+  elicitation: z.looseObject({ ...base, requestId: text }),
+  notice: z.looseObject({ ...base, severity: text, title: text }),
+  compaction: z.looseObject({ ...base, compactionId: text, status: text, summary: list }),
+  turn_end: z.looseObject({ ...base, stopReason: text }),
+  unknown: z.looseObject({ ...base, updateKind: text }),
+}
+
+/** An entry out of its JSON; what cannot be read becomes an entry that says so, so that its place is not lost. */
+export function readEntry(json: string, position: number): Entry {
+  const value = parsed(json)
+  const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
+  const schema = typeof kind === 'string' && kind in kinds ? kinds[kind as keyof typeof kinds] : undefined
+  if (schema?.safeParse(value).success) return value as Entry
+  return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
+}
+
+const terminal = z.looseObject({ terminalId: text, output: text, truncated: z.boolean() })
+
+export function readTerminal(json: string): TerminalState | undefined {
+  const value = parsed(json)
+  return terminal.safeParse(value).success ? (value as TerminalState) : undefined
+}
+
+const plan = z.looseObject({ planId: text, entries: list })
+const head = z.object({
+  title: text.optional().catch(undefined),
+  usage: z.looseObject({ used: z.number(), size: z.number() }).optional().catch(undefined),
+  plans: z.array(plan).optional().catch(undefined),
+})
+
+export function readHead(json: string): z.output<typeof head> {
+  return head.safeParse(parsed(json)).data ?? {}
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

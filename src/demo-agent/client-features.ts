@@ -9,6 +9,7 @@ export interface ClientFeatures {
   notices: boolean
   compaction: boolean
   forms: boolean
+  visits: boolean
 }
 
 export const NO_FEATURES: ClientFeatures = {
@@ -19,6 +20,7 @@ export const NO_FEATURES: ClientFeatures = {
   notices: false,
   compaction: false,
   forms: false,
+  visits: false,
 }
 
 export function clientFeatures(capabilities: ClientCapabilities | undefined): ClientFeatures {
@@ -30,6 +32,7 @@ export function clientFeatures(capabilities: ClientCapabilities | undefined): Cl
     notices: isOffered(capabilities?.session?.notices),
     compaction: isOffered(capabilities?.session?.compaction),
     forms: isOffered(capabilities?.elicitation?.form),
+    visits: isOffered(capabilities?.elicitation?.url),
   }
 }
 

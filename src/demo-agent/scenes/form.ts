@@ -26,6 +26,25 @@ export async function ask(turn: Turn): Promise<void> {
               default: 'fast',
             },
             times: { type: 'integer', title: 'How many times', minimum: 1, maximum: 5, default: 1 },
+            mail: {
+              type: 'string',
+              title: 'Where to write to',
+              format: 'email',
+              description: 'Only if you want an answer.',
+            },
+            day: { type: 'string', title: 'Day', format: 'date' },
+            parts: {
+              type: 'array',
+              title: 'What you liked',
+              items: {
+                anyOf: [
+                  { const: 'talk', title: 'The talk' },
+                  { const: 'plan', title: 'The plan' },
+                  { const: 'edit', title: 'The edit' },
+                ],
+              },
+              default: ['talk'],
+            },
             again: { type: 'boolean', title: 'Again tomorrow?', default: true },
           },
           required: ['name'],

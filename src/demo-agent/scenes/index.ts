@@ -9,6 +9,7 @@ import { read } from './read.ts'
 import { run } from './run.ts'
 import { long, markdown, think } from './talk.ts'
 import { tour } from './tour.ts'
+import { visit } from './visit.ts'
 import { fail, slow } from './work.ts'
 
 /** What one prompt is answered with. `input` is what follows the command. */
@@ -36,6 +37,7 @@ export const SCENES: readonly SceneCommand[] = [
   { name: 'media', description: 'An image, a sound and resources', scene: media },
   { name: 'where', description: 'The folders and MCP servers of this session', scene: where },
   { name: 'ask', description: 'Ask something with a form', scene: ask },
+  { name: 'visit', description: 'Ask you to open an address', scene: visit },
   { name: 'notice', description: 'Notices of every severity', scene: notice },
   { name: 'compact', description: 'Sum up the context', scene: compact },
   {

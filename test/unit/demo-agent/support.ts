@@ -22,7 +22,7 @@ export const ALL_CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },
   terminal: true,
   session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-  elicitation: { form: {} },
+  elicitation: { form: {}, url: {} },
 }
 
 /** A client of the official SDK over a real folder, with everything it was told and asked. */
@@ -33,6 +33,8 @@ export class TestClient {
   readonly reads: string[] = []
   readonly writes: string[] = []
   readonly released: string[] = []
+  readonly visits: Array<Promise<string>> = []
+  readonly completed: string[] = []
   readonly killed: string[] = []
   /** Answers a permission question; by default allows once. */
   answer: (
@@ -67,7 +69,12 @@ export class TestClient {
         await fs.writeFile(params.path, params.content)
         return {}
       })
-      .onRequest('elicitation/create', () => ({ action: 'accept' as const, content: { name: 'Ada' } }))
+      .onRequest('elicitation/create', ({ params }) => {
+        if (params.mode !== 'url') return { action: 'accept' as const, content: { name: 'Ada' } }
+        this.visits.push(fetch(String(params.url)).then(response => response.text()))
+        return { action: 'accept' as const }
+      })
+      .onNotification('elicitation/complete', ({ params }) => void this.completed.push(params.elicitationId))
       .onRequest('terminal/create', ({ params }) => {
         const env = Object.fromEntries((params.env ?? []).map(({ name, value }) => [name, value]))
         const child = spawn(params.command, params.args ?? [], {

@@ -164,7 +164,8 @@ export class Workbench {
     )
     await label.first().waitFor()
     // a click on the icon of the one that is open closes it
-    const open = this.page.locator('.activitybar .action-item.checked').filter({ has: label })
+    const named = this.page.locator(`[aria-label="${name}"]`)
+    const open = this.page.locator('.activitybar .action-item.checked').filter({ has: named })
     if (!(await open.isVisible())) await label.first().click()
   }
 

@@ -12,6 +12,7 @@ export function Empty({ head }: { head: ConversationHead }) {
   return (
     <div class="empty" tabIndex={-1}>
       <div class="empty-content">
+        <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
         {head.agents.length > 0 && (
           <section aria-labelledby="empty-agents">

@@ -17,7 +17,7 @@ export function Header() {
   if (!head || (head.phase === 'empty' && !head.title)) return null
   const state = dotState(head, store.waiting.value.length)
   const notes = noteCount(head)
-  const title = head.title || (head.sessionId ? t('New session') : '')
+  const title = head.title || t('New session')
   return (
     <header class="header">
       <StateDot state={state} />

@@ -33,8 +33,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
 
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links and buttons inside answer to the keyboard by themselves
-    // biome-ignore lint/a11y/noStaticElementInteractions: as above
-    <div ref={root} class="conversation" onClick={event => onProseClick(event, app.host)}>
+    <main ref={root} class="conversation" onClick={event => onProseClick(event, app.host)}>
       <Header />
       <Progress />
       <Body />
@@ -44,7 +43,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
       </div>
       <Announcer />
       <LiveRegion />
-    </div>
+    </main>
   )
 }
 
@@ -142,11 +141,14 @@ function isBusy(): boolean {
   if (!document.hasFocus()) return true
   const focused = document.activeElement
   if (focused instanceof HTMLTextAreaElement) return focused.value !== ''
+  if (focused?.matches('.elicitation :is(input, select)')) return true
   return focused !== document.body && !focused?.closest('.transcript')
 }
 
 function focusQuestion(): void {
   document
-    .querySelector<HTMLElement>('.permission.first [data-primary], .permission.first [data-option]')
+    .querySelector<HTMLElement>(
+      '.permission.first :is([data-primary], [data-option], input, select), .permission.first[data-focus]',
+    )
     ?.focus()
 }

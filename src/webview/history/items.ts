@@ -1,6 +1,6 @@
 import { type DateGroupKey, groupByDate } from '../../common/date-groups.ts'
 import { filterRows } from '../../common/filter-rows.ts'
-import type { HistoryAgentNote, HistoryRow, HistoryState } from '../../views/bridge/history.ts'
+import type { HistoryRow, HistoryState } from '../../views/bridge/history.ts'
 import type { WindowItem } from '../list/window.ts'
 
 export interface HistoryFilter {
@@ -11,15 +11,9 @@ export interface HistoryFilter {
 
 /** One line of the list. */
 export type HistoryItem = WindowItem &
-  (
-    | { kind: 'group'; group: DateGroupKey }
-    | { kind: 'row'; row: HistoryRow }
-    /** something to say about an agent, after the rows */
-    | { kind: 'note'; note: HistoryAgentNote }
-    | { kind: 'more'; note: HistoryAgentNote }
-  )
+  ({ kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: HistoryRow })
 
-/** The lines to show, in order: the rows that pass the filter by date, then what there is to say of the agents. */
+/** The lines to show, in order: the rows that pass the filter, the newest first, under their dates. */
 export function historyItems(state: HistoryState, filter: HistoryFilter, now: number): HistoryItem[] {
   const rows = filterRows(filter.here ? state.rows.filter(row => row.here) : state.rows, {
     text: filter.text,
@@ -31,18 +25,10 @@ export function historyItems(state: HistoryState, filter: HistoryFilter, now: nu
     add(`group/${group.id}`, 26, { kind: 'group', group: group.key })
     for (const row of group.rows) add(rowKey(row), 44, { kind: 'row', row })
   }
-  for (const note of state.agents) {
-    if (note.state !== 'listed') add(`note/${note.agentId}`, 28, { kind: 'note', note })
-    else if (note.more) add(`more/${note.agentId}`, 28, { kind: 'more', note })
-  }
   return items
 }
 
-type ItemContent =
-  | { kind: 'group'; group: DateGroupKey }
-  | { kind: 'row'; row: HistoryRow }
-  | { kind: 'note'; note: HistoryAgentNote }
-  | { kind: 'more'; note: HistoryAgentNote }
+type ItemContent = { kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: HistoryRow }
 
 export function rowKey(row: { agentId: string; sessionId: string }): string {
   return `row/${row.agentId}/${row.sessionId}`

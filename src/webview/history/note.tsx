@@ -3,8 +3,23 @@ import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useHost } from './context.ts'
 
+/** After the rows: what stands of each agent. */
+export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
+  return (
+    <div class="history-notes">
+      {notes.map(note =>
+        note.state === 'listed' && note.more ? (
+          <MoreSessions key={note.agentId} note={note} />
+        ) : (
+          <AgentNote key={note.agentId} note={note} />
+        ),
+      )}
+    </div>
+  )
+}
+
 /** What there is to say of an agent besides its sessions, and what to do about it. */
-export function AgentNote({ note }: { note: HistoryAgentNote }) {
+function AgentNote({ note }: { note: HistoryAgentNote }) {
   const host = useHost()
   switch (note.state) {
     case 'loading':
@@ -50,7 +65,7 @@ export function AgentNote({ note }: { note: HistoryAgentNote }) {
   }
 }
 
-export function MoreSessions({ note }: { note: HistoryAgentNote }) {
+function MoreSessions({ note }: { note: HistoryAgentNote }) {
   const host = useHost()
   return (
     <div class="history-note">

@@ -31,7 +31,6 @@ export function HistoryRowView({ row, id, active, position, count, onPress }: Ro
       aria-selected={active}
       aria-posinset={position}
       aria-setsize={count}
-      aria-label={spoken(row, state)}
       title={tooltip(row)}
       onPointerDown={onPress}
       onClick={() => action && host.act(action, row)}
@@ -79,7 +78,7 @@ function RowActions({ row }: { row: HistoryRow }) {
     </button>
   )
   return (
-    <span class="history-actions">
+    <span class="history-actions" aria-hidden="true">
       {row.canLoad && !row.open && button('load', 'history', t('Load: shows the whole conversation (Enter)'))}
       {row.canResume &&
         button('resume', 'debug-continue', t('Resume: goes on without showing it (Shift+Enter)'))}
@@ -98,12 +97,6 @@ function stateOf(row: HistoryRow): string | undefined {
   if (row.activity === 'running') return t('running')
   if (row.activity === 'requires_action') return t('needs your answer')
   return row.open ? t('open') : undefined
-}
-
-function spoken(row: HistoryRow, state: string | undefined): string {
-  const place = row.here ? row.folder : t('in {0}', row.folder)
-  const when = row.updatedAt === undefined ? undefined : shortTime(row.updatedAt, now.peek())
-  return [row.title, state, row.agentName, place, when].filter(Boolean).join(', ')
 }
 
 function tooltip(row: HistoryRow): string {

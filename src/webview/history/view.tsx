@@ -12,7 +12,7 @@ import { announce, LiveRegion } from '../ui/live-region.tsx'
 import { useHost } from './context.ts'
 import { groupName } from './dates.ts'
 import { defaultAction, type HistoryItem, historyItems } from './items.ts'
-import { AgentNote, MoreSessions } from './note.tsx'
+import { AgentNotes } from './note.tsx'
 import { HistoryRowView } from './row.tsx'
 
 interface HistoryViewProps {
@@ -76,6 +76,10 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
         if (action) host.act(action, item.row)
         break
       }
+      case 'Delete':
+        if (!item?.row.canClose || event.target === search.current) return
+        host.act('close', item.row)
+        break
       case 'Escape':
         if (filter.value.text === '') return
         setText('')
@@ -97,11 +101,10 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
     (item: HistoryItem) => <Item item={item} active={active} rows={items.value} />,
     [active, items.value],
   )
-  if (!state.value) return <div class="history" />
+  if (!state.value) return <main class="history" />
   const { here } = filter.value
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: typing anywhere searches
-    <div
+    <main
       class="history"
       onKeyDown={event => {
         if (event.target === search.current) return
@@ -116,6 +119,7 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
         } else if (!(event.target instanceof HTMLButtonElement)) onKeyDown(event)
       }}
     >
+      <h1 class="visually-hidden">{t('History')}</h1>
       <div class="history-search">
         <div class="search-box">
           <Icon name="search" />
@@ -123,8 +127,8 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
             ref={search}
             type="text"
             role="combobox"
-            aria-expanded="true"
-            aria-controls="history-list"
+            aria-expanded={items.value.length > 0}
+            aria-controls={items.value.length > 0 ? 'history-list' : undefined}
             aria-activedescendant={active.value}
             aria-label={t('Search sessions')}
             placeholder={t('Search sessions')}
@@ -160,11 +164,17 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
           rowClass={itemClass}
           renderRow={renderRow}
           focusable={false}
+          footer={<AgentNotes notes={state.value.agents} />}
         />
       )}
-      {rows.length === 0 && <Nothing state={state.value} filter={filter} />}
+      {items.value.length === 0 && (
+        <div class="history-empty">
+          <Nothing state={state.value} filter={filter} />
+          <AgentNotes notes={state.value.agents} />
+        </div>
+      )}
       <LiveRegion />
-    </div>
+    </main>
   )
 }
 
@@ -186,10 +196,6 @@ function Item({ item, active, rows }: ItemProps) {
           {groupName(item.group)}
         </div>
       )
-    case 'note':
-      return <AgentNote note={item.note} />
-    case 'more':
-      return <MoreSessions note={item.note} />
     case 'row': {
       const sessions = rows.filter(one => one.kind === 'row')
       return (

@@ -11,20 +11,20 @@ interface VirtualListProps<T extends WindowItem> {
   version: Signal<number>
   class: string
   label: string
+  /** of the element that holds the rows */
   id?: string
   /** false where something else has the focus and the list only shows */
   focusable?: boolean
-  role: 'log' | 'list' | 'listbox'
+  role: 'log' | 'listbox'
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
-  /** above and under the rows, scrolling with them */
-  header?: ComponentChildren
+  /** under the rows, scrolling with them */
   footer?: ComponentChildren
 }
 
 /** A list of any length of which only the rows near the view are in the page. */
 export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
-  const { window: rows, controller } = props
+  const { window: rows, controller, focusable = true } = props
   void props.version.value
   const { start, end } = controller.range.value
   const element = useRef<HTMLDivElement>(null)
@@ -40,31 +40,31 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
 
   const mounted = rows.items.slice(start, Math.min(end, rows.count))
   return (
-    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: every role that it may have takes a label
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it has a label only where it has a role
     <div
       ref={element}
       class={`list ${props.class}`}
-      role={props.role}
-      aria-label={props.label}
-      aria-live="off"
-      id={props.id}
-      tabIndex={props.focusable === false ? -1 : 0}
+      role={focusable ? 'region' : undefined}
+      aria-label={focusable ? props.label : undefined}
+      tabIndex={focusable ? 0 : -1}
       onScroll={() => controller.onScroll()}
       onWheel={event => controller.onWheel(event)}
     >
       <div ref={content} class="list-content">
-        {props.header}
-        <div ref={top} class="list-space" aria-hidden="true" />
-        {mounted.map(item => (
-          <ListRow
-            key={item.key}
-            item={item}
-            controller={controller}
-            class={props.rowClass(item)}
-            renderRow={props.renderRow}
-          />
-        ))}
-        <div ref={bottom} class="list-space" aria-hidden="true" />
+        {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: every role that it may have takes a label */}
+        <div id={props.id} role={props.role} aria-label={props.label} aria-live="off">
+          <div ref={top} role="presentation" />
+          {mounted.map(item => (
+            <ListRow
+              key={item.key}
+              item={item}
+              controller={controller}
+              class={props.rowClass(item)}
+              renderRow={props.renderRow}
+            />
+          ))}
+          <div ref={bottom} role="presentation" />
+        </div>
         {props.footer}
       </div>
     </div>

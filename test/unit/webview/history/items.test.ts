@@ -24,9 +24,9 @@ function row(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {
     ...more,
   }
 }
-const state = (rows: HistoryRow[], agents: HistoryState['agents'] = []): HistoryState => ({
+const state = (rows: HistoryRow[]): HistoryState => ({
   rows,
-  agents,
+  agents: [],
   trusted: true,
   hasFolder: true,
 })
@@ -34,15 +34,12 @@ const keys = (of: HistoryState, filter = { text: '', here: false }) =>
   historyItems(of, filter, now).map(item => item.key)
 
 describe('history items', () => {
-  it('are rows under their date, then what there is to say of agents', () => {
-    const list = state(
-      [row('1'), row('2', { updatedAt: now - 24 * hour }), row('3', { updatedAt: undefined })],
-      [
-        { agentId: 'a', name: 'A', state: 'listed', more: true },
-        { agentId: 'b', name: 'B', state: 'not-started', more: false },
-        { agentId: 'c', name: 'C', state: 'listed', more: false },
-      ],
-    )
+  it('are rows under their date, the newest first', () => {
+    const list = state([
+      row('3', { updatedAt: undefined }),
+      row('2', { updatedAt: now - 24 * hour }),
+      row('1'),
+    ])
     assert.deepEqual(keys(list), [
       'group/today',
       'row/a/1',
@@ -50,8 +47,6 @@ describe('history items', () => {
       'row/a/2',
       'group/undated',
       'row/a/3',
-      'more/a',
-      'note/b',
     ])
   })
 

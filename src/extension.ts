@@ -1,27 +1,19 @@
-import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { startAgent } from './acp/start-agent.ts'
 import { createProcessGuard } from './acp/transport/process-guard.ts'
-import { AgentCatalog } from './agents/agent-catalog.ts'
-import { demoAgent } from './agents/demo-agent.ts'
-import { LaunchEnvironmentSource } from './agents/launch-environment.ts'
-import { lastUsedAgent, localFolders, VsCodeSettings, workspaceTrust } from './agents/vscode-configuration.ts'
 import { DisposableStore } from './common/disposable.ts'
 import { Diffs } from './editor/vscode-diffs.ts'
 import { vscodeFiles } from './editor/vscode-files.ts'
 import { LocalSessions } from './history/local-sessions.ts'
 import { SessionListing } from './history/session-listing.ts'
-import { McpInputs } from './mcp/inputs.ts'
-import { McpServers } from './mcp/mcp-servers.ts'
-import { vscodeInputPrompter, workspaceIdentity } from './mcp/vscode-inputs.ts'
+import { Transcripts } from './history/transcripts.ts'
 import { Activities } from './sessions/activities.ts'
 import { AgentHosts } from './sessions/agent-hosts.ts'
 import { ConversationController } from './sessions/conversation-controller.ts'
 import { HistoryList } from './sessions/history-list.ts'
 import type { Keep } from './sessions/ports.ts'
 import { SessionManager } from './sessions/session-manager.ts'
-import { agentDirectory } from './views/agent-directory.ts'
 import { AgentLogs } from './views/agent-logs.ts'
 import { Attention } from './views/attention.ts'
 import { registerCommands } from './views/commands.ts'
@@ -50,43 +42,23 @@ export function activate(context: vscode.ExtensionContext): void {
   const { extensionUri } = context
   const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
 
-  const settings = own.add(new VsCodeSettings())
-  const environment = own.add(new LaunchEnvironmentSource({ log }))
-  const catalog = own.add(
-    new AgentCatalog({
-      settings,
-      environment,
-      trust: workspaceTrust,
-      lastUsed: lastUsedAgent(context),
-      demo: demoAgent(bundle('demo-agent.mjs')),
-      log,
-    }),
-  )
-  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? agentId
-  let commandEnvironment = environment.current().env
-  const inputs = new McpInputs(vscodeInputPrompter, context.secrets, workspaceIdentity())
-  const mcp = own.add(
-    new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
-  )
-  const agents = agentDirectory({
-    catalog,
-    mcp,
-    environment,
-    logFor: agentId => logs.for(agentId, nameOf(agentId)),
-    onEnvironment: env => {
-      commandEnvironment = env
-    },
+  const { agents, mcp, inputs, nameOf, commandEnvironment } = agentParts({
+    context,
+    demoScript: bundle('demo-agent.mjs'),
+    log,
+    logs,
+    own,
   })
   const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
   const drafts = own.add(new KeptDrafts(context.workspaceState))
 
-  const records = own.add(
-    new LocalSessions({
-      file: vscode.Uri.joinPath(context.globalStorageUri, 'sessions.db').fsPath,
-      onProblem: message => void vscode.window.showWarningMessage(message),
-      log,
-    }),
-  )
+  const database = (name: string) => ({
+    file: vscode.Uri.joinPath(context.globalStorageUri, name).fsPath,
+    onProblem: (message: string) => void vscode.window.showWarningMessage(message),
+    log,
+  })
+  const records = own.add(new LocalSessions(database('sessions.db')))
+  const transcripts = own.add(new Transcripts(database('conversations.db')))
   const hosts: AgentHosts = own.add(
     new AgentHosts({
       agents,
@@ -101,10 +73,11 @@ export function activate(context: vscode.ExtensionContext): void {
       planner: new WorkspaceSessionPlanner(mcp, context.globalStorageUri.fsPath),
       services: {
         files: vscodeFiles(log),
-        environment: () => commandEnvironment,
+        environment: commandEnvironment,
         guard,
       },
       records,
+      transcripts,
       activeSession: agentId => {
         const { current } = surfaces.active.controller
         return current?.agentId === agentId ? current.session : undefined

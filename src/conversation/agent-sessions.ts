@@ -121,14 +121,14 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Resumes a session, without a replay. `previous` is the conversation of the same session in an agent that is gone:
-   * it goes on where that ended.
+   * Resumes a session, without a replay. `previous` is the conversation of the same session in an agent that is gone,
+   * or as it was kept: it goes on where that ended.
    */
   resumeSession(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
-    previous?: Session,
+    previous?: Pick<Session, 'reducingState'>,
   ): OpeningSession {
     if (this.#sessions.has(sessionId)) throw new Error(l10n.t('The session is open already.'))
     const session = this.#open(sessionId, setup, 'loading', previous)
@@ -187,7 +187,12 @@ export class AgentSessions implements Disposable {
     })
   }
 
-  #open(sessionId: string, setup: SessionSetup, phase: 'loading' | 'ready', previous?: Session): Session {
+  #open(
+    sessionId: string,
+    setup: SessionSetup,
+    phase: 'loading' | 'ready',
+    previous?: Pick<Session, 'reducingState'>,
+  ): Session {
     const { now, schedule, cancelGraceMs } = this.#options
     const session = new Session({
       agent: this.agent,

@@ -30,7 +30,8 @@ const kinds = {
 export function readEntry(json: string, position: number): Entry {
   const value = parsed(json)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
-  const schema = typeof kind === 'string' && kind in kinds ? kinds[kind as keyof typeof kinds] : undefined
+  const schema =
+    typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : undefined
   if (schema?.safeParse(value).success) return value as Entry
   return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
 }

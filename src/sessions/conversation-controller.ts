@@ -136,10 +136,19 @@ export class ConversationController extends Owner {
   async restore(last = this.last): Promise<void> {
     if (!last || this.#phase !== 'empty' || !this.trusted) return
     this.#restoring = last
+    // what was kept is on the screen before the agent is
+    const kept = this.#parts.manager.kept(last)
+    if (kept) this.#display(kept)
     await this.#open(async () => {
       await this.#lookForAgents()
       this.#restoring = undefined
-      if (this.#phase === 'empty' && this.#parts.agents.get(last.agentId)) await this.#reopen('restore', last)
+      if (this.#phase !== 'empty') return
+      if (this.#parts.agents.get(last.agentId)) {
+        await this.#reopen('restore', last)
+        return
+      }
+      this.#goBack(kept)
+      if (kept) this.#fail({ type: 'unknown-agent', agentId: last.agentId })
       else this.#changed()
     })
   }
@@ -343,7 +352,8 @@ export class ConversationController extends Owner {
       const opened = await open(abort.signal, {
         onSession: (session, replays) => {
           if (this.#under !== under) return
-          this.#display(session)
+          // what is on the screen stays until its replay is whole
+          if (!this.#continues(attempt)) this.#display(session)
           this.#begun = attempt.type === 'new'
           if (replays) this.#phase = 'loading'
           this.#changed()

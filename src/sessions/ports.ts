@@ -8,7 +8,9 @@ import type {
   SessionSetup,
 } from '../acp/model.ts'
 import type { Event } from '../common/event.ts'
+import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { RootsPlan } from '../editor/roots.ts'
+import type { TranscriptWriter } from './transcript-keeper.ts'
 
 /** An agent that a person can pick. */
 export interface AgentEntry {
@@ -83,6 +85,11 @@ export interface SessionRecords {
   /** What the agent could do when it last ran. */
   capabilities(agentId: string): Pick<AgentCapabilities, 'list' | 'load' | 'resume'> | undefined
   setCapabilities(agentId: string, capabilities: Pick<AgentCapabilities, 'list' | 'load' | 'resume'>): void
+}
+
+/** The conversations of this machine as they were kept. */
+export interface Transcripts extends TranscriptWriter {
+  read(agentId: string, sessionId: string): KeptConversation | undefined
 }
 
 export interface PromptInput {

@@ -1,16 +1,21 @@
+import path from 'node:path'
 import type { AgentClient } from '../acp/agent.ts'
 import type { ElicitationOutcome, ElicitationRequest } from '../acp/model.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
-import type { Session } from '../conversation/session.ts'
+import type { ReducingState } from '../conversation/books.ts'
+import { restoreState } from '../conversation/restore-state.ts'
+import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
+import { ABSENT, AbsentAgent } from './absent-agent.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { Reopening } from './failure.ts'
-import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords } from './ports.ts'
+import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
 import { type ServicesShared, SessionServices, servicesClient } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
+import { TranscriptKeeper } from './transcript-keeper.ts'
 
 /** A session that is open in this window: the conversation, the agent it is with and what it was given. */
 export interface OpenSession {
@@ -33,6 +38,7 @@ export interface SessionManagerParts {
   planner: SessionPlanner
   services: ServicesShared
   records: SessionRecords
+  transcripts: Transcripts
   /** The conversation with the agent that the person works in, if one does. */
   activeSession: (agentId: string) => Session | undefined
   /** Asks what belongs to no conversation. */
@@ -104,7 +110,7 @@ export class SessionManager extends Owner {
     if (how === 'restore' && !replays && !agent.capabilities.resume) throw new CancelledError()
     const opening = replays
       ? sessions.loadSession(sessionId, plan.setup, signal)
-      : sessions.resumeSession(sessionId, plan.setup, signal, previous?.session)
+      : sessions.resumeSession(sessionId, plan.setup, signal, previous?.session ?? this.#keptState(reference))
     const open: OpenSession = { agentId, agentName: host.name, session: opening.session, plan }
     // what the session may do in the editor stands ready before the agent's first question
     this.#admit(open)
@@ -117,6 +123,26 @@ export class SessionManager extends Owner {
     }
     this.#record(open)
     return open
+  }
+
+  /** A session as it was kept on disk, to be read before its agent has started, or when it never does. */
+  kept(reference: SessionReference): OpenSession | undefined {
+    const state = this.#keptState(reference)?.reducingState
+    if (!state) return undefined
+    const { agentId, sessionId, cwd } = reference
+    const agentName = this.#parts.host(agentId).name
+    const setup = { cwd, additionalDirectories: [], mcpServers: [] }
+    const agent = new AbsentAgent(agentName, this.#parts.records.capabilities(agentId))
+    const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
+    session.agentEnded(ABSENT)
+    const cwdLabel = path.basename(cwd) || cwd
+    const roots = { cwd, cwdLabel, additional: [], unseen: [], scratch: false }
+    return { agentId, agentName, session, plan: { setup, roots, mcpServers: [] } }
+  }
+
+  #keptState({ agentId, sessionId }: SessionReference): { reducingState: ReducingState } | undefined {
+    const conversation = this.#parts.transcripts.read(agentId, sessionId)
+    return conversation && { reducingState: restoreState(conversation) }
   }
 
   /** Closes the session here and, where the agent can, there. */
@@ -179,6 +205,7 @@ export class SessionManager extends Owner {
     const following = this.register(new DisposableStore())
     following.add(session.onDidEnd(() => this.#dismiss(open)))
     following.add(session.onDidChange(changes => this.#noteChanges(open, changes)))
+    following.add(new TranscriptKeeper(agentId, session, this.#parts.transcripts))
     this.#following.set(open, following)
     this.#change.fire()
   }

@@ -22,6 +22,8 @@ export class TranscriptKeeper extends Owner {
   readonly #writer: TranscriptWriter
   readonly #changes = new ChangeSet()
   #replace = false
+  /** A session that never was ready has nothing that is worth more than what was kept before. */
+  #wasReady = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(agentId: string, session: Session, writer: TranscriptWriter) {
@@ -37,7 +39,12 @@ export class TranscriptKeeper extends Owner {
         this.#schedule(session.state.activity === 'idle' ? 0 : WRITE_EVERY_MS)
       }),
     )
-    this.register(session.onDidChangeStatus(() => this.#schedule(0)))
+    this.register(
+      session.onDidChangeStatus(() => {
+        if (session.phase === 'ready') this.#wasReady = true
+        this.#schedule(0)
+      }),
+    )
     this.register(toDisposable(() => this.flush()))
   }
 
@@ -45,7 +52,9 @@ export class TranscriptKeeper extends Owner {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#session.phase === 'loading' || (this.#changes.isEmpty && !this.#replace)) return
+    const { phase } = this.#session
+    if (phase === 'ready') this.#wasReady = true
+    if (!this.#wasReady || phase === 'loading' || (this.#changes.isEmpty && !this.#replace)) return
     const { state } = this.#session
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true

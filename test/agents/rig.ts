@@ -232,6 +232,7 @@ export class AgentRig {
         environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
       records: noRecords,
+      transcripts: { read: () => undefined, write: () => true },
       activeSession: () => undefined,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })

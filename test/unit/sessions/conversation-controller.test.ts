@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
 import type { Failure } from '../../../src/sessions/failure.ts'
 import { until } from '../../support/until.ts'
+import { Deferred } from '../conversation/fake-agent.ts'
 import { House } from './house.ts'
 
 describe('ConversationController', () => {
@@ -361,6 +362,114 @@ describe('ConversationController', () => {
     await other.controller.restore()
     assert.equal(other.controller.phase, 'empty')
     assert.equal(other.controller.failures.size, 0)
+  })
+
+  describe('with a conversation that was kept', () => {
+    const reference = { agentId: 'one', sessionId: 's9', cwd: '/w/a' }
+    const textsOf = (of: House) =>
+      of.controller.current?.session.state.entries.flatMap(entry =>
+        entry.kind === 'message'
+          ? entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : []))
+          : [],
+      )
+
+    beforeEach(() => {
+      house.transcripts.write('one', 's9', {
+        replace: true,
+        entries: [
+          {
+            position: 0,
+            entry: {
+              kind: 'message',
+              id: 'e0',
+              turn: 1,
+              role: 'user',
+              blocks: [{ type: 'text', text: 'kept' }],
+            },
+          },
+        ],
+        terminals: [],
+        head: { title: 'Kept title' },
+      })
+      house.transcripts.writes.length = 0
+    })
+
+    it('shows it before the agent has started', async () => {
+      const gate = new Deferred<void>()
+      house.onStart = () => gate.promise
+      void house.controller.restore(reference)
+      await until(() => house.controller.phase === 'starting')
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(house.controller.current?.session.state.title, 'Kept title')
+      gate.resolve()
+      await until(() => house.started.length === 1)
+    })
+
+    it('keeps it on the screen and on disk when the agent cannot give it back', async () => {
+      const restoring = house.controller.restore(reference)
+      await until(() => house.started.length > 0 && house.agent.loads.length === 1)
+      house.agent.loads[0]?.reject(
+        new AgentRequestError('session/load', 'not-found', { code: -32002, message: 'no such session' }),
+      )
+      await restoring
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(house.controller.phase, 'ended')
+      assert.equal(failure().type, 'request')
+      assert.deepEqual(house.transcripts.writes, [])
+      assert.equal(house.transcripts.read('one', 's9')?.entries.length, 1)
+    })
+
+    it('keeps it when the agent cannot even be started', async () => {
+      house.onStart = () => {
+        throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
+      }
+      await house.controller.restore(reference)
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(failure().type, 'start')
+    })
+
+    it('stays until the replay is whole, which then takes its place, on disk too', async () => {
+      const restoring = house.controller.restore(reference)
+      await until(() => house.started.length > 0 && house.agent.loads.length === 1)
+      house.agent.say('s9', {
+        type: 'message_chunk',
+        role: 'agent',
+        content: { type: 'text', text: 'replayed' },
+      })
+      assert.deepEqual(textsOf(house), ['kept'])
+      house.agent.loads[0]?.resolve({ sessionId: 's9' })
+      await restoring
+      assert.deepEqual(textsOf(house), ['replayed'])
+      await until(() => house.transcripts.writes.length > 0)
+      assert.equal(house.transcripts.writes[0]?.replace, true)
+      assert.equal(house.transcripts.read('one', 's9')?.entries.length, 1)
+    })
+
+    it('goes on with an agent that can only resume', async () => {
+      await house.hosts.get('one').ensure()
+      house.agent.capabilities.load = false
+      const restoring = house.controller.restore(reference)
+      await until(() => house.agent.resumes.length === 1)
+      house.agent.resumes[0]?.resolve({ sessionId: 's9' })
+      await restoring
+      house.agent.say('s9', { type: 'message_chunk', role: 'agent', content: { type: 'text', text: 'more' } })
+      assert.deepEqual(textsOf(house), ['kept', 'more'])
+      await until(() => house.transcripts.read('one', 's9')?.entries.length === 2)
+      assert.ok(house.transcripts.writes.every(write => !write.replace))
+    })
+
+    it('is written as the conversation grows, and not lost to a disk that was full for a while', async () => {
+      await ready('s1')
+      house.transcripts.fails = true
+      await house.controller.prompt({ text: 'hello', attachments: [] })
+      await until(() => house.agent.prompts.length === 1)
+      const call = house.agent.prompts[0]
+      assert.ok(call)
+      house.agent.endTurn(call)
+      house.transcripts.fails = false
+      house.agent.say('s1', { type: 'info', title: 'T' })
+      await until(() => house.transcripts.read('one', 's1')?.entries.length === 1)
+    })
   })
 
   it('restarts the agent and continues the conversation', async () => {

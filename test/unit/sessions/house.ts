@@ -1,9 +1,11 @@
 import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
+import type { KeptConversation } from '../../../src/conversation/restore-state.ts'
 import type { Documents } from '../../../src/editor/documents.ts'
 import { disk } from '../../../src/editor/file-system.ts'
 import { filesShared } from '../../../src/editor/files.ts'
+import type { TranscriptChanges } from '../../../src/history/transcripts.ts'
 import { AgentHosts } from '../../../src/sessions/agent-hosts.ts'
 import { ConversationController } from '../../../src/sessions/conversation-controller.ts'
 import type {
@@ -12,6 +14,7 @@ import type {
   SessionPlan,
   SessionRecord,
   SessionRecords,
+  Transcripts,
 } from '../../../src/sessions/ports.ts'
 import { SessionManager } from '../../../src/sessions/session-manager.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
@@ -41,6 +44,31 @@ export class MemoryRecords implements SessionRecords {
   }
 }
 
+/** Conversations in memory, as a database keeps them. */
+export class MemoryTranscripts implements Transcripts {
+  readonly kept = new Map<string, KeptConversation>()
+  readonly writes: TranscriptChanges[] = []
+  fails = false
+
+  write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
+    if (this.fails) return false
+    this.writes.push(changes)
+    const key = `${agentId}/${sessionId}`
+    const known = changes.replace ? undefined : this.kept.get(key)
+    const entries = [...(known?.entries ?? [])]
+    for (const { position, entry } of changes.entries) entries[position] = structuredClone(entry)
+    const terminals = new Map((known?.terminals ?? []).map(terminal => [terminal.terminalId, terminal]))
+    for (const terminal of changes.terminals) terminals.set(terminal.terminalId, { ...terminal })
+    const head = changes.head ?? known?.head ?? {}
+    this.kept.set(key, { entries, terminals: [...terminals.values()], head: structuredClone(head) })
+    return true
+  }
+  read(agentId: string, sessionId: string): KeptConversation | undefined {
+    const kept = this.kept.get(`${agentId}/${sessionId}`)
+    return kept && kept.entries.length > 0 ? structuredClone(kept) : undefined
+  }
+}
+
 /** The sessions' room, whole, with agents whose every move a test makes. */
 export class House {
   readonly entries: AgentEntry[] = [
@@ -54,6 +82,7 @@ export class House {
   readonly kept = new Map<string, unknown>()
   readonly drafts = new Map<string, string>()
   readonly records = new MemoryRecords()
+  readonly transcripts = new MemoryTranscripts()
   readonly used: string[] = []
   trusted = true
   readonly nativeQuestions: string[] = []
@@ -113,6 +142,7 @@ export class House {
       environment: () => ({}),
     },
     records: this.records,
+    transcripts: this.transcripts,
     activeSession: agentId => {
       const { current } = this.controller
       return current?.agentId === agentId ? current.session : undefined

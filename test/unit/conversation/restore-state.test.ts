@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { createSessionState } from '../../../src/conversation/books.ts'
+import { reduce } from '../../../src/conversation/reduce.ts'
+import { restoreState } from '../../../src/conversation/restore-state.ts'
+import type { SessionState } from '../../../src/conversation/state.ts'
+import { update } from './arbitrary-updates.ts'
+
+const kept = (state: SessionState) =>
+  structuredClone({
+    entries: state.entries,
+    terminals: [...state.terminals.values()],
+    head: { title: state.title, plans: state.plans, usage: state.usage },
+  })
+
+describe('a conversation that was kept', () => {
+  it('shows what it showed, with nothing left open', () => {
+    fc.assert(
+      fc.property(fc.array(update, { maxLength: 60 }), updates => {
+        const before = createSessionState()
+        for (const update of updates) reduce(before, update, 1)
+        const after = restoreState(kept(before))
+        assert.equal(after.entries.length, before.entries.length)
+        assert.equal(after.activity, 'idle')
+        for (const [position, entry] of after.entries.entries()) {
+          assert.equal(after.index.get(entry.id), position)
+          if (entry.kind === 'message') assert.deepEqual(entry, before.entries[position])
+          if (entry.kind === 'tool_call') assert.ok(!['pending', 'in_progress'].includes(entry.status))
+        }
+        assert.deepEqual([...after.terminals.keys()], [...before.terminals.keys()])
+      }),
+    )
+  })
+
+  it('can be gone on with: what comes for it finds it', () => {
+    const before = createSessionState()
+    reduce(before, { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Read', status: 'pending' } })
+    const message = (text: string) =>
+      ({
+        type: 'message_chunk',
+        role: 'agent',
+        messageId: 'm',
+        content: { type: 'text', text },
+      }) as const
+    reduce(before, message('one'))
+    const after = restoreState(kept(before))
+    reduce(after, { type: 'tool_call', toolCall: { toolCallId: 't', status: 'completed' } })
+    reduce(after, message(' two'))
+    assert.equal(after.entries.length, 2)
+    const [tool, said] = after.entries
+    assert.ok(tool?.kind === 'tool_call' && tool.status === 'completed')
+    assert.ok(said?.kind === 'message')
+    assert.equal(said.blocks.map(block => (block.type === 'text' ? block.text : '')).join(''), 'one two')
+  })
+})

@@ -59,8 +59,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     await surfaces.active.reveal()
     await shown().restart()
   })
-  on(CommandId.showAgentLog, () => {
-    const agentId = shown().agentId ?? agents.defaultAgentId()
+  on(CommandId.showAgentLog, (wanted?: unknown) => {
+    const named = typeof wanted === 'string' ? wanted : undefined
+    const agentId = named ?? shown().agentId ?? agents.defaultAgentId()
     if (agentId === undefined) log.show(true)
     else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
   })
@@ -68,7 +69,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
   on(CommandId.addSelection, async () => {
     const selection = parts.selection()
     if (!selection) {
-      void vscode.window.showInformationMessage(l10n.t('Open a file in an editor first.'))
+      void vscode.window.showInformationMessage(l10n.t('Select some text in an editor first.'))
       return
     }
     surfaces.active.attach(selection)

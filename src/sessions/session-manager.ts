@@ -90,9 +90,10 @@ export class SessionManager extends Owner {
   }
 
   /**
-   * Reopens a session the agent knows; `load` replays its history, `resume` does not, `restore` does the one the agent
-   * can (or rejects with `CancelledError` when it can neither). `previous` is the conversation of
-   * the same session in an agent that is gone: a resumed session goes on with it. Rejects as `create` does.
+   * Reopens a session the agent knows; `load` replays its history, `resume` does not and goes on with the conversation
+   * as it is known here (`previous`, of the same session in an agent that is gone, or what was kept). `restore` resumes
+   * what is known, else loads, else resumes; it rejects with `CancelledError` when the agent can neither. Rejects as
+   * `create` does.
    */
   async reopen(
     how: Reopening,
@@ -106,11 +107,14 @@ export class SessionManager extends Owner {
     const { agent, sessions } = await host.ensure(signal)
     const plan = await this.#parts.planner.forExisting(cwd, agent.capabilities)
     if (signal.aborted) throw new CancelledError()
-    const replays = how === 'load' || (how === 'restore' && agent.capabilities.load)
-    if (how === 'restore' && !replays && !agent.capabilities.resume) throw new CancelledError()
+    const { load, resume } = agent.capabilities
+    const before = previous?.session ?? (how === 'load' ? undefined : this.#keptState(reference))
+    // what was kept knows more than a replay: times, answers, output
+    const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
+    if (how === 'restore' && !replays && !resume) throw new CancelledError()
     const opening = replays
       ? sessions.loadSession(sessionId, plan.setup, signal)
-      : sessions.resumeSession(sessionId, plan.setup, signal, previous?.session ?? this.#keptState(reference))
+      : sessions.resumeSession(sessionId, plan.setup, signal, before)
     const open: OpenSession = { agentId, agentName: host.name, session: opening.session, plan }
     // what the session may do in the editor stands ready before the agent's first question
     this.#admit(open)

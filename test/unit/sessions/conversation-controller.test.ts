@@ -394,6 +394,20 @@ describe('ConversationController', () => {
       house.transcripts.writes.length = 0
     })
 
+    async function onlyLoads(): Promise<void> {
+      await house.hosts.get('one').ensure()
+      house.agent.capabilities.resume = false
+    }
+
+    it('is resumed rather than replayed: it knows more than a replay', async () => {
+      const restoring = house.controller.restore(reference)
+      await until(() => house.started.length > 0 && house.agent.resumes.length === 1)
+      house.agent.resumes[0]?.resolve({ sessionId: 's9' })
+      await restoring
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(house.controller.phase, 'ready')
+    })
+
     it('shows it before the agent has started', async () => {
       const gate = new Deferred<void>()
       house.onStart = () => gate.promise
@@ -406,6 +420,7 @@ describe('ConversationController', () => {
     })
 
     it('keeps it on the screen and on disk when the agent cannot give it back', async () => {
+      await onlyLoads()
       const restoring = house.controller.restore(reference)
       await until(() => house.started.length > 0 && house.agent.loads.length === 1)
       house.agent.loads[0]?.reject(
@@ -429,6 +444,7 @@ describe('ConversationController', () => {
     })
 
     it('stays until the replay is whole, which then takes its place, on disk too', async () => {
+      await onlyLoads()
       const restoring = house.controller.restore(reference)
       await until(() => house.started.length > 0 && house.agent.loads.length === 1)
       house.agent.say('s9', {

@@ -192,7 +192,7 @@ function answerText(entry: ElicitationEntry): string {
     default: {
       if (entry.ask.mode === 'form') return t('Answered')
       const host = describeUrl(entry.ask.url)?.host ?? ''
-      if (entry.visit === 'waiting') return t('Waiting for what you do at {0}', host)
+      if (entry.visit === 'waiting') return t('Waiting for {0}', host)
       return entry.visit === 'done' ? t('Done at {0}', host) : t('Opened {0}', host)
     }
   }

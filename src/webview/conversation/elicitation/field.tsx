@@ -122,7 +122,6 @@ function TextControl({ state, field, id, describedBy }: ControlProps<'text'>) {
       autocomplete="off"
       value={String(state.written.value ?? '')}
       onInput={event => state.write(event.currentTarget.value)}
-      onBlur={() => leave(state)}
     />
   )
 }
@@ -137,7 +136,6 @@ function NumberControl({ state, field, id, describedBy }: ControlProps<'number' 
       autocomplete="off"
       value={String(state.written.value ?? '')}
       onInput={event => state.write(event.currentTarget.value)}
-      onBlur={() => leave(state)}
       onKeyDown={event => step(event, state, field)}
     />
   )
@@ -188,7 +186,6 @@ function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>
       class="field-input field-select"
       value={String(chosen)}
       onChange={event => state.write(field.choices[Number(event.currentTarget.value)]?.value)}
-      onBlur={() => leave(state)}
     >
       <option value="-1">{field.required ? t('Choose…') : t('No answer')}</option>
       {field.choices.map((choice, index) => (
@@ -235,12 +232,6 @@ function shared(state: FieldState, id: string, describedBy: string | undefined) 
     'aria-invalid': state.problem.value ? true : undefined,
     'aria-required': state.field.required ? true : undefined,
   } as const
-}
-
-/** A field that was passed by is not wrong yet; one with something in it is looked at. */
-function leave(state: FieldState): void {
-  const written = state.written.peek()
-  if (written !== '' && written !== undefined) state.check()
 }
 
 /** The arrows count, as in an input for numbers; that one loses what is no number, and changes with the wheel. */

@@ -16,7 +16,7 @@ export type Written = string | boolean | readonly string[] | undefined
 export class FieldState {
   readonly field: ElicitationField
   readonly written: Signal<Written>
-  /** Shown once the person left the field or tried to send the form. */
+  /** Shown once the person tried to send the form: sooner, it would move what they are about to click. */
   readonly problem = signal<FieldProblem | undefined>(undefined)
   #looked = false
 

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { outDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('what an agent asks for', () => {
+  const vscode = new VsCodeSuite()
+
+  async function begin() {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    await conversation.button(/Try the demo agent/).click()
+    await conversation.ready()
+    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    const picture = async (name: string) => {
+      const directory = join(outDirectory, 'screenshots', 'elicitation')
+      mkdirSync(directory, { recursive: true })
+      await workbench.page.screenshot({ path: join(directory, `${name}.png`) })
+    }
+    return { workbench, conversation, question, picture }
+  }
+
+  it('is filled in, checked and sent, by keyboard', async () => {
+    const { workbench, conversation, question, picture } = await begin()
+    const { keyboard } = workbench.page
+    await conversation.send('/ask')
+    const name = question.getByRole('textbox', { name: 'Your name' })
+    await name.waitFor()
+    await picture('form')
+    await question.getByRole('textbox', { name: /Where to write to/ }).fill('nobody')
+    await question.getByRole('button', { name: 'Submit' }).click()
+    await question.getByText('This is needed.').waitFor()
+    await question.getByText('Enter an email address.').waitFor()
+    await picture('form-problems')
+    await name.fill('Ada')
+    await question.getByRole('textbox', { name: /Where to write to/ }).fill('ada@example.org')
+    await question.getByRole('radio', { name: 'Slow' }).check()
+    await question.getByRole('checkbox', { name: 'The edit' }).check()
+    await question.getByRole('textbox', { name: /How many times/ }).focus()
+    await keyboard.press('ArrowUp')
+    await keyboard.press('Enter')
+    await conversation.text(/"times": 2/).waitFor()
+    await conversation.text(/"mail": "ada@example.org"/).waitFor()
+    await conversation.text(/"pace": "slow"/).waitFor()
+    await question.waitFor({ state: 'detached' })
+    await conversation.button(/^Answered/).click()
+    await conversation.text('The talk, The edit').waitFor()
+    await picture('form-answered')
+  })
+
+  it('can be declined, and cancelled with Escape', async () => {
+    const { conversation, question } = await begin()
+    await conversation.send('/ask')
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await conversation.text(/You chose to decline/).waitFor()
+    await conversation.send('/ask')
+    await question.getByRole('textbox', { name: 'Your name' }).press('Escape')
+    await conversation.text(/You chose to cancel/).waitFor()
+  })
+
+  it('leads to an address only once the person agrees, and waits until it is done there', async () => {
+    const { workbench, conversation, question, picture } = await begin()
+    const opened: string[] = []
+    workbench.page.context().on('page', page => opened.push(page.url()))
+    await conversation.send('/visit')
+    const open = question.getByRole('button', { name: /^Open 127\.0\.0\.1:\d+$/ })
+    await open.waitFor()
+    await picture('address')
+    const address = await question.locator('.address-text').innerText()
+    assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/demo\?for=/)
+    assert.deepEqual(opened, [])
+    await open.click()
+    await waitFor('the page', () => opened.length > 0)
+    assert.match(opened[0] ?? '', /\/demo\?for=/)
+    await conversation.text(/^Waiting for 127\.0\.0\.1/).waitFor()
+    // the browser is elsewhere than the agent, and this server leads it to no port of the agent's machine
+    await fetch(address)
+    await conversation.text('The page was opened: thank you.').waitFor()
+    await conversation.text(/^Done at 127\.0\.0\.1/).waitFor()
+    await picture('address-done')
+  })
+})

@@ -1,4 +1,5 @@
 import type { App } from './context.ts'
+import { jumpTurn } from './turns.ts'
 
 /** The keys that work wherever the focus is in the view. */
 export function onViewKey(event: KeyboardEvent, app: App): void {
@@ -12,6 +13,13 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
       event.preventDefault()
       app.host.cancel()
     }
+    return
+  }
+  const vertical = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : undefined
+  const empty = target instanceof HTMLTextAreaElement && target.value === ''
+  if (vertical && event.altKey && !event.ctrlKey && !event.metaKey && (!typing || empty)) {
+    event.preventDefault()
+    jumpTurn(app, vertical)
     return
   }
   if (typing || !plain) return

@@ -104,6 +104,12 @@ export class ListController<T extends WindowItem> {
     this.#anchor = { item, delta: element.scrollTop - this.#window.offsetOf(item.index) }
   }
 
+  /** The row at the upper edge of the view. */
+  get firstVisible(): Anchor<T> | undefined {
+    // positions are fractions of a pixel, scroll positions may not be
+    return this.#element && this.#window.anchorAt(this.#element.scrollTop + 2)
+  }
+
   toEnd(): void {
     this.following.value = true
     this.#anchor = undefined

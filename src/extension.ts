@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const { extensionUri } = context
   const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
 
-  const { agents, mcp, inputs, nameOf, commandEnvironment } = agentParts({
+  const { agents, mcp, inputs, nameOf, protocolOf, commandEnvironment } = agentParts({
     context,
     demoScript: bundle('demo-agent.mjs'),
     log,
@@ -65,7 +65,13 @@ export function activate(context: vscode.ExtensionContext): void {
       agents,
       start: startAgent,
       client: (agentId, sessions) => manager.client(agentId, sessions),
-      connectOptions: connectOptions(context, { logs, traffic, guard, nameOf }),
+      connectOptions: connectOptions(context, {
+        logs,
+        traffic,
+        guard,
+        nameOf,
+        protocolOf,
+      }),
     }),
   )
   const manager: SessionManager = own.add(

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { z } from 'zod'
-import type { AgentDefinition } from './definition.ts'
+import { type AgentDefinition, protocolChoices } from './definition.ts'
 import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
 import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
 
@@ -28,15 +28,16 @@ const agentEntry = z.object({
   env: z.record(z.string(), processText).default({}),
   cwd: filledText.optional(),
   icon: filledText.optional(),
+  protocol: z.enum(protocolChoices).optional(),
 })
 const known = new Set(Object.keys(agentEntry.shape))
 /** What an agent starts as well without; a bad one is told and left out alone. */
-const cosmetic = new Set<unknown>(['name', 'icon'])
+const cosmetic = new Set<unknown>(['name', 'icon', 'protocol'])
 
 /**
  * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
  * workspace can change one field of an agent in the user settings; each problem names the scope its value stands in.
- * A bad entry is left out, the others work. Unknown keys and bad names or icons are told and do no harm.
+ * A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are told and do no harm.
  *
  * @param wellKnown what a well-known agent of this id is called and looks like, when the entry does not say it
  */
@@ -97,7 +98,7 @@ function readEntry(
   }
   if (!parsed.success) return { problems }
 
-  const { name, command, args, env, cwd, icon } = parsed.data
+  const { name, command, args, env, cwd, icon, protocol } = parsed.data
   for (const key of Object.keys(env)) {
     if (isEnvironmentName(key)) continue
     problem(['env', key], notAnEnvironmentName())
@@ -111,6 +112,7 @@ function readEntry(
     env,
     source: 'settings',
   }
+  if (protocol !== undefined) agent.protocol = protocol
   if (cwd !== undefined) agent.cwd = cwd.trim()
   const shown = icon ?? defaults?.icon
   if (shown !== undefined) agent.icon = shown.trim()

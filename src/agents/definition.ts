@@ -18,5 +18,11 @@ export interface AgentDefinition {
   cwd?: string
   /** The name of a codicon. */
   icon?: string
+  /** Which version of the protocol to offer it; the setting of all agents when absent. */
+  protocol?: ProtocolChoice
   source: 'settings' | 'preset' | 'demo'
 }
+
+/** `stable`: the released version. `latest`: its draft, falling back to the released one. */
+export type ProtocolChoice = (typeof protocolChoices)[number]
+export const protocolChoices = ['stable', 'latest'] as const

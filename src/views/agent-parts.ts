@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import type * as vscode from 'vscode'
 import { AgentCatalog } from '../agents/agent-catalog.ts'
+import type { ProtocolChoice } from '../agents/definition.ts'
 import { demoAgent } from '../agents/demo-agent.ts'
 import { LaunchEnvironmentSource } from '../agents/launch-environment.ts'
 import {
@@ -32,6 +33,8 @@ export interface AgentParts {
   mcp: McpServers
   inputs: McpInputs
   nameOf: (agentId: string) => string
+  /** What the agent's own settings say of the protocol, if anything. */
+  protocolOf: (agentId: string) => ProtocolChoice | undefined
   /** What the agents' commands run with: the environment of the last start. */
   commandEnvironment: () => Record<string, string>
 }
@@ -65,5 +68,6 @@ export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOp
       commandEnvironment = env
     },
   })
-  return { agents, mcp, inputs, nameOf, commandEnvironment: () => commandEnvironment }
+  const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
+  return { agents, mcp, inputs, nameOf, protocolOf, commandEnvironment: () => commandEnvironment }
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode'
 import type { ConnectOptions } from '../acp/agent.ts'
+import { type ProtocolChoice, protocolChoices } from '../agents/definition.ts'
 import type { AgentLogs } from './agent-logs.ts'
 import type { ProtocolTraffic } from './protocol-traffic.ts'
 
@@ -13,6 +14,8 @@ export function connectOptions(
     traffic: ProtocolTraffic
     guard: ConnectOptions['guard']
     nameOf: (agentId: string) => string
+    /** What the agent's own settings say, if anything. */
+    protocolOf: (agentId: string) => ProtocolChoice | undefined
   },
 ): (agentId: string) => Omit<ConnectOptions, 'signal'> {
   const { version } = context.extension.packageJSON as { version: string }
@@ -28,8 +31,14 @@ export function connectOptions(
       onStderr: line => log.info(line),
       tap: parts.traffic.tapFor(agentId, name),
       guard: parts.guard,
+      protocol: parts.protocolOf(agentId) ?? protocolOf(settings.get('protocol')),
+      features: { terminalAuth: true },
     }
   }
+}
+
+function protocolOf(value: unknown): ProtocolChoice {
+  return protocolChoices.find(choice => choice === value) ?? 'stable'
 }
 
 /** A number setting may hold anything. */

@@ -26,9 +26,21 @@ describe('the setting parley.agents', () => {
       env: { KEY: '${env:KEY}' },
       cwd: '${workspaceFolder}/sub',
       icon: 'rocket',
+      protocol: 'latest',
     }
     const { agents } = readAgentSettings([user({ mine: entry })])
     assert.deepEqual(agents, [{ id: 'mine', ...entry, source: 'settings' }])
+  })
+
+  it('does without a protocol that there is not, and says so', () => {
+    const layers = [user({ mine: { command: 'mine', protocol: 'v2' } })]
+    const { agents, problems } = readAgentSettings(layers)
+    assert.equal(agents[0]?.protocol, undefined)
+    assert.equal(agents.length, 1)
+    assert.deepEqual(
+      problems.map(problem => [problem.where, problem.fatal]),
+      [['parley.agents › mine › protocol', false]],
+    )
   })
 
   it('names an entry that is wrong, and the others work', () => {

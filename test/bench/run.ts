@@ -1,8 +1,9 @@
 /**
  * Runs the benchmarks: `npm run bench` for all, `npm run bench -- transport` for one. Each is bundled first, the way
- * the extension is, and runs in a fresh Node, so that what is measured is what ships and not a loader.
+ * the extension is, and runs in a fresh Node, so that what is measured is what ships and not a loader. That of the
+ * workbench measures the packaged extension in a VS Code of its own, and is only the hand that drives it.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -11,10 +12,12 @@ import { build } from 'esbuild'
 
 const SUFFIX = '.bench.ts'
 const folder = import.meta.dirname
+const project = path.join(folder, '../..')
 const wanted = process.argv.slice(2)
-const all = (await readdir(folder))
+const bundled = (await readdir(folder))
   .filter(file => file.endsWith(SUFFIX))
   .map(file => file.slice(0, -SUFFIX.length))
+const all = [...bundled, 'workbench']
 const names = wanted.length === 0 ? all : wanted
 const unknown = names.filter(name => !all.includes(name))
 if (unknown.length > 0) {
@@ -24,12 +27,19 @@ if (unknown.length > 0) {
 
 const out = await mkdtemp(path.join(os.tmpdir(), 'parley-bench-'))
 try {
-  for (const name of names) process.exitCode ||= await run(name)
+  for (const name of names)
+    process.exitCode ||= await (bundled.includes(name) ? runBundled(name) : runWorkbench())
 } finally {
   await rm(out, { recursive: true, force: true })
 }
 
-async function run(name: string): Promise<number> {
+async function runWorkbench(): Promise<number> {
+  const tsx = path.join(project, 'node_modules/tsx/dist/cli.mjs')
+  const script = path.join(folder, 'workbench/main.ts')
+  return ended(spawn(process.execPath, [tsx, script], { stdio: 'inherit' }))
+}
+
+async function runBundled(name: string): Promise<number> {
   const outfile = path.join(out, `${name}.mjs`)
   await build({
     entryPoints: [path.join(folder, name + SUFFIX)],
@@ -44,10 +54,11 @@ async function run(name: string): Promise<number> {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },
   })
-  const child = spawn(process.execPath, ['--expose-gc', outfile], {
-    stdio: 'inherit',
-    env: { ...process.env, PARLEY_BENCH_FOLDER: folder },
-  })
+  const env = { ...process.env, PARLEY_BENCH_FOLDER: folder }
+  return ended(spawn(process.execPath, ['--expose-gc', outfile], { stdio: 'inherit', env }))
+}
+
+async function ended(child: ChildProcess): Promise<number> {
   const [code] = await once(child, 'exit')
   return typeof code === 'number' ? code : 1
 }

@@ -15,6 +15,12 @@ export interface AgentSetting {
 export interface LogLine {
   received?: { method?: string; params?: Record<string, unknown>; result?: unknown }
   event?: string
+  /** milliseconds since the epoch */
+  at?: number
+  /** how long it took to write what the event is about */
+  milliseconds?: number
+  /** which one of a stream */
+  index?: number
   pid?: number
 }
 

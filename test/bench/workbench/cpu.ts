@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import type { Browser } from 'playwright-core'
+import { processesOf } from '../../host/processes.ts'
+
+/** Jiffies a second in /proc: what Linux tells every program, whatever it counts in itself. */
+const jiffies = 100
+
+/** CPU time used so far, in seconds. */
+export interface CpuTimes {
+  renderer: number
+  extensionHost: number
+  /** of the renderer's main thread alone, to the nanosecond */
+  mainThread: number
+  /** how long that thread could have worked and had no core, because others worked */
+  waited: number
+}
+
+/** Reads what the renderers of a browser and the extension hosts below a root used. */
+export class CpuClock {
+  readonly #renderers: number[]
+  readonly #hosts: number[]
+
+  private constructor(renderers: number[], hosts: number[]) {
+    this.#renderers = renderers
+    this.#hosts = hosts
+  }
+
+  /** Of the processes that are alive now. */
+  static async of(browser: Browser, rootDirectory: string): Promise<CpuClock> {
+    const session = await browser.newBrowserCDPSession()
+    const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+    await session.detach()
+    const renderers = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
+    const hosts = processesOf(rootDirectory)
+      .filter(({ command }) => command.includes('--type=extensionHost'))
+      .map(({ pid }) => pid)
+    if (renderers.length === 0 || hosts.length === 0)
+      throw new Error(`Found ${renderers.length} renderers and ${hosts.length} extension hosts`)
+    return new CpuClock(renderers, hosts)
+  }
+
+  read(): CpuTimes {
+    return {
+      renderer: sum(this.#renderers.map(processTime)),
+      extensionHost: sum(this.#hosts.map(processTime)),
+      mainThread: sum(this.#renderers.map(pid => mainThread(pid)[0])),
+      waited: sum(this.#renderers.map(pid => mainThread(pid)[1])),
+    }
+  }
+}
+
+export function since(before: CpuTimes, after: CpuTimes): CpuTimes {
+  return {
+    renderer: after.renderer - before.renderer,
+    extensionHost: after.extensionHost - before.extensionHost,
+    mainThread: after.mainThread - before.mainThread,
+    waited: after.waited - before.waited,
+  }
+}
+
+/** User and system time of a whole process; what ended since counts nothing. */
+function processTime(pid: number): number {
+  const stat = read(`/proc/${pid}/stat`)
+  // after the name in parentheses, which may hold anything
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / jiffies
+}
+
+/**
+ * Seconds that a thread ran, and that it waited to. The directory of a process tells of the thread that it began with: a
+ * renderer's main thread.
+ */
+function mainThread(pid: number): [ran: number, waited: number] {
+  const [ran, waited] = read(`/proc/${pid}/schedstat`).split(' ')
+  return [Number(ran ?? 0) / 1e9, Number(waited ?? 0) / 1e9]
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const sum = (values: number[]): number => values.reduce((a, b) => a + b, 0)

@@ -1,0 +1,45 @@
+/** One thing that is measured. */
+export interface Figure {
+  name: string
+  unit: 'ms' | 's' | 'MB' | 'px' | '%' | 'µs' | ''
+  /** the most it may be, where a target is set */
+  most?: number
+}
+
+/** What one round of a measurement gave, by the name of its figure. */
+export type Values = Record<string, number>
+
+export interface Measurement {
+  title: string
+  figures: Figure[]
+  rounds: Values[]
+}
+
+export interface Outcome {
+  figure: Figure
+  best: number
+  all: number[]
+  /** undefined: no target */
+  met: boolean | undefined
+}
+
+/** The least of all rounds counts: whatever else the machine does only adds. */
+export function outcomes({ figures, rounds }: Measurement): Outcome[] {
+  return figures.flatMap(figure => {
+    const all = rounds.flatMap(values => values[figure.name] ?? [])
+    if (all.length === 0) return []
+    const best = Math.min(...all)
+    return [{ figure, best, all, met: figure.most === undefined ? undefined : best <= figure.most }]
+  })
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+export function format(value: number, unit: Figure['unit']): string {
+  const digits = unit === 's' || unit === 'MB' || unit === 'px' ? 2 : 0
+  const number = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return unit === '' ? number : `${number} ${unit}`
+}

@@ -1,0 +1,82 @@
+// What a person at the window gets, measured in a real VS Code with the packaged extension and the fixture agent:
+//   npm run bench -- workbench
+// PARLEY_BENCH_ROUNDS: how often (3). PARLEY_BENCH_ONLY: a regular expression on the titles. PARLEY_BENCH_PROFILE: a
+// directory for a CPU profile of the page for each measurement; a profiled run is slower.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { exitOnSignals } from '../../host/at-exit.ts'
+import { projectDirectory } from '../../host/paths.ts'
+import { runCommand } from '../../host/run-command.ts'
+import type { Measurement } from './figures.ts'
+import { printMeasurement, printSummary } from './print.ts'
+import { type BenchWindow, Rig } from './rig.ts'
+import {
+  costOfAChunk,
+  flood,
+  idle,
+  load,
+  paced,
+  reload,
+  type Scenario,
+  scrolling,
+  toolCalls,
+} from './scenarios.ts'
+
+const rounds = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
+const only = new RegExp(process.env.PARLEY_BENCH_ONLY ?? '')
+const profiles = process.env.PARLEY_BENCH_PROFILE
+
+/** In this order: those of the long session follow its load. */
+const scenarios: Scenario[] = [
+  idle,
+  flood(5000, 500),
+  flood(20_000, 1500),
+  toolCalls(200, 500),
+  load(1000),
+  paced(30),
+  scrolling,
+  costOfAChunk(10, 100_000),
+  reload,
+].filter(({ title }) => only.test(title))
+
+exitOnSignals()
+const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
+await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
+const measurements = new Map<Scenario, Measurement>(
+  scenarios.map(scenario => [scenario, { title: scenario.title, figures: scenario.figures, rounds: [] }]),
+)
+console.log(`${rounds} rounds, each in a window of its own; the load of the machine before: ${load3()}`)
+const rig = await Rig.start()
+try {
+  for (let round = 0; round < rounds; round++) {
+    const window = await rig.open()
+    for (const scenario of scenarios)
+      measurements.get(scenario)!.rounds.push(await run(scenario, window, round))
+    await window.close()
+    console.log(`round ${round + 1} of ${rounds} done, load ${load3()}`)
+  }
+} finally {
+  await rig.stop()
+}
+for (const measurement of measurements.values()) printMeasurement(measurement)
+printSummary([...measurements.values()], load3())
+
+async function run(scenario: Scenario, window: BenchWindow, round: number) {
+  if (!profiles) return scenario.run(window)
+  await window.devtools.send('Profiler.enable')
+  await window.devtools.send('Profiler.start')
+  const values = await scenario.run(window)
+  const { profile } = await window.devtools.send('Profiler.stop')
+  mkdirSync(profiles, { recursive: true })
+  const name = scenario.title.replace(/\W+/g, '-').slice(0, 60)
+  writeFileSync(join(profiles, `${name}-${round + 1}.cpuprofile`), JSON.stringify(profile))
+  return values
+}
+
+/** Processes that ran or waited to, over the last 1, 5 and 15 minutes. */
+function load3(): string {
+  return loadavg()
+    .map(one => one.toFixed(1))
+    .join(' ')
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Frame } from 'playwright-core'
+import { waitFor } from '../../host/wait-for.ts'
+
+const source = readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')
+
+/** What was noted in a view. Times are milliseconds, points in time since the epoch. */
+export interface Notes {
+  gaps: number[]
+  tasks: Array<[duration: number, whose: string]>
+  seen: Record<string, number>
+  done: Record<string, number>
+  chunks: Array<number | null>
+  nodes: number
+}
+
+/** Looks at one Conversation view from inside, from `start` to `stop`. */
+export class Probe {
+  readonly #frame: Frame
+
+  private constructor(frame: Frame) {
+    this.#frame = frame
+  }
+
+  static async start(frame: Frame): Promise<Probe> {
+    await frame.evaluate(`${source};startParleyProbe()`)
+    return new Probe(frame)
+  }
+
+  async #ask<T>(expression: string): Promise<T> {
+    return (await this.#frame.evaluate(`parleyProbe.${expression}`)) as T
+  }
+
+  /** Notes when a text comes into one of the last rows; `name` is what it is called in the notes. */
+  want(name: string, pattern: RegExp): Promise<void> {
+    return this.#ask(`want(${JSON.stringify(name)}, ${JSON.stringify(pattern.source)})`)
+  }
+
+  /** Notes the chunks of the turn with this prompt. */
+  wantChunks(prompt: string): Promise<void> {
+    return this.#ask(`wantChunks(${JSON.stringify(prompt)})`)
+  }
+
+  /** Resolves when the frame with that text is done. Asks seldom: asking costs what is measured. */
+  done(name: string, timeout = 180_000): Promise<unknown> {
+    const ask = () => this.#ask<number | undefined>(`done[${JSON.stringify(name)}]`)
+    return waitFor(`${name} in the view`, ask, { timeout, interval: 250 })
+  }
+
+  chunk(n: number): Promise<unknown> {
+    return waitFor(`chunk ${n}`, () => this.#ask<boolean>(`chunks[${n}] !== undefined`), {
+      timeout: 120_000,
+      interval: 250,
+    })
+  }
+
+  frame(): Promise<number> {
+    return this.#ask('frame')
+  }
+
+  hold(): Promise<void> {
+    return this.#ask('hold()')
+  }
+
+  moved(): Promise<number> {
+    return this.#ask('moved')
+  }
+
+  quiet(): Promise<boolean> {
+    return this.#ask('quiet()')
+  }
+
+  stop(): Promise<Notes> {
+    return this.#ask('stop()')
+  }
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import type { Browser, CDPSession } from 'playwright-core'
+import { launchBrowser } from '../../host/browser.ts'
+import { installVsCode } from '../../host/install-vscode.ts'
+import { IsolatedRoot } from '../../host/isolated-root.ts'
+import { testDirectory, vsixFile } from '../../host/paths.ts'
+import { installVsix, type Server, startServer } from '../../host/server.ts'
+import { current } from '../../host/vscode-versions.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { Workbench } from '../../host/workbench.ts'
+import { ConversationPage } from '../../ui/support/conversation-page.ts'
+import { fixtureAgent, type LogLine, linesOf } from '../../ui/support/fixture-agent.ts'
+import { CpuClock } from './cpu.ts'
+import { bigSession } from './sizes.ts'
+
+const agentName = 'Fixture Agent'
+
+/** The server with the packaged extension and the fixture agent, and a browser. One for the whole benchmark. */
+export class Rig {
+  readonly browser: Browser
+  readonly server: Server
+  readonly #workspace: string
+
+  private constructor(browser: Browser, server: Server, workspace: string) {
+    this.browser = browser
+    this.server = server
+    this.#workspace = workspace
+  }
+
+  static async start(): Promise<Rig> {
+    const vscode = await installVsCode(current)
+    const root = new IsolatedRoot()
+    const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
+    const session = {
+      sessionId: bigSession.id,
+      title: bigSession.title,
+      cwd: join(workspace, '../planets-api'),
+    }
+    root.updateSettings({
+      'parley.agents': {
+        fixture: fixtureAgent(root, agentName, { results: { 'session/list': { sessions: [session] } } }),
+      },
+      'parley.defaultAgent': 'fixture',
+    })
+    await installVsix(vscode, root, vsixFile)
+    return new Rig(await launchBrowser(), await startServer(vscode, root), workspace)
+  }
+
+  /** A window of its own, with an extension host of its own and nothing warmed up. */
+  async open(): Promise<BenchWindow> {
+    const workbench = await Workbench.open(this.browser, this.server, { workspace: this.#workspace })
+    return BenchWindow.of(this, workbench)
+  }
+
+  /** What the agent noted since a point in time. */
+  notes(since: number): LogLine[] {
+    return linesOf(this.server.root, agentName).filter(line => (line.at ?? 0) >= since)
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close()
+    try {
+      await this.server.stop()
+    } finally {
+      this.server.root.remove()
+    }
+  }
+}
+
+/** A window, as the measured person uses it. */
+export class BenchWindow {
+  readonly rig: Rig
+  readonly workbench: Workbench
+  readonly cpu: CpuClock
+  readonly devtools: CDPSession
+
+  private constructor(rig: Rig, workbench: Workbench, cpu: CpuClock, devtools: CDPSession) {
+    this.rig = rig
+    this.workbench = workbench
+    this.cpu = cpu
+    this.devtools = devtools
+  }
+
+  static async of(rig: Rig, workbench: Workbench): Promise<BenchWindow> {
+    await (await ConversationPage.open(workbench)).composer.waitFor()
+    const cpu = await CpuClock.of(rig.browser, rig.server.root.directory)
+    const devtools = await workbench.page.context().newCDPSession(workbench.page)
+    return new BenchWindow(rig, workbench, cpu, devtools)
+  }
+
+  /** A new session; the view is ready for a prompt and has come to rest. */
+  async newSession(): Promise<ConversationPage> {
+    await this.workbench.runCommand('Parley: New Session with Agent…')
+    await this.workbench.palette.locator('.monaco-list-row', { hasText: agentName }).first().click()
+    const conversation = await ConversationPage.find(this.workbench)
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.frame.locator('body[data-phase="ready"]').waitFor()
+    return conversation
+  }
+
+  /** The conversation that is shown. */
+  shown(): Promise<ConversationPage> {
+    return ConversationPage.find(this.workbench)
+  }
+
+  /** Picks the long session to load, and leaves it to the caller to wait for it. */
+  async loadBigSession(): Promise<ConversationPage> {
+    await this.workbench.runCommand('Parley: Load Session…')
+    const { palette } = this.workbench
+    await palette.locator('.monaco-list-row', { hasText: bigSession.title }).first().click()
+    return ConversationPage.find(this.workbench)
+  }
+
+  /** Bytes that the page's scripts hold after a garbage collection; those of the workbench are among them. */
+  async heap(): Promise<number> {
+    await this.devtools.send('HeapProfiler.collectGarbage')
+    const { usedSize } = await this.devtools.send('Runtime.getHeapUsage')
+    return usedSize
+  }
+
+  /** A line that the agent notes, from some point in time on. */
+  noted(what: string, since: number, find: (line: LogLine) => boolean): Promise<LogLine> {
+    return waitFor(what, () => this.rig.notes(since).find(find), { timeout: 180_000, interval: 250 })
+  }
+
+  close(): Promise<void> {
+    return this.workbench.close()
+  }
+}

@@ -1,0 +1,355 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ConversationPage } from '../../ui/support/conversation-page.ts'
+import type { LogLine } from '../../ui/support/fixture-agent.ts'
+import { type CpuTimes, since } from './cpu.ts'
+import { type Figure, percentile, type Values } from './figures.ts'
+import { type Notes, Probe } from './probe.ts'
+import type { BenchWindow } from './rig.ts'
+import { characters, perSecond, turns } from './sizes.ts'
+
+/** A task longer than this keeps a person waiting, in milliseconds: what the browser calls a long task. */
+const longTask = 50
+
+const end: Figure = { name: 'end on screen', unit: 'ms' }
+const costs: Figure[] = [
+  { name: 'longest task of the view', unit: 'ms', most: longTask },
+  { name: 'longest task of the workbench', unit: 'ms' },
+  { name: 'frames over 50 ms', unit: '' },
+  { name: 'p95 frame gap', unit: 'ms' },
+  { name: 'CPU of the renderer', unit: 's' },
+  { name: 'CPU of the extension host', unit: 's' },
+  { name: "page's thread waited for a core", unit: 's' },
+  { name: 'DOM nodes', unit: '', most: 3000 },
+  { name: 'heap, workbench included', unit: 'MB' },
+]
+const agentWrites: Figure = { name: "the agent's own write", unit: 'ms' }
+const firstText: Figure = { name: 'first text on screen', unit: 'ms' }
+
+export interface Scenario {
+  title: string
+  figures: Figure[]
+  run(window: BenchWindow): Promise<Values>
+}
+
+/** The control: what a window does in which nothing happens tells how busy the machine is with other things. */
+export const idle: Scenario = {
+  title: 'nothing at all for 3 s (what the machine does by itself)',
+  figures: [
+    { name: 'p95 frame gap', unit: 'ms' },
+    { name: 'frames over 50 ms', unit: '' },
+    { name: 'CPU of the renderer', unit: 's' },
+    { name: "page's thread waited for a core", unit: 's' },
+  ],
+  async run(window) {
+    const { frame } = await window.newSession()
+    const probe = await Probe.start(frame)
+    await probe.quiet()
+    const begun = await probe.frame()
+    const cpu = window.cpu.read()
+    await sleep(3000)
+    const spent = since(cpu, window.cpu.read())
+    const { gaps } = await probe.stop()
+    return {
+      ...frames(gaps.slice(begun)),
+      'CPU of the renderer': spent.renderer,
+      "page's thread waited for a core": spent.waited,
+    }
+  },
+}
+
+export function flood(chunks: number, most: number): Scenario {
+  return {
+    title: `a flood of ${chunks.toLocaleString('en')} chunks of ${characters} characters`,
+    figures: [{ ...end, most }, firstText, agentWrites, ...costs],
+    async run(window) {
+      const conversation = await window.newSession()
+      return prompted(window, conversation, floodOf(chunks))
+    },
+  }
+}
+
+export function toolCalls(calls: number, most: number): Scenario {
+  return {
+    title: `${calls} tool calls with a diff each`,
+    figures: [{ ...end, most }, firstText, agentWrites, ...costs],
+    async run(window) {
+      const conversation = await window.newSession()
+      const work = { prompt: `[[tool-flood ${calls}]]`, first: /Edit/, last: endOfFlood }
+      return prompted(window, conversation, work)
+    },
+  }
+}
+
+export function load(most: number): Scenario {
+  return {
+    title: `a load of ${turns.toLocaleString('en')} turns (10,000 updates)`,
+    figures: [{ ...end, most }, agentWrites, ...costs],
+    async run(window) {
+      const { frame } = await window.newSession()
+      const probe = await Probe.start(frame)
+      await probe.want('end', new RegExp(`Answer ${turns}\\b`))
+      await probe.quiet()
+      const begun = Date.now()
+      const [from, cpu] = [await probe.frame(), window.cpu.read()]
+      await window.loadBigSession()
+      await probe.done('end')
+      const spent = since(cpu, window.cpu.read())
+      const written = await window.noted('end of the replay', begun, isEvent('load-written'))
+      const notes = await probe.stop()
+      return {
+        [end.name]: notes.done.end! - beginningOf(written),
+        [agentWrites.name]: written.milliseconds!,
+        ...(await costsOf(window, notes, from, spent)),
+      }
+    },
+  }
+}
+
+/** Onto the long session, which must have been loaded in this window. */
+export function paced(seconds: number): Scenario {
+  return {
+    title: `${perSecond} chunks a second for ${seconds} s onto the session of ${turns.toLocaleString('en')} turns`,
+    figures: [
+      { name: 'p95 latency to the DOM', unit: 'ms', most: 34 },
+      { name: 'median latency to the DOM', unit: 'ms' },
+      { name: 'worst latency to the DOM', unit: 'ms' },
+      ...costs.map(cost => (cost.name === 'p95 frame gap' ? { ...cost, most: 35 } : cost)),
+    ],
+    async run(window) {
+      const { conversation, probe } = await onTheLongSession(window)
+      const prompt = pacedPrompt(seconds)
+      await probe.wantChunks(prompt)
+      const begun = Date.now()
+      const [from, cpu] = [await probe.frame(), window.cpu.read()]
+      await conversation.send(prompt)
+      const count = perSecond * seconds
+      await probe.chunk(count - 1)
+      const spent = since(cpu, window.cpu.read())
+      const notes = await probe.stop()
+      const latencies = window.rig.notes(begun).flatMap(({ event, index, at }) => {
+        const seen = event === 'paced' ? notes.chunks[index!] : undefined
+        return typeof seen === 'number' ? [seen - at!] : []
+      })
+      if (latencies.length < count * 0.99)
+        throw new Error(`Only ${latencies.length} of ${count} chunks were seen in the page`)
+      return {
+        'p95 latency to the DOM': percentile(latencies, 0.95),
+        'median latency to the DOM': percentile(latencies, 0.5),
+        'worst latency to the DOM': Math.max(...latencies),
+        ...(await costsOf(window, notes, from, spent)),
+      }
+    },
+  }
+}
+
+/** On the long session: reads something further up while the agent writes, then goes up to the beginning. */
+export const scrolling: Scenario = {
+  title: 'scrolling while 40 chunks a second come, then through the long session',
+  figures: [
+    { name: 'what is read moved by', unit: 'px', most: 1 },
+    { name: 'p95 frame gap while scrolling', unit: 'ms', most: 20 },
+    { name: 'frames over 50 ms while scrolling', unit: '' },
+    { name: 'longest task of the view', unit: 'ms', most: longTask },
+    { name: 'DOM nodes', unit: '', most: 3000 },
+  ],
+  async run(window) {
+    const { conversation, probe } = await onTheLongSession(window)
+    const { mouse } = window.workbench.page
+    const prompt = pacedPrompt(10)
+    await probe.wantChunks(prompt)
+    const begun = Date.now()
+    await conversation.send(prompt)
+    await probe.chunk(40)
+    const box = await conversation.frame.locator('.transcript').boundingBox()
+    await mouse.move(box!.x + box!.width / 2, box!.y + box!.height / 2)
+    for (let i = 0; i < 5; i++) await mouse.wheel(0, -240)
+    await probe.quiet()
+    await probe.hold()
+    const isLast: (line: LogLine) => boolean = ({ event, index }) =>
+      event === 'paced' && index === perSecond * 10 - 1
+    await window.noted('last chunk', begun, isLast)
+    await conversation.frame.locator('.working').waitFor({ state: 'detached' })
+    const moved = await probe.moved()
+    const from = await probe.frame()
+    for (let i = 0; i < 100; i++) await mouse.wheel(0, -400)
+    const notes = await probe.stop()
+    const { 'p95 frame gap': gap, 'frames over 50 ms': slow } = frames(notes.gaps.slice(from))
+    return {
+      'what is read moved by': moved,
+      'p95 frame gap while scrolling': gap!,
+      'frames over 50 ms while scrolling': slow!,
+      'longest task of the view': longest(notes, true),
+      'DOM nodes': notes.nodes,
+    }
+  },
+}
+
+/** Whether a chunk costs the same after 100,000 others in the same session. */
+export function costOfAChunk(seconds: number, before: number): Scenario {
+  return {
+    title: `what a chunk costs the view at ${perSecond} a second, at the start and after ${before.toLocaleString('en')}`,
+    figures: [
+      { name: 'at the start', unit: 'µs' },
+      { name: 'at the end', unit: 'µs' },
+      { name: 'end against start', unit: '%', most: 110 },
+      { name: `end of the ${before.toLocaleString('en')} on screen`, unit: 'ms' },
+    ],
+    async run(window) {
+      const conversation = await window.newSession()
+      const start = await mainThreadPerChunk(window, conversation, seconds)
+      const { [end.name]: middle } = await prompted(window, conversation, floodOf(before))
+      const last = await mainThreadPerChunk(window, conversation, seconds)
+      return {
+        'at the start': start * 1e6,
+        'at the end': last * 1e6,
+        'end against start': (last / start) * 100,
+        [`end of the ${before.toLocaleString('en')} on screen`]: middle!,
+      }
+    },
+  }
+}
+
+/** What was written and said is there after the window was reloaded. */
+export const reload: Scenario = {
+  title: 'a reload of the window with a draft in the composer',
+  figures: [
+    { name: 'drafts lost', unit: '', most: 0 },
+    { name: 'sessions lost', unit: '', most: 0 },
+  ],
+  async run(window) {
+    const conversation = await window.newSession()
+    await prompted(window, conversation, floodOf(40))
+    await conversation.composer.fill('not to be lost')
+    // the browser takes its time to write down what a window keeps
+    await sleep(3000)
+    await window.workbench.reload()
+    const { frame, composer } = await window.shown()
+    const isLost = (wait: Promise<unknown>) =>
+      wait.then(
+        () => 0,
+        () => 1,
+      )
+    // what this agent replays of a session that has no size in its name
+    const text = frame.locator('.transcript').getByText('Answer 1').first()
+    return {
+      'sessions lost': await isLost(text.waitFor({ timeout: 20_000 })),
+      'drafts lost': (await composer.inputValue()) === 'not to be lost' ? 0 : 1,
+    }
+  },
+}
+
+/** What the agent is asked to write, and what then comes to stand in the last rows. */
+interface Work {
+  prompt: string
+  first: RegExp
+  last: RegExp
+}
+
+const endOfFlood = /\[end of flood\]/
+
+function floodOf(chunks: number): Work {
+  return {
+    prompt: `[[flood ${chunks} ${characters}]]`,
+    first: /c\d+ /,
+    // an earlier flood may have ended in the same view
+    last: new RegExp(`c${chunks - 1} [^]*${endOfFlood.source}`),
+  }
+}
+
+function pacedPrompt(seconds: number): string {
+  return `[[paced ${perSecond} ${seconds} ${characters}]]`
+}
+
+/** Has the agent write, and measures until the end of it is on screen. */
+async function prompted(
+  window: BenchWindow,
+  conversation: ConversationPage,
+  { prompt, first, last }: Work,
+): Promise<Values> {
+  const probe = await Probe.start(conversation.frame)
+  await probe.want('first', first)
+  await probe.want('end', last)
+  await probe.quiet()
+  const begun = Date.now()
+  const [from, cpu] = [await probe.frame(), window.cpu.read()]
+  await conversation.send(prompt)
+  await probe.done('end')
+  const spent = since(cpu, window.cpu.read())
+  const written = await window.noted('end of the flood', begun, isEvent('flood-written'))
+  const notes = await probe.stop()
+  return {
+    [end.name]: notes.done.end! - beginningOf(written),
+    [firstText.name]: notes.done.first! - beginningOf(written),
+    [agentWrites.name]: written.milliseconds!,
+    ...(await costsOf(window, notes, from, spent)),
+  }
+}
+
+/** Seconds of the renderer's main thread, without what it needs when nothing comes. */
+async function mainThreadPerChunk(
+  window: BenchWindow,
+  conversation: ConversationPage,
+  seconds: number,
+): Promise<number> {
+  const probe = await Probe.start(conversation.frame)
+  await probe.quiet()
+  const still = window.cpu.read().mainThread
+  await sleep(3000)
+  const idleSecond = (window.cpu.read().mainThread - still) / 3
+  const prompt = pacedPrompt(seconds)
+  await probe.wantChunks(prompt)
+  await conversation.send(prompt)
+  await probe.chunk(perSecond)
+  const [cpu, time] = [window.cpu.read().mainThread, performance.now()]
+  await probe.chunk(perSecond * seconds - 1)
+  const spent = window.cpu.read().mainThread - cpu
+  const idleShare = (idleSecond * (performance.now() - time)) / 1000
+  await probe.stop()
+  await conversation.frame.locator('.working').waitFor({ state: 'detached' })
+  return (spent - idleShare) / (perSecond * (seconds - 1))
+}
+
+async function onTheLongSession(window: BenchWindow) {
+  const conversation = await window.shown()
+  const probe = await Probe.start(conversation.frame)
+  await probe.quiet()
+  return { conversation, probe }
+}
+
+async function costsOf(window: BenchWindow, notes: Notes, from: number, cpu: CpuTimes): Promise<Values> {
+  return {
+    'longest task of the view': longest(notes, true),
+    'longest task of the workbench': longest(notes, false),
+    ...frames(notes.gaps.slice(from)),
+    'CPU of the renderer': cpu.renderer,
+    'CPU of the extension host': cpu.extensionHost,
+    "page's thread waited for a core": cpu.waited,
+    'DOM nodes': notes.nodes,
+    'heap, workbench included': (await window.heap()) / 1e6,
+  }
+}
+
+function frames(gaps: number[]): Values {
+  return { 'p95 frame gap': percentile(gaps, 0.95), 'frames over 50 ms': gaps.filter(gap => gap > 50).length }
+}
+
+/**
+ * In a browser the view shares its thread with the workbench around it, and the view hears of the tasks of both. What
+ * only the workbench did is told apart; what cannot be, is the view's. 0: none over 50 ms.
+ */
+function longest({ tasks }: Notes, own: boolean): number {
+  const workbench = /ancestor|cross-origin/
+  return Math.max(
+    0,
+    ...tasks.flatMap(([duration, whose]) => (workbench.test(whose) !== own ? [duration] : [])),
+  )
+}
+
+function isEvent(event: string): (line: LogLine) => boolean {
+  return line => line.event === event
+}
+
+/** When the agent began to write what it noted at the end. */
+function beginningOf(written: LogLine): number {
+  return written.at! - written.milliseconds!
+}

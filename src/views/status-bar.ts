@@ -65,6 +65,8 @@ function describe(
   if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('starting'), attention: false }
   if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('loading'), attention: false }
   if (working > 0) return { icon: 'sync~spin', word: l10n.t('working'), attention: false }
-  if (failed || phase === 'ended') return { icon: 'error', word: l10n.t('stopped'), attention: false }
+  // with a conversation that goes on, what failed was something beside it
+  if (phase === 'ended' || (failed && phase !== 'ready'))
+    return { icon: 'error', word: l10n.t('stopped'), attention: false }
   return { icon: 'comment-discussion', word: l10n.t('ready'), attention: false }
 }

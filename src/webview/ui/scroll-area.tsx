@@ -1,4 +1,5 @@
 import type { ComponentChildren, Ref } from 'preact'
+import { visible } from '../tools/visible.ts'
 
 interface ScrollAreaProps {
   label: string
@@ -33,7 +34,7 @@ interface PlainCodeProps {
   text: string
   /** break long lines instead of scrolling */
   wrap?: boolean
-  /** however long it is: a person decides on it */
+  /** A person decides on it: however long it is, and with what hides in it spelled out. */
   whole?: boolean
 }
 
@@ -46,7 +47,7 @@ export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
     >
-      {text.length > longest && !whole ? `${text.slice(0, longest)}…` : text}
+      {whole ? visible(text) : text.length > longest ? `${text.slice(0, longest)}…` : text}
     </pre>
   )
 }

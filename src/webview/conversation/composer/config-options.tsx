@@ -7,8 +7,8 @@ import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
 const beside = ['mode', 'model', 'thought_level']
-/** More options than this go into a popup, those of a known category last. */
-const mostBeside = 3
+/** Without one of these, this many others may stand there. */
+const mostOthers = 2
 
 /** The session's options: the well-known ones beside the composer, the rest behind a button. */
 export function ConfigOptions() {
@@ -17,10 +17,11 @@ export function ConfigOptions() {
   const options = (head?.configOptions ?? []).filter(option => option.type !== 'unknown')
   const rank = (option: ConfigOption) => {
     const index = beside.indexOf(option.category ?? '')
-    return index < 0 ? beside.length : index
+    return index < 0 || option.type !== 'select' ? beside.length : index
   }
   const sorted = [...options].sort((a, b) => rank(a) - rank(b))
-  const shown = sorted.slice(0, sorted.length <= mostBeside + 1 ? sorted.length : mostBeside)
+  const known = sorted.filter(option => option.type === 'select' && rank(option) < beside.length).length
+  const shown = sorted.slice(0, known > 0 ? known : sorted.length <= mostOthers ? sorted.length : 0)
   const rest = sorted.slice(shown.length)
   const pending = head?.pendingOptions ?? []
   return (
@@ -111,7 +112,7 @@ function BooleanOption({ option, pending, named }: BooleanProps) {
       title={[option.name, option.description].filter(Boolean).join('\n')}
       onClick={() => host.setOption(option.id, !on)}
     >
-      <Icon name={on ? 'check' : 'circle-large-outline'} class="option-mark" />
+      <Icon name={on ? 'pass-filled' : 'circle-large-outline'} class="option-mark" />
       <span class="option-name">{named ? (on ? t('On') : t('Off')) : option.name}</span>
     </button>
   )

@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
+import { commandOf, type ToolCommand } from '../../tools/command.ts'
 import { pretty } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
@@ -106,6 +107,18 @@ function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined):
   }
 }
 
+function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined): Partial<ToolCommand> {
+  if (entry.command) return entry.command
+  return (tool?.toolKind === 'execute' ? commandOf(tool) : undefined) ?? {}
+}
+
+/** Whether the tool call's title tells something that the command or the diff under it does not. */
+function saysMore(tool: ToolCallEntry, command: string | undefined): boolean {
+  const title = tool.title.replace(/^`([^`]+)`$/s, '$1').trim()
+  if (command !== undefined) return title !== '' && !command.includes(title)
+  return title !== '' && !tool.content.some(content => content.type === 'diff')
+}
+
 interface SubjectProps {
   entry: PermissionEntry
   tool: ToolCallEntry | undefined
@@ -116,20 +129,20 @@ interface SubjectProps {
 function Subject({ entry, tool, slot }: SubjectProps) {
   const { store } = useApp()
   const roots = store.head.value?.roots
-  const command = entry.command?.command ?? (tool?.toolKind === 'execute' ? plainCommand(tool) : undefined)
-  const place = entry.command?.cwd ?? roots?.cwd
+  const { command, cwd } = subjectCommand(entry, tool)
+  const place = cwd ?? roots?.cwd
   const others = tool?.content.filter(content => content.type !== 'terminal') ?? []
   return (
     <div class="permission-subject">
+      {tool && saysMore(tool, command) && (
+        <div class="permission-tool">
+          <ToolTitle title={tool.title} roots={roots} />
+        </div>
+      )}
       {command !== undefined && <PlainCode text={command} wrap whole />}
       {command !== undefined && place && (
         <div class="quiet permission-place" title={place}>
           {t('in {0}', place === roots?.cwd ? roots.cwdLabel : relativePath(place, roots))}
-        </div>
-      )}
-      {command === undefined && tool && tool.title.trim() !== '' && (
-        <div class="permission-tool">
-          <ToolTitle title={tool.title} roots={roots} />
         </div>
       )}
       {tool &&
@@ -153,18 +166,6 @@ function Subject({ entry, tool, slot }: SubjectProps) {
   )
 }
 
-/** The command of a tool call: agents put it into the title, or into the raw input. */
-function plainCommand(tool: ToolCallEntry): string | undefined {
-  const input = tool.rawInput
-  if (typeof input === 'object' && input !== null && 'command' in input) {
-    const { command } = input
-    if (typeof command === 'string' && command !== '') return command
-    if (Array.isArray(command) && command.every(part => typeof part === 'string')) return command.join(' ')
-  }
-  const title = tool.title.replace(/^`([^`]+)`$/s, '$1').trim()
-  return title === '' ? undefined : title
-}
-
 function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
   const app = useApp()
   const call = entry.toolCallId === undefined ? undefined : app.store.toolCall(entry.toolCallId)
@@ -174,7 +175,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
     outcome?.type === 'selected' ? entry.options.find(one => one.optionId === outcome.optionId) : undefined
   const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
   const answer = outcome?.type === 'cancelled' ? t('Cancelled') : (chosen?.name ?? t('Answered'))
-  const about = entry.command?.command ?? (tool?.toolKind === 'execute' ? plainCommand(tool) : undefined)
+  const about = subjectCommand(entry, tool).command
   const open = slot.open.value
   return (
     <div class="work answered">

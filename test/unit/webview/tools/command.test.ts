@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { commandOf } from '../../../../src/webview/tools/command.ts'
+import { visible } from '../../../../src/webview/tools/visible.ts'
+import { toolCall } from '../conversation/entries.ts'
+
+const command = (rawInput: unknown, title = '') =>
+  commandOf(toolCall('t', { toolKind: 'execute', rawInput, title }))
+
+describe('the command a tool call wants to run', () => {
+  it('is shown in full, with its arguments', () => {
+    assert.deepEqual(command({ command: 'rm -rf build && make', cwd: '/p' }), {
+      command: 'rm -rf build && make',
+      cwd: '/p',
+    })
+    assert.equal(
+      command({ command: 'git', args: ['commit', '-m', "it's done"] })?.command,
+      "git commit -m 'it'\\''s done'",
+    )
+    assert.equal(command({ command: ['npm', 'run', 'a b'] })?.command, "npm run 'a b'")
+    assert.equal(command({ cmd: 'ls', workdir: '/x' })?.cwd, '/x')
+  })
+
+  it('is the script when a shell is given one', () => {
+    assert.equal(
+      command({ command: ['bash', '-lc', 'npm test && rm -rf /'] })?.command,
+      'npm test && rm -rf /',
+    )
+    assert.equal(command({ command: '/bin/sh', args: ['-c', 'ls -la'] })?.command, 'ls -la')
+    assert.equal(command({ command: ['bash', '-c', 'a', 'more'] })?.command, 'bash -c a more')
+  })
+
+  it('is the title when there is nothing else', () => {
+    assert.deepEqual(command(undefined, '`npm test`'), { command: 'npm test' })
+    assert.deepEqual(command({ other: 1 }, 'npm test'), { command: 'npm test' })
+    assert.equal(command({ command: '' }), undefined)
+  })
+})
+
+describe('what a person agrees to', () => {
+  it('hides nothing', () => {
+    assert.equal(
+      visible('rm \u202etxt.exe\u0000\u200b\r\n\tok é 😀'),
+      'rm ‹U+202E›txt.exe‹U+0000›‹U+200B›‹U+000D›\n\tok é 😀',
+    )
+  })
+})

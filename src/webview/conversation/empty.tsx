@@ -36,14 +36,16 @@ export function Empty({ head }: { head: ConversationHead }) {
             </ul>
           </section>
         )}
-        <div class="empty-links">
-          <button type="button" class="link-button" onClick={() => host.run('parley.openHistory')}>
-            <Icon name="history" /> {t('Continue an earlier session')}
-          </button>
-          <button type="button" class="link-button" onClick={() => host.run('parley.openSettings')}>
-            <Icon name="gear" /> {t('Add an agent in the settings')}
-          </button>
-        </div>
+        {(head.agents.length > 0 || head.cards.length === 0) && (
+          <div class="empty-links">
+            <button type="button" class="link-button" onClick={() => host.run('parley.openHistory')}>
+              <Icon name="history" /> {t('Continue an earlier session')}
+            </button>
+            <button type="button" class="link-button" onClick={() => host.run('parley.openSettings')}>
+              <Icon name="gear" /> {t('Add an agent in the settings')}
+            </button>
+          </div>
+        )}
         {head.roots && (
           <p class="empty-place quiet" title={head.roots.cwd}>
             <Icon name={head.roots.scratch ? 'beaker' : 'folder-opened'} />{' '}

@@ -28,6 +28,7 @@ import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { selectionAttachment } from './views/selection-attachment.ts'
 import { SessionActions } from './views/session-actions.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
+import { registerSignInCommands } from './views/sign-in-commands.ts'
 import { signInTerminal } from './views/sign-in-terminal.ts'
 import { StatusBar } from './views/status-bar.ts'
 
@@ -43,7 +44,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const { extensionUri } = context
   const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
 
-  const { agents, mcp, inputs, nameOf, protocolOf, commandEnvironment } = agentParts({
+  const { agents, mcp, inputs, signInValues, nameOf, protocolOf, commandEnvironment } = agentParts({
     context,
     demoScript: bundle('demo-agent.mjs'),
     log,
@@ -101,6 +102,7 @@ export function activate(context: vscode.ExtensionContext): void {
       keep,
       drafts,
       signInTerminal: signInTerminal(agents.resolveLaunch, nameOf),
+      signInVariables: (agentId, method, signal) => signInValues.signIn(agentId, method, signal),
       log,
     })
   const activities = own.add(new Activities(manager))
@@ -119,6 +121,7 @@ export function activate(context: vscode.ExtensionContext): void {
   )
   const actions = new SessionActions(surfaces, manager, history)
   own.add(new HistoryView(extensionUri, { history, activities, actions, log }))
+  own.add(registerSignInCommands({ surfaces, agents, host: hosts.get, signInValues, log }))
   own.add(
     registerCommands({
       surfaces,

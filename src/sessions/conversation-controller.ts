@@ -6,9 +6,10 @@ import { Emitter } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { AgentHost } from './agent-host.ts'
 import type { Attempt, Failure, Reopening } from './failure.ts'
-import type { AgentDirectory, Drafts, Keep, PromptInput, SignInTerminal } from './ports.ts'
+import type { AgentDirectory, Drafts, Keep, PromptInput, SignInTerminal, SignInVariables } from './ports.ts'
 import type { OpenProgress, OpenSession, SessionManager, SessionReference } from './session-manager.ts'
 import { sessionTitle } from './session-title.ts'
+import { type SignedIn, signIn } from './sign-in.ts'
 
 export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
 
@@ -20,12 +21,15 @@ export interface ControllerParts {
   keep: Keep
   drafts: Drafts
   signInTerminal: SignInTerminal
+  signInVariables: SignInVariables
   log: Logger
 }
 
 /** The last session shown, remembered for after a reload. */
 export const LAST_SESSION = 'parley.lastSession'
 const NEW_KEY = 'new'
+/** How an agent ended that Parley itself stopped. */
+const STOPPED: AgentExit = { reason: 'disposed', stderrTail: '' }
 
 /**
  * What one conversation view shows and what its person can do: a session or none, what is under way, what failed.
@@ -42,6 +46,8 @@ export class ConversationController extends Owner {
     | undefined
   #current: OpenSession | undefined
   #signIn: AbortController | undefined
+  /** the agent that is being signed in to: its process may be started anew for it */
+  #signingIn: string | undefined
   #following = new DisposableStore()
   #nextFailure = 1
   /** how many actions wait until it is known which agents there are */
@@ -252,37 +258,57 @@ export class ConversationController extends Owner {
     this.#signIn?.abort()
     this.#signIn = abort
     this.#failures.set(failureId, { ...failure, running: methodId })
+    this.#signingIn = failure.agentId
     this.#changed()
     try {
       const method = failure.methods.find(each => each.methodId === methodId)
-      const inTerminal = method?.type === 'terminal'
-      if (method && inTerminal) await this.#parts.signInTerminal(failure.agentId, method, abort.signal)
-      else {
-        const { agent } = await this.#parts.host(failure.agentId).ensure(abort.signal)
-        await agent.authenticate(methodId, abort.signal)
-      }
+      const done = await signIn(this.#parts, failure.agentId, methodId, method, abort.signal)
       if (abort.signal.aborted) throw new CancelledError()
       this.#failures.delete(failureId)
       this.#changed()
-      await this.#afterSignIn(failure, inTerminal)
+      await this.#afterSignIn(failure, done)
     } catch (error) {
       const { message, detail } = wordsOf(error)
       const cancelled = abort.signal.aborted || error instanceof CancelledError
-      this.#failures.set(failureId, cancelled ? failure : { ...failure, message, detail })
+      const open = { ...failure, ...this.#interrupted(failure.agentId) }
+      this.#failures.set(failureId, cancelled ? open : { ...open, message, detail })
       this.#changed()
+    } finally {
+      this.#signingIn = undefined
     }
   }
 
-  /** Does what the person had asked for. A process that is signed in from outside notices only when it starts anew. */
-  async #afterSignIn(failure: Extract<Failure, { type: 'sign-in' }>, startAnew: boolean): Promise<void> {
-    if (startAnew) {
-      if (failure.attempt) this.#parts.host(failure.agentId).stop()
-      else await this.restart()
+  /** Offers the agent's ways to sign in, without having been refused anything. Rejects as a start does. */
+  async offerSignIn(agentId: string): Promise<void> {
+    if (!this.#ready(agentId)) return
+    const { agent } = await this.#parts.host(agentId).ensure()
+    const agentName = this.#parts.host(agentId).name
+    this.#dropFailures('sign-in')
+    this.#fail({ type: 'sign-in', agentId, agentName, methods: agent.authMethods, message: '', asked: true })
+  }
+
+  /** Does what the person had asked for, on a process that knows of the sign-in. */
+  async #afterSignIn(failure: Extract<Failure, { type: 'sign-in' }>, done: SignedIn): Promise<void> {
+    const { agentId, attempt, again } = failure
+    const mine = this.#current?.agentId === agentId
+    if (done === 'outdated' && (attempt || !mine)) this.#parts.host(agentId).stop()
+    else if (done === 'outdated') await this.restart()
+    else if (done === 'renewed' && !attempt && mine) {
+      await this.retry(this.#continuation() ?? { type: 'new', agentId })
     }
-    if (failure.attempt) await this.retry(failure.attempt)
-    else if (failure.again && this.#current?.agentId === failure.agentId && this.#phase === 'ready') {
-      void this.#send(this.#current, failure.again)
+    if (attempt) await this.retry(attempt)
+    if (again && this.#current?.agentId === agentId && this.#phase === 'ready') {
+      void this.#send(this.#current, again)
     }
+  }
+
+  /** The conversation was with a process that was ended for a sign-in that failed: how it goes on all the same. */
+  #interrupted(agentId: string): { attempt?: Attempt } {
+    const open = this.#current
+    if (open?.agentId !== agentId || open.session.phase !== 'closed') return {}
+    this.#phase = 'ended'
+    const attempt = this.#continuation()
+    return attempt ? { attempt } : {}
   }
 
   cancelSignIn(): void {
@@ -418,7 +444,7 @@ export class ConversationController extends Owner {
     if (open) {
       const { session } = open
       this.#following.add(session.onDidChangeStatus(() => this.#statusChanged(open)))
-      this.#following.add(session.onDidEnd(exit => exit && this.#sessionEnded(open, exit)))
+      this.#following.add(session.onDidEnd(exit => this.#sessionEnded(open, exit ?? STOPPED)))
     }
     this.#tellSwitch()
   }
@@ -443,7 +469,7 @@ export class ConversationController extends Owner {
     if (this.#current !== open) return
     this.#keepQueued(open)
     // while it is being brought back on a new process, the end of the old one is no news
-    if (this.#under) return
+    if (this.#under || this.#signingIn === open.agentId) return
     this.#phase = 'ended'
     this.#dropFailures('unresponsive')
     const { agentId, agentName } = open

@@ -29,6 +29,8 @@ export type Failure =
       attempt?: Attempt
       /** the prompt that was refused, to be sent again once signed in */
       again?: ContentBlock[]
+      /** the person asked for it: the agent refused nothing */
+      asked?: boolean
       /** the method under way, when one is */
       running?: string
     }

@@ -103,6 +103,12 @@ export interface PromptInput {
  */
 export type SignInTerminal = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
 
+/**
+ * Asks for the variables that a method signs in by, and keeps them for the agent's next start. Rejects with
+ * `CancelledError` when the person does not give them.
+ */
+export type SignInVariables = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
+
 /** Asks the person outside of any conversation. Ends with `cancel` when `signal` aborts. */
 export interface NativeElicitation {
   ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>

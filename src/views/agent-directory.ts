@@ -15,13 +15,15 @@ export interface AgentDirectoryParts {
   mcp: McpServers
   environment: LaunchEnvironmentSource
   logFor: (agentId: string) => Logger
+  /** What the person signed in with: for the agent's own process alone. */
+  signInEnvironment: (agentId: string) => Promise<Record<string, string>>
   /** Hears the environment of each start, which is what the agents' commands run with, too. */
   onEnvironment: (env: Record<string, string>) => void
 }
 
 /** The catalog of agents as the sessions see it. */
 export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
-  const { catalog, mcp, environment, logFor, onEnvironment } = parts
+  const { catalog, mcp, environment, logFor, signInEnvironment, onEnvironment } = parts
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
     agentId: agent.id,
     name: agent.name,
@@ -41,6 +43,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     used: agentId => void catalog.markUsed(agentId),
     resolveLaunch: async agentId => {
       const launch = await launchOf(catalog, environment, agentId, logFor(agentId))
+      Object.assign(launch.env, await signInEnvironment(agentId))
       onEnvironment((await environment.get()).env)
       return launch
     },

@@ -16,8 +16,10 @@ import { McpInputs } from '../mcp/inputs.ts'
 import { McpServers } from '../mcp/mcp-servers.ts'
 import { vscodeInputPrompter, workspaceIdentity } from '../mcp/vscode-inputs.ts'
 import type { AgentDirectory } from '../sessions/ports.ts'
+import { SignInValues } from '../sessions/sign-in-values.ts'
 import { agentDirectory } from './agent-directory.ts'
 import type { AgentLogs } from './agent-logs.ts'
+import { askVariable } from './ask-variable.ts'
 
 export interface AgentPartsOptions {
   context: vscode.ExtensionContext
@@ -32,6 +34,7 @@ export interface AgentParts {
   agents: AgentDirectory
   mcp: McpServers
   inputs: McpInputs
+  signInValues: SignInValues
   nameOf: (agentId: string) => string
   /** What the agent's own settings say of the protocol, if anything. */
   protocolOf: (agentId: string) => ProtocolChoice | undefined
@@ -54,6 +57,10 @@ export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOp
     }),
   )
   const inputs = new McpInputs(vscodeInputPrompter, context.secrets, workspaceIdentity())
+  const signInValues = new SignInValues(
+    context.secrets,
+    askVariable(agentId => nameOf(agentId)),
+  )
   const mcp = own.add(
     new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
   )
@@ -64,10 +71,19 @@ export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOp
     mcp,
     environment,
     logFor: agentId => logs.for(agentId, nameOf(agentId)),
+    signInEnvironment: agentId => signInValues.environment(agentId),
     onEnvironment: env => {
       commandEnvironment = env
     },
   })
   const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
-  return { agents, mcp, inputs, nameOf, protocolOf, commandEnvironment: () => commandEnvironment }
+  return {
+    agents,
+    mcp,
+    inputs,
+    signInValues,
+    nameOf,
+    protocolOf,
+    commandEnvironment: () => commandEnvironment,
+  }
 }

@@ -247,12 +247,14 @@ function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>):
   const described = failure.methods.filter(method => method.description)
   return {
     id,
-    kind: 'warning',
-    title: l10n.t('{0} needs you to sign in', failure.agentName),
+    kind: failure.asked ? 'info' : 'warning',
+    title: failure.asked
+      ? l10n.t('Sign in to {0}', failure.agentName)
+      : l10n.t('{0} needs you to sign in', failure.agentName),
     text:
       failure.methods.length > 0
         ? l10n.t('Choose how.')
-        : l10n.t('It offers no way to sign in from here: sign in with its own command line, then retry.'),
+        : l10n.t('It offers no way to sign in from here: sign in with its own command line.'),
     details: texts(
       [l10n.t('Answer'), failure.message],
       [l10n.t('Detail'), failure.detail],
@@ -264,8 +266,7 @@ function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>):
         label: method.name,
         icon: method.type === 'terminal' ? 'terminal' : 'key',
       })),
-      button.retry(),
-      button.openLog(),
+      ...(failure.asked ? [button.dismiss()] : [button.retry(), button.openLog()]),
     ],
   }
 }

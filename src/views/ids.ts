@@ -14,6 +14,8 @@ export const CommandId = {
   openHistory: 'parley.openHistory',
   refreshHistory: 'parley.refreshHistory',
   forgetMcpInputs: 'parley.forgetMcpInputs',
+  signIn: 'parley.signIn',
+  signOut: 'parley.signOut',
 } as const
 
 export const ViewId = {

@@ -85,6 +85,8 @@ export class House {
   readonly transcripts = new MemoryTranscripts()
   readonly used: string[] = []
   trusted = true
+  readonly variableSignIns: string[] = []
+  variablesFail: Error | undefined
   readonly nativeQuestions: string[] = []
   readonly completed: string[] = []
   readonly terminalSignIns: string[] = []
@@ -171,6 +173,10 @@ export class House {
     signInTerminal: async (agentId, method) => {
       this.terminalSignIns.push(`${agentId} ${method.methodId}`)
       if (this.terminalFails) throw this.terminalFails
+    },
+    signInVariables: async (agentId, method) => {
+      this.variableSignIns.push(`${agentId} ${method.methodId}`)
+      if (this.variablesFail) throw this.variablesFail
     },
     log: silentLogger,
   })

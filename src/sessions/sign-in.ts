@@ -1,0 +1,55 @@
+import { type Agent, AgentRequestError } from '../acp/agent.ts'
+import type { AuthMethod } from '../acp/model.ts'
+import { RpcCode } from '../acp/rpc-error.ts'
+import type { AgentHost } from './agent-host.ts'
+import type { SignInTerminal, SignInVariables } from './ports.ts'
+
+export interface SignInParts {
+  host: (agentId: string) => AgentHost
+  signInTerminal: SignInTerminal
+  signInVariables: SignInVariables
+}
+
+/**
+ * - `same`: the process that runs is signed in.
+ * - `outdated`: a process that runs notices only when it starts anew.
+ * - `renewed`: it was started anew; its sessions of before are gone.
+ */
+export type SignedIn = 'same' | 'outdated' | 'renewed'
+
+/** Signs in to an agent by one of its methods, whichever way that is done. Rejects when it came to nothing. */
+export async function signIn(
+  parts: SignInParts,
+  agentId: string,
+  methodId: string,
+  method: AuthMethod | undefined,
+  signal: AbortSignal,
+): Promise<SignedIn> {
+  const host = parts.host(agentId)
+  if (method?.type === 'terminal') {
+    await parts.signInTerminal(agentId, method, signal)
+    return 'outdated'
+  }
+  if (method?.type === 'env_var') {
+    await parts.signInVariables(agentId, method, signal)
+    host.stop()
+    const { agent } = await host.ensure(signal)
+    await authenticateIfAsked(agent, methodId, signal)
+    return 'renewed'
+  }
+  const { agent } = await host.ensure(signal)
+  await agent.authenticate(methodId, signal)
+  return 'same'
+}
+
+/** Some agents take the variables only when they are asked to, others know nothing of being asked. */
+async function authenticateIfAsked(agent: Agent, methodId: string, signal: AbortSignal): Promise<void> {
+  try {
+    await agent.authenticate(methodId, signal)
+  } catch (error) {
+    const unknown =
+      error instanceof AgentRequestError &&
+      (error.kind === 'unsupported' || error.code === RpcCode.methodNotFound)
+    if (!unknown) throw error
+  }
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../src/acp/agent.ts'
+import type { AuthMethod } from '../../../src/acp/model.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
+import { SignInValues } from '../../../src/sessions/sign-in-values.ts'
+import { signOut } from '../../../src/sessions/sign-out.ts'
+import { until } from '../../support/until.ts'
+import { House } from './house.ts'
+
+const method: AuthMethod = {
+  methodId: 'key',
+  type: 'env_var',
+  name: 'API key',
+  vars: [
+    { name: 'API_KEY', secret: true, optional: false },
+    { name: 'API_URL', secret: false, optional: true },
+  ],
+}
+const never = new AbortController().signal
+
+class MemorySecrets {
+  readonly values = new Map<string, string>()
+  async get(key: string) {
+    return this.values.get(key)
+  }
+  async store(key: string, value: string) {
+    this.values.set(key, value)
+  }
+  async delete(key: string) {
+    this.values.delete(key)
+  }
+}
+
+describe('signing in by environment variables', () => {
+  it('keeps what was given by agent and method, and hands out that of the last method', async () => {
+    const secrets = new MemorySecrets()
+    const given: Record<string, string> = { API_KEY: 's3cret', API_URL: '', OTHER: 'o' }
+    const values = new SignInValues(secrets, async (_agent, _method, variable) => given[variable.name])
+    await values.signIn('one', method, never)
+    assert.deepEqual(await values.environment('one'), { API_KEY: 's3cret' })
+    assert.deepEqual(await values.environment('two'), {})
+    const vars = [{ name: 'OTHER', secret: true, optional: false }]
+    await values.signIn('one', { ...method, methodId: 'other', vars }, never)
+    assert.deepEqual(await values.environment('one'), { OTHER: 'o' })
+    assert.equal(await values.forget('one'), true)
+    assert.equal(await values.forget('one'), false)
+    assert.deepEqual(await values.environment('one'), {})
+  })
+
+  it('keeps nothing when one is not given, or no system takes its name', async () => {
+    const secrets = new MemorySecrets()
+    const answers = ['s3cret', undefined]
+    const values = new SignInValues(secrets, async () => answers.shift())
+    await assert.rejects(values.signIn('one', method, never), CancelledError)
+    const vars = [{ name: 'A=B', secret: true, optional: false }]
+    await assert.rejects(values.signIn('one', { ...method, vars }, never), /no system takes: A=B/)
+    assert.equal(secrets.values.size, 0)
+  })
+
+  it('does without what it cannot read', async () => {
+    const secrets = new MemorySecrets()
+    const values = new SignInValues(secrets, async () => 'x')
+    for (const text of [
+      '{',
+      '[]',
+      '{"current":"a","methods":{"a":{"X":1}}}',
+      '{"current":"toString","methods":{}}',
+    ]) {
+      secrets.values.set('parley.signIn/one', text)
+      assert.deepEqual(await values.environment('one'), {}, text)
+    }
+  })
+})
+
+describe('ConversationController: signing in', () => {
+  async function refused(house: House) {
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    Object.assign(house.agent, { authMethods: [method] })
+    const error = { code: -32000, message: 'Authentication required' }
+    house.agent.news[0]?.reject(new AgentRequestError('session/new', 'auth-required', error))
+    await starting
+    return [...house.controller.failures.keys()][0]!
+  }
+
+  it('asks for variables, starts the agent anew, and does what was asked for', async () => {
+    const house = new House()
+    const id = await refused(house)
+    const signing = house.controller.signIn(id, 'key')
+    await until(() => house.started.length === 2 && house.agent.news.length === 1)
+    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    await signing
+    assert.deepEqual(house.variableSignIns, ['one key'])
+    assert.equal(house.controller.key, 'one/s2')
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('leaves the agent alone when the person gives no values', async () => {
+    const house = new House()
+    const id = await refused(house)
+    house.variablesFail = new CancelledError()
+    await house.controller.signIn(id, 'key')
+    assert.equal(house.started.length, 1)
+    assert.equal(house.controller.failures.get(id)?.type, 'sign-in')
+  })
+
+  it('offers the ways to sign in when the person asks, and brings the conversation to the new process', async () => {
+    const house = new House()
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    Object.assign(house.agent, { authMethods: [method] })
+    await house.controller.offerSignIn('one')
+    const [id, failure] = [...house.controller.failures][0]!
+    assert.ok(failure.type === 'sign-in' && failure.asked)
+    const signing = house.controller.signIn(id, 'key')
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await signing
+    assert.equal(house.controller.phase, 'ready')
+    assert.equal(house.controller.key, 'one/s1')
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('tells the agent that the person signs out, and ends a process that has kept values', async () => {
+    const house = new House()
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    let logouts = 0
+    Object.assign(house.agent, {
+      capabilities: { ...house.agent.capabilities, logout: true },
+      logout: async () => void logouts++,
+    })
+    const host = house.hosts.get('one')
+    assert.equal(await signOut(host, async () => false), true)
+    assert.equal(house.controller.phase, 'ready')
+    assert.equal(await signOut(host, async () => true), true)
+    assert.equal(logouts, 2)
+    assert.equal(host.running, undefined)
+    assert.equal(house.controller.phase, 'ended')
+    assert.deepEqual(
+      [...house.controller.failures.values()].map(failure => failure.type),
+      ['ended'],
+    )
+  })
+})

@@ -1,4 +1,5 @@
 import type { Frame, Locator } from 'playwright-core'
+import type { ConversationHead } from '../../../src/views/bridge/conversation.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** The conversation view in the side bar, as a person reads and uses it. */
@@ -28,7 +29,7 @@ export class ConversationPage {
     await workbench.palette.locator('.monaco-list-row', { hasText: agent }).first().click()
     const page = await ConversationPage.find(workbench)
     await page.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await page.ready()
+    await page.phase('ready')
     return page
   }
 
@@ -41,6 +42,11 @@ export class ConversationPage {
     await this.frame.getByPlaceholder(/\/ for commands/).waitFor()
   }
 
+  /** Resolves when the conversation is at that point: starting, loading, ready, ended, or empty. */
+  async phase(phase: ConversationHead['phase']): Promise<void> {
+    await this.frame.locator(`body[data-phase="${phase}"]`).waitFor()
+  }
+
   button(name: string | RegExp): Locator {
     return this.frame.getByRole('button', { name })
   }
@@ -48,6 +54,19 @@ export class ConversationPage {
   /** A question that the agent waits for an answer to. */
   get permission(): Locator {
     return this.frame.getByRole('group', { name: /^Permission needed/ })
+  }
+
+  /** What there is to know of the session, opened from its header. */
+  async details(): Promise<Locator> {
+    await this.frame.getByTitle('Session details').click()
+    const details = this.frame.getByRole('dialog', { name: 'Session details' })
+    await details.waitFor()
+    return details
+  }
+
+  /** One clear message with a way on, by its title. */
+  card(title: string | RegExp): Locator {
+    return this.frame.getByRole('region', { name: title })
   }
 
   /** Text that stands somewhere in the conversation. */

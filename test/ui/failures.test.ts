@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { outputLine } from './support/editor.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const agents = (root: IsolatedRoot) => ({
+  absent: { name: 'Absent', command: 'an-agent-that-comes-later' },
+  misplaced: { name: 'Misplaced', command: '/nowhere/agent' },
+  broken: { name: 'Broken', command: 5 },
+  exits: fixtureAgent(root, 'Exits', 'exit-start'),
+  talks: fixtureAgent(root, 'Talks', 'garbage-start'),
+  newer: fixtureAgent(root, 'Newer', 'version-99'),
+  silent: fixtureAgent(root, 'Silent', 'hang-initialize'),
+  locked: fixtureAgent(root, 'Locked', 'auth-required'),
+  honest: fixtureAgent(root, 'Honest'),
+})
+
+describe('an agent that fails', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => {
+      writeFileSync(join(root.home, '.profile'), 'export PATH="$HOME/bin:$PATH"\n')
+      mkdirSync(join(root.home, 'bin'))
+      return { 'parley.agents': agents(root) }
+    },
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.open(workbench)
+  })
+
+  /** Picks an agent as a person does: in the empty view, or else from the palette. */
+  async function pick(name: string): Promise<void> {
+    const inView = conversation.button(new RegExp(`^${name} `))
+    if (await inView.isVisible()) return inView.click()
+    await waitFor(`${name} among the agents`, async () => {
+      await workbench.runCommand('Parley: New Session with Agent…')
+      const row = workbench.palette.locator('.monaco-list-row', { hasText: name }).first()
+      if (
+        await row.click({ timeout: 2000 }).then(
+          () => true,
+          () => false,
+        )
+      )
+        return true
+      await workbench.page.keyboard.press('Escape')
+      return false
+    })
+  }
+
+  async function detailsOf(card: Locator): Promise<Locator> {
+    await card.getByText('Details').click()
+    return card.locator('.card-detail')
+  }
+
+  it('is named when its setting is wrong, and the others are there', async () => {
+    const card = conversation.card('A setting needs a look')
+    await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
+    await card.getByRole('button', { name: 'Open Settings' }).waitFor()
+    await conversation.button(/^Honest/).waitFor()
+    assert.equal(await conversation.button(/^Broken/).count(), 0)
+  })
+
+  it('is looked for where it should be, and again on Retry', async () => {
+    await pick('Absent')
+    const card = conversation.card('Absent is not installed here')
+    await card.getByText('The command “an-agent-that-comes-later” was not found.').waitFor()
+    const details = await detailsOf(card)
+    const place = join(vscode.server.root.home, 'bin')
+    await details.filter({ hasText: 'Looked in' }).getByText(place).waitFor()
+
+    const { command, args, env } = agents(vscode.server.root).honest
+    const program = join(place, 'an-agent-that-comes-later')
+    writeFileSync(program, `#!/bin/sh\nexec '${command}' '${args?.join("' '")}'\n`)
+    chmodSync(program, 0o755)
+    assert.ok(env)
+    await card.getByRole('button', { name: 'Retry' }).click()
+    await conversation.phase('ready')
+    await card.waitFor({ state: 'detached' })
+  })
+
+  it('shows its last words when it exits at once, and keeps the conversation that stands there', async () => {
+    await pick('Exits')
+    const card = conversation.card('Exits stopped as it started')
+    await card.getByText('exited with code 3').waitFor()
+    await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
+    await conversation.frame.getByTitle('Session details').getByText('Absent').waitFor()
+  })
+
+  it('shows what it printed instead of the protocol', async () => {
+    await pick('Talks')
+    const card = conversation.card('Talks stopped as it started')
+    const noise = (await detailsOf(card)).filter({ hasText: 'Output that is not the protocol' })
+    await noise.getByText(/Usage: fixture \[options\]/).waitFor()
+  })
+
+  it('is told apart when it speaks another version', async () => {
+    await pick('Newer')
+    await conversation
+      .card('Newer speaks another version')
+      .getByText(/version 99 of the protocol/)
+      .waitFor()
+  })
+
+  it('signs in where it wants that, and does what was asked for then', async () => {
+    await pick('Locked')
+    const card = conversation.card('Locked needs you to sign in')
+    await card.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.phase('ready')
+    await conversation.send('hello')
+    await conversation.text('You said: hello').waitFor()
+  })
+
+  it('signs in in the middle of a conversation, and keeps the prompt', async () => {
+    await pick('Honest')
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.phase('ready')
+    await conversation.send('[[auth]]')
+    await conversation
+      .card('Honest needs you to sign in')
+      .getByText(/no way to sign in from here/)
+      .waitFor()
+    await conversation.text('[[auth]]').waitFor()
+  })
+
+  it('keeps the conversation when it dies in a turn, and goes on with it', async () => {
+    await pick('Honest')
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.phase('ready')
+    await conversation.send('remember me')
+    await conversation.text('You said: remember me').waitFor()
+    await conversation.send('[[crash 7]]')
+    const card = conversation.card('Honest stopped')
+    await card.getByText(/exited with code 7\. The conversation is kept\./).waitFor()
+    await conversation.text('You said: remember me').waitFor()
+    await card.getByRole('button', { name: 'Restart and Continue' }).click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.phase('ready')
+    await conversation.text('You said: remember me').waitFor()
+    await conversation.send('still there?')
+    await conversation.text('You said: still there?').waitFor()
+  })
+
+  it('works once its setting is mended', async () => {
+    await pick('Misplaced')
+    const card = conversation.card(/(Misplaced|Mended) is not installed here/)
+    await card.waitFor()
+    const { root } = vscode.server
+    root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
+    const agent = conversation.frame.getByTitle('Session details')
+    await waitFor('session of the mended agent', async () => {
+      // the file is read a moment after it was written, as when a person has saved it
+      await card
+        .getByRole('button', { name: 'Retry' })
+        .click({ timeout: 2000 })
+        .catch(() => {})
+      return agent.getByText('Mended').isVisible()
+    })
+    await conversation.phase('ready')
+  })
+
+  it('is ended when it never answers, in the time that the setting gives', async () => {
+    const { root } = vscode.server
+    const silent = fixtureAgent(root, 'Silent now', 'hang-initialize')
+    root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 1 })
+    // its name shows that the settings were read
+    await pick('Silent now')
+    const card = conversation.card('Silent now did not answer')
+    await card.getByText(/for 1 seconds/).waitFor()
+    await (await detailsOf(card)).getByText('fixture: thinking about it').waitFor()
+    await card.getByRole('button', { name: 'Open Log' }).click()
+    await outputLine(workbench, 'fixture: thinking about it').waitFor()
+    await card.getByRole('button', { name: 'Open Settings' }).click()
+    await workbench.page.locator('.settings-editor .setting-item', { hasText: 'Parley' }).first().waitFor()
+  })
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { dirname, join } from 'node:path'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** An agent with one folder and MCP servers of its own machine only. */
+const narrow = {
+  results: {
+    initialize: {
+      agentCapabilities: {
+        mcpCapabilities: { http: null, sse: null },
+        sessionCapabilities: { additionalDirectories: null },
+      },
+    },
+  },
+}
+
+describe('what a session is given', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        narrow: fixtureAgent(root, 'Narrow', narrow),
+        wide: fixtureAgent(root, 'Wide'),
+      },
+      'parley.mcpServers': {
+        servers: {
+          clock: { command: 'node', args: ['clock.mjs'], env: { ZONE: 'UTC' } },
+          library: { type: 'http', url: 'https://library.invalid/mcp', headers: { 'X-Shelf': '7' } },
+          missing: { command: 'a-command-that-nobody-has' },
+        },
+      },
+    }),
+  })
+  let workbench: Workbench
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+  })
+
+  const folder = (name: string) => join(dirname(vscode.workspace), name)
+  const lastSession = (agent: string) => receivedBy(vscode.server.root, agent, 'session/new').at(-1)
+
+  it('is all folders and all servers for an agent that can take them, and the details say so', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Wide')
+    const details = await conversation.details()
+    await details.getByText(/planets-api\s*works here/).waitFor()
+    for (const name of ['planets-web', 'notes'])
+      await details.getByText(new RegExp(`${name}\\s*also visible`)).waitFor()
+    for (const name of ['clock', 'library'])
+      await row(details, name).getByLabel('Passed to the agent').waitFor()
+
+    const given = lastSession('Wide')
+    assert.equal(given?.cwd, folder('planets-api'))
+    assert.deepEqual(given.additionalDirectories, [folder('planets-web'), folder('notes')])
+    const [clock, library, ...more] = given.mcpServers as Array<Record<string, unknown>>
+    assert.match(String(clock?.command), /^\/.*\/node$/)
+    assert.deepEqual(clock?.args, ['clock.mjs'])
+    assert.deepEqual(clock?.env, [{ name: 'ZONE', value: 'UTC' }])
+    assert.deepEqual(library?.headers, [{ name: 'X-Shelf', value: '7' }])
+    assert.deepEqual(more, [])
+  })
+
+  it('is less for an agent that cannot, and the details say what and why', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Narrow')
+    const details = await conversation.details()
+    for (const name of ['planets-web', 'notes']) {
+      const unseen = row(details, name)
+      await unseen.getByLabel('Not visible to the agent').waitFor()
+      await unseen.getByText('The agent cannot work in more than one folder.').waitFor()
+    }
+    const library = row(details, 'library')
+    await library.getByLabel('Not passed to the agent').waitFor()
+    await library.getByText('The agent does not connect to MCP servers over HTTP.').waitFor()
+    const missing = row(details, 'missing')
+    await missing.getByLabel('Not passed to the agent').waitFor()
+    await missing.getByText(/a-command-that-nobody-has/).waitFor()
+
+    const given = lastSession('Narrow')
+    assert.equal(given?.additionalDirectories, undefined)
+    const names = (given?.mcpServers as Array<{ name: string }>).map(({ name }) => name)
+    assert.deepEqual(names, ['clock'])
+  })
+
+  it('begins in the folder of the file that the person looks at', async () => {
+    await openFile(workbench, 'app.js')
+    const conversation = await ConversationPage.begin(workbench, 'Wide')
+    const details = await conversation.details()
+    await details.getByText(/planets-web\s*works here/).waitFor()
+    assert.equal(lastSession('Wide')?.cwd, folder('planets-web'))
+  })
+})
+
+function row(details: ReturnType<ConversationPage['text']>, name: string) {
+  return details.locator('.details-row', { hasText: name })
+}

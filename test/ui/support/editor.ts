@@ -1,0 +1,27 @@
+import type { Locator } from 'playwright-core'
+import { waitFor } from '../../host/wait-for.ts'
+import type { Workbench } from '../../host/workbench.ts'
+
+/** Opens a file of the workspace by its name, as with *Go to File*. */
+export async function openFile(workbench: Workbench, name: string): Promise<void> {
+  const tab = workbench.page.locator('.tabs-container .tab', { hasText: name })
+  await waitFor(`editor of ${name}`, async () => {
+    await workbench.page.keyboard.press('Control+P')
+    try {
+      await workbench.palette.locator('input.input').first().fill(name, { timeout: 3000 })
+      await workbench.palette.locator('.monaco-list-row', { hasText: name }).first().click({ timeout: 3000 })
+      await tab.waitFor({ timeout: 3000 })
+      return true
+    } catch {
+      await workbench.page.keyboard.press('Escape')
+      return false
+    }
+  })
+}
+
+/** A line that is in sight in the output channel that is shown. */
+export function outputLine(workbench: Workbench, text: string | RegExp): Locator {
+  return workbench.page
+    .locator('.part.panel .output-view-container .view-line, .part.panel .view-line', { hasText: text })
+    .first()
+}

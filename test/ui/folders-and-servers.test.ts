@@ -80,8 +80,11 @@ describe('what a session is given', () => {
 
     const given = lastSession('Narrow')
     assert.equal(given?.additionalDirectories, undefined)
-    const names = (given?.mcpServers as Array<{ name: string }>).map(({ name }) => name)
-    assert.deepEqual(names, ['clock'])
+    const servers = given?.mcpServers as Array<{ name: string }> | undefined
+    assert.deepEqual(
+      servers?.map(({ name }) => name),
+      ['clock'],
+    )
   })
 
   it('begins in the folder of the file that the person looks at', async () => {

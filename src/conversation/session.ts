@@ -251,6 +251,18 @@ export class Session implements Disposable {
     else if (running) agent.cancel(sessionId)
   }
 
+  /** Stops one tool call, or the command in one terminal, that the agent said can be stopped; the turn goes on. */
+  async cancelWork(work: { toolCallId: string } | { terminalId: string }): Promise<void> {
+    const { agent, sessionId, state } = this
+    if ('toolCallId' in work) {
+      const { toolCallId } = work
+      const entry = state.entries[this.#state.books.tools.get(toolCallId) ?? -1]
+      if (entry?.kind === 'tool_call' && entry.canCancel) await agent.cancelToolCall?.(sessionId, toolCallId)
+    } else if (state.terminals.get(work.terminalId)?.canCancel) {
+      await agent.cancelTerminal?.(sessionId, work.terminalId)
+    }
+  }
+
   // ---- what the agent does -----------------------------------------------------------------------------------------
 
   /** Takes in one update of the agent. */

@@ -177,6 +177,11 @@ export const AnswerPermission = new NotificationType<{
   /** absent: cancelled */
   optionId?: string
 }>('conversation/permission')
+/** Stops one tool call, or one terminal's command, and not the turn. */
+export const CancelWork = new NotificationType<{
+  key: string
+  work: { toolCallId: string } | { terminalId: string }
+}>('conversation/cancelWork')
 /** Answers a form with values by key, or agrees to an address, which the host then opens. */
 export const AnswerElicitation = new NotificationType<{
   key: string

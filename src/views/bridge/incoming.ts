@@ -49,6 +49,10 @@ export const sendPrompt = z.object({
   attachments: z.array(attachment).max(256),
 })
 export const cancelTurn = z.object({ key })
+export const cancelWork = z.object({
+  key,
+  work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id })]),
+})
 export const withdrawPrompt = z.object({ key, id })
 export const sendQueued = z.object({ key })
 export const answerPermission = z.object({ key, requestId: id, optionId: id.optional() })

@@ -133,6 +133,10 @@ export class ConversationBridge extends Owner {
     connection.onNotification(bridge.CancelTurn, incoming.cancelTurn, ({ key }) => {
       if (mine(key)) controller.cancel()
     })
+    connection.onNotification(bridge.CancelWork, incoming.cancelWork, ({ key, work }) => {
+      const session = controller.current?.session
+      if (session && mine(key)) return this.#tell(session.cancelWork(work))
+    })
     connection.onNotification(
       bridge.AnswerPermission,
       incoming.answerPermission,

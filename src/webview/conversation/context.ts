@@ -15,6 +15,8 @@ export interface ConversationHost {
   withdraw(id: string): Promise<string | null>
   sendQueued(): void
   cancel(): void
+  /** Stops one tool call, or one terminal's command. */
+  cancelWork(work: { toolCallId: string } | { terminalId: string }): void
   answer(requestId: string, optionId: string | undefined): void
   answerElicitation(requestId: string, answer: ElicitationOutcome): void
   setOption(optionId: string, value: string | boolean): void

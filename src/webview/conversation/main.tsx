@@ -15,6 +15,7 @@ import '../styles/list.css'
 import '../styles/prose.css'
 import '../styles/work.css'
 import '../styles/elicitation.css'
+import '../styles/cancel-work.css'
 import '../styles/conversation.css'
 import '../styles/composer.css'
 import { effect } from '@preact/signals'
@@ -24,6 +25,7 @@ import {
   AnswerPermission,
   Attach,
   CancelTurn,
+  CancelWork,
   CardAction,
   Copy,
   FetchEntries,
@@ -63,6 +65,7 @@ const host: ConversationHost = {
   send: (text, attachments) => connection.sendRequest(SendPrompt, { key: store.key, text, attachments }),
   withdraw: id => connection.sendRequest(WithdrawPrompt, { key: store.key, id }),
   sendQueued: () => void connection.sendNotification(SendQueued, { key: store.key }),
+  cancelWork: work => void connection.sendNotification(CancelWork, { key: store.key, work }),
   cancel: () => void connection.sendNotification(CancelTurn, { key: store.key }),
   answer: (requestId, optionId) =>
     void connection.sendNotification(AnswerPermission, { key: store.key, requestId, optionId }),

@@ -6,7 +6,6 @@ import { diffOf } from '../../tools/diff.ts'
 import { DiffCounts, DiffView } from '../../tools/diff-view.tsx'
 import { kindIcon, kindName } from '../../tools/kind.ts'
 import { pretty, rawText } from '../../tools/raw.ts'
-import { TerminalView } from '../../tools/terminal-view.tsx'
 import { relativePath, titleParts } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { IconButton } from '../../ui/button.tsx'
@@ -16,6 +15,7 @@ import { ContentBlockView } from '../content.tsx'
 import { useApp } from '../context.ts'
 import { entryDuration } from '../duration.ts'
 import type { EntrySlot } from '../slot.ts'
+import { Terminal, WithCancel } from './cancel-work.tsx'
 import { Line } from './line.tsx'
 import { ToolTitle } from './tool-title.tsx'
 
@@ -28,24 +28,33 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   const title = entry.title || entry.toolName || kindName(entry.toolKind)
   return (
     <div class="work" data-status={entry.status}>
-      <Line
-        icon={kindIcon(entry.toolKind)}
-        iconLabel={kindName(entry.toolKind)}
-        title={titleParts(title, undefined).full}
-        open={open}
-        onToggle={() => app.toggle(slot)}
-        end={<ToolEnd entry={entry} />}
+      <WithCancel
+        work={isRunning(entry) && entry.canCancel ? { toolCallId: entry.toolCallId } : undefined}
+        label={t('Stop this tool call')}
       >
-        <ToolTitle title={title} roots={roots} code={entry.toolKind === 'execute'} />
-      </Line>
+        <Line
+          icon={kindIcon(entry.toolKind)}
+          iconLabel={kindName(entry.toolKind)}
+          title={titleParts(title, undefined).full}
+          open={open}
+          onToggle={() => app.toggle(slot)}
+          end={<ToolEnd entry={entry} />}
+        >
+          <ToolTitle title={title} roots={roots} code={entry.toolKind === 'execute'} />
+        </Line>
+      </WithCancel>
       {open && <ToolBody slot={slot} entry={entry} />}
     </div>
   )
 }
 
+function isRunning(entry: ToolCallEntry): boolean {
+  return entry.status === 'in_progress' || entry.status === 'pending'
+}
+
 /** Counts of changed lines, what came of it, and how long it took. */
 function ToolEnd({ entry }: { entry: ToolCallEntry }) {
-  const running = entry.status === 'in_progress' || entry.status === 'pending'
+  const running = isRunning(entry)
   const duration = entryDuration(entry, entry.status === 'in_progress')
   return (
     <>
@@ -155,7 +164,7 @@ export function ToolContent({ slot, content, position }: ToolContentProps) {
         </>
       )
     case 'terminal':
-      return <TerminalView terminal={store.terminals.get(content.terminalId)} />
+      return <Terminal terminal={store.terminals.get(content.terminalId)} terminalId={content.terminalId} />
     case 'unknown':
       return (
         <details class="fold">

@@ -1,0 +1,47 @@
+import type { ComponentChildren } from 'preact'
+import { t } from '../../l10n.ts'
+import { TerminalView } from '../../tools/terminal-view.tsx'
+import { IconButton } from '../../ui/button.tsx'
+import { useApp } from '../context.ts'
+import type { TerminalSlot } from '../terminals.ts'
+
+interface WithCancelProps {
+  /** absent: it cannot be stopped by itself */
+  work: { toolCallId: string } | { terminalId: string } | undefined
+  label: string
+  children: ComponentChildren
+}
+
+/** What goes on, with a button beside it that stops it alone. */
+export function WithCancel({ work, label, children }: WithCancelProps) {
+  const { host } = useApp()
+  return (
+    <div class="with-cancel">
+      {children}
+      {work && (
+        <IconButton
+          icon="debug-stop"
+          label={label}
+          class="cancel-work"
+          onClick={() => host.cancelWork(work)}
+        />
+      )}
+    </div>
+  )
+}
+
+interface TerminalProps {
+  terminal: TerminalSlot
+  terminalId: string
+}
+
+/** A terminal, whose command can be stopped where the agent lets it. */
+export function Terminal({ terminal, terminalId }: TerminalProps) {
+  const state = terminal.state.value
+  const work = state?.canCancel && !state.exit ? { terminalId } : undefined
+  return (
+    <WithCancel work={work} label={t('Stop this command')}>
+      <TerminalView terminal={terminal} />
+    </WithCancel>
+  )
+}

@@ -1,0 +1,23 @@
+import { strict as assert } from 'node:assert'
+import { Session } from '../../../src/conversation/session.ts'
+import { FakeAgent } from './fake-agent.ts'
+import { tool } from './updates.ts'
+
+describe('Session: stopping one piece of work', () => {
+  it('asks the agent, for what it said can be stopped and for nothing else', async () => {
+    const asked: string[] = []
+    const agent = Object.assign(new FakeAgent(), {
+      cancelToolCall: async (sessionId: string, id: string) => void asked.push(`${sessionId} tool ${id}`),
+      cancelTerminal: async (sessionId: string, id: string) => void asked.push(`${sessionId} terminal ${id}`),
+    })
+    const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+    const session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
+    session.receive(tool('t1', { canCancel: true }))
+    session.receive(tool('t2'))
+    session.receive({ type: 'terminal', terminal: { terminalId: 'x1', canCancel: true } })
+    session.receive({ type: 'terminal', terminal: { terminalId: 'x2' } })
+    for (const toolCallId of ['t1', 't2', 'none']) await session.cancelWork({ toolCallId })
+    for (const terminalId of ['x1', 'x2', 'none']) await session.cancelWork({ terminalId })
+    assert.deepEqual(asked, ['s tool t1', 's terminal x1'])
+  })
+})

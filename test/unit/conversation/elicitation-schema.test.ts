@@ -194,8 +194,9 @@ describe('what a form takes, beside a JSON schema validator', () => {
           string,
           { type: string; enum?: unknown; oneOf?: unknown }
         >
+        const chosen = (key: string) => properties[key]?.enum ?? properties[key]?.oneOf
         const blank = ([key, one]: [string, unknown]) =>
-          one === null || (one === '' && properties[key]?.type === 'string' && !properties[key].enum)
+          one === null || (one === '' && properties[key]?.type === 'string' && !chosen(key))
         const filled = Object.fromEntries(Object.entries(values).filter(entry => !blank(entry)))
         assert(!validate(filled), `refused ${JSON.stringify(filled)}: ${JSON.stringify(checked.problems)}`)
       }),

@@ -81,9 +81,11 @@
       }
     }
 
-    /** How many frames there were so far: gaps from here on belong to what comes. */
-    get frame() {
-      return this.gaps.length
+    /** Frames and tasks count from here on. */
+    begin() {
+      this.#observer.takeRecords()
+      this.gaps = []
+      this.tasks = []
     }
 
     /** Watches the place of the row that is in the middle of the view. */

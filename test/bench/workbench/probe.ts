@@ -55,8 +55,9 @@ export class Probe {
     })
   }
 
-  frame(): Promise<number> {
-    return this.#ask('frame')
+  /** Frames and tasks count from here on. */
+  begin(): Promise<void> {
+    return this.#ask('begin()')
   }
 
   hold(): Promise<void> {

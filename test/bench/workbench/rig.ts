@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Browser, CDPSession } from 'playwright-core'
+import type { Browser, CDPSession, Locator } from 'playwright-core'
 import { launchBrowser } from '../../host/browser.ts'
 import { installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
@@ -103,12 +103,13 @@ export class BenchWindow {
     return ConversationPage.find(this.workbench)
   }
 
-  /** Picks the long session to load, and leaves it to the caller to wait for it. */
-  async loadBigSession(): Promise<ConversationPage> {
+  /** The line of the long session in the picker, which a click loads. */
+  async findBigSession(): Promise<Locator> {
     await this.workbench.runCommand('Parley: Load Session…')
     const { palette } = this.workbench
-    await palette.locator('.monaco-list-row', { hasText: bigSession.title }).first().click()
-    return ConversationPage.find(this.workbench)
+    const row = palette.locator('.monaco-list-row', { hasText: bigSession.title }).first()
+    await row.waitFor()
+    return row
   }
 
   /** Bytes that the page's scripts hold after a garbage collection; those of the workbench are among them. */

@@ -1,27 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConversationPage } from '../../ui/support/conversation-page.ts'
 import type { LogLine } from '../../ui/support/fixture-agent.ts'
-import { type CpuTimes, since } from './cpu.ts'
+import { since } from './cpu.ts'
 import { type Figure, percentile, type Values } from './figures.ts'
-import { type Notes, Probe } from './probe.ts'
+import { Probe } from './probe.ts'
 import type { BenchWindow } from './rig.ts'
 import { characters, perSecond, turns } from './sizes.ts'
-
-/** A task longer than this keeps a person waiting, in milliseconds: what the browser calls a long task. */
-const longTask = 50
+import { costs, frames, longest, longTask, Watch } from './watch.ts'
 
 const end: Figure = { name: 'end on screen', unit: 'ms' }
-const costs: Figure[] = [
-  { name: 'longest task of the view', unit: 'ms', most: longTask },
-  { name: 'longest task of the workbench', unit: 'ms' },
-  { name: 'frames over 50 ms', unit: '' },
-  { name: 'p95 frame gap', unit: 'ms' },
-  { name: 'CPU of the renderer', unit: 's' },
-  { name: 'CPU of the extension host', unit: 's' },
-  { name: "page's thread waited for a core", unit: 's' },
-  { name: 'DOM nodes', unit: '', most: 3000 },
-  { name: 'heap, workbench included', unit: 'MB' },
-]
 const agentWrites: Figure = { name: "the agent's own write", unit: 'ms' }
 const firstText: Figure = { name: 'first text on screen', unit: 'ms' }
 
@@ -44,13 +31,13 @@ export const idle: Scenario = {
     const { frame } = await window.newSession()
     const probe = await Probe.start(frame)
     await probe.quiet()
-    const begun = await probe.frame()
+    await probe.begin()
     const cpu = window.cpu.read()
     await sleep(3000)
     const spent = since(cpu, window.cpu.read())
     const { gaps } = await probe.stop()
     return {
-      ...frames(gaps.slice(begun)),
+      ...frames(gaps),
       'CPU of the renderer': spent.renderer,
       "page's thread waited for a core": spent.waited,
     }
@@ -89,17 +76,18 @@ export function load(most: number): Scenario {
       const probe = await Probe.start(frame)
       await probe.want('end', new RegExp(`Answer ${turns}\\b`))
       await probe.quiet()
+      const session = await window.findBigSession()
       const begun = Date.now()
-      const [from, cpu] = [await probe.frame(), window.cpu.read()]
-      await window.loadBigSession()
+      const watch = await Watch.begin(window, probe)
+      await session.click()
       await probe.done('end')
-      const spent = since(cpu, window.cpu.read())
+      await watch.end()
       const written = await window.noted('end of the replay', begun, isEvent('load-written'))
       const notes = await probe.stop()
       return {
         [end.name]: notes.done.end! - beginningOf(written),
         [agentWrites.name]: written.milliseconds!,
-        ...(await costsOf(window, notes, from, spent)),
+        ...(await watch.costs(notes)),
       }
     },
   }
@@ -120,11 +108,11 @@ export function paced(seconds: number): Scenario {
       const prompt = pacedPrompt(seconds)
       await probe.wantChunks(prompt)
       const begun = Date.now()
-      const [from, cpu] = [await probe.frame(), window.cpu.read()]
+      const watch = await Watch.begin(window, probe)
       await conversation.send(prompt)
       const count = perSecond * seconds
       await probe.chunk(count - 1)
-      const spent = since(cpu, window.cpu.read())
+      await watch.end()
       const notes = await probe.stop()
       const latencies = window.rig.notes(begun).flatMap(({ event, index, at }) => {
         const seen = event === 'paced' ? notes.chunks[index!] : undefined
@@ -136,7 +124,7 @@ export function paced(seconds: number): Scenario {
         'p95 latency to the DOM': percentile(latencies, 0.95),
         'median latency to the DOM': percentile(latencies, 0.5),
         'worst latency to the DOM': Math.max(...latencies),
-        ...(await costsOf(window, notes, from, spent)),
+        ...(await watch.costs(notes)),
       }
     },
   }
@@ -170,10 +158,10 @@ export const scrolling: Scenario = {
     await window.noted('last chunk', begun, isLast)
     await conversation.frame.locator('.working').waitFor({ state: 'detached' })
     const moved = await probe.moved()
-    const from = await probe.frame()
+    await probe.begin()
     for (let i = 0; i < 100; i++) await mouse.wheel(0, -400)
     const notes = await probe.stop()
-    const { 'p95 frame gap': gap, 'frames over 50 ms': slow } = frames(notes.gaps.slice(from))
+    const { 'p95 frame gap': gap, 'frames over 50 ms': slow } = frames(notes.gaps)
     return {
       'what is read moved by': moved,
       'p95 frame gap while scrolling': gap!,
@@ -271,17 +259,17 @@ async function prompted(
   await probe.want('end', last)
   await probe.quiet()
   const begun = Date.now()
-  const [from, cpu] = [await probe.frame(), window.cpu.read()]
+  const watch = await Watch.begin(window, probe)
   await conversation.send(prompt)
   await probe.done('end')
-  const spent = since(cpu, window.cpu.read())
+  await watch.end()
   const written = await window.noted('end of the flood', begun, isEvent('flood-written'))
   const notes = await probe.stop()
   return {
     [end.name]: notes.done.end! - beginningOf(written),
     [firstText.name]: notes.done.first! - beginningOf(written),
     [agentWrites.name]: written.milliseconds!,
-    ...(await costsOf(window, notes, from, spent)),
+    ...(await watch.costs(notes)),
   }
 }
 
@@ -314,35 +302,6 @@ async function onTheLongSession(window: BenchWindow) {
   const probe = await Probe.start(conversation.frame)
   await probe.quiet()
   return { conversation, probe }
-}
-
-async function costsOf(window: BenchWindow, notes: Notes, from: number, cpu: CpuTimes): Promise<Values> {
-  return {
-    'longest task of the view': longest(notes, true),
-    'longest task of the workbench': longest(notes, false),
-    ...frames(notes.gaps.slice(from)),
-    'CPU of the renderer': cpu.renderer,
-    'CPU of the extension host': cpu.extensionHost,
-    "page's thread waited for a core": cpu.waited,
-    'DOM nodes': notes.nodes,
-    'heap, workbench included': (await window.heap()) / 1e6,
-  }
-}
-
-function frames(gaps: number[]): Values {
-  return { 'p95 frame gap': percentile(gaps, 0.95), 'frames over 50 ms': gaps.filter(gap => gap > 50).length }
-}
-
-/**
- * In a browser the view shares its thread with the workbench around it, and the view hears of the tasks of both. What
- * only the workbench did is told apart; what cannot be, is the view's. 0: none over 50 ms.
- */
-function longest({ tasks }: Notes, own: boolean): number {
-  const workbench = /ancestor|cross-origin/
-  return Math.max(
-    0,
-    ...tasks.flatMap(([duration, whose]) => (workbench.test(whose) !== own ? [duration] : [])),
-  )
 }
 
 function isEvent(event: string): (line: LogLine) => boolean {

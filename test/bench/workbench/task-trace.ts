@@ -1,0 +1,47 @@
+import type { Browser, Page } from 'playwright-core'
+
+interface TraceEvent {
+  name: string
+  ph: string
+  pid: number
+  tid: number
+  /** microseconds on a core, of a task that is whole */
+  tdur?: number
+  args: { name?: string }
+}
+
+/**
+ * Has the browser note its tasks. What the page itself can learn of a task is how long it took, the time that its thread
+ * waited for a core included; this tells how long it ran.
+ */
+export class TaskTrace {
+  readonly #browser: Browser
+
+  private constructor(browser: Browser) {
+    this.#browser = browser
+  }
+
+  static async start(browser: Browser, page: Page): Promise<TaskTrace> {
+    await browser.startTracing(page, { categories: ['toplevel'] })
+    return new TaskTrace(browser)
+  }
+
+  /** Milliseconds on a core of the longest task of any renderer's main thread. */
+  async longest(): Promise<number> {
+    const { traceEvents } = JSON.parse(String(await this.#browser.stopTracing())) as {
+      traceEvents: TraceEvent[]
+    }
+    const thread = ({ pid, tid }: TraceEvent) => `${pid}/${tid}`
+    const main = new Set(
+      traceEvents
+        .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+        .map(thread),
+    )
+    let longest = 0
+    for (const event of traceEvents) {
+      if (event.ph === 'X' && event.tdur !== undefined && main.has(thread(event)))
+        longest = Math.max(longest, event.tdur)
+    }
+    return longest / 1000
+  }
+}

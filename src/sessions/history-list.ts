@@ -29,6 +29,8 @@ export interface HistoryItem extends SessionReference {
   canLoad: boolean
   canResume: boolean
   canClose: boolean
+  /** the agent runs and can */
+  canDelete: boolean
 }
 
 export interface HistoryAgent {
@@ -88,6 +90,7 @@ export class HistoryList extends Owner {
           canLoad: can?.load ?? false,
           canResume: can?.resume ?? false,
           canClose: false,
+          canDelete: agent?.capabilities.delete ?? false,
           ...more,
         })
       }

@@ -82,6 +82,7 @@ export interface SessionRecords {
   list(agentId: string): SessionRecord[]
   opened(agentId: string, record: Omit<SessionRecord, 'updatedAt'>): void
   touched(agentId: string, sessionId: string, title: string | undefined): void
+  forget(agentId: string, sessionId: string): void
   /** What the agent could do when it last ran. */
   capabilities(agentId: string): Pick<AgentCapabilities, 'list' | 'load' | 'resume'> | undefined
   setCapabilities(agentId: string, capabilities: Pick<AgentCapabilities, 'list' | 'load' | 'resume'>): void
@@ -90,6 +91,7 @@ export interface SessionRecords {
 /** The conversations of this machine as they were kept. */
 export interface Transcripts extends TranscriptWriter {
   read(agentId: string, sessionId: string): KeptConversation | undefined
+  forget(agentId: string, sessionId: string): void
 }
 
 export interface PromptInput {

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 import type { AgentClient } from '../acp/agent.ts'
 import type { ElicitationOutcome, ElicitationRequest } from '../acp/model.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
@@ -153,6 +154,21 @@ export class SessionManager extends Owner {
   async close(open: OpenSession): Promise<void> {
     this.#dismiss(open)
     await open.session.close()
+  }
+
+  /**
+   * Deletes the session with its agent, which must run and be able to, and forgets what was kept of it. Rejects with the
+   * agent's refusal; nothing is forgotten then.
+   */
+  async delete(agentId: string, sessionId: string): Promise<void> {
+    const agent = this.#parts.host(agentId).running?.agent
+    if (!agent?.capabilities.delete) throw new Error(l10n.t('The agent cannot delete sessions.'))
+    const open = this.find(agentId, sessionId)
+    if (open) await this.close(open)
+    await agent.deleteSession(sessionId)
+    this.#parts.records.forget(agentId, sessionId)
+    this.#parts.transcripts.forget(agentId, sessionId)
+    this.#change.fire()
   }
 
   /** Stops the turn, and the commands it left running: some agents never end theirs. */

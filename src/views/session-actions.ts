@@ -21,12 +21,18 @@ export class SessionActions {
     if (item) await this.act(how, item)
   }
 
-  async act(action: 'load' | 'resume' | 'close' | 'show', item: HistoryItem): Promise<void> {
+  async act(action: 'load' | 'resume' | 'close' | 'show' | 'delete', item: HistoryItem): Promise<void> {
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (action === 'close') {
       if (!open) return
       this.#surfaces.showing(open)?.controller.leave()
       await this.#manager.close(open)
+      return
+    }
+    if (action === 'delete') {
+      if (open) this.#surfaces.showing(open)?.controller.leave()
+      await this.#manager.delete(item.agentId, item.sessionId)
+      await this.#history.refresh()
       return
     }
     // one that is open already is shown as it is: loading it again would only replay what is there

@@ -232,7 +232,7 @@ export class AgentRig {
         environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
       records: noRecords,
-      transcripts: { read: () => undefined, write: () => true },
+      transcripts: { read: () => undefined, write: () => true, forget() {} },
       activeSession: () => undefined,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })
@@ -288,6 +288,7 @@ const noRecords: SessionRecords = {
   list: () => [],
   opened() {},
   touched() {},
+  forget() {},
   capabilities: () => undefined,
   setCapabilities() {},
 }

@@ -21,6 +21,7 @@ export interface HistoryRow {
   canLoad: boolean
   canResume: boolean
   canClose: boolean
+  canDelete: boolean
 }
 /** What stands of one agent in the list besides its rows. */
 export interface HistoryAgentNote {
@@ -47,7 +48,7 @@ export const HistoryReady = new NotificationType<void>('history/ready')
 export const HistoryRefresh = new NotificationType<void>('history/refresh')
 export const HistoryMore = new NotificationType<{ agentId: string }>('history/more')
 export const HistoryAct = new NotificationType<{
-  action: 'load' | 'resume' | 'close' | 'show'
+  action: 'load' | 'resume' | 'close' | 'show' | 'delete'
   agentId: string
   sessionId: string
 }>('history/act')

@@ -34,5 +34,6 @@ function rowOf(item: HistoryItem, { isHere, trusted }: HistorySurroundings): His
     canLoad: trusted && item.canLoad,
     canResume: trusted && item.canResume && !item.open,
     canClose: item.canClose,
+    canDelete: trusted && item.canDelete,
   }
 }

@@ -14,10 +14,14 @@ interface RowProps {
   position: number
   count: number
   onPress: () => void
+  /** the person is asked whether it is to be deleted */
+  deleting: boolean
+  /** Asks, or takes the question back. */
+  onDelete: (ask: boolean) => void
 }
 
 /** One session: its title and what it is doing; under it agent, folder and time, or what can be done with it. */
-export function HistoryRowView({ row, id, active, position, count, onPress }: RowProps) {
+export function HistoryRowView({ row, id, active, position, count, onPress, deleting, onDelete }: RowProps) {
   const host = useHost()
   const action = defaultAction(row)
   const state = stateOf(row)
@@ -33,7 +37,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress }: Ro
       aria-setsize={count}
       title={tooltip(row)}
       onPointerDown={onPress}
-      onClick={() => action && host.act(action, row)}
+      onClick={() => action && !deleting && host.act(action, row)}
     >
       <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
       <div class="history-text">
@@ -43,13 +47,17 @@ export function HistoryRowView({ row, id, active, position, count, onPress }: Ro
           </span>
           {state && <span class={`history-state state-${row.activity}`}>{state}</span>}
         </div>
-        <div class="history-second">
-          <span class="history-place">
-            {row.agentName} · {row.here ? row.folder : t('in {0}', row.folder)}
-            {row.updatedAt !== undefined && <Time time={row.updatedAt} />}
-          </span>
-          <RowActions row={row} />
-        </div>
+        {deleting ? (
+          <Confirmation row={row} onDelete={onDelete} />
+        ) : (
+          <div class="history-second">
+            <span class="history-place">
+              {row.agentName} · {row.here ? row.folder : t('in {0}', row.folder)}
+              {row.updatedAt !== undefined && <Time time={row.updatedAt} />}
+            </span>
+            <RowActions row={row} onDelete={onDelete} />
+          </div>
+        )}
       </div>
     </div>
   )
@@ -60,9 +68,9 @@ function Time({ time }: { time: number }) {
 }
 
 /** Shown on hover and for the active row; the keyboard has its own ways to the same. */
-function RowActions({ row }: { row: HistoryRow }) {
+function RowActions({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
   const host = useHost()
-  const button = (action: 'load' | 'resume' | 'close', icon: string, label: string) => (
+  const button = (action: 'load' | 'resume' | 'close' | 'delete', icon: string, label: string) => (
     <button
       type="button"
       class="icon-button"
@@ -71,7 +79,8 @@ function RowActions({ row }: { row: HistoryRow }) {
       aria-label={label}
       onClick={event => {
         event.stopPropagation()
-        host.act(action, row)
+        if (action === 'delete') onDelete(true)
+        else host.act(action, row)
       }}
     >
       <Icon name={icon} />
@@ -83,7 +92,29 @@ function RowActions({ row }: { row: HistoryRow }) {
       {row.canResume &&
         button('resume', 'debug-continue', t('Resume: goes on without showing it (Shift+Enter)'))}
       {row.canClose && button('close', 'close', t('Close the session'))}
+      {row.canDelete && button('delete', 'trash', t('Delete the session… (Delete)'))}
     </span>
+  )
+}
+
+/** In the place of the second line, so that nothing moves. */
+function Confirmation({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
+  const host = useHost()
+  const answer = (event: MouseEvent, remove: boolean) => {
+    event.stopPropagation()
+    onDelete(false)
+    if (remove) host.act('delete', row)
+  }
+  return (
+    <div class="history-second history-confirm">
+      <span class="history-place">{t('Delete it for good?')}</span>
+      <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, true)}>
+        {t('Delete')}
+      </button>
+      <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, false)}>
+        {t('Keep')}
+      </button>
+    </div>
   )
 }
 

@@ -32,6 +32,8 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
     return { window, controller }
   }, [])
   const version = useSignal(0)
+  /** the row that is asked about: to be deleted or kept */
+  const deleting = useSignal<string | undefined>(undefined)
 
   // once a minute is enough for the groups; the rows keep their own time
   const minute = useComputed(() => Math.floor(now.value / 60_000))
@@ -51,6 +53,7 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
   const go = (index: number) => {
     const item = rows[Math.max(0, Math.min(rows.length - 1, index))]
     if (!item) return
+    deleting.value = undefined
     active.value = item.key
     list.controller.reveal(item)
   }
@@ -72,24 +75,38 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
         break
       case 'Enter': {
         if (!item) return
+        if (deleting.value === item.key) {
+          deleting.value = undefined
+          host.act('delete', item.row)
+          break
+        }
         const action = event.shiftKey && item.row.canResume ? 'resume' : defaultAction(item.row)
         if (action) host.act(action, item.row)
         break
       }
       case 'Delete':
-        if (!item?.row.canClose || event.target === search.current) return
-        host.act('close', item.row)
+        if (!item || deletesText(event.target)) return
+        if (item.row.canDelete) askToDelete(item.key, item.row.title)
+        else if (item.row.canClose) host.act('close', item.row)
+        else return
         break
       case 'Escape':
-        if (filter.value.text === '') return
-        setText('')
+        if (deleting.value !== undefined) deleting.value = undefined
+        else if (filter.value.text === '') return
+        else setText('')
         break
       default:
         return
     }
     event.preventDefault()
   }
+  const askToDelete = (key: string, title: string) => {
+    active.value = key
+    deleting.value = key
+    announce(t('Delete “{0}”? Enter deletes it for good, Escape keeps it.', title))
+  }
   const setText = (text: string) => {
+    deleting.value = undefined
     filter.value = { ...filter.value, text }
     active.value = undefined
     list.controller.toTop()
@@ -98,8 +115,8 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
   }
 
   const renderRow = useCallback(
-    (item: HistoryItem) => <Item item={item} active={active} rows={items.value} />,
-    [active, items.value],
+    (item: HistoryItem) => <Item item={item} active={active} deleting={deleting} rows={items.value} />,
+    [active, deleting, items.value],
   )
   if (!state.value) return <main class="history" />
   const { here } = filter.value
@@ -178,6 +195,12 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
   )
 }
 
+/** In the search field the key deletes text while there is some after the cursor. */
+function deletesText(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLInputElement)) return false
+  return target.selectionStart !== target.value.length
+}
+
 function itemClass(item: HistoryItem): string {
   return `history-item history-item-${item.kind}`
 }
@@ -185,10 +208,11 @@ function itemClass(item: HistoryItem): string {
 interface ItemProps {
   item: HistoryItem
   active: Signal<string | undefined>
+  deleting: Signal<string | undefined>
   rows: readonly HistoryItem[]
 }
 
-function Item({ item, active, rows }: ItemProps) {
+function Item({ item, active, deleting, rows }: ItemProps) {
   switch (item.kind) {
     case 'group':
       return (
@@ -207,6 +231,12 @@ function Item({ item, active, rows }: ItemProps) {
           count={sessions.length}
           onPress={() => {
             active.value = item.key
+            if (deleting.value !== item.key) deleting.value = undefined
+          }}
+          deleting={deleting.value === item.key}
+          onDelete={ask => {
+            active.value = item.key
+            deleting.value = ask ? item.key : undefined
           }}
         />
       )

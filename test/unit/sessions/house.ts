@@ -36,6 +36,9 @@ export class MemoryRecords implements SessionRecords {
     const record = this.records.get(agentId)?.get(sessionId)
     if (record) record.title = title ?? record.title
   }
+  forget(agentId: string, sessionId: string): void {
+    this.records.get(agentId)?.delete(sessionId)
+  }
   capabilities(agentId: string) {
     return this.#capabilities.get(agentId)
   }
@@ -50,6 +53,9 @@ export class MemoryTranscripts implements Transcripts {
   readonly writes: TranscriptChanges[] = []
   fails = false
 
+  forget(agentId: string, sessionId: string): void {
+    this.kept.delete(`${agentId}/${sessionId}`)
+  }
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     if (this.fails) return false
     this.writes.push(changes)

@@ -25,9 +25,32 @@ describe('what a webview may send', () => {
     assert.equal(incoming.fetchEntries.safeParse({ key: 'k', from: 0, to: 2001 }).success, false)
     assert.equal(incoming.runCommand.safeParse({ command: 'x'.repeat(257) }).success, false)
     assert.equal(
-      incoming.historyAct.safeParse({ action: 'delete', agentId: 'a', sessionId: 's' }).success,
+      incoming.historyAct.safeParse({ action: 'format', agentId: 'a', sessionId: 's' }).success,
       false,
     )
+  })
+
+  it('answers a form with plain values alone', () => {
+    const answer = (content: unknown) =>
+      incoming.answerElicitation.safeParse({
+        key: 'k',
+        requestId: 'f1',
+        answer: { action: 'accept', content },
+      }).success
+    assert.equal(answer({ a: 'x', b: 1, c: true, d: ['y'] }), true)
+    assert.equal(answer(undefined), true)
+    for (const content of [
+      { a: {} },
+      { a: [1] },
+      { a: null },
+      { a: Number.NaN },
+      ['x'],
+      'x',
+      { a: 'x'.repeat(2 ** 20 + 1) },
+    ])
+      assert.equal(answer(content), false)
+    const odd = { key: 'k', requestId: 'f1', answer: { action: 'shrug' } }
+    assert.equal(incoming.answerElicitation.safeParse(odd).success, false)
   })
 
   it('takes the ids that agents really use: any text, the empty one too', () => {

@@ -21,6 +21,7 @@ function row(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {
     canLoad: true,
     canResume: true,
     canClose: false,
+    canDelete: false,
     ...more,
   }
 }

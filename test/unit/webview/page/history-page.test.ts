@@ -22,6 +22,7 @@ describe('history page', function () {
     canLoad: true,
     canResume: true,
     canClose: false,
+    canDelete: false,
     ...more,
   })
   const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryState> = {}) =>
@@ -121,6 +122,39 @@ describe('history page', function () {
     page.document.querySelectorAll<HTMLElement>('.history-note button')[1]!.click()
     await page.until(() => started.length === 1)
     assert.deepEqual(started, ['z'])
+  })
+
+  it('deletes only after it asked in place, by keyboard and by mouse', async () => {
+    await show([row('1', { canDelete: true }), row('2', { canDelete: true })])
+    const { document } = page
+    await page.until(() => document.querySelectorAll('.history-row').length === 2)
+    const search = document.querySelector('input')!
+    const asked = () => document.querySelectorAll('.history-confirm').length
+    page.key(search, 'Delete')
+    await page.until(() => asked() === 1)
+    page.key(search, 'Escape')
+    await page.until(() => asked() === 0)
+    page.key(search, 'Delete')
+    await page.until(() => asked() === 1)
+    page.key(search, 'ArrowDown')
+    await page.until(() => asked() === 0)
+    assert.equal(acts.length, 0)
+    page.key(search, 'Delete')
+    await page.until(() => asked() === 1)
+    page.key(search, 'Enter')
+    await page.until(() => acts.length === 1)
+    document.querySelector<HTMLElement>('.history-actions .codicon-trash')!.closest('button')!.click()
+    await page.until(() => asked() === 1)
+    document.querySelector<HTMLElement>('.history-row:has(.history-confirm)')!.click()
+    document.querySelector<HTMLElement>('.history-confirm button')!.click()
+    await page.until(() => acts.length === 2)
+    assert.deepEqual(
+      acts.map(act => [act.action, act.sessionId]),
+      [
+        ['delete', '2'],
+        ['delete', '1'],
+      ],
+    )
   })
 
   it('says why there is nothing', async () => {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { until } from '../../support/until.ts'
+import { House } from './house.ts'
+
+describe('SessionManager: deleting', () => {
+  async function begin() {
+    const house = new House()
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    return house
+  }
+
+  it('deletes with the agent, closes it here, and forgets what was kept', async () => {
+    const house = await begin()
+    const deleted: string[] = []
+    house.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
+    house.controller.leave()
+    await house.manager.delete('one', 's1')
+    assert.deepEqual(deleted, ['s1'])
+    assert.deepEqual(house.manager.list(), [])
+    assert.deepEqual(house.records.list('one'), [])
+    assert.equal(house.transcripts.kept.has('one/s1'), false)
+  })
+
+  it('forgets nothing when the agent refuses or cannot', async () => {
+    const house = await begin()
+    house.agent.deleteSession = async () => {
+      throw new AgentRequestError('session/delete', 'other', { code: 1, message: 'It is locked.' })
+    }
+    await assert.rejects(house.manager.delete('one', 's1'), /It is locked/)
+    assert.equal(house.records.list('one').length, 1)
+    Object.assign(house.agent, { capabilities: { ...house.agent.capabilities, delete: false } })
+    await assert.rejects(house.manager.delete('one', 's1'), /cannot delete/)
+    await assert.rejects(house.manager.delete('two', 's1'), /cannot delete/)
+  })
+})

@@ -303,7 +303,9 @@ describe('the terminals of a session', () => {
         $group = getpgrp; $| = 1;
         if (!fork) {
           setpgrp(0, 0);
-          if (!fork) { setpgrp(0, $group); exit }
+          my $child = fork;
+          if (!$child) { setpgrp(0, $group); exit }
+          select(undef, undef, undef, 0.01) until getpgrp($child) == $group;
           print "keeper $$ of $group\n"; sleep 300; exit;
         }
         sleep 300;`

@@ -67,7 +67,7 @@ export class ConversationController extends Owner {
   constructor(parts: ControllerParts) {
     super()
     this.#parts = parts
-    this.register(parts.agents.onDidChange(() => this.#changed()))
+    this.register(parts.agents.onDidChange(() => this.#agentsChanged()))
   }
 
   get trusted(): boolean {
@@ -520,6 +520,12 @@ export class ConversationController extends Owner {
 
   #fail(failure: Failure): void {
     this.#failures.set(`failure-${this.#nextFailure++}`, failure)
+    this.#changed()
+  }
+
+  /** Also trust changes what there is of agents. */
+  #agentsChanged(): void {
+    if (this.trusted) this.#dropFailures('untrusted')
     this.#changed()
   }
 

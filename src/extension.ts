@@ -22,7 +22,7 @@ import { connectOptions } from './views/connect-options.ts'
 import { conversationActions } from './views/conversation/conversation-actions.ts'
 import { placeConversations } from './views/conversation/place-conversations.ts'
 import { HistoryView } from './views/history/history-view.ts'
-import { KeptDrafts, keepIn } from './views/kept-state.ts'
+import { KeptDrafts, keepForDrafts, keepIn } from './views/kept-state.ts'
 import { NativePrompts } from './views/native-elicitation.ts'
 import { ProtocolTraffic } from './views/protocol-traffic.ts'
 import { selectionAttachment } from './views/selection-attachment.ts'
@@ -52,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): void {
     own,
   })
   const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
-  const drafts = own.add(new KeptDrafts(context.workspaceState))
+  const drafts = own.add(new KeptDrafts(keepForDrafts(context, log)))
 
   const database = (name: string) => ({
     file: vscode.Uri.joinPath(context.globalStorageUri, name).fsPath,

@@ -1,6 +1,9 @@
+import path from 'node:path'
 import type * as vscode from 'vscode'
 import { Owner, toDisposable } from '../common/disposable.ts'
+import type { Logger } from '../common/logger.ts'
 import type { Drafts, Keep } from '../sessions/ports.ts'
+import { KeepFile } from './keep-file.ts'
 
 /** A memento, as the sessions see it. */
 export function keepIn(memento: vscode.Memento): Keep {
@@ -10,21 +13,27 @@ export function keepIn(memento: vscode.Memento): Keep {
   }
 }
 
+/** Where this workspace's drafts are kept. A window without a workspace has no folder to keep files in. */
+export function keepForDrafts(context: vscode.ExtensionContext, log: Logger): Keep {
+  const { storageUri, workspaceState } = context
+  return storageUri ? new KeepFile(path.join(storageUri.fsPath, 'drafts.json'), log) : keepIn(workspaceState)
+}
+
 const DRAFTS = 'parley.drafts'
 /** Drafts kept; the ones written longest ago go first. */
 const DRAFTS_KEPT = 100
-const SAVE_DELAY_MS = 300
+const SAVE_DELAY_MS = 100
 
 /** What people began to write, kept through a reload of the window; written in the background, at the end at once. */
 export class KeptDrafts extends Owner implements Drafts {
-  readonly #memento: vscode.Memento
+  readonly #keep: Keep
   readonly #drafts: Map<string, string>
   #timer: NodeJS.Timeout | undefined
 
-  constructor(memento: vscode.Memento) {
+  constructor(keep: Keep) {
     super()
-    this.#memento = memento
-    this.#drafts = new Map(Object.entries(memento.get<Record<string, string>>(DRAFTS) ?? {}))
+    this.#keep = keep
+    this.#drafts = new Map(textsOf(keep.get(DRAFTS)))
     this.register(toDisposable(() => this.#timer && this.#save()))
   }
 
@@ -46,6 +55,12 @@ export class KeptDrafts extends Owner implements Drafts {
   #save(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    void this.#memento.update(DRAFTS, Object.fromEntries(this.#drafts))
+    this.#keep.set(DRAFTS, Object.fromEntries(this.#drafts))
   }
+}
+
+/** A file may hold anything. */
+function textsOf(kept: unknown): Array<[key: string, text: string]> {
+  const entries = typeof kept === 'object' && kept !== null ? Object.entries(kept) : []
+  return entries.filter(([, text]) => typeof text === 'string')
 }

@@ -8,8 +8,8 @@ interface KeptDraft {
   attachments: Attachment[]
 }
 
-/** Longer than this after the last key a draft is saved, in milliseconds. */
-const delay = 300
+/** A draft is saved at the latest this long after it was changed, in milliseconds: also while somebody types on. */
+const delay = 200
 /** Attachments beyond this are not kept through a reload: the state is copied at every change. Characters of JSON. */
 const mostKept = 200_000
 
@@ -106,8 +106,7 @@ export class Draft {
 
   #changed(): void {
     this.#keep()
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.flush(), delay)
+    this.#timer ??= setTimeout(() => this.flush(), delay)
   }
 
   /** Also without a draft: a tab is brought back by the key of its conversation. */

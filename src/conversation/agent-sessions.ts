@@ -13,6 +13,7 @@ import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
+import type { ReducingState } from './books.ts'
 import { Session, type SessionOptions } from './session.ts'
 import { UpdateBuffer, type UpdateBufferLimits } from './update-buffer.ts'
 
@@ -78,15 +79,37 @@ export class AgentSessions implements Disposable {
   }
 
   /** Makes a session. When it is aborted after the agent made it all the same, the session is closed again. */
-  async newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
+  newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
+    return this.#create(() => this.agent.newSession(setup, signal), setup, signal)
+  }
+
+  /** Makes a session that begins with the conversation of another: `state`, as far as it is known here. */
+  async forkSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    state?: ReducingState,
+  ): Promise<Session> {
+    const fork = this.agent.forkSession?.bind(this.agent)
+    if (!fork) throw new Error(l10n.t('The agent cannot fork sessions.'))
+    return this.#create(() => fork(sessionId, setup, signal), setup, signal, state)
+  }
+
+  async #create(
+    make: () => Promise<SessionStart>,
+    setup: SessionSetup,
+    signal: AbortSignal | undefined,
+    state?: ReducingState,
+  ): Promise<Session> {
     signal?.throwIfAborted()
     this.#creating += 1
     try {
-      const start = await this.agent.newSession(setup, signal)
+      const start = await make()
       if (this.#sessions.has(start.sessionId)) {
         throw new Error(l10n.t('The agent answered with the id of a session that is already open.'))
       }
-      const session = this.#open(start.sessionId, setup, 'ready')
+      const previous = state && { reducingState: state }
+      const session = this.#open(start.sessionId, setup, 'ready', previous)
       session.start(start)
       this.#deliverEarly(session)
       if (signal?.aborted) {

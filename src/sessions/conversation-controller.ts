@@ -138,6 +138,16 @@ export class ConversationController extends Owner {
     )
   }
 
+  /** Begins a session with the conversation of another, and shows it in place of what is on the screen. */
+  fork(reference: SessionReference): Promise<void> {
+    return this.#open(async () => {
+      if (!this.#ready(reference.agentId)) return
+      await this.#run({ type: 'fork', ...reference }, (signal, progress) =>
+        this.#parts.manager.fork(reference, signal, progress),
+      )
+    })
+  }
+
   /** Brings back the session of before a reload of the window, when there was one. */
   async restore(last = this.last): Promise<void> {
     if (!last || this.#phase !== 'empty' || !this.trusted) return
@@ -247,6 +257,7 @@ export class ConversationController extends Owner {
 
   async retry(attempt: Attempt): Promise<void> {
     if (attempt.type === 'new') await this.start(attempt.agentId)
+    else if (attempt.type === 'fork') await this.fork(attempt)
     else await this.reopen(attempt.type, attempt)
   }
 

@@ -6,6 +6,8 @@ export type Reopening = 'load' | 'resume' | 'restore'
 /** What the person had asked for when it failed; Retry does it again. */
 export type Attempt =
   | { type: 'new'; agentId: string }
+  /** a new session that begins with the conversation of this one */
+  | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
   /** restore: loaded, or resumed where the agent cannot load */
   | { type: Reopening; agentId: string; sessionId: string; cwd: string; title?: string }
 

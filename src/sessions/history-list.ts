@@ -31,6 +31,8 @@ export interface HistoryItem extends SessionReference {
   canClose: boolean
   /** the agent runs and can */
   canDelete: boolean
+  /** the agent runs and can */
+  canFork: boolean
 }
 
 export interface HistoryAgent {
@@ -91,6 +93,7 @@ export class HistoryList extends Owner {
           canResume: can?.resume ?? false,
           canClose: false,
           canDelete: agent?.capabilities.delete ?? false,
+          canFork: agent?.capabilities.fork ?? false,
           ...more,
         })
       }

@@ -7,6 +7,7 @@ import { CancelledError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { ReducingState } from '../conversation/books.ts'
+import { forkState } from '../conversation/fork-state.ts'
 import { restoreState } from '../conversation/restore-state.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
@@ -130,6 +131,27 @@ export class SessionManager extends Owner {
     return open
   }
 
+  /** Begins a session with the conversation of another. Rejects as `create` does. */
+  async fork(
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress = {},
+  ): Promise<OpenSession> {
+    const { agentId, sessionId, cwd } = reference
+    const host = this.#parts.host(agentId)
+    const { agent, sessions } = await host.ensure(signal)
+    const plan = await this.#parts.planner.forExisting(cwd, agent.capabilities)
+    if (signal.aborted) throw new CancelledError()
+    const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
+    const state = known && forkState(known.reducingState)
+    const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
+    const open: OpenSession = { agentId, agentName: host.name, session, plan }
+    this.#admit(open, true)
+    this.#record(open)
+    progress.onSession?.(open, false)
+    return open
+  }
+
   /** A session as it was kept on disk, to be read before its agent has started, or when it never does. */
   kept(reference: SessionReference): OpenSession | undefined {
     const state = this.#keptState(reference)?.reducingState
@@ -215,7 +237,7 @@ export class SessionManager extends Owner {
     super.dispose()
   }
 
-  #admit(open: OpenSession): void {
+  #admit(open: OpenSession, unkept = false): void {
     const { session, agentId, plan } = open
     const key = keyOf(agentId, session.sessionId)
     void this.#services.get(key)?.end()
@@ -225,7 +247,7 @@ export class SessionManager extends Owner {
     const following = this.register(new DisposableStore())
     following.add(session.onDidEnd(() => this.#dismiss(open)))
     following.add(session.onDidChange(changes => this.#noteChanges(open, changes)))
-    following.add(new TranscriptKeeper(agentId, session, this.#parts.transcripts))
+    following.add(new TranscriptKeeper(agentId, session, this.#parts.transcripts, unkept))
     this.#following.set(open, following)
     this.#change.fire()
   }

@@ -26,13 +26,14 @@ export class TranscriptKeeper extends Owner {
   #wasReady = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(agentId: string, session: Session, writer: TranscriptWriter) {
+  /** `unkept`: nothing of what the session begins with was kept under its id. */
+  constructor(agentId: string, session: Session, writer: TranscriptWriter, unkept = false) {
     super()
     this.#agentId = agentId
     this.#session = session
     this.#writer = writer
     // a load of a session that is new here begins without a reset
-    this.#replace = session.phase === 'loading' && session.state.entries.length === 0
+    this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
     this.register(
       session.onDidChange(changes => {
         this.#changes.add(changes)
@@ -46,6 +47,7 @@ export class TranscriptKeeper extends Owner {
       }),
     )
     this.register(toDisposable(() => this.flush()))
+    if (unkept) this.#schedule(0)
   }
 
   /** Writes now what was not written yet. */

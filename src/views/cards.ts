@@ -277,6 +277,8 @@ function requestTitle(attempt: Attempt, agentName: string): string {
       return l10n.t('{0} could not begin a session', agentName)
     case 'load':
       return l10n.t('{0} could not load the session', agentName)
+    case 'fork':
+      return l10n.t('{0} could not fork the session', agentName)
     case 'resume':
       return l10n.t('{0} could not resume the session', agentName)
     case 'restore':

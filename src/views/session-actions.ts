@@ -21,7 +21,10 @@ export class SessionActions {
     if (item) await this.act(how, item)
   }
 
-  async act(action: 'load' | 'resume' | 'close' | 'show' | 'delete', item: HistoryItem): Promise<void> {
+  async act(
+    action: 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork',
+    item: HistoryItem,
+  ): Promise<void> {
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (action === 'close') {
       if (!open) return
@@ -33,6 +36,11 @@ export class SessionActions {
       if (open) this.#surfaces.showing(open)?.controller.leave()
       await this.#manager.delete(item.agentId, item.sessionId)
       await this.#history.refresh()
+      return
+    }
+    if (action === 'fork') {
+      await this.#surfaces.active.reveal()
+      await this.#surfaces.active.controller.fork(item)
       return
     }
     // one that is open already is shown as it is: loading it again would only replay what is there

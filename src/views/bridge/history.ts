@@ -22,6 +22,7 @@ export interface HistoryRow {
   canResume: boolean
   canClose: boolean
   canDelete: boolean
+  canFork: boolean
 }
 /** What stands of one agent in the list besides its rows. */
 export interface HistoryAgentNote {
@@ -48,7 +49,7 @@ export const HistoryReady = new NotificationType<void>('history/ready')
 export const HistoryRefresh = new NotificationType<void>('history/refresh')
 export const HistoryMore = new NotificationType<{ agentId: string }>('history/more')
 export const HistoryAct = new NotificationType<{
-  action: 'load' | 'resume' | 'close' | 'show' | 'delete'
+  action: 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork'
   agentId: string
   sessionId: string
 }>('history/act')

@@ -93,7 +93,7 @@ export const runCommand = z.object({ command: z.string().max(256) })
 
 export const historyMore = z.object({ agentId: id })
 export const historyAct = z.object({
-  action: z.enum(['load', 'resume', 'close', 'show', 'delete']),
+  action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork']),
   agentId: id,
   sessionId: id,
 })

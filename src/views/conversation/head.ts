@@ -54,6 +54,8 @@ function progressOf(controller: ConversationController, name: string | undefined
     case 'load':
     case 'restore':
       return l10n.t('Loading a session of {0}…', agent)
+    case 'fork':
+      return l10n.t('Forking a session of {0}…', agent)
     case 'resume':
       return l10n.t('Resuming a session of {0}…', agent)
     default:

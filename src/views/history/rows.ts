@@ -35,5 +35,6 @@ function rowOf(item: HistoryItem, { isHere, trusted }: HistorySurroundings): His
     canResume: trusted && item.canResume && !item.open,
     canClose: item.canClose,
     canDelete: trusted && item.canDelete,
+    canFork: trusted && item.canFork,
   }
 }

@@ -4,7 +4,7 @@ import type { HistoryRow } from '../../views/bridge/history.ts'
 
 /** What the History view asks of its host. */
 export interface HistoryHost {
-  act(action: 'load' | 'resume' | 'close' | 'show' | 'delete', row: HistoryRow): void
+  act(action: 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork', row: HistoryRow): void
   more(agentId: string): void
   start(agentId: string): void
   run(command: string): void

@@ -70,7 +70,7 @@ function Time({ time }: { time: number }) {
 /** Shown on hover and for the active row; the keyboard has its own ways to the same. */
 function RowActions({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
   const host = useHost()
-  const button = (action: 'load' | 'resume' | 'close' | 'delete', icon: string, label: string) => (
+  const button = (action: 'load' | 'resume' | 'close' | 'delete' | 'fork', icon: string, label: string) => (
     <button
       type="button"
       class="icon-button"
@@ -91,6 +91,8 @@ function RowActions({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
       {row.canLoad && !row.open && button('load', 'history', t('Load: shows the whole conversation (Enter)'))}
       {row.canResume &&
         button('resume', 'debug-continue', t('Resume: goes on without showing it (Shift+Enter)'))}
+      {row.canFork &&
+        button('fork', 'repo-forked', t('Fork: a new session that begins with this conversation'))}
       {row.canClose && button('close', 'close', t('Close the session'))}
       {row.canDelete && button('delete', 'trash', t('Delete the session… (Delete)'))}
     </span>

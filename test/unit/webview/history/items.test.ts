@@ -22,6 +22,7 @@ function row(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {
     canResume: true,
     canClose: false,
     canDelete: false,
+    canFork: false,
     ...more,
   }
 }

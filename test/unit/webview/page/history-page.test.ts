@@ -23,6 +23,7 @@ describe('history page', function () {
     canResume: true,
     canClose: false,
     canDelete: false,
+    canFork: false,
     ...more,
   })
   const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryState> = {}) =>

@@ -14,8 +14,8 @@ const delay = 200
 const mostKept = 200_000
 
 /**
- * What stands in the composer. Kept by conversation: in the host after a pause, in the webview's own state at once, so
- * that neither a reload nor a crash loses it.
+ * What stands in the composer, kept by conversation so that neither a reload nor a crash loses it: the text in the host,
+ * what is attached in the webview's own state.
  */
 export class Draft {
   readonly text = signal('')
@@ -52,7 +52,10 @@ export class Draft {
     if (this.#held) return
     const kept = first ? keptDraft() : undefined
     const mine = kept?.key === key ? kept : undefined
-    this.text.value = mine?.text || saved
+    // what was typed before it was known which conversation this is
+    const typed = first ? this.text.peek() : ''
+    // not the text of the webview's own state: VS Code may have kept an older one of it
+    this.text.value = typed || saved
     this.attachments.value = mine?.attachments ?? this.#others.get(key) ?? []
     this.#keep()
   }

@@ -145,11 +145,15 @@ describe('conversation page', function () {
     page.type('Half a thought')
     page.window.dispatchEvent(new page.window.Event('pagehide'))
     await page.until(() => drafts.at(-1)?.text === 'Half a thought')
+    const block = { type: 'text' as const, text: 'x' }
+    await page.host.sendNotification(bridge.Attach, { id: '1', label: 'a.ts:1', icon: 'file', block })
+    await page.until(() => page.document.querySelector('.composer .chip'))
     const { state } = page.kept
     page.close()
     await open({ state })
-    await show([], {}, 'Half a tho')
+    await show([], {}, 'Half a thought')
     await page.until(() => area()?.value === 'Half a thought')
+    assert.equal(page.document.querySelector('.composer .chip-label')?.textContent, 'a.ts:1')
   })
 
   it('shows the draft of the conversation it is shown', async () => {

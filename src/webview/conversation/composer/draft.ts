@@ -46,17 +46,20 @@ export class Draft {
       return
     }
     const first = this.#key === ''
-    if (!first) this.flush()
-    this.#others.set(this.#key, this.attachments.peek())
+    if (!first) {
+      this.flush()
+      this.#others.set(this.#key, this.attachments.peek())
+    }
     this.#key = key
     if (this.#held) return
     const kept = first ? keptDraft() : undefined
     const mine = kept?.key === key ? kept : undefined
-    // what was typed before it was known which conversation this is
+    // what came before it was known which conversation this is: typed, or attached by the command that opened the view
     const typed = first ? this.text.peek() : ''
+    const early = first ? this.attachments.peek() : []
     // not the text of the webview's own state: VS Code may have kept an older one of it
     this.text.value = typed || saved
-    this.attachments.value = mine?.attachments ?? this.#others.get(key) ?? []
+    this.attachments.value = [...(mine?.attachments ?? this.#others.get(key) ?? []), ...early]
     this.#keep()
   }
 

@@ -21,6 +21,9 @@ export class Draft {
   readonly text = signal('')
   readonly attachments = signal<readonly Attachment[]>([])
   readonly #save: (key: string, text: string) => void
+  /** what an earlier page of this view left */
+  readonly #kept = keptDraft()
+  /** empty until the first snapshot */
   #key = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   #others = new Map<string, readonly Attachment[]>()
@@ -52,7 +55,7 @@ export class Draft {
     }
     this.#key = key
     if (this.#held) return
-    const kept = first ? keptDraft() : undefined
+    const kept = first ? this.#kept : undefined
     const mine = kept?.key === key ? kept : undefined
     // what came before it was known which conversation this is: typed, or attached by the command that opened the view
     const typed = first ? this.text.peek() : ''
@@ -60,7 +63,8 @@ export class Draft {
     // not the text of the webview's own state: VS Code may have kept an older one of it
     this.text.value = typed || saved
     this.attachments.value = [...(mine?.attachments ?? this.#others.get(key) ?? []), ...early]
-    this.#keep()
+    if (typed) this.#changed()
+    else this.#keep()
   }
 
   #goAlong(key: string): void {
@@ -111,6 +115,7 @@ export class Draft {
   }
 
   #changed(): void {
+    if (this.#key === '') return
     this.#keep()
     this.#timer ??= setTimeout(() => this.flush(), delay)
   }

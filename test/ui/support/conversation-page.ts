@@ -18,7 +18,11 @@ export class ConversationPage {
 
   /** The view that is shown already. */
   static async find(workbench: Workbench): Promise<ConversationPage> {
-    const frame = await workbench.webview('body[data-view="conversation"]')
+    return ConversationPage.of(await workbench.webview('body[data-view="conversation"]'))
+  }
+
+  /** One of several views that are there. */
+  static async of(frame: Frame): Promise<ConversationPage> {
     await frame.locator('#root > *').first().waitFor()
     return new ConversationPage(frame)
   }

@@ -1,0 +1,240 @@
+import type { ConversationPage } from '../ui/support/conversation-page.ts'
+import { names } from './agents.ts'
+import type { Studio } from './studio.ts'
+
+export interface State {
+  name: string
+  take(studio: Studio): Promise<void>
+}
+
+/** All that the views show, one after the other in one window; a later state may find what an earlier one left. */
+export const states: State[] = [
+  {
+    name: 'empty',
+    async take(studio) {
+      const { frame } = await openView(studio)
+      await frame.getByRole('button', { name: /Try the demo agent/ }).waitFor()
+      await studio.sideBar('empty')
+    },
+  },
+  {
+    name: 'starting',
+    async take(studio) {
+      const { frame } = await studio.begin('Slow Starter')
+      await frame.locator('body[data-phase="starting"]').waitFor()
+      await studio.sideBar('starting')
+    },
+  },
+  {
+    name: 'first-turn',
+    async take(studio) {
+      const conversation = await studio.ready('Demo Agent')
+      await studio.sideBar('new-session')
+      await conversation.send('Hello!')
+      await conversation.text(/\/compact/).waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar('first-turn')
+    },
+  },
+  {
+    name: 'thoughts-open',
+    async take(studio) {
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.send('/think')
+      await conversation.text('Both were scripted').waitFor()
+      await studio.ended(conversation)
+      for (const line of await conversation.frame.locator('.thought-line').all()) await line.click()
+      await conversation.text('Nobody asked for anything').waitFor()
+      await studio.sideBar('thoughts-open')
+    },
+  },
+  {
+    name: 'permission',
+    async take(studio) {
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.send('Look at planets.js, please')
+      await conversation.permission.filter({ hasText: 'edit' }).waitFor()
+      await studio.sideBar('permission-edit')
+      await allow(conversation, 'Allow this edit?')
+      await conversation.permission.filter({ hasText: 'Allow running this command?' }).waitFor()
+      await studio.sideBar('permission-command')
+      await allow(conversation, 'Allow running this command?')
+      await conversation.text('exit code 0').waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar('whole-turn')
+    },
+  },
+  {
+    name: 'tools-and-plan-open',
+    async take(studio) {
+      const conversation = await studio.conversation()
+      const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
+      await plan.click()
+      await studio.sideBar('plan-open')
+      for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/])
+        await conversation.button(row).first().click()
+      await conversation.frame.locator('.diff').first().waitFor()
+      await plan.click()
+      await conversation
+        .button(/^Edit: Edit planets\.js/)
+        .first()
+        .scrollIntoViewIfNeeded()
+      await studio.sideBar('tools-open')
+      await studio.workbench.setSideBarWidth(280)
+      await studio.sideBar('narrow-tools-open')
+      await conversation.frame.locator('.transcript').press('End')
+      await studio.sideBar('narrow-turn')
+      await studio.workbench.setSideBarWidth(400)
+    },
+  },
+  {
+    name: 'wide-tab',
+    async take(studio) {
+      const { workbench } = studio
+      await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+      await workbench.runCommand('View: Close Primary Side Bar')
+      const conversation = await studio.tab()
+      await conversation
+        .button(/^Edit: Edit planets\.js/)
+        .first()
+        .click()
+      await conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
+      await conversation.frame.locator('.diff').first().waitFor()
+      await studio.editor('wide-tab')
+      await studio.window('wide-window')
+      await workbench.runCommand('View: Close All Editors')
+      await workbench.openViewContainer('Parley')
+    },
+  },
+  {
+    name: 'permissions',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      await conversation.send('[[permissions 4]]')
+      await conversation.permission.nth(3).waitFor()
+      await studio.sideBar('permissions-many')
+      await conversation.button(/^Stop/).click()
+      await studio.ended(conversation)
+      await studio.sideBar('permissions-stopped')
+    },
+  },
+  {
+    name: 'question',
+    async take(studio) {
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.send('/ask')
+      await conversation.text('How do you like your demo?').waitFor()
+      await studio.sideBar('question-form')
+      await conversation.button(/^Stop/).click()
+      await studio.ended(conversation)
+    },
+  },
+  {
+    name: 'queue',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      await conversation.send('[[say I begin.]] [[slow 600000]]')
+      await conversation.text('I begin.').waitFor()
+      await conversation.send('Then run the tests, and tell me which of them fail and since when.')
+      await conversation.send('And update the documentation.')
+      await conversation.text('And update the documentation.').waitFor()
+      await studio.sideBar('queue')
+      await conversation.button(/^Stop/).click()
+      await conversation.text('You stopped the turn').waitFor()
+      await studio.sideBar('queue-held')
+    },
+  },
+  card('failure-missing', 'Not Installed'),
+  card('failure-start', 'Broken'),
+  card('failure-version', 'From the Future'),
+  {
+    name: 'failure-in-a-turn',
+    async take(studio) {
+      const conversation = await studio.ready('Crashing')
+      await conversation.send('Read all the files')
+      await conversation.frame.locator('.card').first().waitFor()
+      await studio.sideBar('failure-in-a-turn')
+    },
+  },
+  card('sign-in', 'Members Only'),
+  said('markdown', 'Demo Agent', '/markdown', 'That was all of it.', true),
+  said('media', 'Demo Agent', '/media', ''),
+  said('notices', 'Demo Agent', '/notice', ''),
+  said('failed-tool', 'Demo Agent', '/fail', ''),
+  said('long-names', names.long.slice(0, 30), 'Begin', 'averylongword', true),
+  said('right-to-left', 'Right to Left', 'اقرأ الملف وشغّل الاختبارات من فضلك', names.endOfRightToLeft),
+  said('table', 'Tables', 'Compare them', 'goes on below', true),
+  said('code', 'Code', 'Show me', 'export default', true),
+  {
+    name: 'scrolled-up',
+    async take(studio) {
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.send('/long 60')
+      await conversation.text('paragraph 61').waitFor()
+      await studio.ended(conversation)
+      const transcript = conversation.frame.locator('.transcript')
+      await transcript.hover()
+      await studio.workbench.page.mouse.wheel(0, -1200)
+      await conversation.frame.locator('.jump').waitFor()
+      await studio.sideBar('scrolled-up')
+    },
+  },
+  {
+    name: 'history',
+    async take(studio) {
+      await studio.workbench.runCommand('Parley: Open History')
+      const history = await studio.workbench.webview('body[data-view="history"]')
+      await history.getByRole('option').first().waitFor()
+      await studio.sideBar('history')
+      await studio.workbench.setSideBarWidth(280)
+      await studio.sideBar('narrow-history')
+      await studio.workbench.setSideBarWidth(400)
+      await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('plan')
+      await history.getByRole('option').first().waitFor()
+      await studio.sideBar('history-search')
+    },
+  },
+]
+
+/** The Conversation view, opened from the activity bar. */
+async function openView(studio: Studio): Promise<ConversationPage> {
+  await studio.workbench.openViewContainer('Parley')
+  return studio.conversation()
+}
+
+async function allow(conversation: ConversationPage, question: string): Promise<void> {
+  const permission = conversation.permission.filter({ hasText: question })
+  await permission.getByRole('button', { name: 'Allow once' }).click()
+  await permission.waitFor({ state: 'detached' })
+}
+
+/** An agent that does not come to be ready. */
+function card(name: string, agent: string): State {
+  return {
+    name,
+    async take(studio) {
+      const { frame } = await studio.begin(agent)
+      await frame.locator('.card').first().waitFor()
+      await studio.sideBar(name)
+    },
+  }
+}
+
+/** One prompt and its answer; `alsoNarrow` in a side bar of 280 pixels, too. */
+function said(name: string, agent: string, prompt: string, waitFor: string, alsoNarrow = false): State {
+  return {
+    name,
+    async take(studio) {
+      const conversation = await studio.ready(agent)
+      await conversation.send(prompt)
+      if (waitFor !== '') await conversation.text(waitFor).waitFor()
+      else await conversation.frame.locator('.row-prompt ~ .row').first().waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar(name)
+      if (!alsoNarrow) return
+      await studio.workbench.setSideBarWidth(280)
+      await studio.sideBar(`narrow-${name}`)
+      await studio.workbench.setSideBarWidth(400)
+    },
+  }
+}

@@ -53,3 +53,13 @@ function quoted({ text, whole }: Part): string {
   if (whole || /^[\w@%+=:,./-]+$/.test(text)) return text
   return `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** Whether a text says nothing but the command, as agents put it into a code block beside the raw input. */
+export function repeatsCommand(text: string, command: string): boolean {
+  const bare = text
+    .trim()
+    .replace(/^(`{3,}|~{3,})[^\n]*\n([\s\S]*?)\n?\1$/, '$2')
+    .replace(/^`([^`]+)`$/, '$1')
+    .replace(/^\$ /, '')
+  return bare.trim() === command.trim()
+}

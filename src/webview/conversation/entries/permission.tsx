@@ -1,7 +1,8 @@
 import { useRef } from 'preact/hooks'
+import type { ToolCallContent } from '../../../acp/model.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
-import { commandOf, type ToolCommand } from '../../tools/command.ts'
+import { commandOf, repeatsCommand, type ToolCommand } from '../../tools/command.ts'
 import { pretty } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
@@ -119,6 +120,12 @@ function saysMore(tool: ToolCallEntry, command: string | undefined): boolean {
   return title !== '' && !tool.content.some(content => content.type === 'diff')
 }
 
+/** The command stands above already, in full. */
+function repeats(content: ToolCallContent, command: string | undefined): boolean {
+  if (command === undefined || content.type !== 'content' || content.content.type !== 'text') return false
+  return repeatsCommand(content.content.text, command)
+}
+
 interface SubjectProps {
   entry: PermissionEntry
   tool: ToolCallEntry | undefined
@@ -131,7 +138,8 @@ function Subject({ entry, tool, slot }: SubjectProps) {
   const roots = store.head.value?.roots
   const { command, cwd } = subjectCommand(entry, tool)
   const place = cwd ?? roots?.cwd
-  const others = tool?.content.filter(content => content.type !== 'terminal') ?? []
+  const others =
+    tool?.content.filter(content => content.type !== 'terminal' && !repeats(content, command)) ?? []
   return (
     <div class="permission-subject">
       {tool && saysMore(tool, command) && (

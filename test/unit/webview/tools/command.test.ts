@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { commandOf } from '../../../../src/webview/tools/command.ts'
+import { commandOf, repeatsCommand } from '../../../../src/webview/tools/command.ts'
 import { visible } from '../../../../src/webview/tools/visible.ts'
 import { toolCall } from '../conversation/entries.ts'
 
@@ -18,6 +18,15 @@ describe('the command a tool call wants to run', () => {
     )
     assert.equal(command({ command: ['npm', 'run', 'a b'] })?.command, "npm run 'a b'")
     assert.equal(command({ cmd: 'ls', workdir: '/x' })?.cwd, '/x')
+  })
+
+  it('is told from a text that only repeats it', () => {
+    for (const text of ['ls -la', '```sh\nls -la\n```', '~~~\nls -la\n~~~', '`ls -la`', '$ ls -la\n']) {
+      assert.equal(repeatsCommand(text, 'ls -la'), true, text)
+    }
+    for (const text of ['ls', '```sh\nls -la\nrm x\n```', 'Runs `ls -la`', '']) {
+      assert.equal(repeatsCommand(text, 'ls -la'), false, text)
+    }
   })
 
   it('is the script when a shell is given one', () => {

@@ -25,3 +25,15 @@ export function outputLine(workbench: Workbench, text: string | RegExp): Locator
     .locator('.part.panel .output-view-container .view-line, .part.panel .view-line', { hasText: text })
     .first()
 }
+
+/** Selects the first lines of the file in the active editor. */
+export async function selectLines(workbench: Workbench, count: number): Promise<void> {
+  const { keyboard } = workbench.page
+  await workbench.page.locator('.editor-group-container .monaco-editor .view-line').first().click()
+  await keyboard.press('Control+Home')
+  for (let line = 0; line < count; line++) await keyboard.press('Shift+ArrowDown')
+  await workbench.page
+    .locator('.statusbar')
+    .getByText(/\d+ selected/)
+    .waitFor()
+}

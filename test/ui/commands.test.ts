@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, outputLine, selectLines } from './support/editor.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('what a person can do besides talking', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': { honest: fixtureAgent(root, 'Honest') },
+      'parley.mcpServers': {
+        servers: { vault: { command: 'node', args: ['vault.mjs'], env: { VAULT_KEY: 'open-sesame' } } },
+      },
+    }),
+  })
+  let workbench: Workbench
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+  })
+
+  it('is to add what is selected in the editor, before there is a session and later', async () => {
+    await openFile(workbench, 'planets.js')
+    await waitFor('selection in the composer', async () => {
+      await selectLines(workbench, 2)
+      await workbench.runCommand('Parley: Add Selection to Conversation')
+      const view = await ConversationPage.find(workbench)
+      return view.frame
+        .locator('.composer')
+        .getByText('planets.js:1-2')
+        .first()
+        .waitFor({ timeout: 3000 })
+        .then(
+          () => true,
+          () => false,
+        )
+    })
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.focused(conversation.composer)
+    await conversation.button(/^Try the demo agent/).click()
+    await conversation.phase('ready')
+
+    await selectLines(workbench, 5)
+    await conversation.button('Add the selection in the editor').click()
+    await conversation.frame.locator('.composer').getByText('planets.js:1-5').waitFor()
+    await conversation.send('/help')
+    for (const lines of ['L1-L2', 'L1-L5'])
+      await conversation.text(new RegExp(`planets-api/planets\\.js#${lines}`)).waitFor()
+    await conversation.frame.locator('.composer .chip').first().waitFor({ state: 'detached' })
+  })
+
+  it('is to see what goes over the wire once it is asked for, without the secrets', async () => {
+    await ConversationPage.begin(workbench, 'Honest')
+    await workbench.runCommand('Parley: Show Protocol Traffic')
+    await outputLine(workbench, 'Recording every frame').waitFor()
+    await ConversationPage.begin(workbench, 'Honest')
+    await outputLine(workbench, /"session\/new"/).waitFor()
+    const frame = await outputLine(workbench, /VAULT_KEY/).innerText()
+    assert.match(frame, /•••/)
+    assert.equal(await outputLine(workbench, 'open-sesame').count(), 0)
+    assert.equal(
+      await outputLine(workbench, '"initialize"').count(),
+      0,
+      'It was recorded before it was asked for',
+    )
+    const [server] = receivedBy(vscode.server.root, 'Honest', 'session/new').at(-1)?.mcpServers as [
+      { env: object },
+    ]
+    assert.deepEqual(
+      server.env,
+      [{ name: 'VAULT_KEY', value: 'open-sesame' }],
+      'The agent got it blotted out',
+    )
+  })
+
+  it('is to read the log of the agent', async () => {
+    await ConversationPage.begin(workbench, 'Honest')
+    await workbench.runCommand('Parley: Show Agent Log')
+    await outputLine(workbench, /Starting\s.*node\sin\s.*planets-api/).waitFor()
+  })
+
+  it('is to choose mode and model, which the agent obeys', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    const choose = async (option: string, value: string) => {
+      await conversation.button(new RegExp(`^${option}: `)).click()
+      await conversation.frame.getByRole('option', { name: value }).click()
+      await conversation.button(`${option}: ${value}`).waitFor()
+    }
+    await choose('Mode', 'Edit freely')
+    await choose('Model', 'Demo Thorough')
+    await conversation.send('/edit planets.js')
+    await conversation.text('The change is written').waitFor()
+    assert.equal(await conversation.permission.count(), 0)
+    await conversation.frame.getByRole('img', { name: /of 1,000,000 tokens/ }).waitFor()
+  })
+
+  it('is to complete a command of the agent', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.ready()
+    await conversation.composer.click()
+    await workbench.page.keyboard.type('/p')
+    const commands = conversation.frame.getByRole('listbox', { name: 'Commands' })
+    await commands.getByRole('option', { name: /^\/plan/, selected: true }).waitFor()
+    await workbench.page.keyboard.press('Tab')
+    assert.equal(await conversation.composer.inputValue(), '/plan ')
+    await conversation.text('what to plan').waitFor()
+    await workbench.page.keyboard.type('a trip')
+    await workbench.page.keyboard.press('Enter')
+    await conversation.text(/A plan for: a trip/).waitFor()
+  })
+
+  it('is to be called back for a question', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/slow 2')
+    await conversation.composer.fill('/edit planets.js')
+    await conversation.composer.press('Enter')
+    await workbench.openViewContainer('Search (Ctrl+Shift+F)')
+    const call = workbench.notification('Demo Agent needs your answer.')
+    await call.getByRole('button', { name: 'Show' }).click()
+    const shown = await ConversationPage.find(workbench)
+    await shown.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await shown.text('You rejected the edit').waitFor()
+  })
+})

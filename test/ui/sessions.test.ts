@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('sessions', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { lister: fixtureAgent(root, 'Lister', 'quirk-22') } }),
+  })
+  let workbench: Workbench
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+  })
+
+  /** A session of the demo agent that has answered. */
+  async function talk(prompt: string, answer: RegExp): Promise<ConversationPage> {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send(prompt)
+    await conversation.text(answer).waitFor()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+    return conversation
+  }
+
+  /** The text of the drafts that the server keeps, of whatever workspace. */
+  function keptDrafts(): string {
+    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
+    const files = readdirSync(storages).map(one => join(storages, one, 'parley.parley', 'drafts.json'))
+    return files.flatMap(file => (existsSync(file) ? [readFileSync(file, 'utf8')] : [])).join('\n')
+  }
+
+  it('come back with their title and the draft when the window is reloaded in the middle of a turn', async () => {
+    const before = await talk('/think first', /Both were scripted/)
+    await before.send('/slow 600')
+    await before.button(/^Tool: Work for 600 seconds/).waitFor()
+    await before.composer.fill('what I was about to say')
+    await waitFor('draft on disk', () => keptDrafts().includes('what I was about to say'))
+    await workbench.reload()
+
+    const after = await ConversationPage.find(workbench)
+    await after.text(/Both were scripted/).waitFor()
+    await after.frame.getByRole('heading', { name: '/think first' }).waitFor()
+    await after.phase('ready')
+    const draft = await waitFor('draft', async () => (await after.composer.inputValue()) || undefined)
+    assert.equal(draft, 'what I was about to say')
+    await after.send('/where')
+    await after.text(/The working directory|the working directory/).waitFor()
+  })
+
+  it('are listed in History with agent, folder and time, and found by text', async () => {
+    await talk('/where are we', /the working directory/)
+    await talk('/help me', /\/compact/)
+    const history = await HistoryPage.open(workbench)
+    await history
+      .row('/help me')
+      .filter({ hasText: /open.*Demo Agent · planets-api · (just now|\d+ min ago)/s })
+      .waitFor()
+    await history.frame.getByText('Today', { exact: true }).waitFor()
+
+    await history.search.fill('where')
+    await history.row('/help me').waitFor({ state: 'detached' })
+    await history.row('/where are we').waitFor()
+    await history.search.fill('nothing of that kind')
+    await history.frame.getByText('No session matches “nothing of that kind”.').waitFor()
+    await history.search.press('Escape')
+    await history.row('/help me').waitFor()
+  })
+
+  it('of an agent that does not run are listed once it is started, with those of other folders', async () => {
+    const history = await HistoryPage.open(workbench)
+    const note = history.frame.getByText(/Lister is not running/)
+    await note.getByRole('button').click()
+    await history.row('Milliseconds').waitFor()
+    await history.rows.filter({ hasText: 'Lister · in elsewhere' }).first().waitFor()
+    await note.waitFor({ state: 'detached' })
+  })
+
+  it('are closed, loaded and resumed from History', async () => {
+    const conversation = await talk('/help once more', /\/compact/)
+    const history = await HistoryPage.open(workbench)
+    await history.act('/help once more', 'Close')
+    await conversation.phase('empty')
+    await conversation.button(/^Try the demo agent/).waitFor()
+    const closed = history.row('/help once more').filter({ hasNotText: 'open' })
+    await closed.waitFor()
+
+    await history.act('/help once more', 'Resume')
+    await conversation.phase('ready')
+    await conversation.send('/stop refusal')
+    await conversation.text('The agent refused to go on').waitFor()
+    await history.act('/help once more', 'Close')
+    await conversation.phase('empty')
+
+    await history.search.fill('once more')
+    await history.search.press('Enter')
+    await conversation.text(/\/compact/).waitFor()
+    await conversation.text(/stop reason/).waitFor()
+    await history.search.press('Escape')
+  })
+
+  it('are loaded and resumed from the palette', async () => {
+    await talk('/think loudly', /Both were scripted/)
+    const history = await HistoryPage.open(workbench)
+    await history.act('/think loudly', 'Close')
+    const pick = async (command: string, title: string) => {
+      await workbench.runCommand(command)
+      await workbench.palette.locator('.monaco-list-row', { hasText: title }).first().click()
+    }
+    await pick('Parley: Load Session…', '/think loudly')
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.text(/Both were scripted/).waitFor()
+    await history.act('/think loudly', 'Close')
+    await conversation.phase('empty')
+    await pick('Parley: Resume Session…', '/think loudly')
+    await conversation.phase('ready')
+    await conversation.frame.getByRole('heading', { name: '/think loudly' }).waitFor()
+  })
+})

@@ -1,0 +1,42 @@
+import type { Frame, Locator } from 'playwright-core'
+import type { Workbench } from '../../host/workbench.ts'
+
+/** The History view in the side bar, as a person reads and uses it. */
+export class HistoryPage {
+  readonly frame: Frame
+
+  private constructor(frame: Frame) {
+    this.frame = frame
+  }
+
+  static async open(workbench: Workbench): Promise<HistoryPage> {
+    await workbench.runCommand('Parley: Open History')
+    const frame = await workbench.webview('body[data-view="history"]')
+    const page = new HistoryPage(frame)
+    await page.search.waitFor()
+    return page
+  }
+
+  get search(): Locator {
+    return this.frame.getByRole('combobox', { name: 'Search sessions' })
+  }
+
+  /** The sessions that are listed, as far as they are drawn. */
+  get rows(): Locator {
+    return this.frame.getByRole('option')
+  }
+
+  /** A session by how its line begins. */
+  row(title: string): Locator {
+    return this.rows
+      .filter({ hasText: new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`) })
+      .first()
+  }
+
+  /** What can be done with a session, shown when the pointer is over its line. */
+  async act(title: string, action: 'Load' | 'Resume' | 'Close'): Promise<void> {
+    const row = this.row(title)
+    await row.hover()
+    await row.getByTitle(new RegExp(`^${action}`)).click()
+  }
+}

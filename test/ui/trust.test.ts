@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, linesOf } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('a workspace that becomes trusted', () => {
+  const vscode = new VsCodeSuite({
+    workspaceTrust: true,
+    settings: root => ({
+      'security.workspace.trust.startupPrompt': 'never',
+      // beside the view, not over it
+      'workbench.editor.useModal': 'off',
+      'parley.agents': { honest: fixtureAgent(root, 'Honest') },
+    }),
+  })
+
+  it('has nothing started before, offers to manage trust, and works after', async () => {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    const card = conversation.card('This folder is not trusted')
+    await card.waitFor()
+    await conversation.button(/^Honest/).click()
+    await conversation.send('hello')
+    await card.waitFor()
+    assert.deepEqual(linesOf(vscode.server.root, 'Honest'), [])
+
+    await card.getByRole('button', { name: 'Manage Trust' }).click()
+    await workbench.page
+      .locator('.workspace-trust-editor')
+      .getByRole('button', { name: 'Trust', exact: true })
+      .first()
+      .click()
+    await card.waitFor({ state: 'detached' })
+    await conversation.button(/^Honest/).click()
+    await conversation.phase('ready')
+    await conversation.send('hello again')
+    await conversation.text('You said: hello again').waitFor()
+  })
+})

@@ -41,16 +41,13 @@ if (missed.length > 0) process.exitCode = 1
 async function photograph(kind: ThemeKind): Promise<void> {
   const root = new IsolatedRoot()
   const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
-  root.updateSettings({
-    'workbench.colorTheme': themes[kind].label,
-    'parley.agents': shownAgents(root),
-  })
+  root.updateSettings({ 'parley.agents': shownAgents(root) })
   await installVsix(vscode, root, vsixFile)
   const server = await startServer(vscode, root, { env: { PARLEY_DEMO_PACE: '0' } })
   const browser = await launchBrowser()
   try {
     const workbench = await Workbench.open(browser, server, { workspace })
-    await workbench.page.locator(`.monaco-workbench.${themes[kind].className}`).waitFor()
+    await workbench.setTheme(kind)
     await workbench.openViewContainer('Parley')
     await workbench.setSideBarWidth(400)
     const studio = new Studio(workbench, kind)

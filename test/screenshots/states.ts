@@ -1,3 +1,4 @@
+import { waitFor } from '../host/wait-for.ts'
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import { names } from './agents.ts'
 import type { Studio } from './studio.ts'
@@ -82,7 +83,8 @@ export const states: State[] = [
       await studio.sideBar('tools-open')
       await studio.workbench.setSideBarWidth(280)
       await studio.sideBar('narrow-tools-open')
-      await conversation.frame.locator('.transcript').press('End')
+      await conversation.button(/Jump to latest|new$/).click()
+      await conversation.frame.locator('.jump').waitFor({ state: 'detached' })
       await studio.sideBar('narrow-turn')
       await studio.workbench.setSideBarWidth(400)
     },
@@ -182,16 +184,21 @@ export const states: State[] = [
   {
     name: 'history',
     async take(studio) {
-      await studio.workbench.runCommand('Parley: Open History')
-      const history = await studio.workbench.webview('body[data-view="history"]')
+      const { workbench } = studio
+      await workbench.runCommand('Parley: Open History')
+      const history = await workbench.webview('body[data-view="history"]')
       await history.getByRole('option').first().waitFor()
+      const conversation = workbench.page.locator('.part.sidebar .pane-header', { hasText: 'Conversation' })
+      await conversation.click()
+      await conversation.and(workbench.page.locator('[aria-expanded="false"]')).waitFor()
       await studio.sideBar('history')
-      await studio.workbench.setSideBarWidth(280)
+      await workbench.setSideBarWidth(280)
       await studio.sideBar('narrow-history')
-      await studio.workbench.setSideBarWidth(400)
-      await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('plan')
-      await history.getByRole('option').first().waitFor()
+      await workbench.setSideBarWidth(400)
+      await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('permissions')
+      await waitFor('search', async () => (await history.getByRole('option').count()) === 1)
       await studio.sideBar('history-search')
+      await conversation.click()
     },
   },
 ]
@@ -213,8 +220,10 @@ function card(name: string, agent: string): State {
   return {
     name,
     async take(studio) {
+      // what is shown before stays where a new session does not come to be
+      await studio.ready('Demo Agent')
       const { frame } = await studio.begin(agent)
-      await frame.locator('.card').first().waitFor()
+      await frame.locator('.card').filter({ hasText: agent }).waitFor()
       await studio.sideBar(name)
     },
   }

@@ -63,7 +63,12 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #onAuthStatus: Emitter<AuthStatus>
   readonly #sessions = new Map<string, S>()
 
-  constructor({ link, answer, client, log }: SurfaceOptions, capabilities: AgentCapabilities) {
+  /** `offers`: whether the person can do anything with a way to sign in. */
+  constructor(
+    { link, answer, client, log }: SurfaceOptions,
+    capabilities: AgentCapabilities,
+    offers: (method: AuthMethod) => boolean = () => true,
+  ) {
     this.link = link
     this.client = client
     this.log = log
@@ -72,7 +77,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     this.#onAuthStatus = new Emitter(error => log.error(`Handling a sign-in status failed: ${error}`))
     this.onDidClose = link.onDidClose
     this.capabilities = capabilities
-    this.authMethods = readAuthMethods(answer.authMethods, this.report)
+    this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(offers)
     this.info = readInfo(answer)
   }
 
@@ -114,6 +119,14 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.#begin('session/fork', params, signal)
   }
 
+  resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+    const params = () => {
+      this.require(this.capabilities.resume, 'resume sessions')
+      return { sessionId, ...this.setup(setup) }
+    }
+    return this.reopen('session/resume', sessionId, params, signal)
+  }
+
   async listSessions(
     query: { cwd?: string; cursor?: string; archived?: 'exclude' | 'include' | 'only' },
     signal?: AbortSignal,
@@ -149,7 +162,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   }
 
   async setSessionTitle(sessionId: string, title: string): Promise<string> {
-    const result = await this.#unstable('session/set_title', this.capabilities.setTitle, 'rename sessions', {
+    const result = await this.askIf(this.capabilities.setTitle, 'rename sessions', 'session/set_title', {
       sessionId,
       title,
     })
@@ -157,17 +170,17 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   }
 
   async archiveSession(sessionId: string): Promise<void> {
-    await this.#unstable('session/archive', this.capabilities.archive, 'archive sessions', { sessionId })
+    await this.askIf(this.capabilities.archive, 'archive sessions', 'session/archive', { sessionId })
   }
 
   async unarchiveSession(sessionId: string): Promise<void> {
-    await this.#unstable('session/unarchive', this.capabilities.archive, 'archive sessions', { sessionId })
+    await this.askIf(this.capabilities.archive, 'archive sessions', 'session/unarchive', { sessionId })
   }
 
   async sessionStatus(sessionId: string): Promise<{ status: string; activity?: string }> {
     const method = 'session/status'
     const can = this.capabilities.sessionStatus
-    const result = await this.#unstable(method, can, 'tell the status of sessions', { sessionId })
+    const result = await this.askIf(can, 'tell the status of sessions', method, { sessionId })
     if (!isRecord(result) || typeof result.status !== 'string')
       throw invalid(method, 'The agent told no status.')
     const activity = isRecord(result.state) ? result.state.state : undefined
@@ -177,19 +190,12 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     }
   }
 
-  // ---- turns ---------------------------------------------------------------------------------------------------
-
-  protected sendCancel(session: S): void {
-    session.withdrawQuestions()
-    this.link.connection.notify('session/cancel', { sessionId: session.sessionId })
-  }
-
   // ---- signing in and services -----------------------------------------------------------------------------------
 
   async authStatus(signal?: AbortSignal): Promise<AuthStatus> {
     const method = 'auth/status'
     const can = this.capabilities.authStatus
-    const result = await this.#unstable(method, can, 'tell who is signed in', {}, signal)
+    const result = await this.askIf(can, 'tell who is signed in', method, {}, signal)
     const status = readAuthStatus(result, this.report)
     if (!status) throw invalid(method, 'The agent told no state.')
     return status
@@ -308,6 +314,20 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     }
   }
 
+  /** Goes on with a session that the agent has. */
+  protected async reopen(
+    method: string,
+    sessionId: string,
+    params: () => object,
+    signal: AbortSignal | undefined,
+  ): Promise<SessionStart> {
+    return this.started(sessionId, await this.ask(method, params, signal))
+  }
+
+  protected sendCancel(sessionId: string): void {
+    this.link.connection.notify('session/cancel', { sessionId })
+  }
+
   protected require(can: boolean | undefined, what: string): void {
     if (!can) throw new NotSupportedError(`The agent cannot ${what}.`)
   }
@@ -321,32 +341,11 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     }
   }
 
-  async #begin(method: string, params: () => object, signal: AbortSignal | undefined): Promise<SessionStart> {
-    const result = await this.ask(method, params, signal)
-    const sessionId = readStart(result).sessionId
-    if (!sessionId) throw invalid(method, 'The agent named no session.')
-    return this.started(sessionId, result)
-  }
-
-  /** A session that is not there is as gone as it was to be. */
-  async #gone(method: string, can: boolean, what: string, sessionId: string): Promise<void> {
-    try {
-      await this.ask(method, () => {
-        this.require(can, what)
-        return { sessionId }
-      })
-    } catch (error) {
-      const failure = toAgentError(method, error)
-      if (failure instanceof AgentClosedError || failure.kind !== 'not-found') throw failure
-    }
-    this.#sessions.get(sessionId)?.withdrawQuestions()
-    this.#sessions.delete(sessionId)
-  }
-
-  #unstable(
-    method: string,
+  /** Like `ask`, but fails where the agent did not say that it `can` do what is asked (`what`: that, after "cannot"). */
+  protected askIf(
     can: boolean | undefined,
     what: string,
+    method: string,
     params: object,
     signal?: AbortSignal,
   ): Promise<unknown> {
@@ -357,8 +356,27 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.ask(method, checked, signal)
   }
 
+  async #begin(method: string, params: () => object, signal: AbortSignal | undefined): Promise<SessionStart> {
+    const result = await this.ask(method, params, signal)
+    const sessionId = readStart(result).sessionId
+    if (!sessionId) throw invalid(method, 'The agent named no session.')
+    return this.started(sessionId, result)
+  }
+
+  /** A session that is not there is as gone as it was to be. */
+  async #gone(method: string, can: boolean, what: string, sessionId: string): Promise<void> {
+    try {
+      await this.askIf(can, what, method, { sessionId })
+    } catch (error) {
+      const failure = toAgentError(method, error)
+      if (failure instanceof AgentClosedError || failure.kind !== 'not-found') throw failure
+    }
+    this.#sessions.get(sessionId)?.withdrawQuestions()
+    this.#sessions.delete(sessionId)
+  }
+
   #providers(method: string, params: object): Promise<unknown> {
-    return this.#unstable(method, this.capabilities.providers, 'be pointed at another service', params)
+    return this.askIf(this.capabilities.providers, 'be pointed at another service', method, params)
   }
 }
 

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
@@ -96,9 +97,12 @@ export interface Agent extends Disposable {
 export interface AgentClient {
   /** `signal` aborts when the agent withdraws the question (`$/cancel_request`) or is gone. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome>
-  /** The text of a file, unsaved changes included. Rejects with {@link FileMissingError} when there is none. */
-  readTextFile(request: ReadTextFileRequest): Promise<string>
-  writeTextFile(request: WriteTextFileRequest): Promise<void>
+  /**
+   * The text of a file, unsaved changes included. Rejects with {@link FileMissingError} when there is none. What waits
+   * for the person is given up when `signal` aborts: the agent no longer wants it.
+   */
+  readTextFile(request: ReadTextFileRequest, signal?: AbortSignal): Promise<string>
+  writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void>
   createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }>
   terminalOutput(sessionId: string, terminalId: string): Promise<TerminalOutput>
   waitForTerminalExit(sessionId: string, terminalId: string): Promise<TerminalExit>
@@ -178,7 +182,7 @@ export class AgentClosedError extends Error {
   readonly exit: AgentExit
 
   constructor(exit: AgentExit) {
-    super(exit.message ?? 'The agent is no longer running.')
+    super(exit.message ?? l10n.t('The agent is no longer running.'))
     this.exit = exit
   }
 }

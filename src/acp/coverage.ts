@@ -4,11 +4,15 @@
  * one that is not here, when a row is of no schema, or when a file or a test does not speak of it. No code imports it.
  *
  * Where the schemas leave room, or differ from what was documented before:
- * - Content loses its `annotations` and `icons`; nothing shows them. `_meta` is read where a convention is known.
+ * - Of its `annotations`, content keeps whether it is for the model alone; nothing shows the rest, nor `icons`. `_meta`
+ *   is read where a convention is known.
  * - v2 has no batches; an agent that sends one is understood all the same, message by message.
  * - An early draft of v2 named the agent in `agentInfo`, had `session/load` behind `session.load`, `auth.logout`, and
  *   answered a prompt at the end of its turn. An agent that names itself in `agentInfo` alone is spoken to so.
- * - In v2 an elicitation is not withdrawn with its turn: the agent withdraws it with `$/cancel_request`.
+ * - In v2 a question is withdrawn by its agent (`$/cancel_request`). Where the person stops a turn, those that are not
+ *   known to be of background work are answered `cancelled` at once; so are those that an idle session leaves open.
+ * - What a subagent's session says stands in the conversation of the one it was begun in; its plans, options and usage
+ *   are read and not shown.
  * - Config options, groups and ways to sign in are read under the names of either version.
  */
 
@@ -76,15 +80,8 @@ export const COVERAGE: readonly Coverage[] = [
   ),
   ...rows('method', V1, 'agent-base.ts', 'v1/agent-v1.test.ts', 'session/delete', 'session/cancel'),
   ...rows('method', V2, 'agent-base.ts', 'v2/agent-v2.test.ts', 'session/delete', 'session/cancel'),
-  ...rows(
-    'method',
-    V1,
-    'v1/agent-v1.ts',
-    'v1/agent-v1.test.ts',
-    'session/load',
-    'session/resume',
-    'session/prompt',
-  ),
+  ...rows('method', V1, 'v1/agent-v1.ts', 'v1/agent-v1.test.ts', 'session/load', 'session/prompt'),
+  ...rows('method', V1, 'agent-base.ts', 'v1/agent-v1.test.ts', 'session/resume'),
   ...rows('method', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'session/resume', 'session/prompt'),
   ...rows('method', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'tool_call/cancel', 'terminal/cancel'),
   ...rows('method', V1, 'wire/session-options.ts', 'v1/agent-v1.test.ts', 'session/set_mode'),
@@ -201,14 +198,14 @@ export const COVERAGE: readonly Coverage[] = [
     'terminal_output_chunk',
   ),
   ...rows('update', V1, 'wire/update.ts', 'unstable.test.ts', 'plan_update', 'plan_removed'),
-  ...['subagent_update', 'session_message', 'session_message_chunk'].map(
-    (name): Coverage => ({
-      what: 'update',
-      name,
-      versions: BOTH,
-      test: 'unstable.test.ts',
-      note: 'The model has no place for sessions within sessions: kept whole as `unknown`, shown generically.',
-    }),
+  ...rows(
+    'update',
+    BOTH,
+    'wire/update.ts',
+    'unstable.test.ts',
+    'subagent_update',
+    'session_message',
+    'session_message_chunk',
   ),
 
   // ---- capabilities of the agent
@@ -294,6 +291,7 @@ export const COVERAGE: readonly Coverage[] = [
     'client.session.configOptions.boolean',
     'client.session.notices',
     'client.plan',
+    'client.subagents',
   ),
   ...rows(
     'capability',
@@ -303,12 +301,6 @@ export const COVERAGE: readonly Coverage[] = [
     'client.auth.terminal',
     'client.elicitation.form',
     'client.elicitation.url',
-  ),
-  ...left(
-    'capability',
-    V1,
-    'Not told of: the model has no place for sessions within sessions.',
-    'client.subagents',
   ),
 
   // ---- kinds of content
@@ -344,7 +336,7 @@ export const COVERAGE: readonly Coverage[] = [
   ...rows(
     'kind',
     V2,
-    'v2/state.ts',
+    'wire/state.ts',
     'v2/update.test.ts',
     'StateUpdate.running',
     'StateUpdate.idle',
@@ -352,17 +344,18 @@ export const COVERAGE: readonly Coverage[] = [
     'StateUpdate.unknown',
     'BackgroundWork.tool_call',
     'BackgroundWork.terminal',
+    'BackgroundWork.subagent',
   ).map(row => ({ ...row, note: 'A state that is not idle is one of work, whatever its name.' })),
-  ...left('kind', V2, 'The model has no place for sessions within sessions.', 'BackgroundWork.subagent'),
-  ...left(
+  ...rows(
     'kind',
     V1,
-    'Only within `subagent_update`, which is kept whole.',
+    'wire/state.ts',
+    'unstable.test.ts',
     'StateUpdate.running',
     'StateUpdate.idle',
     'StateUpdate.requires_action',
     'StateUpdate.unknown',
-  ),
+  ).map(row => ({ ...row, note: 'Only within `subagent_update`; kept by its name.' })),
   ...rows(
     'kind',
     V2,
@@ -400,4 +393,68 @@ export const COVERAGE: readonly Coverage[] = [
     'ElicitationPropertySchema.boolean',
     'ElicitationPropertySchema.array',
   ),
+  ...rows(
+    'kind',
+    BOTH,
+    'wire/requests.ts',
+    'v1/agent-v1.test.ts',
+    'RequestPermissionOutcome.selected',
+    'RequestPermissionOutcome.cancelled',
+  ),
+  ...rows(
+    'kind',
+    BOTH,
+    'wire/elicitation.ts',
+    'wire/elicitation.test.ts',
+    'CreateElicitationResponse.accept',
+    'CreateElicitationResponse.decline',
+    'CreateElicitationResponse.cancel',
+  ),
+  ...rows(
+    'kind',
+    V1,
+    'wire/session-options.ts',
+    'v1/agent-v1.test.ts',
+    'SetSessionConfigOptionRequest.boolean',
+  ),
+  ...rows(
+    'kind',
+    V2,
+    'v2/to-wire.ts',
+    'v2/agent-v2.test.ts',
+    'SetSessionConfigOptionRequest.id',
+    'SetSessionConfigOptionRequest.boolean',
+  ),
+  ...rows('kind', V1, 'wire/to-wire.ts', 'v1/agent-v1.test.ts', 'McpServer.http', 'McpServer.sse').map(
+    row => ({
+      ...row,
+      note: 'Written as the model has it.',
+    }),
+  ),
+  ...rows('kind', V2, 'v2/to-wire.ts', 'v2/agent-v2.test.ts', 'McpServer.stdio', 'McpServer.http'),
+  ...left('kind', BOTH, 'Parley passes no MCP server through the connection.', 'McpServer.acp'),
+  ...rows('kind', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'ReplayFrom.start'),
+  ...rows(
+    'kind',
+    V2,
+    'wire/plan.ts',
+    'v2/update.test.ts',
+    'AvailableCommand.command',
+    'AvailableCommandInput.text',
+  ).map(row => ({
+    ...row,
+    note: 'A command of any kind is shown by its name and description, with its hint.',
+  })),
+  ...rows('kind', BOTH, 'wire/elicitation.ts', 'wire/elicitation.test.ts', 'MultiSelectItems.string'),
+  ...rows(
+    'kind',
+    V2,
+    'wire/tool-call.ts',
+    'v2/update.test.ts',
+    'DiffChange.add',
+    'DiffChange.delete',
+    'DiffChange.modify',
+    'DiffChange.move',
+    'DiffChange.copy',
+  ).map(row => ({ ...row, note: 'A change of any kind is kept with its paths.' })),
 ]

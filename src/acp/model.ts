@@ -9,24 +9,28 @@ export type Open<T extends string> = T | (string & {})
 
 // ---- content -------------------------------------------------------------------------------------------------------
 
-export interface TextBlock {
+interface Addressed {
+  /** Its annotations say that it is for the model alone: shown only when the person asks for it. */
+  agentOnly?: true
+}
+export interface TextBlock extends Addressed {
   type: 'text'
   text: string
 }
 /** `data` is base64. */
-export interface ImageBlock {
+export interface ImageBlock extends Addressed {
   type: 'image'
   data: string
   mimeType: string
   uri?: string
 }
 /** `data` is base64. */
-export interface AudioBlock {
+export interface AudioBlock extends Addressed {
   type: 'audio'
   data: string
   mimeType: string
 }
-export interface ResourceLinkBlock {
+export interface ResourceLinkBlock extends Addressed {
   type: 'resource_link'
   uri: string
   name: string
@@ -37,7 +41,7 @@ export interface ResourceLinkBlock {
   size?: number
 }
 /** An embedded resource: `text`, or `blob` in base64. */
-export interface ResourceBlock {
+export interface ResourceBlock extends Addressed {
   type: 'resource'
   uri: string
   mimeType?: string
@@ -120,6 +124,43 @@ export interface TerminalPatch {
   canCancel?: boolean | null
 }
 
+// ---- sessions within a session --------------------------------------------------------------------------------------
+
+/** What a subagent does, as the agent told it last. `stopReason`, `error`: how its last work ended. */
+export interface SubagentState {
+  activity: Open<'running' | 'idle' | 'requires_action' | 'unknown'>
+  stopReason?: StopReason
+  error?: AgentErrorInfo
+}
+
+/**
+ * An upsert of a session that the agent began within this one (unstable): an absent field stays as it was, `null`
+ * clears it. A `state` replaces the one before; `null`: nobody knows what it does.
+ */
+export interface SubagentPatch {
+  /** the subagent's own session */
+  sessionId: string
+  title?: string | null
+  description?: string | null
+  state?: SubagentState | null
+  canCancel?: boolean | null
+  cwd?: string | null
+  additionalDirectories?: string[] | null
+}
+
+/**
+ * An upsert of a message from one session to another (unstable); absent and `null` as in {@link SubagentPatch}. `from`
+ * and `to` are sessions; the ids name the same message where the other session tells of it.
+ */
+export interface SessionMessagePatch {
+  messageId: string
+  from?: string | null
+  to?: string | null
+  fromMessageId?: string | null
+  toMessageId?: string | null
+  content?: ContentBlock[] | null
+}
+
 // ---- the rest of a session -----------------------------------------------------------------------------------------
 
 export interface PlanEntry {
@@ -168,6 +209,20 @@ export interface Usage {
   /** the context's size in tokens */
   size: number
   cost?: { amount: number; currency: string }
+  /** what the agent counted at the end of its work (unstable) */
+  tokens?: TokenCount
+}
+
+/** Tokens, as the agent counts them. */
+export interface TokenCount {
+  /** v2 counts the work that just ended. v1 is to count the session; agents have been seen to count the turn. */
+  of: 'turn' | 'unknown'
+  total: number
+  input: number
+  output: number
+  thought?: number
+  cachedRead?: number
+  cachedWrite?: number
 }
 
 export type StopReason = Open<
@@ -182,10 +237,23 @@ export interface AgentErrorInfo {
   detail?: string
 }
 
+/** What goes on apart from the turn (v2), by id; it is whole where there is `background`, else nothing is told. */
+export interface ToldBackground {
+  /** tool calls */
+  background?: string[]
+  backgroundTerminals?: string[]
+  /** sessions of subagents */
+  backgroundSubagents?: string[]
+  /** so many things more, of kinds newer than Parley */
+  backgroundOthers?: number
+}
+
 /** One thing an agent says of a session. */
 export type SessionUpdate =
   /** A piece of a message. Without `messageId` it goes to the open message of its role. */
   | { type: 'message_chunk'; role: MessageRole; messageId?: string; content: ContentBlock }
+  /** What follows without a `messageId` is a message of its own. */
+  | { type: 'message_end' }
   /** A whole message: absent content keeps, `null` clears, a list replaces. */
   | { type: 'message'; role: MessageRole; messageId: string; content?: ContentBlock[] | null }
   | { type: 'tool_call'; toolCall: ToolCallPatch }
@@ -209,19 +277,21 @@ export type SessionUpdate =
       error?: string | null
     }
   | { type: 'compaction_chunk'; compactionId: string; content: ContentBlock }
-  | { type: 'state'; state: Open<'running' | 'requires_action'> }
+  | { type: 'subagent'; subagent: SubagentPatch }
+  | { type: 'session_message'; message: SessionMessagePatch }
+  | { type: 'session_message_chunk'; messageId: string; content: ContentBlock }
+  | ({ type: 'state'; state: Open<'running' | 'requires_action'> } & ToldBackground)
   /**
-   * The turn is over. `stopReason` is absent when the session is idle for another reason (v2). `background`: ids of
-   * tool calls that go on while the session is idle (v2); all others are over. `backgroundTerminals`: likewise.
+   * The turn is over. `stopReason` is absent when the session is idle for another reason (v2). All tool calls but those
+   * in the background are over.
    */
-  | {
+  | ({
       type: 'state'
       state: 'idle'
       stopReason?: StopReason
       error?: AgentErrorInfo
-      background?: string[]
-      backgroundTerminals?: string[]
-    }
+      tokens?: TokenCount
+    } & ToldBackground)
   /** Anything newer than this version of Parley, kept whole and shown generically. */
   | { type: 'unknown'; kind: string; raw: unknown }
 

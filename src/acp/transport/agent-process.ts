@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import * as l10n from '@vscode/l10n'
 import spawn from 'cross-spawn'
 import type { Disposable } from '../../common/disposable.ts'
 import type { AgentLaunch } from '../agent.ts'
@@ -25,7 +26,7 @@ export interface StopTimes {
 }
 
 /** Most agents exit within 250 ms of the end of their input; some need a few seconds, some never do. */
-export const GENTLE_STOP: StopTimes = { terminateAfterMs: 2000, killAfterMs: 2000 }
+const GENTLE_STOP: StopTimes = { terminateAfterMs: 2000, killAfterMs: 2000 }
 /** For an agent that failed to start. */
 export const QUICK_STOP: StopTimes = { terminateAfterMs: 100, killAfterMs: 500 }
 
@@ -200,21 +201,27 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<voi
 function explain(error: NodeJS.ErrnoException, launch: AgentLaunch): SpawnError {
   const { command, cwd } = launch
   if (error.code !== 'ENOENT') {
-    const reason = error.code === 'EACCES' ? 'it may not be executed' : error.message
-    return new SpawnError('other', `${command} could not be started: ${reason}.`)
+    const reason = error.code === 'EACCES' ? l10n.t('it may not be executed') : error.message
+    return new SpawnError('other', l10n.t('{0} could not be started: {1}.', command, reason))
   }
   // The same code stands for a missing working directory and for a script whose interpreter is missing.
   if (!isDirectory(cwd)) {
-    return new SpawnError('other', `${command} could not be started: there is no folder ${cwd} to run it in.`)
+    return new SpawnError(
+      'other',
+      l10n.t('{0} could not be started: there is no folder {1} to run it in.', command, cwd),
+    )
   }
   const isPath = command.includes('/') || command.includes(path.sep)
   if (isPath && existsSync(path.resolve(cwd, command))) {
-    return new SpawnError('other', `${command} could not be started: what it runs with is not installed.`)
+    return new SpawnError(
+      'other',
+      l10n.t('{0} could not be started: what it runs with is not installed.', command),
+    )
   }
   const searched = isPath
     ? []
     : (searchPath(launch.env) ?? '').split(path.delimiter).filter(entry => entry !== '')
-  return new SpawnError('command-missing', `There is no command ${command}.`, searched)
+  return new SpawnError('command-missing', l10n.t('There is no command {0}.', command), searched)
 }
 
 function searchPath(env: Record<string, string>): string | undefined {

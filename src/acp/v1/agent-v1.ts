@@ -7,6 +7,7 @@ import { RpcCode } from '../rpc-error.ts'
 import { given } from '../wire/content.ts'
 import { isRecord, type Report } from '../wire/lenient.ts'
 import type { SetVia } from '../wire/session-options.ts'
+import { readTokens } from '../wire/state.ts'
 import { promptToWire } from '../wire/to-wire.ts'
 import { readCapabilities } from './capabilities.ts'
 import { answerRequest } from './client-requests.ts'
@@ -23,11 +24,11 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   }
 
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
-    return this.#reopen('session/load', this.capabilities.load, sessionId, setup, signal)
-  }
-
-  resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
-    return this.#reopen('session/resume', this.capabilities.resume, sessionId, setup, signal)
+    const params = () => {
+      this.require(this.capabilities.load, 'load sessions')
+      return { sessionId, ...this.setup(setup) }
+    }
+    return this.reopen('session/load', sessionId, params, signal)
   }
 
   async prompt(sessionId: string, content: ContentBlock[]): Promise<void> {
@@ -45,7 +46,8 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       const result = await this.link.connection.request(method, { sessionId, prompt })
       const stopReason =
         isRecord(result) && typeof result.stopReason === 'string' ? result.stopReason : 'end_turn'
-      session.emit({ type: 'state', state: 'idle', stopReason })
+      const tokens = isRecord(result) ? readTokens(result.usage, 'unknown') : undefined
+      session.emit({ type: 'state', state: 'idle', stopReason, ...given('tokens', tokens) })
     } catch (failure) {
       const error = toAgentError(method, failure)
       const closed = error instanceof AgentClosedError
@@ -73,7 +75,8 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   cancel(sessionId: string): void {
     const session = this.session(sessionId)
     session.cancelled = true
-    this.sendCancel(session)
+    session.withdrawQuestions()
+    this.sendCancel(sessionId)
   }
 
   async authenticate(methodId: string, signal?: AbortSignal): Promise<void> {
@@ -81,10 +84,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   }
 
   async logout(): Promise<void> {
-    await this.ask('logout', () => {
-      this.require(this.capabilities.logout, 'sign out')
-      return {}
-    })
+    await this.askIf(this.capabilities.logout, 'sign out', 'logout', {})
   }
 
   // ---- how v1 writes and reads -----------------------------------------------------------------------------------
@@ -116,23 +116,5 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   ): Promise<unknown> | undefined {
     const ask = this.askPermission.bind(this)
     return answerRequest(this.client, ask, this.report, method, params, signal)
-  }
-
-  async #reopen(
-    method: 'session/load' | 'session/resume',
-    can: boolean,
-    sessionId: string,
-    setup: SessionSetup,
-    signal: AbortSignal | undefined,
-  ): Promise<SessionStart> {
-    const result = await this.ask(
-      method,
-      () => {
-        this.require(can, method === 'session/load' ? 'load sessions' : 'resume sessions')
-        return { sessionId, ...this.setup(setup) }
-      },
-      signal,
-    )
-    return this.started(sessionId, result)
   }
 }

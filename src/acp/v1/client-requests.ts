@@ -1,4 +1,5 @@
-import { z } from 'zod'
+import * as z from 'zod'
+import { CancelledError } from '../../common/errors.ts'
 import { type AgentClient, FileMissingError } from '../agent.ts'
 import type { PermissionRequest, PermissionSubject } from '../model.ts'
 import { given } from '../wire/content.ts'
@@ -20,7 +21,7 @@ export const createTerminalSchema = z.object({
 })
 export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
-const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
+export const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
 /** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */
 export type AskPermission = (
@@ -44,15 +45,14 @@ export function answerRequest(
       )
     case 'fs/read_text_file':
       return answer(readFileSchema, params, ({ sessionId, path, line, limit }) =>
-        readTextFile(client, {
-          sessionId,
-          path,
-          ...given('line', line ? line : undefined),
-          ...given('limit', limit),
-        }),
+        readTextFile(
+          client,
+          { sessionId, path, ...given('line', line ? line : undefined), ...given('limit', limit) },
+          signal,
+        ),
       )
     case 'fs/write_text_file':
-      return answer(writeFileSchema, params, request => client.writeTextFile(request))
+      return answer(writeFileSchema, params, request => client.writeTextFile(request, signal))
     case 'terminal/create':
       return answer(createTerminalSchema, params, ({ sessionId, command, args, env, cwd, outputByteLimit }) =>
         client.createTerminal({
@@ -71,7 +71,7 @@ export function answerRequest(
       })
     case 'terminal/wait_for_exit':
       return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
-        client.waitForTerminalExit(sessionId, terminalId),
+        unlessWithdrawn(client.waitForTerminalExit(sessionId, terminalId), signal),
       )
     case 'terminal/kill':
       return answer(terminalSchema, params, ({ sessionId, terminalId }) =>
@@ -86,13 +86,24 @@ export function answerRequest(
   }
 }
 
+/** What may take for ever ends when the agent no longer waits for it. */
+function unlessWithdrawn<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const withdraw = () => reject(new CancelledError())
+    if (signal.aborted) withdraw()
+    signal.addEventListener('abort', withdraw, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', withdraw))
+  })
+}
+
 /** Agents create files by reading first, and one takes any error of a missing file for a failure of its write. */
 async function readTextFile(
   client: AgentClient,
   request: Parameters<AgentClient['readTextFile']>[0],
+  signal: AbortSignal,
 ): Promise<{ content: string }> {
   try {
-    return { content: await client.readTextFile(request) }
+    return { content: await client.readTextFile(request, signal) }
   } catch (error) {
     if (error instanceof FileMissingError) return { content: '' }
     throw error

@@ -6,6 +6,10 @@ export class SessionV1 extends WireSession implements UpdateSinkV1 {
   /** The person stopped the running turn. */
   cancelled = false
 
+  offersMode(modeId: string): boolean {
+    return this.options.offersMode(modeId)
+  }
+
   mode(modeId: string): void {
     this.emit(this.options.modeChanged(modeId))
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SessionUpdate } from '../model.ts'
 import { given } from '../wire/content.ts'
 import { anything, isRecord, maybeText } from '../wire/lenient.ts'

@@ -1,14 +1,17 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SessionUpdate } from '../model.ts'
 import { isRecord, type Json } from '../wire/lenient.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
+import { modeInText, withFilesApart, withoutMachineText } from './machine-text.ts'
 import { readTerminalMeta } from './terminal-meta.ts'
 
 /** What an update says, apart from what needs to know what was told before. */
 export interface UpdateSinkV1 extends UpdateSink {
   /** `current_mode_update` */
   mode(modeId: string): void
+  /** Whether the agent offers a mode of that id. */
+  offersMode(modeId: string): boolean
   /** Ids of the terminals that a tool call shows. */
   readonly shownTerminals: Set<string>
 }
@@ -27,6 +30,21 @@ function readKind(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
     case 'tool_call':
     case 'tool_call_update':
       return readToolCallUpdate(raw, sink)
+    case 'user_message_chunk': {
+      const update = readCommonUpdate(raw, sink)
+      if (update?.type !== 'message_chunk') return update
+      const content = withoutMachineText(update.content)
+      if (!content) return { type: 'message_end' }
+      for (const block of withFilesApart(content)) sink.emit({ ...update, content: block })
+      return undefined
+    }
+    case 'agent_message_chunk': {
+      const update = readCommonUpdate(raw, sink)
+      const modeId = update?.type === 'message_chunk' ? modeInText(update.content) : undefined
+      if (modeId === undefined || !sink.offersMode(modeId)) return update
+      sink.mode(modeId)
+      return { type: 'message_end' }
+    }
     case 'current_mode_update': {
       const mode = parse(modeSchema, raw, sink)
       if (mode) sink.mode(mode.currentModeId)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { PermissionRequest, PermissionSubject } from '../model.ts'
 import { given } from '../wire/content.ts'
 import { anything, isRecord, maybeText, type Report } from '../wire/lenient.ts'

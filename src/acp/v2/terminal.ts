@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { SessionUpdate, TerminalPatch } from '../model.ts'
 import { anything, isRecord, type Json, maybeText } from '../wire/lenient.ts'
 import { readCanCancel } from '../wire/tool-call.ts'

@@ -1,10 +1,10 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ContentBlock, MessageRole, SessionUpdate } from '../model.ts'
 import { readBlock } from '../wire/content.ts'
 import { anything, isRecord, type Json, readList } from '../wire/lenient.ts'
+import { readState } from '../wire/state.ts'
 import { readToolCall, readToolContent } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
-import { readState } from './state.ts'
 import { readTerminal, readTerminalOutput } from './terminal.ts'
 import type { TerminalText } from './terminal-text.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import type { AuthStatus, Provider, SessionInfo } from '../model.ts'
 import { given } from './content.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AuthMethod } from '../model.ts'
 import { given } from './content.ts'
 import { anything, isRecord, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'

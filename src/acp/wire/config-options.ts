@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ConfigOption, SelectChoice } from '../model.ts'
 import { given } from './content.ts'
 import { anything, isRecord, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
@@ -24,7 +24,7 @@ export const choiceGroupSchema = z.object({
 })
 
 /** One config option; of a type newer than Parley it is kept whole. */
-export function readConfigOption(raw: unknown, report: Report): ConfigOption | undefined {
+function readConfigOption(raw: unknown, report: Report): ConfigOption | undefined {
   const option = configOptionSchema.safeParse(raw).data
   const id = option?.configId || option?.id
   if (!option || !id) return undefined
@@ -35,8 +35,9 @@ export function readConfigOption(raw: unknown, report: Report): ConfigOption | u
     ...given('category', option.category),
   }
   const { currentValue } = option
-  if (typeof currentValue === 'boolean') return { ...base, type: 'boolean', currentValue }
-  if ((option.type ?? 'select') === 'select' && Array.isArray(option.options)) {
+  const type = option.type ?? (typeof currentValue === 'boolean' ? 'boolean' : 'select')
+  if (type === 'boolean' && typeof currentValue === 'boolean') return { ...base, type, currentValue }
+  if (type === 'select' && Array.isArray(option.options)) {
     const choices = readList(option.options, readChoices, report, 'options').flat()
     return select(base, typeof currentValue === 'string' ? currentValue : '', choices)
   }
@@ -83,7 +84,7 @@ export const modesSchema = z.object({
 })
 const modeSchema = z.object({ id: z.string().min(1), name: maybeText, description: maybeText })
 /** Never in a released schema, but what many agents still answer. */
-export const modelsSchema = z.object({
+const modelsSchema = z.object({
   currentModelId: maybeText,
   availableModels: z.array(z.unknown()),
 })

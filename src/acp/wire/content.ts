@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ContentBlock } from '../model.ts'
 import { isRecord, maybeNumber, maybeText } from './lenient.ts'
 
@@ -24,10 +24,20 @@ export const resourceSchema = z.object({
 export function readBlock(raw: unknown): ContentBlock | undefined {
   if (typeof raw === 'string') return { type: 'text', text: raw }
   if (!isRecord(raw)) return undefined
-  return readKnown(raw) ?? { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
+  const block = readKnown(raw)
+  if (block) return isForAgent(raw.annotations) ? { ...block, agentOnly: true } : block
+  return { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
 }
 
-function readKnown(raw: { [key: string]: unknown }): ContentBlock | undefined {
+/** An audience in which there is the assistant and not the user. */
+function isForAgent(annotations: unknown): boolean {
+  const audience = isRecord(annotations) ? annotations.audience : undefined
+  return Array.isArray(audience) && audience.includes('assistant') && !audience.includes('user')
+}
+
+type Known = Exclude<ContentBlock, { type: 'unknown' }>
+
+function readKnown(raw: { [key: string]: unknown }): Known | undefined {
   switch (raw.type) {
     case 'text': {
       const text = textSchema.safeParse(raw)

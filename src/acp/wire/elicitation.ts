@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AgentClient } from '../agent.ts'
 import type {
   ElicitationChoice,
@@ -58,7 +58,7 @@ export const propertySchema = z.object({
   default: anything,
 })
 export const enumOptionSchema = z.object({ const: z.string(), title: maybeText, description: maybeText })
-export const itemsSchema = z.object({ enum: texts, anyOf: anything, oneOf: anything })
+export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
 /** Answers `elicitation/create`; `undefined` where nobody can ask the person. */
 export function answerElicitation(
@@ -174,7 +174,8 @@ function readField(key: string, raw: unknown, required: boolean, report: Report)
     case 'array': {
       const items = itemsSchema.safeParse(property.items).data
       const choices = readChoices(items?.enum, items?.anyOf ?? items?.oneOf, report)
-      if (!choices) return { ...base, type: 'unknown', raw }
+      const newer = typeof items?.type === 'string' && items.type !== 'string'
+      if (!choices || newer) return { ...base, type: 'unknown', raw }
       return {
         ...base,
         type: 'multi_select',

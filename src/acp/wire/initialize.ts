@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AgentClient, ConnectOptions } from '../agent.ts'
 import type { AgentCapabilities } from '../model.ts'
 import { given } from './content.ts'
@@ -14,8 +14,9 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
     fs: { readTextFile: true, writeTextFile: true },
     terminal: true,
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-    // Not released yet: plans by id, and plans that are documents.
+    // Not released yet: plans by id, and plans that are documents; sessions within a session.
     plan: {},
+    subagents: {},
     auth: { terminal: terminalAuth },
     ...(client.createElicitation ? { elicitation: { form: {}, url: {} } } : {}),
     _meta: { terminal_output: true, ...(terminalAuth ? { 'terminal-auth': true } : {}) },

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * Schemas of what agents send are lenient by rule: absent, `null` and malformed are the same for an optional field,

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Command, Plan, PlanEntry } from '../model.ts'
 import { given } from './content.ts'
 import { anything, isRecord, maybeText, type Report, readList } from './lenient.ts'
@@ -42,6 +42,14 @@ export function readPlan(raw: unknown, report: Report): Plan | undefined {
     default:
       return undefined
   }
+}
+
+const PLAN_KINDS = new Set(['items', 'markdown', 'file'])
+
+/** The id of a plan of a kind newer than Parley. */
+export function newerPlanId(raw: unknown): string | undefined {
+  const wire = planContentSchema.safeParse(raw).data
+  return wire?.type && !PLAN_KINDS.has(wire.type) ? wire.planId : undefined
 }
 
 export const commandSchema = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { PermissionOption, PermissionOutcome } from '../model.ts'
 import { RpcCode, RpcError } from '../rpc-error.ts'
 import { maybeText, problemOf, type Report, readList } from './lenient.ts'

@@ -53,6 +53,16 @@ export class SessionOptions {
     return { type: 'config_value', category: 'mode', value: modeId }
   }
 
+  /** Whether there is a mode of that id to choose. */
+  offersMode(modeId: string): boolean {
+    return (this.all ?? []).some(
+      option =>
+        option.category === 'mode' &&
+        option.type === 'select' &&
+        option.choices.some(({ value }) => value === modeId),
+    )
+  }
+
   /** How to set an option. One that was never told of is set as a config option: the agent may know better. */
   route(optionId: string, value: string | boolean): SetVia {
     const synthesized = this.#synthesized(optionId)

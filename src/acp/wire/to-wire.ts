@@ -1,4 +1,5 @@
 import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 import { NotSupportedError } from '../agent-errors.ts'
 import type { AgentCapabilities, ContentBlock, McpServer, SessionSetup } from '../model.ts'
 
@@ -14,7 +15,7 @@ export function setupToWire<Server>(
   const { cwd, additionalDirectories, systemPrompt } = setup
   // Several agents take a relative folder and go wrong later.
   for (const folder of [cwd, ...additionalDirectories]) {
-    if (!path.isAbsolute(folder)) throw new NotSupportedError(`${folder} is not an absolute path.`)
+    if (!path.isAbsolute(folder)) throw new NotSupportedError(l10n.t('{0} is not an absolute path.', folder))
   }
   const takes = can.systemPrompt && (systemPrompt?.mode === 'append' || can.systemPrompt.override)
   const prompted = takes && systemPrompt && systemPrompt.content.length > 0
@@ -30,7 +31,7 @@ export function setupToWire<Server>(
 
 /** The prompt's blocks. Throws {@link NotSupportedError} for a kind the agent does not take. */
 export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
-  if (content.length === 0) throw new NotSupportedError('A prompt must not be empty.')
+  if (content.length === 0) throw new NotSupportedError(l10n.t('A prompt must not be empty.'))
   return content.map(block => blockToWire(block, can))
 }
 
@@ -43,16 +44,17 @@ function blockToWire(block: ContentBlock, can: AgentCapabilities) {
       return { type, uri, name, title, description, mimeType, size }
     }
     case 'image': {
-      if (!can.prompt.image) throw new NotSupportedError('The agent takes no images.')
+      if (!can.prompt.image) throw new NotSupportedError(l10n.t('The agent takes no images.'))
       const { type, data, mimeType, uri } = block
       return { type, data, mimeType, uri }
     }
     case 'audio': {
-      if (!can.prompt.audio) throw new NotSupportedError('The agent takes no audio.')
+      if (!can.prompt.audio) throw new NotSupportedError(l10n.t('The agent takes no audio.'))
       return { type: 'audio' as const, data: block.data, mimeType: block.mimeType }
     }
     case 'resource': {
-      if (!can.prompt.embeddedContext) throw new NotSupportedError('The agent takes no embedded resources.')
+      if (!can.prompt.embeddedContext)
+        throw new NotSupportedError(l10n.t('The agent takes no embedded resources.'))
       const { uri, mimeType, text, blob } = block
       return {
         type: 'resource' as const,
@@ -63,6 +65,6 @@ function blockToWire(block: ContentBlock, can: AgentCapabilities) {
       }
     }
     case 'unknown':
-      throw new NotSupportedError(`Content of kind ${block.kind || 'unknown'} cannot be sent.`)
+      throw new NotSupportedError(l10n.t('Content of the kind “{0}” cannot be sent.', block.kind))
   }
 }

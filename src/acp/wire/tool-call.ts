@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FileChange, ToolCallContent, ToolCallLocation, ToolCallPatch } from '../model.ts'
 import { given, readBlock } from './content.ts'
 import {

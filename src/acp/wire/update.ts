@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import type { MessageRole, SessionUpdate } from '../model.ts'
 import { given, readBlock } from './content.ts'
@@ -12,7 +12,14 @@ import {
   type Report,
   readList,
 } from './lenient.ts'
-import { PLAN_ID, readCommand, readPlan, readPlanEntry } from './plan.ts'
+import { newerPlanId, PLAN_ID, readCommand, readPlan, readPlanEntry } from './plan.ts'
+import {
+  readSessionMessage,
+  readSubagent,
+  sessionMessageChunkSchema,
+  sessionMessageSchema,
+  subagentSchema,
+} from './subagent.ts'
 
 /** Where an update goes. What came of a session before is known to the sink alone. */
 export interface UpdateSink {
@@ -88,11 +95,30 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
     }
     case 'plan_update': {
       const plan = readPlan(raw.plan, sink.report)
-      return plan ? { type: 'plan', plan } : { type: 'unknown', kind, raw }
+      if (plan) return { type: 'plan', plan }
+      // What is of a newer kind takes the place of what was there all the same.
+      const planId = newerPlanId(raw.plan)
+      if (planId !== undefined) sink.emit({ type: 'plan_removed', planId })
+      return { type: 'unknown', kind, raw }
     }
     case 'plan_removed': {
       const removed = parse(planRemovedSchema, raw, sink)
       return removed && { type: 'plan_removed', planId: removed.planId }
+    }
+    case 'subagent_update': {
+      const wire = parse(subagentSchema, raw, sink)
+      return wire && { type: 'subagent', subagent: readSubagent(wire, sink.report) }
+    }
+    case 'session_message': {
+      const wire = parse(sessionMessageSchema, raw, sink)
+      return wire && { type: 'session_message', message: readSessionMessage(wire, sink.report) }
+    }
+    case 'session_message_chunk': {
+      const chunk = parse(sessionMessageChunkSchema, raw, sink)
+      if (!chunk) return undefined
+      const content = readBlock(chunk.content)
+      if (!content) return dropped(sink, 'content is missing')
+      return { type: 'session_message_chunk', messageId: chunk.messageId, content }
     }
     default:
       return typeof kind === 'string' ? { type: 'unknown', kind, raw } : dropped(sink, 'it has no kind')

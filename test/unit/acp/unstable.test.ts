@@ -202,11 +202,91 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(
         updates.map(({ update }) => update),
         [
-          ...updatesSent.slice(0, 3).map(raw => ({ type: 'unknown' as const, kind: raw.sessionUpdate, raw })),
+          { type: 'subagent', subagent: { sessionId: 'child', title: 'Child' } },
+          { type: 'session_message', message: { messageId: 'm', from: 'child', content: words } },
+          { type: 'session_message_chunk', messageId: 'm', content: words[0] },
           { type: 'plan', plan: { planId: 'p', entries: [], markdown: '# P' } },
           { type: 'plan_removed', planId: 'p' },
         ],
       )
+    })
+
+    it('tells what a subagent does, what is cleared, and leaves out what is malformed', async () => {
+      const { pipe, updates } = capable()
+      const states = [
+        { state: 'running' },
+        { state: 'requires_action' },
+        { state: 'idle', stopReason: 'error', error: { code: 7, message: 'broken' } },
+        { state: 'unknown' },
+        null,
+        { no: 'state' },
+      ]
+      for (const state of states) {
+        pipe.send({
+          method: 'session/update',
+          params: {
+            sessionId: 's',
+            update: { sessionUpdate: 'subagent_update', sessionId: 'child', state },
+          },
+        })
+      }
+      const update = {
+        sessionUpdate: 'subagent_update',
+        sessionId: 'child',
+        title: null,
+        description: 7,
+        capabilities: { cancel: {} },
+        cwd: '/w',
+        additionalDirectories: ['/x'],
+      }
+      pipe.send({ method: 'session/update', params: { sessionId: 's', update } })
+      await until(() => updates.length === states.length + 1)
+      assert.deepEqual(
+        updates.map(told => told.update.type === 'subagent' && told.update.subagent),
+        [
+          { sessionId: 'child', state: { activity: 'running' } },
+          { sessionId: 'child', state: { activity: 'requires_action' } },
+          {
+            sessionId: 'child',
+            state: { activity: 'idle', stopReason: 'error', error: { code: 7, message: 'broken' } },
+          },
+          { sessionId: 'child', state: { activity: 'unknown' } },
+          { sessionId: 'child', state: null },
+          { sessionId: 'child' },
+          {
+            sessionId: 'child',
+            title: null,
+            canCancel: true,
+            cwd: '/w',
+            additionalDirectories: ['/x'],
+          },
+        ],
+      )
+    })
+
+    it('tells what was counted at the end of a turn', async () => {
+      const { agent, pipe, updates } = capable()
+      const usage = {
+        totalTokens: 9,
+        inputTokens: 5,
+        outputTokens: 4,
+        thoughtTokens: null,
+        cachedReadTokens: 1,
+      }
+      const prompt = agent.prompt('s', words)
+      const { id } = await pipe.asked('session/prompt')
+      if (version === 1) pipe.send({ id, result: { stopReason: 'end_turn', usage } })
+      else {
+        pipe.send({ id, result: { messageId: 'm' } })
+        const update = { sessionUpdate: 'state_update', state: 'idle', stopReason: 'end_turn', usage }
+        pipe.send({ method: 'session/update', params: { sessionId: 's', update } })
+      }
+      await prompt
+      const idle = () => updates.flatMap(({ update }) => (update.type === 'state' ? [update] : [])).at(-1)
+      await until(() => idle()?.state === 'idle')
+      const of = version === 1 ? 'unknown' : 'turn'
+      const tokens = { of, total: 9, input: 5, output: 4, cachedRead: 1 }
+      assert.deepEqual(idle(), { type: 'state', state: 'idle', stopReason: 'end_turn', tokens })
     })
 
     it('messages of MCP servers through the agent are refused', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError, FileMissingError } from '../../../../src/acp/agent.ts'
 import type { PermissionOutcome, PermissionRequest, SessionSetup } from '../../../../src/acp/model.ts'
+import { CancelledError } from '../../../../src/common/errors.ts'
 import { memoryAgent } from '../../../support/memory-agent.ts'
 import { until } from '../../../support/until.ts'
 
@@ -405,6 +406,30 @@ describe('AgentV1', () => {
       ])
     })
 
+    it('of a mode that is told in words for another client are taken, and the words left out (quirk 13)', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const start = agent.newSession(SETUP)
+      const modes = { currentModeId: 'default', availableModes: [{ id: 'default' }, { id: 'autoEdit' }] }
+      pipe.send({ id: (await pipe.asked('session/new')).id, result: { sessionId: 's', modes } })
+      await start
+      const said = (words: string) => ({
+        method: 'session/update',
+        params: {
+          sessionId: 's',
+          update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } },
+        },
+      })
+      const words = ['[MODE_UPDATE] nowhere', '[MODE_UPDATE] autoEdit, I say', '[MODE_UPDATE]']
+      pipe.send(said('[MODE_UPDATE] autoEdit'), ...words.map(said))
+      await until(() => updates.length === 2 + words.length)
+      assert.deepEqual(
+        updates.map(({ update }) =>
+          update.type === 'message_chunk' && update.content.type === 'text' ? update.content.text : update,
+        ),
+        [{ type: 'config_value', category: 'mode', value: 'autoEdit' }, { type: 'message_end' }, ...words],
+      )
+    })
+
     it('of their own are set by their id, and the answer has all of them', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const set = agent.setConfigOption('s', 'effort', 'high')
@@ -528,6 +553,36 @@ describe('AgentV1', () => {
         { sessionId: 's', command: 'ls -l | wc', args: [], env: [], outputByteLimit: 1000 },
         { sessionId: 's', command: 'ls', args: ['-l'], env: [{ name: 'A', value: '1' }], cwd: '/w' },
       ])
+    })
+
+    it('no longer waits for a command that the agent no longer waits for', async () => {
+      const { pipe } = memoryAgent({}, { waitForTerminalExit: () => new Promise(() => {}) })
+      const params = { sessionId: 's', terminalId: 't1' }
+      pipe.send({ id: 'w', method: 'terminal/wait_for_exit', params })
+      pipe.send({ id: 'x', method: '_probe', params: {} })
+      await pipe.answer('x')
+      pipe.send({ method: '$/cancel_request', params: { requestId: 'w' } })
+      assert.equal((await pipe.answer('w')).error?.code, -32800)
+    })
+
+    it('gives up a file that the agent no longer wants', async () => {
+      const person = (signal?: AbortSignal) =>
+        new Promise<never>((_, reject) =>
+          signal?.addEventListener('abort', () => reject(new CancelledError())),
+        )
+      const { pipe } = memoryAgent(
+        {},
+        { readTextFile: (_, signal) => person(signal), writeTextFile: (_, signal) => person(signal) },
+      )
+      const params = { sessionId: 's', path: '/elsewhere/a', content: '' }
+      pipe.send({ id: 'r', method: 'fs/read_text_file', params })
+      pipe.send({ id: 'w', method: 'fs/write_text_file', params })
+      pipe.send({ id: 'x', method: '_probe', params: {} })
+      await pipe.answer('x')
+      for (const requestId of ['r', 'w']) {
+        pipe.send({ method: '$/cancel_request', params: { requestId } })
+        assert.equal((await pipe.answer(requestId)).error?.code, -32800)
+      }
     })
 
     /** A client whose person answers when the test says so. */

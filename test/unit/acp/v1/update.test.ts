@@ -31,6 +31,15 @@ function clean(...raws: unknown[]): SessionUpdate[] {
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
 describe('a v1 update', () => {
+  it('of a prompt that came with files has them beside its words (quirk 12)', () => {
+    const words = 'look\n--- Content from referenced context ---\nContent from @a.txt:\none'
+    const chunk = (content: object) => ({ type: 'message_chunk', role: 'user', content })
+    assert.deepEqual(clean({ sessionUpdate: 'user_message_chunk', content: text(words) }), [
+      chunk(text('look')),
+      chunk({ type: 'resource', uri: 'a.txt', mimeType: 'text/plain', text: 'one' }),
+    ])
+  })
+
   describe('of a message', () => {
     for (const [kind, role] of [
       ['user_message_chunk', 'user'],

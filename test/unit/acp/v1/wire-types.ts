@@ -18,6 +18,8 @@ import type * as initialize from '../../../../src/acp/wire/initialize.ts'
 import type * as plan from '../../../../src/acp/wire/plan.ts'
 import type * as shared from '../../../../src/acp/wire/requests.ts'
 import type { SetVia } from '../../../../src/acp/wire/session-options.ts'
+import type * as state from '../../../../src/acp/wire/state.ts'
+import type * as subagent from '../../../../src/acp/wire/subagent.ts'
 import type { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
 import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
 import type * as update from '../../../../src/acp/wire/update.ts'
@@ -51,6 +53,13 @@ export type Incoming = All<
     Takes<typeof update.noticeSchema, Kind<'notice'>>,
     Takes<typeof update.compactionSchema, Kind<'compaction_update'>>,
     Takes<typeof update.compactionChunkSchema, Kind<'compaction_summary_chunk'>>,
+    Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,
+    Takes<typeof update.planRemovedSchema, unstable.PlanRemoved>,
+    Takes<typeof subagent.subagentSchema, unstable.SubagentUpdate>,
+    Takes<typeof subagent.sessionMessageSchema, unstable.SessionMessage>,
+    Takes<typeof subagent.sessionMessageChunkSchema, unstable.SessionMessageChunk>,
+    Takes<typeof state.tokensSchema, unstable.Usage>,
+    Takes<typeof state.stateSchema, unstable.StateUpdate>,
     Takes<typeof options.configOptionSchema, sdk.SessionConfigOption>,
     Takes<typeof options.choiceSchema, sdk.SessionConfigSelectOption>,
     Takes<typeof options.choiceGroupSchema, sdk.SessionConfigSelectGroup>,
@@ -66,6 +75,7 @@ export type Incoming = All<
     Takes<typeof requests.readFileSchema, sdk.ReadTextFileRequest>,
     Takes<typeof requests.writeFileSchema, sdk.WriteTextFileRequest>,
     Takes<typeof requests.createTerminalSchema, sdk.CreateTerminalRequest>,
+    Takes<typeof requests.envVariableSchema, sdk.EnvVariable>,
     Takes<typeof requests.terminalSchema, sdk.TerminalOutputRequest>,
     Takes<typeof requests.terminalSchema, sdk.KillTerminalRequest>,
     Takes<typeof requests.terminalSchema, sdk.ReleaseTerminalRequest>,
@@ -74,6 +84,8 @@ export type Incoming = All<
     Takes<typeof elicitation.elicitationSchema, sdk.CreateElicitationRequest>,
     Takes<typeof elicitation.formSchema, sdk.ElicitationSchema>,
     Takes<typeof elicitation.propertySchema, sdk.ElicitationPropertySchema>,
+    Takes<typeof elicitation.itemsSchema, sdk.StringMultiSelectItems>,
+    Takes<typeof elicitation.itemsSchema, sdk.TitledMultiSelectItems>,
     Takes<typeof elicitation.enumOptionSchema, sdk.EnumOption>,
     Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
     Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,

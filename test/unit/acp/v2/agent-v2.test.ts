@@ -221,7 +221,7 @@ describe('AgentV2', () => {
       await assert.rejects(agent.prompt('s', []), refused('unsupported'))
     })
 
-    it('is stopped with its questions', async () => {
+    it('is stopped; its questions wait for the agent to withdraw them', async () => {
       const { agent, pipe } = memoryAgent(ALL, { requestPermission: () => new Promise(() => {}) })
       pipe.send({
         id: 'q',
@@ -233,6 +233,10 @@ describe('AgentV2', () => {
       await pipe.answer('x')
       agent.cancel('s')
       assert.deepEqual((await pipe.asked('session/cancel')).params, { sessionId: 's' })
+      pipe.send({ id: 'y', method: '_probe', params: {} })
+      await pipe.answer('y')
+      assert.ok(!pipe.sent.some(frame => frame.id === 'q'))
+      pipe.send({ method: '$/cancel_request', params: { requestId: 'q' } })
       assert.deepEqual((await pipe.answer('q')).result, { outcome: { outcome: 'cancelled' } })
     })
 
@@ -317,6 +321,22 @@ describe('AgentV2', () => {
     const logout = agent.logout()
     pipe.send({ id: (await pipe.asked('auth/logout')).id, result: {} })
     await logout
+
+    const ways = memoryAgent({
+      info: INFO,
+      authMethods: [
+        { methodId: 'tty', type: 'terminal', name: 'Terminal' },
+        { methodId: 'ring', type: '_ring', name: 'A ring' },
+      ],
+    })
+    assert.deepEqual(
+      ways.agent.authMethods.map(({ methodId }) => methodId),
+      ['tty'],
+    )
+    for (const way of ['tty', 'ring']) {
+      await assert.rejects(ways.agent.authenticate(way), refused('unsupported'))
+    }
+    assert.deepEqual(ways.pipe.sent, [])
 
     const bare = memoryAgent({ info: INFO, capabilities: { session: {} }, authMethods: [] })
     await assert.rejects(bare.agent.authenticate('key'), refused('unsupported'))

@@ -61,7 +61,12 @@ describe('a v2 update', () => {
 
     it('is running, waiting, or in a state newer than Parley', () => {
       for (const name of ['running', 'requires_action', 'unknown', '_dreaming']) {
-        assert.deepEqual(state({ state: name, background: [] }), [{ type: 'state', state: name }])
+        assert.deepEqual(state({ state: name }), [{ type: 'state', state: name }])
+        assert.deepEqual(state({ state: name, background: null }), [{ type: 'state', state: name }])
+        const background = [{ type: 'tool_call', toolCallId: 't' }]
+        assert.deepEqual(state({ state: name, background }), [
+          { type: 'state', state: name, background: ['t'] },
+        ])
       }
     })
 
@@ -98,12 +103,19 @@ describe('a v2 update', () => {
       const background = [
         { type: 'tool_call', toolCallId: 't' },
         { type: 'terminal', terminalId: 'x' },
+        { type: 'subagent', sessionId: 'child' },
         { type: '_swarm', size: 3 },
         5,
       ]
-      assert.deepEqual(state({ state: 'idle', background }), [
-        { type: 'state', state: 'idle', background: ['t'], backgroundTerminals: ['x'] },
-      ])
+      const told = {
+        background: ['t'],
+        backgroundTerminals: ['x'],
+        backgroundSubagents: ['child'],
+        backgroundOthers: 1,
+      }
+      for (const name of ['idle', 'running']) {
+        assert.deepEqual(state({ state: name, background }), [{ type: 'state', state: name, ...told }])
+      }
       assert.deepEqual(state({ state: 'idle', background: 'much' }), [{ type: 'state', state: 'idle' }])
     })
   })
@@ -162,6 +174,9 @@ describe('a v2 update', () => {
       const changes = [
         { operation: 'add', path: '/a', fileType: 'text', mimeType: 'text/plain' },
         { operation: 'move', oldPath: '/b', path: '/c' },
+        { operation: 'copy', oldPath: '/b', path: '/e' },
+        { operation: 'modify', path: '/f', fileType: 'symlink' },
+        { operation: 'delete', path: '/g', fileType: 'directory' },
         { operation: '_swap', path: '/d' },
       ]
       const patch = { format: 'git_patch', text: 'diff --git a/a b/a\n' }
@@ -322,6 +337,7 @@ describe('a v2 update', () => {
           type: 'plan',
           plan: { planId: 'f', entries: [], markdown: '<file:///w/plan.md>', uri: 'file:///w/plan.md' },
         },
+        { type: 'plan_removed', planId: 'n' },
         { type: 'unknown', kind: 'plan_update', raw: newer },
         { type: 'plan_removed', planId: 'p' },
         { type: 'plan', plan: { planId: 'plan', entries } },
@@ -372,7 +388,7 @@ describe('a v2 update', () => {
   })
 
   it('of a kind newer than Parley is kept whole', () => {
-    for (const kind of ['_mood', 'subagent_update', 'session_message', 'session_message_chunk']) {
+    for (const kind of ['_mood', 'mood_update']) {
       const raw = { sessionUpdate: kind, sessionId: 'child', words: ['x'] }
       assert.deepEqual(read(raw), [{ type: 'unknown', kind, raw }])
     }
@@ -392,6 +408,9 @@ describe('a v2 update', () => {
       { sessionUpdate: 'terminal_update' },
       { sessionUpdate: 'terminal_output_chunk', terminalId: 'x', data: 'no base64!' },
       { sessionUpdate: 'plan_removed' },
+      { sessionUpdate: 'subagent_update' },
+      { sessionUpdate: 'session_message' },
+      { sessionUpdate: 'session_message_chunk', messageId: 'm' },
     ]
     for (const raw of malformed) {
       const { updates, problems, read } = reader()

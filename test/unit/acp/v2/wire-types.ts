@@ -6,7 +6,6 @@ import type * as sdk from '@agentclientprotocol/sdk/experimental/v2'
 import type * as unstable from '@agentclientprotocol/sdk/experimental/v2/unstable'
 import type { z } from 'zod'
 import type * as permission from '../../../../src/acp/v2/permission.ts'
-import type * as state from '../../../../src/acp/v2/state.ts'
 import type * as terminal from '../../../../src/acp/v2/terminal.ts'
 import type { serverToWire, valueToWire } from '../../../../src/acp/v2/to-wire.ts'
 import type * as updateV2 from '../../../../src/acp/v2/update.ts'
@@ -18,6 +17,8 @@ import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
 import type * as initialize from '../../../../src/acp/wire/initialize.ts'
 import type * as plan from '../../../../src/acp/wire/plan.ts'
 import type * as requests from '../../../../src/acp/wire/requests.ts'
+import type * as state from '../../../../src/acp/wire/state.ts'
+import type * as subagent from '../../../../src/acp/wire/subagent.ts'
 import type { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
 import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
 import type * as update from '../../../../src/acp/wire/update.ts'
@@ -71,12 +72,20 @@ export type Incoming = All<
     Takes<typeof update.noticeSchema, sdk.Notice>,
     Takes<typeof update.compactionSchema, sdk.CompactionUpdate>,
     Takes<typeof update.compactionChunkSchema, sdk.CompactionSummaryChunk>,
+    Takes<typeof subagent.subagentSchema, unstable.SubagentUpdate>,
+    Takes<typeof subagent.sessionMessageSchema, unstable.SessionMessage>,
+    Takes<typeof subagent.sessionMessageChunkSchema, unstable.SessionMessageChunk>,
+    Takes<typeof state.tokensSchema, unstable.Usage>,
+    Takes<typeof state.stateSchema, unstable.StateUpdate>,
+    Takes<typeof state.backgroundSchema, unstable.BackgroundWork>,
     Takes<typeof permission.permissionSchema, sdk.RequestPermissionRequest>,
     Takes<typeof permission.commandSubjectSchema, sdk.CommandPermissionSubject>,
     Takes<typeof requests.optionSchema, sdk.PermissionOption>,
     Takes<typeof elicitation.elicitationSchema, sdk.CreateElicitationRequest>,
     Takes<typeof elicitation.formSchema, sdk.ElicitationSchema>,
     Takes<typeof elicitation.propertySchema, sdk.ElicitationPropertySchema>,
+    Takes<typeof elicitation.itemsSchema, sdk.StringMultiSelectItems>,
+    Takes<typeof elicitation.itemsSchema, sdk.TitledMultiSelectItems>,
     Takes<typeof elicitation.enumOptionSchema, sdk.EnumOption>,
     Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
     Takes<typeof answers.authStatusSchema, unstable.AuthStatusResponse>,

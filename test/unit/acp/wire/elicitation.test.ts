@@ -29,6 +29,7 @@ const FORM = {
       },
       manyTitled: { type: 'array', items: { anyOf: [{ const: 'u', title: 'You' }] } },
       newer: { type: '_colour', palette: 3 },
+      newerItems: { type: 'array', items: { type: '_colour', enum: ['red'] } },
     },
   },
 }
@@ -131,6 +132,13 @@ for (const version of [1, 2] as const) {
               required: false,
               type: 'unknown',
               raw: { type: '_colour', palette: 3 },
+            },
+            {
+              key: 'newerItems',
+              title: 'newerItems',
+              required: false,
+              type: 'unknown',
+              raw: { type: 'array', items: { type: '_colour', enum: ['red'] } },
             },
           ],
         },

@@ -39,6 +39,7 @@ describe('the initialize request', () => {
         terminal: true,
         session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
         plan: {},
+        subagents: {},
         auth: { terminal: false },
         _meta: { terminal_output: true },
       },

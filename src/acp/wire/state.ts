@@ -1,0 +1,97 @@
+import * as z from 'zod'
+import type { AgentErrorInfo, SessionUpdate, TokenCount, ToldBackground } from '../model.ts'
+import { detailOf, RpcCode } from '../rpc-error.ts'
+import { given } from './content.ts'
+import { anything, isRecord, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
+
+export const stateSchema = z.object({
+  state: z.string(),
+  stopReason: maybeText,
+  background: anything,
+  usage: anything,
+  error: anything,
+})
+export const backgroundSchema = z.object({
+  type: z.string(),
+  toolCallId: maybeText,
+  terminalId: maybeText,
+  sessionId: maybeText,
+})
+export const errorSchema = z.object({ code: maybe(z.number()), message: maybeText, data: anything })
+
+export const tokensSchema = z.object({
+  totalTokens: z.number().nonnegative(),
+  inputTokens: z.number().nonnegative(),
+  outputTokens: z.number().nonnegative(),
+  thoughtTokens: maybeNumber,
+  cachedReadTokens: maybeNumber,
+  cachedWriteTokens: maybeNumber,
+})
+
+/** `usage` of a state (v2) or of a prompt's answer (v1). */
+export function readTokens(raw: unknown, of: TokenCount['of']): TokenCount | undefined {
+  const wire = tokensSchema.safeParse(raw).data
+  if (!wire) return undefined
+  return {
+    of,
+    total: wire.totalTokens,
+    input: wire.inputTokens,
+    output: wire.outputTokens,
+    ...given('thought', wire.thoughtTokens),
+    ...given('cachedRead', wire.cachedReadTokens),
+    ...given('cachedWrite', wire.cachedWriteTokens),
+  }
+}
+
+/** A `state_update`; `undefined` when it names no state. */
+export function readState(raw: Json): SessionUpdate | undefined {
+  const wire = stateSchema.safeParse(raw).data
+  if (!wire) return undefined
+  const { state, stopReason } = wire
+  const background = readBackground(wire.background)
+  if (state !== 'idle') return { type: 'state', state, ...background }
+  return {
+    type: 'state',
+    state,
+    ...given('tokens', readTokens(wire.usage, 'turn')),
+    // An absent reason, `null` and one that is no text all say that none is told.
+    ...given('stopReason', stopReason),
+    ...given('error', readError(wire.error)),
+    ...background,
+  }
+}
+
+export function readError(raw: unknown): AgentErrorInfo | undefined {
+  if (!isRecord(raw)) return undefined
+  const { code, message, data } = errorSchema.parse(raw)
+  const detail = detailOf(data)
+  return {
+    code: code ?? RpcCode.internalError,
+    message: message?.trim() || detail || 'The agent told of no reason.',
+    ...given('detail', message?.trim() ? detail : undefined),
+  }
+}
+
+const BACKGROUND_KINDS = new Set(['tool_call', 'terminal', 'subagent'])
+
+/** A list that is malformed counts as not told; items of a kind newer than Parley are counted. */
+function readBackground(raw: unknown): ToldBackground {
+  if (!Array.isArray(raw)) return {}
+  const background: string[] = []
+  const terminals: string[] = []
+  const subagents: string[] = []
+  let others = 0
+  for (const item of raw) {
+    const work = backgroundSchema.safeParse(item).data
+    if (work?.type === 'tool_call' && work.toolCallId) background.push(work.toolCallId)
+    if (work?.type === 'terminal' && work.terminalId) terminals.push(work.terminalId)
+    if (work?.type === 'subagent' && work.sessionId) subagents.push(work.sessionId)
+    if (work && !BACKGROUND_KINDS.has(work.type)) others++
+  }
+  return {
+    background,
+    ...(terminals.length > 0 ? { backgroundTerminals: terminals } : {}),
+    ...(subagents.length > 0 ? { backgroundSubagents: subagents } : {}),
+    ...(others > 0 ? { backgroundOthers: others } : {}),
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * What stands in a composer: text, and things in it or beside it (a file, a selection, an image). A thing in the text
+ * has a mark there, over the words that stand for it; one without a mark stands beside the text.
+ */
+export interface Draft<Item extends DraftItem = DraftItem> {
+  text: string
+  /** in their order, never overlapping */
+  marks: DraftMark[]
+  items: Item[]
+}
+export interface DraftMark {
+  /** offsets in the text, in UTF-16 units; `to` is exclusive */
+  from: number
+  to: number
+  /** of the item */
+  id: string
+}
+export interface DraftItem {
+  id: string
+  label: string
+}
+
+export const EMPTY_DRAFT: Draft<never> = { text: '', marks: [], items: [] }
+
+export function isEmptyDraft({ text, items }: Draft): boolean {
+  return text.trim() === '' && items.length === 0
+}
+
+/** The items beside the text. */
+export function besideText<Item extends DraftItem>({ marks, items }: Draft<Item>): Item[] {
+  const marked = new Set(marks.map(mark => mark.id))
+  return items.filter(item => !marked.has(item.id))
+}
+
+/** The words that stand in the text for an item. */
+export function wordsFor(label: string): string {
+  return `@${label}`
+}
+
+/** A draft whose marks fit its text and its items; what does not fit is left out. */
+export function soundDraft<Item extends DraftItem>({ text, marks, items }: Draft<Item>): Draft<Item> {
+  const known = new Set(items.map(item => item.id))
+  const used = new Set<string>()
+  let end = 0
+  const sound = [...marks]
+    .sort((a, b) => a.from - b.from)
+    .filter(({ from, to, id }) => {
+      if (from < end || to <= from || to > text.length || !known.has(id) || used.has(id)) return false
+      end = to
+      used.add(id)
+      return true
+    })
+  return { text, marks: sound, items }
+}
+
+/** One draft after the other, an empty line between them. What stands in several of them under one id has another in each. */
+export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
+  const joined: Draft<Item> = { text: '', marks: [], items: [] }
+  for (const one of drafts) {
+    const draft = unlike(one, new Set(joined.items.map(item => item.id)))
+    if (draft.text.trim() !== '') {
+      if (joined.text !== '') joined.text += '\n\n'
+      const at = joined.text.length
+      joined.text += draft.text
+      for (const { from, to, id } of draft.marks) joined.marks.push({ from: from + at, to: to + at, id })
+    }
+    joined.items.push(...draft.items)
+  }
+  return joined
+}
+
+function unlike<Item extends DraftItem>(draft: Draft<Item>, taken: ReadonlySet<string>): Draft<Item> {
+  if (!draft.items.some(item => taken.has(item.id))) return draft
+  const used = new Set([...taken, ...draft.items.map(item => item.id)])
+  const fresh = (id: string): string => {
+    let another = id
+    for (let n = 2; used.has(another); n++) another = `${id} ${n}`
+    return another
+  }
+  const names = new Map(draft.items.map(({ id }) => [id, taken.has(id) ? fresh(id) : id]))
+  return {
+    text: draft.text,
+    marks: draft.marks.map(mark => ({ ...mark, id: names.get(mark.id) ?? mark.id })),
+    items: draft.items.map(item => ({ ...item, id: names.get(item.id)! })),
+  }
+}
+
+/** A part of a prompt: text, or one of the items. */
+export type DraftPart<Item> = { text: string } | { item: Item }
+
+/** The draft as it is sent: text and marked items in their order, then what stands beside. No part is empty text. */
+export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
+  const { text, marks, items } = soundDraft(draft)
+  const byId = new Map(items.map(item => [item.id, item]))
+  const start = text.length - text.trimStart().length
+  const end = Math.max(start, text.trimEnd().length)
+  const parts: Array<DraftPart<Item>> = []
+  let at = start
+  const write = (to: number) => {
+    if (to > at) parts.push({ text: text.slice(at, to) })
+  }
+  for (const { from, to, id } of marks) {
+    write(from)
+    parts.push({ item: byId.get(id)! })
+    at = Math.max(at, to)
+  }
+  write(end)
+  for (const item of besideText({ text, marks, items })) parts.push({ item })
+  return parts
+}
+
+/** What a block of a prompt must have to be told apart. */
+interface Block {
+  type: string
+  /** it is for the model alone: nobody wrote it into the text */
+  agentOnly?: true
+  text?: string
+}
+
+/**
+ * Whether each block of a prompt stands in its text: text and, beside it, what a line of text leads up to or goes on
+ * after. What was sent beside the text comes after its last letter.
+ */
+export function inText(blocks: readonly Block[]): boolean[] {
+  const last = blocks.findLastIndex(isText)
+  let leads = false
+  return blocks.map((block, i) => {
+    if (isText(block)) {
+      leads = /\s$/.test(block.text)
+      return true
+    }
+    const within = canStandInText(block) && (i < last || leads)
+    leads = false
+    return within
+  })
+}
+
+function isText<B extends Block>(block: B): block is B & { text: string } {
+  return block.type === 'text' && block.text !== undefined
+}
+
+function canStandInText(block: Block): boolean {
+  return (block.type === 'resource' || block.type === 'resource_link') && !block.agentOnly
+}
+
+/** A prompt that was sent or waits, as a draft to write on. */
+export function draftOf<B extends Block, Item extends DraftItem>(
+  blocks: readonly B[],
+  itemOf: (block: B) => Item,
+): Draft<Item> {
+  const draft: Draft<Item> = { text: '', marks: [], items: [] }
+  const within = inText(blocks)
+  let afterText = false
+  for (const [i, block] of blocks.entries()) {
+    if (isText(block)) {
+      // two texts in a row are two paragraphs: nothing else parts them
+      if (afterText && !draft.text.endsWith('\n')) draft.text += '\n'
+      draft.text += block.text
+      afterText = true
+      continue
+    }
+    const item = itemOf(block)
+    draft.items.push(item)
+    if (!within[i]) continue
+    const from = draft.text.length
+    draft.text += wordsFor(item.label)
+    draft.marks.push({ from, to: draft.text.length, id: item.id })
+    afterText = false
+  }
+  return draft
+}

@@ -1,0 +1,53 @@
+interface Choice {
+  value: string
+  group?: string
+}
+
+/** What a person marked and used of an option's values. */
+export interface Remembered {
+  favourites: readonly string[]
+  /** the last one first */
+  recent: readonly string[]
+}
+
+export interface OptionSection<T extends Choice> {
+  /** what stands above it: one of ours, or a group of the agent's; nothing when all is one list */
+  section?: 'favourites' | 'recent' | 'all' | { group: string }
+  choices: T[]
+}
+
+/** So few choices are seen at a glance: nothing is put before them. */
+const FEW = 8
+
+/** The choices as they are listed: favourites, what was used lately, then all of them, in the agent's order and groups. */
+export function sectionsOf<T extends Choice>(
+  choices: readonly T[],
+  remembered: Remembered | undefined,
+): Array<OptionSection<T>> {
+  const sections: Array<OptionSection<T>> = []
+  const marked = new Set(remembered?.favourites)
+  if (choices.length > FEW) {
+    const byValue = new Map(choices.map(choice => [choice.value, choice]))
+    const favourites = choices.filter(choice => marked.has(choice.value))
+    const recent = (remembered?.recent ?? []).flatMap(value =>
+      marked.has(value) ? [] : (byValue.get(value) ?? []),
+    )
+    if (favourites.length > 0) sections.push({ section: 'favourites', choices: favourites })
+    if (recent.length > 0) sections.push({ section: 'recent', choices: recent })
+  }
+  const pinned = sections.length > 0
+  for (const choice of choices) {
+    const last = sections.at(-1)
+    const open = typeof last?.section === 'object' ? last.section.group : undefined
+    const fits = last !== undefined && !isOurs(last) && open === choice.group
+    if (fits) last.choices.push(choice)
+    else if (choice.group !== undefined)
+      sections.push({ section: { group: choice.group }, choices: [choice] })
+    else sections.push(pinned ? { section: 'all', choices: [choice] } : { choices: [choice] })
+  }
+  return sections
+}
+
+function isOurs({ section }: OptionSection<Choice>): boolean {
+  return section === 'favourites' || section === 'recent'
+}

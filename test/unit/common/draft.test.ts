@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import {
+  besideText,
+  type Draft,
+  draftOf,
+  inText,
+  isEmptyDraft,
+  joinDrafts,
+  partsOf,
+  soundDraft,
+  wordsFor,
+} from '../../../src/common/draft.ts'
+
+interface Item {
+  id: string
+  label: string
+  type: string
+  name: string
+}
+interface Block {
+  type: string
+  text?: string
+  name?: string
+}
+
+let last = 0
+const link = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'resource_link', name })
+const image = (name: string): Item => ({ id: `i${++last}`, label: name, type: 'image', name })
+
+/** A draft of texts, and items with their words between them. */
+function written(...parts: Array<string | Item>): Draft<Item> {
+  const draft: Draft<Item> = { text: '', marks: [], items: [] }
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      draft.text += part
+      continue
+    }
+    const from = draft.text.length
+    draft.text += wordsFor(part.label)
+    draft.marks.push({ from, to: draft.text.length, id: part.id })
+    draft.items.push(part)
+  }
+  return draft
+}
+const blocksOf = (draft: Draft<Item>): Block[] =>
+  partsOf(draft).map(part => ('text' in part ? { type: 'text', text: part.text } : part.item))
+const itemOf = (block: Block): Item => ({
+  id: `n${++last}`,
+  label: block.name ?? '',
+  type: block.type,
+  name: block.name ?? '',
+})
+/** Without ids, which are new every time. */
+const bare = (draft: Draft<Item>) => ({
+  text: draft.text,
+  marks: draft.marks.map(({ from, to }) => [from, to]),
+  items: draft.items.map(({ type, name }) => [type, name]),
+  beside: besideText(draft).map(({ name }) => name),
+})
+
+describe('a draft', () => {
+  it('is sent in the order it was written, what stands beside the text at the end', () => {
+    const draft = written('  Look at ', link('a.ts'), ' and ', link('b.ts'), '.\n')
+    draft.items.unshift(image('shot'))
+    assert.deepEqual(
+      blocksOf(draft).map(block => block.text ?? block.name),
+      ['Look at ', 'a.ts', ' and ', 'b.ts', '.', 'shot'],
+    )
+  })
+
+  it('leaves out marks that do not fit: of nothing, beyond the text, twice, one over another', () => {
+    const a = link('a')
+    const marks = [
+      { from: 0, to: 2, id: a.id },
+      { from: 1, to: 3, id: a.id },
+      { from: 2, to: 9, id: a.id },
+      { from: 3, to: 3, id: a.id },
+      { from: 2, to: 3, id: 'who' },
+    ]
+    const { marks: sound } = soundDraft({ text: '@a b', marks, items: [a] })
+    assert.deepEqual(sound, [{ from: 0, to: 2, id: a.id }])
+  })
+
+  it('is empty without letters and items', () => {
+    assert.equal(isEmptyDraft({ text: ' \n', marks: [], items: [] }), true)
+    assert.equal(isEmptyDraft({ text: '', marks: [], items: [link('a')] }), false)
+  })
+
+  it('goes behind another one with its chips', () => {
+    const joined = joinDrafts(written('one ', link('a')), written(' '), written(link('b'), ' two'))
+    assert.equal(joined.text, 'one @a\n\n@b two')
+    assert.deepEqual(
+      joined.marks.map(({ from, to }) => joined.text.slice(from, to)),
+      ['@a', '@b'],
+    )
+  })
+
+  const text = fc.stringMatching(/^[a-z\n]{0,6} $/)
+  const name = fc.stringMatching(/^[a-z]{1,5}\.ts$/)
+  it('comes back from the prompt that was made of it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(text, name), { maxLength: 5 }),
+        fc.stringMatching(/^ [a-z]{1,6}$/),
+        fc.array(name, { maxLength: 3 }),
+        (pairs, end, pictures) => {
+          const draft = written('x ', ...pairs.flatMap(([words, file]) => [words, link(file)]), end)
+          draft.items.push(...pictures.map(image))
+          const again = draftOf(blocksOf(draft), itemOf)
+          assert.deepEqual(bare(again), bare(draft))
+          assert.deepEqual(bare(draftOf(blocksOf(again), itemOf)), bare(again))
+        },
+      ),
+    )
+  })
+
+  it('has beside its text what came with a prompt for the model alone', () => {
+    const blocks = [
+      { type: 'resource', uri: 'context', agentOnly: true as const },
+      { type: 'resource', uri: 'file' },
+      { type: 'text', text: ' is what I mean' },
+    ]
+    assert.deepEqual(inText(blocks), [false, true, true])
+  })
+
+  it('never throws nor loses an item, whatever its marks', () => {
+    const mark = fc.record({ from: fc.integer(), to: fc.integer(), id: fc.constantFrom('a', 'b', 'c') })
+    fc.assert(
+      fc.property(fc.string(), fc.array(mark), (words, marks) => {
+        const items = ['a', 'b'].map(id => ({ ...link(id), id }))
+        const parts = partsOf({ text: words, marks, items })
+        assert.equal(parts.filter(part => 'item' in part).length, 2)
+        assert.ok(parts.every(part => !('text' in part) || part.text !== ''))
+      }),
+    )
+  })
+})

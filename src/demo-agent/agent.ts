@@ -15,7 +15,6 @@ import { Sessions } from './sessions.ts'
 import { configOptions, modeState, withOption } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
-import { interruptions } from './transcript.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore
@@ -58,10 +57,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
     .onRequest('session/load', async ({ params, client }) => {
       checkPlace(params)
       const session = await sessions.reopen(params.sessionId, params)
-      const updates = store.transcript(session.id)
-      const ends = interruptions(updates)
-      for (const update of ends) session.record(update)
-      for (const update of [...updates, ...ends]) {
+      for (const update of sessions.replay(session)) {
         await client.notify('session/update', { sessionId: session.id, update })
       }
       return start(session, client)
@@ -70,19 +66,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
       checkPlace(params)
       return start(await sessions.reopen(params.sessionId, params), client)
     })
-    .onRequest('session/list', ({ params }) => {
-      const { sessions: page, nextCursor } = sessions.list(params)
-      return {
-        sessions: page.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => ({
-          sessionId,
-          cwd,
-          additionalDirectories,
-          ...(title === undefined ? {} : { title }),
-          updatedAt,
-        })),
-        ...(nextCursor === undefined ? {} : { nextCursor }),
-      }
-    })
+    .onRequest('session/list', ({ params }) => sessions.list(params))
     .onRequest('session/close', async ({ params }) => {
       await sessions.close(params.sessionId)
       return {}
@@ -161,7 +145,8 @@ function afterResponse(work: () => Promise<void>, log: (message: string) => void
   setImmediate(() => work().catch(error => log(`Not sent: ${String(error)}`)))
 }
 
-function checkPlace(place: { cwd: string; additionalDirectories?: string[] }): void {
+/** Throws the protocol's error for a folder that no session can work in. */
+export function checkPlace(place: { cwd: string; additionalDirectories?: string[] }): void {
   for (const directory of [place.cwd, ...(place.additionalDirectories ?? [])]) {
     if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')
   }

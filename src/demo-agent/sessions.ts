@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type McpServer, RequestError } from '@agentclientprotocol/sdk'
+import { type McpServer, RequestError, type SessionInfo, type SessionUpdate } from '@agentclientprotocol/sdk'
 import { DemoSession } from './session.ts'
 import { DEFAULT_SETTINGS } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
+import { interruptions } from './transcript.ts'
 
 /** Sessions on one page of a list. */
 const PAGE = 20
@@ -66,7 +67,7 @@ export class Sessions {
 
   /** One page of the sessions that were ever prompted, the newest first. */
   list(query: { cwd?: string | null; cursor?: string | null }): {
-    sessions: SessionMeta[]
+    sessions: SessionInfo[]
     nextCursor?: string
   } {
     const sessions = this.#store
@@ -76,7 +77,15 @@ export class Sessions {
     const page = start < 0 ? [] : sessions.slice(start, start + PAGE)
     const last = page.at(-1)
     const more = start >= 0 && start + PAGE < sessions.length
-    return { sessions: page, ...(more && last ? { nextCursor: cursorOf(last) } : {}) }
+    return { sessions: page.map(infoOf), ...(more && last ? { nextCursor: cursorOf(last) } : {}) }
+  }
+
+  /** All that a session told, for a client that loads it; what was cut short when it last ended is over now. */
+  replay(session: DemoSession): SessionUpdate[] {
+    const updates = this.#store.transcript(session.id)
+    const ends = interruptions(updates)
+    for (const update of ends) session.record(update)
+    return [...updates, ...ends]
   }
 
   /** Frees the session. One that was never prompted leaves nothing behind. */
@@ -116,4 +125,8 @@ function isAfter(meta: SessionMeta, cursor: string): boolean {
   if (Number.isNaN(Date.parse(updatedAt)))
     throw RequestError.invalidParams({ cursor }, 'not a cursor of ours')
   return meta.updatedAt < updatedAt || (meta.updatedAt === updatedAt && meta.sessionId > sessionId)
+}
+
+function infoOf({ sessionId, cwd, additionalDirectories, title, updatedAt }: SessionMeta): SessionInfo {
+  return { sessionId, cwd, additionalDirectories, ...(title === undefined ? {} : { title }), updatedAt }
 }

@@ -1,7 +1,7 @@
 import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
-import { z } from 'zod'
+import * as z from 'zod'
 
-export const MODES = [
+const MODES = [
   { id: 'ask', name: 'Ask', description: 'Asks before every edit and every command' },
   { id: 'edit', name: 'Edit freely', description: 'Edits without asking, asks before commands' },
   { id: 'plan', name: 'Plan', description: 'Only reads and plans' },
@@ -9,7 +9,7 @@ export const MODES = [
 export type ModeId = (typeof MODES)[number]['id']
 
 /** The models differ in how fast they stream and in how large they say their context is. */
-export const MODELS = [
+const MODELS = [
   {
     id: 'demo-steady',
     name: 'Demo Steady',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
-import { z } from 'zod'
+import * as z from 'zod'
 import { DEFAULT_SETTINGS, settingsSchema } from './settings.ts'
 
 const metaSchema = z.object({

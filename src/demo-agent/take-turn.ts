@@ -1,22 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import type { AgentContext, ContentBlock, PromptResponse } from '@agentclientprotocol/sdk'
+import type { ContentBlock, PromptResponse } from '@agentclientprotocol/sdk'
 import type { ClientFeatures } from './client-features.ts'
+import type { DemoClient } from './demo-client.ts'
 import { TurnCancelled } from './pace.ts'
 import { attachments } from './scenes/attachments.ts'
 import { sceneFor } from './scenes/index.ts'
 import { tour } from './scenes/tour.ts'
 import type { DemoSession } from './session.ts'
 import { Turn } from './turn.ts'
+import { nameIn } from './workspace.ts'
 
 const TITLE_LENGTH = 60
 
 /** Answers one prompt: records it, plays its scene, and ends with the usage and the stop reason. */
 export async function takeTurn(options: {
   session: DemoSession
-  client: AgentContext
+  client: DemoClient
   features: ClientFeatures
   signal: AbortSignal
   prompt: readonly ContentBlock[]
+  /** of the prompt, where the client knows one (v2) */
+  messageId?: string
   pace: number
 }): Promise<PromptResponse> {
   const { session, client, prompt } = options
@@ -24,8 +28,8 @@ export async function takeTurn(options: {
     const turn = new Turn({ ...options, signal })
     const words = prompt.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
     try {
-      recordPrompt(session, prompt)
-      await nameSession(session, client, words)
+      recordPrompt(session, prompt, options.messageId)
+      await nameSession(session, client, titleOf(prompt))
       const { scene, input } = sceneFor(words)
       const sent = scene === tour ? undefined : attachments(prompt)
       if (sent) await turn.say(sent)
@@ -40,8 +44,11 @@ export async function takeTurn(options: {
   })
 }
 
-function recordPrompt(session: DemoSession, prompt: readonly ContentBlock[]): void {
-  const messageId = randomUUID()
+function recordPrompt(
+  session: DemoSession,
+  prompt: readonly ContentBlock[],
+  messageId: string = randomUUID(),
+): void {
   for (const content of prompt) {
     session.record({ sessionUpdate: 'user_message_chunk', messageId, content })
   }
@@ -49,15 +56,23 @@ function recordPrompt(session: DemoSession, prompt: readonly ContentBlock[]): vo
   session.change({ prompts: session.meta.prompts + 1, updatedAt: new Date().toISOString() })
 }
 
-/** The first prompt's first line becomes the title. */
-async function nameSession(session: DemoSession, client: AgentContext, words: string): Promise<void> {
-  if (session.meta.title === undefined) {
-    const line = words.trim().split(/\r?\n/, 1)[0] || 'Untitled'
-    const characters = [...line]
-    const title =
-      characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : line
-    session.change({ title })
-  }
+/** The first line of a prompt, with the names of what it speaks of where they stood. */
+export function titleOf(prompt: readonly ContentBlock[]): string {
+  const lastText = prompt.findLastIndex(block => block.type === 'text')
+  const words = prompt.map((block, index) => {
+    if (block.type === 'text') return prompt[index - 1]?.type === 'text' ? `\n${block.text}` : block.text
+    if (index > lastText) return ''
+    if (block.type === 'resource_link') return block.name
+    return block.type === 'resource' ? nameIn(block.resource.uri) : ''
+  })
+  const line = words.join('').trim().split(/\r?\n/, 1)[0] || 'Untitled'
+  const characters = [...line]
+  return characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : line
+}
+
+/** The first prompt gives the title. */
+async function nameSession(session: DemoSession, client: DemoClient, wanted: string): Promise<void> {
+  if (session.meta.title === undefined) session.change({ title: wanted })
   const { title, updatedAt } = session.meta
   await client.notify('session/update', {
     sessionId: session.id,

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { StringDecoder } from 'node:string_decoder'
 import { TurnCancelled } from './pace.ts'
 import { fenced, type ToolCall } from './tool-call.ts'
 import type { Turn } from './turn.ts'
@@ -29,7 +30,30 @@ export function shellLine(line: string, platform: NodeJS.Platform = process.plat
  */
 export async function runCommand(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
   turn.check()
-  return turn.features.terminal ? runInClient(turn, call, line) : runHere(turn, line)
+  if (turn.features.terminal) return runInClient(turn, call, line)
+  return turn.client.showTerminal ? runShown(turn, call, line) : runHere(turn, line)
+}
+
+/** Runs it here, in a terminal of our own that the client shows as it goes. */
+async function runShown(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
+  const terminalId = `terminal ${call.id}`
+  const command = [line.command, ...line.args].join(' ')
+  const terminal = turn.client.showTerminal?.(turn.session.id, {
+    id: terminalId,
+    command,
+    cwd: turn.session.cwd,
+  })
+  // A replay cannot show the terminal: the record gets its output at the end instead.
+  const status = 'in_progress'
+  await call.update({ status, content: [{ type: 'terminal', terminalId }] }, { status })
+  try {
+    const result = await runHere(turn, line, data => terminal?.output(data))
+    terminal?.end({ exitCode: result.exitCode, signal: result.signal })
+    return result
+  } catch (error) {
+    terminal?.end({ exitCode: null, signal: turn.signal.aborted ? 'SIGKILL' : null })
+    throw error
+  }
 }
 
 async function runInClient(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
@@ -62,7 +86,7 @@ async function runInClient(turn: Turn, call: ToolCall, line: CommandLine): Promi
   }
 }
 
-function runHere(turn: Turn, line: CommandLine): Promise<CommandResult> {
+function runHere(turn: Turn, line: CommandLine, hear?: (data: Uint8Array) => void): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(line.command, line.args, {
       cwd: turn.session.cwd,
@@ -74,8 +98,10 @@ function runHere(turn: Turn, line: CommandLine): Promise<CommandResult> {
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (data: string) => {
-        output = (output + data).slice(-KEEP)
+      const decoder = new StringDecoder('utf8')
+      stream.on('data', (data: Buffer) => {
+        hear?.(data)
+        output = (output + decoder.write(data)).slice(-KEEP)
       })
     }
     const kill = () => {
@@ -115,8 +141,9 @@ export async function completeCommand(turn: Turn, call: ToolCall, result: Comman
   const shown = result.output ? [fenced(result.output, 'console')] : []
   const rawOutput = { exitCode: result.exitCode, signal: result.signal, output: result.output }
   const done = result.exitCode === 0
-  if (done && turn.features.terminal) await call.complete({ rawOutput }, { rawOutput, content: shown })
+  const seen = turn.features.terminal || turn.client.showTerminal !== undefined
+  if (done && seen) await call.complete({ rawOutput }, { rawOutput, content: shown })
   else if (done) await call.complete({ rawOutput, content: shown })
-  else if (turn.features.terminal) await call.endFailed({ rawOutput }, { rawOutput, content: shown })
+  else if (seen) await call.endFailed({ rawOutput }, { rawOutput, content: shown })
   else await call.fail(ended, shown)
 }

@@ -41,27 +41,35 @@ export class ToolCall {
   }
 
   complete(change: ToolCallChange = {}, recordAs?: ToolCallChange): Promise<void> {
-    this.#open = false
-    const status = 'completed'
-    return this.update({ ...change, status }, recordAs && { ...recordAs, status })
+    return this.#end('completed', change, recordAs)
   }
 
   /** Like {@link complete}, for work that ended badly and whose content already shows how. */
   endFailed(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
-    this.#open = false
-    const status = 'failed'
-    return this.update({ ...change, status }, recordAs && { ...recordAs, status })
+    return this.#end('failed', change, recordAs)
   }
 
   fail(message: string, content: ToolCallContent[] = []): Promise<void> {
+    return this.#end('failed', { content: [...content, text(message)] })
+  }
+
+  /** Stays open when the end could not be told, as in a turn that was cancelled just now. */
+  async #end(
+    status: 'completed' | 'failed',
+    change: ToolCallChange,
+    recordAs?: ToolCallChange,
+  ): Promise<void> {
+    await this.update({ ...change, status }, recordAs && { ...recordAs, status })
     this.#open = false
-    return this.update({ status: 'failed', content: [...content, text(message)] })
   }
 
   #patch(change: ToolCallChange): SessionUpdate {
     return { sessionUpdate: 'tool_call_update', toolCallId: this.id, ...change }
   }
 }
+
+/** Marks what the person stopped: v1 has no status for it. */
+export const STOPPED = 'parley.demo/stopped'
 
 /** Text as the content of a tool call. */
 export function text(value: string): ToolCallContent {

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  AgentContext,
-  ContentBlock,
-  PlanEntry,
-  SessionUpdate,
-  StopReason,
-} from '@agentclientprotocol/sdk'
+import type { ContentBlock, PlanEntry, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import type { ClientFeatures } from './client-features.ts'
+import type { DemoClient } from './demo-client.ts'
 import { pause, pieces, TurnCancelled } from './pace.ts'
 import type { DemoSession } from './session.ts'
 import { configOptions, type ModeId, modelOf } from './settings.ts'
-import { ToolCall, type ToolCallStart } from './tool-call.ts'
+import { STOPPED, ToolCall, type ToolCallStart } from './tool-call.ts'
 
 /** Milliseconds between two pieces of text at the pace of a usual model. */
 const BETWEEN_PIECES = 28
@@ -21,7 +16,7 @@ const BETWEEN_PIECES = 28
  */
 export class Turn {
   readonly session: DemoSession
-  readonly client: AgentContext
+  readonly client: DemoClient
   readonly features: ClientFeatures
   readonly signal: AbortSignal
   readonly prompt: readonly ContentBlock[]
@@ -33,7 +28,7 @@ export class Turn {
 
   constructor(options: {
     session: DemoSession
-    client: AgentContext
+    client: DemoClient
     features: ClientFeatures
     signal: AbortSignal
     prompt: readonly ContentBlock[]
@@ -154,6 +149,7 @@ export class Turn {
         toolCallId: call.id,
         status: 'failed',
         content: [{ type: 'content', content: { type: 'text', text: 'Cancelled.' } }],
+        _meta: { [STOPPED]: true },
       }
       this.session.record(update)
       await this.client.notify('session/update', { sessionId: this.session.id, update })

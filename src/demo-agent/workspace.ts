@@ -78,6 +78,11 @@ export async function subjectFile(turn: Turn, words: string): Promise<string | u
   return findShowable(turn.session.roots)
 }
 
+/** The name of the file, or of what else stands at an address. */
+export function nameIn(uri: string): string {
+  return path.basename(fromUri(uri) ?? uri)
+}
+
 function fromUri(uri: string): string | undefined {
   try {
     const url = new URL(uri)

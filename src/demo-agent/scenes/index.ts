@@ -22,7 +22,7 @@ interface SceneCommand {
   scene: Scene
 }
 
-export const SCENES: readonly SceneCommand[] = [
+const SCENES: readonly SceneCommand[] = [
   { name: 'help', description: 'What the demo agent can show', scene: help },
   { name: 'tour', description: 'A whole turn: read, plan, edit, run', scene: tour },
   { name: 'plan', description: 'A plan that makes progress', hint: 'what to plan', scene: plan },

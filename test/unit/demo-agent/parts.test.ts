@@ -3,12 +3,13 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import zlib from 'node:zlib'
 import fc from 'fast-check'
-import { pieces } from '../../../src/demo-agent/pace.ts'
+import { pieces, TurnCancelled } from '../../../src/demo-agent/pace.ts'
 import { proposeEdit } from '../../../src/demo-agent/propose-edit.ts'
 import { gradientPng, toneWav } from '../../../src/demo-agent/scenes/media.ts'
 import { stateDirectory } from '../../../src/demo-agent/state-directory.ts'
 import { type SessionMeta, SessionStore } from '../../../src/demo-agent/store.ts'
-import { fenced } from '../../../src/demo-agent/tool-call.ts'
+import { titleOf } from '../../../src/demo-agent/take-turn.ts'
+import { fenced, ToolCall } from '../../../src/demo-agent/tool-call.ts'
 import { interruptions, Transcript } from '../../../src/demo-agent/transcript.ts'
 import { temporary } from './support.ts'
 
@@ -41,6 +42,23 @@ describe('demo agent: parts', () => {
     assert.equal(proposed('a.py', 'x = 1\r\n'), 'x = 1\r\n\r\n# The demo agent was here: 1 visit\r\n')
     assert.equal(proposed('a.css', ''), '/* The demo agent was here: 1 visit */\n')
     assert.equal(proposeEdit('package.json', '{}'), undefined)
+  })
+
+  it('names a session after its first line, with what it speaks of', () => {
+    const resource = { uri: 'file:///p/my%20planets.js', text: '' }
+    assert.equal(
+      titleOf([
+        { type: 'text', text: 'Look at ' },
+        { type: 'resource', resource },
+        { type: 'text', text: ' and ' },
+        { type: 'resource_link', name: 'sun.js', uri: 'file:///p/sun.js' },
+        { type: 'text', text: ', please\nNow' },
+        { type: 'image', data: '', mimeType: 'image/png' },
+      ]),
+      'Look at my planets.js and sun.js, please',
+    )
+    assert.equal(titleOf([{ type: 'resource', resource }]), 'Untitled')
+    assert.equal([...titleOf([{ type: 'text', text: '🪐'.repeat(100) }])].length, 60)
   })
 
   it('fences text that holds fences', () => {
@@ -157,5 +175,19 @@ describe('demo agent: store', () => {
     transcript.add({ sessionUpdate: 'plan', entries: [] })
     assert.equal(errors.length, 1)
     assert.deepEqual(store.list(), [])
+  })
+})
+
+describe('demo agent: tool calls', () => {
+  it('stay open when their end could not be told', async () => {
+    let cancelled = true
+    const call = new ToolCall('one', { title: 'Run', kind: 'execute' }, async () => {
+      if (cancelled) throw new TurnCancelled()
+    })
+    await assert.rejects(call.endFailed({}), TurnCancelled)
+    assert.equal(call.isOpen, true)
+    cancelled = false
+    await call.complete()
+    assert.equal(call.isOpen, false)
   })
 })

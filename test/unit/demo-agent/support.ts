@@ -18,7 +18,7 @@ import {
 import { createDemoAgent } from '../../../src/demo-agent/agent.ts'
 import { SessionStore } from '../../../src/demo-agent/store.ts'
 
-export const ALL_CAPABILITIES: ClientCapabilities = {
+const ALL_CAPABILITIES: ClientCapabilities = {
   fs: { readTextFile: true, writeTextFile: true },
   terminal: true,
   session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },

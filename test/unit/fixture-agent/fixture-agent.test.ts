@@ -207,6 +207,21 @@ describe('fixture agent', () => {
     assert.deepEqual(client.frames.find(frame => frame.method === 'later')?.params, { of: sessionId })
   })
 
+  it('waits at a gate until it is opened, once for each opening, or until it is cancelled', async () => {
+    const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-'))
+    const file = path.join(directory, 'log.ndjson')
+    start(undefined, { FIXTURE_LOG: file })
+    const sessionId = await client.open()
+    fs.writeFileSync(`${file}.gate`, '')
+    await client.prompt(sessionId, '[[gate]] [[say one]]')
+    assert.equal(client.said, 'one')
+    const second = client.prompt(sessionId, '[[say two]] [[gate]] [[say three]]')
+    await client.when(() => client.said === 'onetwo')
+    client.send({ method: 'session/cancel', params: { sessionId } })
+    assert.equal((await second).result?.stopReason, 'cancelled')
+    fs.rmSync(directory, { recursive: true })
+  })
+
   it('writes down what it got and did', async () => {
     const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'fixture-log-')), 'log.ndjson')
     start(undefined, { FIXTURE_LOG: file })

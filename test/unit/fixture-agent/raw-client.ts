@@ -11,7 +11,7 @@ export interface Frame {
   error?: { code: number; message: string; data?: unknown }
 }
 
-export const FIXTURE = path.resolve(import.meta.dirname, '../../fixtures/agent/main.mjs')
+const FIXTURE = path.resolve(import.meta.dirname, '../../fixtures/agent/main.mjs')
 
 /** The barest client there can be: what the fixture writes is kept byte for byte, and nothing is interpreted. */
 export class RawClient {

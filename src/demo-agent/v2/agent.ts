@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import type * as v1 from '@agentclientprotocol/sdk'
+import * as v2 from '@agentclientprotocol/sdk/experimental/v2'
+import { checkPlace, type DemoAgentOptions } from '../agent.ts'
+import { type ClientFeatures, NO_FEATURES } from '../client-features.ts'
+import { COMMANDS } from '../scenes/index.ts'
+import type { DemoSession } from '../session.ts'
+import { Sessions } from '../sessions.ts'
+import { configOptions, withOption } from '../settings.ts'
+import { takeTurn } from '../take-turn.ts'
+import { clientOfV2 } from './client.ts'
+import { commandToV2, endToV2, IDLE, optionToV2, promptToV1, serverToV1, updateToV2 } from './to-v2.ts'
+
+/** The same agent for a client that speaks v2: the turn is told by states, and its commands are its own. */
+export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp; stop(): Promise<void> } {
+  const { store, pace, log } = options
+  const sessions = new Sessions(store, error => log(`The session could not be written: ${String(error)}`))
+  /** by session id: resolves when all of a turn was told */
+  const turns = new Map<string, Promise<void>>()
+  let features: ClientFeatures = NO_FEATURES
+
+  const startOf = (session: DemoSession) => ({
+    configOptions: configOptions(session.settings, true).map(optionToV2),
+    availableCommands: COMMANDS.map(commandToV2),
+  })
+  const say = (client: v2.AgentContext, session: DemoSession, update: v2.SessionUpdate) =>
+    client.notify('session/update', { sessionId: session.id, update })
+
+  /** Plays a prompt that was taken. */
+  const play = async (
+    session: DemoSession,
+    client: v2.AgentContext,
+    prompt: v1.ContentBlock[],
+    messageId: string,
+  ) => {
+    await say(client, session, { sessionUpdate: 'user_message', messageId, content: prompt })
+    await say(client, session, { sessionUpdate: 'state_update', state: 'running' })
+    try {
+      const { stopReason } = await takeTurn({
+        session,
+        client: clientOfV2(client),
+        features,
+        signal: new AbortController().signal,
+        prompt,
+        messageId,
+        pace,
+      })
+      await say(client, session, endToV2(stopReason))
+    } catch (error) {
+      const { code = -32603, message = String(error) } = error as { code?: number; message?: string }
+      await say(client, session, {
+        ...IDLE,
+        stopReason: 'error',
+        error: { code, message },
+      })
+    }
+  }
+
+  const app = v2
+    .agent({ name: 'parley-demo-agent' })
+    .onRequest('initialize', ({ params }) => {
+      const { elicitation } = params.capabilities ?? {}
+      features = {
+        ...NO_FEATURES,
+        ...{ booleans: true, notices: true, compaction: true },
+        forms: Boolean(elicitation?.form),
+        visits: Boolean(elicitation?.url),
+      }
+      return {
+        protocolVersion: v2.PROTOCOL_VERSION,
+        info: { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' },
+        capabilities: {
+          session: {
+            prompt: { image: {}, audio: {}, embeddedContext: {} },
+            mcp: { stdio: {}, http: {} },
+            delete: {},
+            additionalDirectories: {},
+          },
+        },
+      }
+    })
+    .onRequest('session/new', ({ params }) => {
+      checkPlace(params)
+      const session = sessions.create({
+        ...params,
+        mcpServers: (params.mcpServers ?? []).flatMap(serverToV1),
+      })
+      return { sessionId: session.id, ...startOf(session) }
+    })
+    .onRequest('session/resume', async ({ params, client }) => {
+      checkPlace(params)
+      const { sessionId, replayFrom } = params
+      if (replayFrom && replayFrom.type !== 'start') {
+        throw v2.RequestError.invalidParams({ replayFrom }, 'replays begin at the start')
+      }
+      const place = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
+      const session = await sessions.reopen(sessionId, place)
+      if (replayFrom) {
+        for (const update of sessions.replay(session)) {
+          const told = updateToV2(update)
+          if (told) await say(client, session, told)
+        }
+      }
+      await say(client, session, IDLE)
+      return startOf(session)
+    })
+    .onRequest('session/list', ({ params }) => sessions.list(params))
+    .onRequest('session/close', async ({ params }) => {
+      await sessions.close(params.sessionId)
+      await turns.get(params.sessionId)
+    })
+    .onRequest('session/delete', async ({ params }) => {
+      await sessions.delete(params.sessionId)
+    })
+    .onRequest('session/set_config_option', ({ params }) => {
+      const session = sessions.get(params.sessionId)
+      const { configId, value } = params
+      const settings = withOption(session.settings, configId, value)
+      if (!settings) throw v2.RequestError.invalidParams({ configId }, 'no such option, or not a value of it')
+      session.change({ settings })
+      return { configOptions: startOf(session).configOptions }
+    })
+    .onRequest('session/prompt', ({ params, client }) => {
+      const session = sessions.get(params.sessionId)
+      if (session.isRunning) {
+        throw v2.RequestError.invalidRequest({ sessionId: session.id }, 'a turn is already running')
+      }
+      const prompt = promptToV1(params.prompt)
+      if (!prompt)
+        throw v2.RequestError.invalidParams({}, 'the prompt has a part of a kind that is not known')
+      if (prompt.length === 0) throw v2.RequestError.invalidParams({}, 'the prompt is empty')
+      const messageId = randomUUID()
+      const turn = play(session, client, prompt, messageId)
+        .catch(error => log(`Not told: ${String(error)}`))
+        .finally(() => turns.delete(session.id))
+      turns.set(session.id, turn)
+      return { messageId }
+    })
+    .onNotification('session/cancel', ({ params }) => {
+      // A session that was closed meanwhile has nothing left to cancel.
+      void sessions.find(params.sessionId)?.cancel()
+    })
+
+  return { app, stop: () => sessions.stop() }
+}

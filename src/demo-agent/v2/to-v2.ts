@@ -1,0 +1,145 @@
+/** How what the demo says in v1 is said in v2. */
+import type * as v1 from '@agentclientprotocol/sdk'
+import type * as v2 from '@agentclientprotocol/sdk/experimental/v2'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { STOPPED } from '../tool-call.ts'
+
+/** v1 has one plan a session, v2 has as many as have an id. */
+const PLAN_ID = 'plan'
+
+/** `undefined` for what v2 has no word for. */
+export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate | undefined {
+  switch (update.sessionUpdate) {
+    case 'user_message_chunk':
+      return { ...chunkToV2(update), sessionUpdate: 'user_message_chunk' }
+    case 'agent_message_chunk':
+      return { ...chunkToV2(update), sessionUpdate: 'agent_message_chunk' }
+    case 'agent_thought_chunk':
+      return { ...chunkToV2(update), sessionUpdate: 'agent_thought_chunk' }
+    case 'tool_call':
+    case 'tool_call_update':
+      return { sessionUpdate: 'tool_call_update', ...toolCallToV2(update) }
+    case 'plan':
+      return {
+        sessionUpdate: 'plan_update',
+        plan: { type: 'items', planId: PLAN_ID, entries: update.entries },
+      }
+    case 'available_commands_update':
+      return {
+        sessionUpdate: 'available_commands_update',
+        availableCommands: update.availableCommands.map(commandToV2),
+      }
+    case 'config_option_update':
+      return {
+        sessionUpdate: 'config_option_update',
+        configOptions: update.configOptions.map(optionToV2),
+      }
+    case 'session_info_update':
+    case 'usage_update':
+    case 'notice':
+    case 'compaction_update':
+    case 'compaction_summary_chunk':
+      return update
+    default:
+      // A mode is a config option like any other.
+      return undefined
+  }
+}
+
+/** All that the demo says has an id. */
+function chunkToV2({ messageId, content }: v1.ContentChunk): v2.ContentChunk {
+  return { messageId: messageId ?? '', content }
+}
+
+export function toolCallToV2(call: v1.ToolCallUpdate): v2.ToolCallUpdate {
+  const { toolCallId, title, kind, content, locations, rawInput, rawOutput, _meta } = call
+  const status = _meta?.[STOPPED] === true ? 'cancelled' : call.status
+  return {
+    toolCallId,
+    ...(title == null ? {} : { title }),
+    ...(kind == null ? {} : { kind }),
+    ...(status == null ? {} : { status }),
+    ...(content == null ? {} : { content: content.map(contentToV2) }),
+    ...(locations == null ? {} : { locations }),
+    ...(rawInput === undefined ? {} : { rawInput }),
+    ...(rawOutput === undefined ? {} : { rawOutput }),
+  }
+}
+
+function contentToV2(content: v1.ToolCallContent): v2.ToolCallContent {
+  if (content.type !== 'diff') return content
+  const { path, oldText, newText } = content
+  const isNew = oldText == null
+  const before = isNew ? '/dev/null' : path
+  const lines = createTwoFilesPatch(before, path, oldText ?? '', newText, undefined, undefined, {
+    headerOptions: FILE_HEADERS_ONLY,
+  })
+  return {
+    type: 'diff',
+    changes: [isNew ? { operation: 'add', path } : { operation: 'modify', path }],
+    patch: { format: 'git_patch', text: `diff --git ${path} ${path}\n${lines}` },
+  }
+}
+
+export function optionToV2({ id, ...option }: v1.SessionConfigOption): v2.SessionConfigOption {
+  if (option.type === 'boolean') return { ...option, configId: id }
+  const options = option.options.filter(choice => 'value' in choice)
+  return { ...option, configId: id, options }
+}
+
+export function commandToV2({ name, description, input }: v1.AvailableCommand): v2.AvailableCommand {
+  return {
+    type: 'command',
+    name,
+    description,
+    ...(input ? { input: { type: 'text' as const, hint: input.hint } } : {}),
+  }
+}
+
+/** What the demo does with a server is to name it. */
+export function serverToV1(server: v2.McpServer): v1.McpServer[] {
+  if (v2Is(server, 'stdio')) {
+    const { name, command, args = [], env = [] } = server
+    return [{ name, command, args, env }]
+  }
+  if (v2Is(server, 'http'))
+    return [{ type: 'http', name: server.name, url: server.url, headers: server.headers ?? [] }]
+  return []
+}
+
+function v2Is<T extends 'stdio' | 'http'>(
+  server: v2.McpServer,
+  type: T,
+): server is Extract<v2.McpServer, { type: T }> {
+  return server.type === type
+}
+
+const BLOCKS = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
+
+/** `undefined` when a part of a prompt is of a kind that the demo does not know. */
+export function promptToV1(prompt: v2.ContentBlock[]): v1.ContentBlock[] | undefined {
+  return prompt.every(isKnown) ? prompt : undefined
+}
+
+function isKnown(block: v2.ContentBlock): block is v2.ContentBlock & v1.ContentBlock {
+  return BLOCKS.has(block.type)
+}
+
+/** The session as it is when nothing runs. */
+export const IDLE = { sessionUpdate: 'state_update', state: 'idle' } as const
+
+/** How a turn ended. */
+export function endToV2(stopReason: v1.StopReason): v2.SessionUpdate {
+  switch (stopReason) {
+    case 'cancelled':
+      return { ...IDLE, stopReason }
+    case 'refusal':
+      return { ...IDLE, stopReason }
+    case 'max_tokens':
+      return { ...IDLE, stopReason }
+    case 'max_turn_requests':
+      return { ...IDLE, stopReason }
+    case 'end_turn':
+      return { ...IDLE, stopReason }
+  }
+}

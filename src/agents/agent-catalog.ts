@@ -4,7 +4,7 @@ import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
-import { readAgentSettings } from './agent-settings.ts'
+import { type AgentChange, readAgentSettings } from './agent-settings.ts'
 import type { AgentDefinition } from './definition.ts'
 import { findCommand } from './find-command.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
@@ -51,6 +51,7 @@ export class AgentCatalog extends Owner {
   readonly #presets: readonly AgentPreset[]
   readonly #changed = this.register(new Emitter<void>())
   #fromSettings: AgentDefinition[] = []
+  #changes: ReadonlyMap<string, AgentChange> = new Map()
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
@@ -89,7 +90,7 @@ export class AgentCatalog extends Owner {
   get agents(): CatalogAgent[] {
     const { trust, demo } = this.#options
     const byId = new Map<string, AgentDefinition>()
-    for (const agent of [...this.#fromSettings, ...this.#fromPresets, ...(demo ? [demo] : [])]) {
+    for (const agent of [...this.#fromSettings, ...this.#changedPresets(), ...(demo ? [demo] : [])]) {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
     }
     return [...byId.values()].map(agent =>
@@ -140,11 +141,22 @@ export class AgentCatalog extends Owner {
     return this.#search
   }
 
+  #changedPresets(): AgentDefinition[] {
+    return this.#fromPresets.map(preset => {
+      const change = this.#changes.get(preset.id)
+      return change ? { ...preset, ...change, env: { ...preset.env, ...change.env } } : preset
+    })
+  }
+
   #readSettings(): void {
     const wellKnown = (id: string) => this.#presets.find(preset => preset.id === id)
-    const { agents, problems } = readAgentSettings(this.#options.settings.layers('agents'), wellKnown)
+    const { agents, changes, problems } = readAgentSettings(
+      this.#options.settings.layers('agents'),
+      wellKnown,
+    )
     for (const problem of problems) this.#options.log.warn(describeProblem(problem))
     this.#fromSettings = agents
+    this.#changes = changes
     this.#problems = problems
   }
 

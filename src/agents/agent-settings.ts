@@ -1,8 +1,9 @@
 import * as l10n from '@vscode/l10n'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type AgentDefinition, protocolChoices } from './definition.ts'
 import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
 import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
+import { systemPromptSetting } from './system-prompt.ts'
 
 const SETTING = 'parley.agents'
 
@@ -29,22 +30,42 @@ const agentEntry = z.object({
   cwd: filledText.optional(),
   icon: filledText.optional(),
   protocol: z.enum(protocolChoices).optional(),
+  systemPrompt: systemPromptSetting.optional(),
 })
+/** What the settings change of a well-known agent, whose command they leave as it is. */
+const agentChange = agentEntry
+  .partial()
+  .omit({ command: true })
+  .extend({
+    args: z.array(processText).optional(),
+    env: z.record(z.string(), processText).optional(),
+  })
 const known = new Set(Object.keys(agentEntry.shape))
 /** What an agent starts as well without; a bad one is told and left out alone. */
-const cosmetic = new Set<unknown>(['name', 'icon', 'protocol'])
+const cosmetic = new Set<unknown>(['name', 'icon', 'protocol', 'systemPrompt'])
+
+export type AgentChange = Partial<
+  Pick<AgentDefinition, 'name' | 'args' | 'env' | 'cwd' | 'icon' | 'protocol' | 'systemPrompt'>
+>
+
+export interface AgentSettings {
+  agents: AgentDefinition[]
+  /** of well-known agents that are started as Parley knows them, by id */
+  changes: ReadonlyMap<string, AgentChange>
+  problems: SettingProblem[]
+}
 
 /**
  * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
  * workspace can change one field of an agent in the user settings; each problem names the scope its value stands in.
- * A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are told and do no harm.
+ * An entry without a command changes a well-known agent of its id. A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are told and do no harm.
  *
  * @param wellKnown what a well-known agent of this id is called and looks like, when the entry does not say it
  */
 export function readAgentSettings(
   layers: readonly SettingLayer[],
   wellKnown: (id: string) => { name: string; icon: string } | undefined = () => undefined,
-): { agents: AgentDefinition[]; problems: SettingProblem[] } {
+): AgentSettings {
   const problems: SettingProblem[] = []
   for (const layer of layers) {
     if (layer.value === undefined || isPlainObject(layer.value)) continue
@@ -53,12 +74,14 @@ export function readAgentSettings(
   }
 
   const agents: AgentDefinition[] = []
+  const changes = new Map<string, AgentChange>()
   for (const [id, raw] of Object.entries(mergeLayers(layers))) {
     const found = readEntry(id, raw, layers, wellKnown(id))
     problems.push(...found.problems)
     if (found.agent) agents.push(found.agent)
+    if (found.change) changes.set(id, found.change)
   }
-  return { agents, problems }
+  return { agents, changes, problems }
 }
 
 function readEntry(
@@ -66,7 +89,7 @@ function readEntry(
   raw: unknown,
   layers: readonly SettingLayer[],
   defaults: { name: string; icon: string } | undefined,
-): { agent?: AgentDefinition; problems: SettingProblem[] } {
+): { agent?: AgentDefinition; change?: AgentChange; problems: SettingProblem[] } {
   const problems: SettingProblem[] = []
   const problem = (path: Array<string | number>, message: string, fatal = true) => {
     const whole = [id, ...path]
@@ -87,34 +110,44 @@ function readEntry(
     problem([key], l10n.t('there is no such option for an agent (known: {0})', [...known].join(', ')), false)
     delete entry[key]
   }
-  let parsed = agentEntry.safeParse(entry)
+  const isChange = defaults !== undefined && entry.command === undefined
+  const schema = isChange ? agentChange.extend({ command: z.undefined().optional() }) : agentEntry
+  let parsed = schema.safeParse(entry)
   if (!parsed.success) {
     for (const issue of parsed.error.issues) {
       const isCosmetic = cosmetic.has(issue.path[0])
       problem(issuePath(issue), describeIssue(issue, entry), !isCosmetic)
       if (isCosmetic) delete entry[String(issue.path[0])]
     }
-    parsed = agentEntry.safeParse(entry)
+    parsed = schema.safeParse(entry)
   }
   if (!parsed.success) return { problems }
 
-  const { name, command, args, env, cwd, icon, protocol } = parsed.data
-  for (const key of Object.keys(env)) {
+  const { name, command, args, env, cwd, icon, protocol, systemPrompt } = parsed.data
+  for (const key of Object.keys(env ?? {})) {
     if (isEnvironmentName(key)) continue
     problem(['env', key], notAnEnvironmentName())
     return { problems }
+  }
+  if (command === undefined) {
+    return { change: withoutAbsent({ name, args, env, cwd, icon, protocol, systemPrompt }), problems }
   }
   const agent: AgentDefinition = {
     id,
     name: (name ?? defaults?.name ?? id).trim(),
     command: command.trim(),
-    args,
-    env,
+    args: args ?? [],
+    env: env ?? {},
     source: 'settings',
   }
   if (protocol !== undefined) agent.protocol = protocol
+  if (systemPrompt !== undefined) agent.systemPrompt = systemPrompt
   if (cwd !== undefined) agent.cwd = cwd.trim()
   const shown = icon ?? defaults?.icon
   if (shown !== undefined) agent.icon = shown.trim()
   return { agent, problems }
+}
+
+function withoutAbsent(change: AgentChange): AgentChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

@@ -1,3 +1,5 @@
+import type { SystemPrompt } from './system-prompt.ts'
+
 /**
  * An agent that can be started: what a person, a preset or Parley itself wrote, with variables such as
  * `${workspaceFolder}` still in it. `resolve-launch.ts` makes what is spawned of it.
@@ -20,6 +22,8 @@ export interface AgentDefinition {
   icon?: string
   /** Which version of the protocol to offer it; the setting of all agents when absent. */
   protocol?: ProtocolChoice
+  /** What it is told beyond its own instructions; the setting of all agents when absent. */
+  systemPrompt?: SystemPrompt
   source: 'settings' | 'preset' | 'demo'
 }
 

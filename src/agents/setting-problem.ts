@@ -51,7 +51,7 @@ export function describeProblem(problem: SettingProblem): string {
 }
 
 /** `user settings`, `workspace settings`, `settings of the folder "api"` */
-export function describeScope(place: { scope: SettingScope; folder?: string }): string {
+function describeScope(place: { scope: SettingScope; folder?: string }): string {
   switch (place.scope) {
     case 'default':
       return l10n.t('default settings')

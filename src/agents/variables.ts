@@ -11,7 +11,7 @@ export interface VariableContext {
   platform: NodeJS.Platform
 }
 
-export interface VariableProblem {
+interface VariableProblem {
   /** The variable as it is written, `${…}` included. */
   variable: string
   /** What is wrong with it, without a full stop. */

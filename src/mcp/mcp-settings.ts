@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { z } from 'zod'
+import * as z from 'zod'
 import { filledText, isEnvironmentName, notAnEnvironmentName, processText } from '../agents/agent-settings.ts'
 import { isPlainObject, type SettingLayer } from '../agents/setting-layers.ts'
 import {

@@ -76,6 +76,20 @@ describe('the catalog of agents', () => {
     for (const directory of [bin, shellBin]) rmSync(directory, { recursive: true, force: true })
   })
 
+  it('starts a well-known agent as it does, with what the settings change of it', async () => {
+    put(bin, 'codex-acp')
+    values.agents = [{ scope: 'user', value: { codex: { protocol: 'latest', env: { A: '1' } } } }]
+    const agents = catalog()
+    await agents.ready()
+    const codex = agents.get('codex')
+    assert.equal(codex?.source, 'preset')
+    assert.equal(codex?.command, 'codex-acp')
+    assert.equal(codex?.protocol, 'latest')
+    assert.deepEqual(codex?.env, { A: '1' })
+    assert.deepEqual(agents.problems, [])
+    agents.dispose()
+  })
+
   it('has the demo agent when there is nothing else', async () => {
     const agents = catalog()
     await agents.ready()

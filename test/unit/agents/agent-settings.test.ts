@@ -32,6 +32,38 @@ describe('the setting parley.agents', () => {
     assert.deepEqual(agents, [{ id: 'mine', ...entry, source: 'settings' }])
   })
 
+  it('takes a system prompt, with its way or without', () => {
+    const { agents } = readAgentSettings([
+      user({
+        a: { command: 'a', systemPrompt: 'Be brief.' },
+        b: { command: 'b', systemPrompt: { text: 'Be long.', mode: 'override' } },
+        c: { command: 'c', systemPrompt: 5 },
+      }),
+    ])
+    assert.deepEqual(
+      agents.map(({ systemPrompt }) => systemPrompt),
+      [{ text: 'Be brief.', mode: 'append' }, { text: 'Be long.', mode: 'override' }, undefined],
+    )
+  })
+
+  it('changes a well-known agent where the entry has no command, and only such a one', () => {
+    const wellKnown = (id: string) => (id === 'codex' ? { name: 'Codex', icon: 'sparkle' } : undefined)
+    const layers = [
+      user({ codex: { protocol: 'latest', env: { A: '1' } }, mine: { protocol: 'latest' } }),
+      workspace({ codex: { args: ['--x', 5] } }),
+    ]
+    const { agents, changes, problems } = readAgentSettings(layers, wellKnown)
+    assert.deepEqual(agents, [])
+    assert.deepEqual([...changes], [])
+    assert.equal(problems.length, 2)
+    const good = readAgentSettings(layers.slice(0, 1), wellKnown)
+    assert.deepEqual([...good.changes], [['codex', { env: { A: '1' }, protocol: 'latest' }]])
+    assert.match(good.problems.map(describeProblem).join(), /mine › command/)
+    const whole = readAgentSettings([user({ codex: { command: 'my-codex' } })], wellKnown)
+    assert.equal(whole.changes.size, 0)
+    assert.equal(whole.agents[0]?.command, 'my-codex')
+  })
+
   it('does without a protocol that there is not, and says so', () => {
     const layers = [user({ mine: { command: 'mine', protocol: 'v2' } })]
     const { agents, problems } = readAgentSettings(layers)

@@ -13,7 +13,7 @@ import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
-import type { ReducingState } from './books.ts'
+import type { ReducingState } from './reducer/books.ts'
 import { Session, type SessionOptions } from './session.ts'
 import { UpdateBuffer, type UpdateBufferLimits } from './update-buffer.ts'
 
@@ -49,6 +49,8 @@ export class AgentSessions implements Disposable {
   readonly #sessions = new Map<string, Session>()
   readonly #buffer: UpdateBuffer
   readonly #early = new Set<AskingEarly>()
+  /** By the id of a subagent's session: the session it was announced in, or in whose subagent. */
+  readonly #parents = new Map<string, Session>()
   readonly #owned = new DisposableStore()
   readonly #changed = new Emitter<void>()
   #creating = 0
@@ -76,6 +78,11 @@ export class AgentSessions implements Disposable {
 
   get(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId)
+  }
+
+  /** The open session that an id stands for: its own, or that of a subagent in it. */
+  of(sessionId: string): Session | undefined {
+    return this.#sessions.get(sessionId) ?? this.#parents.get(sessionId)
   }
 
   /** Makes a session. When it is aborted after the agent made it all the same, the session is closed again. */
@@ -110,8 +117,9 @@ export class AgentSessions implements Disposable {
       }
       const previous = state && { reducingState: state }
       const session = this.#open(start.sessionId, setup, 'ready', previous)
-      session.start(start)
+      // In the order of the wire: what the answer tells is newer than what came before it.
       this.#deliverEarly(session)
+      session.start(start)
       if (signal?.aborted) {
         await session.close()
         throw new CancelledError()
@@ -196,7 +204,7 @@ export class AgentSessions implements Disposable {
     refused: Outcome,
     ask: (session: Session) => Promise<Outcome>,
   ): Promise<Outcome> {
-    const session = this.#sessions.get(sessionId)
+    const session = this.of(sessionId)
     if (session) return ask(session)
     if (this.#creating === 0 || signal.aborted) return Promise.resolve(refused)
     return new Promise(resolve => {
@@ -229,6 +237,11 @@ export class AgentSessions implements Disposable {
       onEnd: () => this.#sessionEnded(session),
     })
     this.#sessions.set(sessionId, session)
+    this.#parents.delete(sessionId)
+    // What it has of a conversation that goes on may go on, too.
+    for (const subagent of session.reducingState.books.subagentStates.keys()) {
+      if (!this.of(subagent)) this.#parents.set(subagent, session)
+    }
     this.#changed.fire()
     if (this.#exit) session.agentEnded(this.#exit)
     return session
@@ -251,7 +264,12 @@ export class AgentSessions implements Disposable {
   #route(sessionId: string, update: SessionUpdate): void {
     const session = this.#sessions.get(sessionId)
     if (session) {
-      session.receive(update)
+      this.#receive(session, update)
+      return
+    }
+    const parent = this.#parents.get(sessionId)
+    if (parent) {
+      this.#receive(parent, update, sessionId)
       return
     }
     // Only an answer that is on its way can bring the id.
@@ -264,10 +282,29 @@ export class AgentSessions implements Disposable {
     }
   }
 
+  /** Of a session, or of a subagent in it (`within`). */
+  #receive(session: Session, update: SessionUpdate, within?: string): void {
+    if (update.type === 'subagent') {
+      const { sessionId } = update.subagent
+      if (this.#sessions.has(sessionId)) {
+        this.#log.warn(`Session ${sessionId} was opened here and is nobody's subagent.`)
+        return
+      }
+      if (!this.#parents.has(sessionId)) this.#parents.set(sessionId, session)
+    }
+    if (within === undefined) session.receive(update)
+    else session.receiveWithin(within, update)
+  }
+
   #deliverEarly(session: Session): void {
-    for (const update of this.#buffer.take(session.sessionId)) session.receive(update)
+    for (const update of this.#buffer.take(session.sessionId)) this.#receive(session, update)
+    // What its subagents said meanwhile.
+    for (const [sessionId, parent] of this.#parents) {
+      if (parent !== session) continue
+      for (const update of this.#buffer.take(sessionId)) this.#receive(session, update, sessionId)
+    }
     for (const asking of [...this.#early]) {
-      if (asking.sessionId !== session.sessionId) continue
+      if (this.of(asking.sessionId) !== session) continue
       this.#early.delete(asking)
       asking.ask(session)
     }
@@ -284,6 +321,7 @@ export class AgentSessions implements Disposable {
   #sessionEnded(session: Session): void {
     if (this.#sessions.get(session.sessionId) !== session) return
     this.#sessions.delete(session.sessionId)
+    for (const [sessionId, parent] of this.#parents) if (parent === session) this.#parents.delete(sessionId)
     this.#changed.fire()
   }
 

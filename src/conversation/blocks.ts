@@ -1,7 +1,7 @@
 import type { ContentBlock } from '../acp/model.ts'
 
 /** A block of our own, so that text can be appended to it without changing what an update holds. */
-export function ownBlock(block: ContentBlock): ContentBlock {
+function ownBlock(block: ContentBlock): ContentBlock {
   return { ...block }
 }
 
@@ -15,7 +15,7 @@ export function ownBlocks(blocks: readonly ContentBlock[] | null | undefined): C
  */
 export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number {
   const last = blocks.at(-1)
-  if (block.type === 'text' && last?.type === 'text') {
+  if (block.type === 'text' && last?.type === 'text' && block.agentOnly === last.agentOnly) {
     last.text += block.text
     return blocks.length - 1
   }

@@ -10,7 +10,7 @@ export type FieldProblem =
   | { type: 'shorter' | 'longer' | 'less' | 'greater' | 'fewer' | 'more'; limit: number }
   | { type: 'format'; format: 'email' | 'uri' | 'date' | 'date-time' }
 
-export type ElicitationContent = Record<string, ElicitationValue>
+type ElicitationContent = Record<string, ElicitationValue>
 export type CheckedContent =
   | { ok: true; content: ElicitationContent }
   | { ok: false; problems: Record<string, FieldProblem> }

@@ -1,5 +1,19 @@
+import * as l10n from '@vscode/l10n'
+import type { ConfigOption } from '../acp/model.ts'
+
+/** What of the session the changes need. */
+export interface OptionSession {
+  options(): readonly ConfigOption[]
+  /** Shows an option with this value. */
+  show(optionId: string, value: string | boolean): void
+  /** Tells the agent; rejects when it refuses. */
+  send(optionId: string, value: string | boolean): Promise<void>
+  /** Told when `ids` changed. */
+  changed(): void
+}
+
 /** What must be shown of an option after the agent refused a value. */
-export interface Revert {
+interface Revert {
   value: string | boolean
 }
 
@@ -18,20 +32,40 @@ interface Pending {
  */
 export class OptionChanges {
   readonly #pending = new Map<string, Pending>()
+  readonly #session: OptionSession
   #sequence = 0
+
+  constructor(session: OptionSession) {
+    this.#session = session
+  }
 
   /** ids of the options that wait */
   get ids(): string[] {
     return [...this.#pending.keys()]
   }
 
-  /** Begins a change from `current`; returns its number. */
-  begin(optionId: string, current: string | boolean): number {
-    this.#sequence += 1
-    const before = this.#pending.get(optionId)
-    const confirmed = before && !before.told ? before.confirmed : current
-    this.#pending.set(optionId, { confirmed, sequence: this.#sequence, told: false })
-    return this.#sequence
+  /** Rejects with the agent's error, or when there is no such option or the value does not fit it. */
+  async set(optionId: string, value: string | boolean): Promise<void> {
+    const session = this.#session
+    const option = session.options().find(known => known.id === optionId)
+    if (!option || option.type === 'unknown')
+      throw new RangeError(l10n.t('There is no option “{0}”.', optionId))
+    if (typeof value !== typeof option.currentValue) {
+      throw new TypeError(l10n.t('The value does not fit the option “{0}”.', option.name))
+    }
+    const sequence = this.#begin(optionId, option.currentValue)
+    session.show(optionId, value)
+    session.changed()
+    try {
+      await session.send(optionId, value)
+      this.#succeeded(optionId, sequence, value)
+    } catch (error) {
+      const revert = this.#failed(optionId, sequence)
+      if (revert) session.show(optionId, revert.value)
+      throw error
+    } finally {
+      session.changed()
+    }
   }
 
   /** The agent told the values of its options. */
@@ -39,21 +73,30 @@ export class OptionChanges {
     for (const pending of this.#pending.values()) pending.told = true
   }
 
-  succeeded(optionId: string, sequence: number, value: string | boolean): void {
+  clear(): void {
+    this.#pending.clear()
+  }
+
+  /** Begins a change from `current`; returns its number. */
+  #begin(optionId: string, current: string | boolean): number {
+    this.#sequence += 1
+    const before = this.#pending.get(optionId)
+    const confirmed = before && !before.told ? before.confirmed : current
+    this.#pending.set(optionId, { confirmed, sequence: this.#sequence, told: false })
+    return this.#sequence
+  }
+
+  #succeeded(optionId: string, sequence: number, value: string | boolean): void {
     const pending = this.#pending.get(optionId)
     if (!pending) return
     if (pending.sequence === sequence) this.#pending.delete(optionId)
     else pending.confirmed = value
   }
 
-  failed(optionId: string, sequence: number): Revert | undefined {
+  #failed(optionId: string, sequence: number): Revert | undefined {
     const pending = this.#pending.get(optionId)
     if (pending?.sequence !== sequence) return undefined
     this.#pending.delete(optionId)
     return pending.told ? undefined : { value: pending.confirmed }
-  }
-
-  clear(): void {
-    this.#pending.clear()
   }
 }

@@ -1,8 +1,7 @@
-import type { PermissionOutcome } from '../acp/model.ts'
+import type { PermissionOutcome, PermissionRequest } from '../acp/model.ts'
 
 interface Waiting {
-  /** ids of the options that were offered */
-  options: ReadonlySet<string>
+  request: PermissionRequest
   resolve: (outcome: PermissionOutcome) => void
 }
 
@@ -21,16 +20,21 @@ export class PermissionDesk {
   }
 
   /** Waits for the answer to a question. */
-  wait(requestId: string, optionIds: Iterable<string>): Promise<PermissionOutcome> {
+  wait(requestId: string, request: PermissionRequest): Promise<PermissionOutcome> {
     return new Promise(resolve => {
-      this.#waiting.set(requestId, { options: new Set(optionIds), resolve })
+      this.#waiting.set(requestId, { request, resolve })
     })
+  }
+
+  request(requestId: string): PermissionRequest | undefined {
+    return this.#waiting.get(requestId)?.request
   }
 
   /** Whether the question waits and offers that option (`undefined`: to cancel, which every question offers). */
   offers(requestId: string, optionId: string | undefined): boolean {
     const waiting = this.#waiting.get(requestId)
-    return waiting !== undefined && (optionId === undefined || waiting.options.has(optionId))
+    if (!waiting) return false
+    return optionId === undefined || waiting.request.options.some(option => option.optionId === optionId)
   }
 
   answer(requestId: string, outcome: PermissionOutcome): void {

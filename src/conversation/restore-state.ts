@@ -1,5 +1,5 @@
-import { createSessionState, type ReducingState } from './books.ts'
-import { reduceLocal } from './reduce-local.ts'
+import { createSessionState, createSubagentState, type ReducingState } from './reducer/books.ts'
+import { reduceLocalWithin } from './reducer/reduce-within.ts'
 import type { Entry, SessionState, TerminalState } from './state.ts'
 
 /** A conversation as it was kept: what was shown, without what the reducer remembers besides. */
@@ -8,7 +8,10 @@ export interface KeptConversation {
   entries: Entry[]
   terminals: TerminalState[]
   /** what the agent told of the session as a whole */
-  head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>>
+  head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
+    /** A turn was under way. */
+    working?: boolean | undefined
+  }
 }
 
 /**
@@ -17,7 +20,6 @@ export interface KeptConversation {
  */
 export function restoreState({ entries, terminals, head }: KeptConversation): ReducingState {
   const state = createSessionState()
-  const { books } = state
   for (const entry of entries) {
     const position = state.entries.length
     // an entry's id is its position: the reducer relies on it
@@ -25,6 +27,7 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
     state.entries.push(kept)
     state.index.set(kept.id, position)
     state.turn = Math.max(state.turn, kept.turn)
+    const { books } = kept.within === undefined ? state : subagentOf(state, kept.within)
     switch (kept.kind) {
       case 'tool_call':
         books.tools.set(kept.toolCallId, position)
@@ -47,12 +50,28 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
         books.compactions.set(kept.compactionId, position)
         if (kept.status === 'in_progress') books.openCompactions.add(position)
         break
+      case 'subagent':
+        books.subagents.set(kept.sessionId, position)
+        subagentOf(state, kept.sessionId)
+        break
+      case 'session_message':
+        books.sessionMessages.set(kept.messageId, position)
+        break
     }
   }
   for (const terminal of terminals) state.terminals.set(terminal.terminalId, { ...terminal })
   if (head.title !== undefined) state.title = head.title
   if (head.usage !== undefined) state.usage = head.usage
   if (head.plans !== undefined) state.plans = [...head.plans]
-  reduceLocal(state, { type: 'agent_gone' })
+  // nothing has ended that turn, and nothing will
+  state.books.running = head.working === true && state.entries.at(-1)?.kind !== 'turn_end'
+  reduceLocalWithin(state, { type: 'agent_gone' })
   return state
+}
+
+function subagentOf(state: ReducingState, sessionId: string): ReducingState {
+  const { subagentStates } = state.books
+  const known = subagentStates.get(sessionId) ?? createSubagentState(state, sessionId)
+  subagentStates.set(sessionId, known)
+  return known
 }

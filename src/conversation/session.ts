@@ -13,17 +13,23 @@ import type {
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import { createSessionState, type ReducingState } from './books.ts'
+import type { AnswerByRule } from './applied-rule.ts'
+import { type CancellableWork, cancelWork } from './cancel-work.ts'
+import { openQuestions } from './open-questions.ts'
 import { OptionChanges } from './option-changes.ts'
 import { Questions } from './questions.ts'
-import { isIdle, reduce } from './reduce.ts'
-import { type LocalEvent, reduceLocal } from './reduce-local.ts'
-import type { Change, SessionState } from './state.ts'
+import { asksForBackground } from './reducer/background.ts'
+import { createSessionState, type ReducingState } from './reducer/books.ts'
+import { isIdle, reduce } from './reducer/reduce.ts'
+import type { LocalEvent } from './reducer/reduce-local.ts'
+import { toolCallOf } from './reducer/reduce-tool-calls.ts'
+import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
+import type { Change, ElicitationEntry, PermissionEntry, SessionState, ToolCallEntry } from './state.ts'
 import type { QueuedPrompt, TurnOutcome } from './turn.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
 
 /** How long an agent may take to stop a turn before the person is offered to go on without its end. */
-export const CANCEL_GRACE_MS = 10_000
+const CANCEL_GRACE_MS = 10_000
 
 /** How long a prompt that was written during a load waits for the rest of the replay after the agent's answer. */
 const LATE_REPLAY_MS = 250
@@ -63,7 +69,7 @@ export class Session implements Disposable {
   readonly #status = new Emitter<void>()
   readonly #end = new Emitter<AgentExit | undefined>()
   readonly #questions: Questions
-  readonly #optionChanges = new OptionChanges()
+  readonly #optionChanges: OptionChanges
   readonly #turns: Turns
   readonly #now: () => number
   readonly #schedule: Schedule
@@ -73,6 +79,10 @@ export class Session implements Disposable {
   /** The conversation as it was before a load began, until the load is over. */
   #before: { state: ReducingState; setup: SessionSetup } | undefined
   #exit: AgentExit | undefined
+  #givenTitle: string | undefined
+
+  /** Answers questions by the person's rules, once somebody who knows them has the session. */
+  answerByRule: AnswerByRule | undefined
 
   constructor(options: SessionOptions) {
     this.agent = options.agent
@@ -86,6 +96,14 @@ export class Session implements Disposable {
     this.#questions = new Questions({
       tell: event => this.#local(event),
       isLive: () => this.#isLive(),
+      answerByRule: (request, signal) =>
+        this.answerByRule?.(request, toolCallOf(this.#stateOf(request), request), signal),
+    })
+    this.#optionChanges = new OptionChanges({
+      options: () => this.#state.configOptions,
+      show: (optionId, value) => this.#local({ type: 'config_option', optionId, value }),
+      send: (optionId, value) => this.agent.setConfigOption(this.sessionId, optionId, value),
+      changed: () => this.#status.fire(),
     })
     this.#turns = new Turns({
       send: content => this.#send(content),
@@ -120,6 +138,18 @@ export class Session implements Disposable {
   /** @internal for a session that goes on with this one's conversation */
   get reducingState(): ReducingState {
     return this.#state
+  }
+
+  /** What the person calls it; stands over the agent's title, through loads too. */
+  get givenTitle(): string | undefined {
+    return this.#givenTitle
+  }
+
+  /** `undefined`: the agent's title counts again. */
+  giveTitle(title: string | undefined): void {
+    if (this.#givenTitle === title) return
+    this.#givenTitle = title
+    this.#tell([{ type: 'head', key: 'title' }])
   }
 
   get setup(): SessionSetup {
@@ -174,14 +204,27 @@ export class Session implements Disposable {
     this.#turns.sendQueued()
   }
 
+  /** Puts a prompt that waits at another place in the queue; 0 is the next one. */
+  moveQueued(id: string, to: number): void {
+    this.#turns.move(id, to)
+  }
+
+  /** Stops the running turn as `cancel` does, and sends this prompt of the queue next. */
+  sendNow(id: string): void {
+    const works = this.#state.books.running || this.#turns.hasTurn
+    if (!this.#isLive() || !this.#turns.sendNow(id, works)) return
+    this.#cancelQuestions()
+  }
+
   /**
-   * Asks the agent to stop what it does and answers every open question `cancelled`. The queue is held. An agent that
-   * does not stop within the grace makes `cancelState` `overdue`; `abandonTurn` then goes on without it.
+   * Asks the agent to stop what it does and answers every open question `cancelled`, but for those of work that goes on
+   * apart from the turn. The queue is held. An agent that does not stop within the grace makes `cancelState` `overdue`;
+   * `abandonTurn` then goes on without it.
    */
   cancel(): void {
     if (!this.#isLive()) return
     if (this.#state.books.running || this.#turns.hasTurn) this.#turns.cancel()
-    this.#questions.cancelAll()
+    this.#cancelQuestions()
   }
 
   /** Gives up on the turn that was asked to stop and does not. Does nothing before `cancel`. */
@@ -214,26 +257,8 @@ export class Session implements Disposable {
    * Changes an option: shown at once, listed in `pendingOptions` until the agent answers, and taken back when it
    * refuses. Rejects with the agent's error, or when there is no such option or the value does not fit it.
    */
-  async setConfigOption(optionId: string, value: string | boolean): Promise<void> {
-    const option = this.#state.configOptions.find(known => known.id === optionId)
-    if (!option || option.type === 'unknown')
-      throw new RangeError(l10n.t('There is no option “{0}”.', optionId))
-    if (typeof value !== typeof option.currentValue) {
-      throw new TypeError(l10n.t('The value does not fit the option “{0}”.', option.name))
-    }
-    const sequence = this.#optionChanges.begin(optionId, option.currentValue)
-    this.#local({ type: 'config_option', optionId, value })
-    this.#status.fire()
-    try {
-      await this.agent.setConfigOption(this.sessionId, optionId, value)
-      this.#optionChanges.succeeded(optionId, sequence, value)
-    } catch (error) {
-      const revert = this.#optionChanges.failed(optionId, sequence)
-      if (revert) this.#local({ type: 'config_option', optionId, value: revert.value })
-      throw error
-    } finally {
-      this.#status.fire()
-    }
+  setConfigOption(optionId: string, value: string | boolean): Promise<void> {
+    return this.#optionChanges.set(optionId, value)
   }
 
   /**
@@ -251,16 +276,9 @@ export class Session implements Disposable {
     else if (running) agent.cancel(sessionId)
   }
 
-  /** Stops one tool call, or the command in one terminal, that the agent said can be stopped; the turn goes on. */
-  async cancelWork(work: { toolCallId: string } | { terminalId: string }): Promise<void> {
-    const { agent, sessionId, state } = this
-    if ('toolCallId' in work) {
-      const { toolCallId } = work
-      const entry = state.entries[this.#state.books.tools.get(toolCallId) ?? -1]
-      if (entry?.kind === 'tool_call' && entry.canCancel) await agent.cancelToolCall?.(sessionId, toolCallId)
-    } else if (state.terminals.get(work.terminalId)?.canCancel) {
-      await agent.cancelTerminal?.(sessionId, work.terminalId)
-    }
+  /** Stops one tool call, one subagent, or the command in one terminal, that the agent said can be stopped; the turn goes on. */
+  cancelWork(work: CancellableWork): Promise<void> {
+    return cancelWork(this.agent, this.sessionId, this.#state, work)
   }
 
   // ---- what the agent does -----------------------------------------------------------------------------------------
@@ -270,21 +288,46 @@ export class Session implements Disposable {
     if (!this.#isLive()) return
     if (update.type !== 'state') {
       if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.told()
-      this.#tell(reduce(this.#state, update, this.#clock()))
+      this.#tell(reduce(this.#state, update, this.#timeOfUpdate()))
+      // A subagent that is idle waits for no answer any more.
+      if (update.type === 'subagent') this.#questions.answerClosed(this.#state)
       return
     }
     if (isIdle(update)) {
       if (!this.#turns.admits(update)) return
       this.#endWork(update)
     } else {
-      this.#tell(reduce(this.#state, update, this.#phase === 'loading' ? undefined : this.#now()))
+      this.#tell(reduce(this.#state, update, this.#time()))
     }
     this.#turns.stateTold(update)
   }
 
-  /** Asks the person. Resolves `cancelled` when the turn is stopped, the agent withdraws it (`signal`) or is gone. */
+  /** Takes in one update of the session of a subagent that was announced here. */
+  receiveWithin(subagent: string, update: SessionUpdate): void {
+    if (!this.#isLive()) return
+    this.#tell(reduceWithin(this.#state, subagent, update, this.#time()))
+    if (update.type === 'state' && isIdle(update)) this.#questions.answerClosed(this.#state)
+  }
+
+  /** Asks the rules, then the person. Resolves `cancelled` when the turn is stopped, the agent withdraws it (`signal`) or is gone. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#questions.askPermission(request, signal)
+  }
+
+  /** Like `requestPermission`, for what no rule of the settings may answer. */
+  askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    return this.#questions.askPerson(request, signal)
+  }
+
+  /** What waits for the person, the oldest first. */
+  get openQuestions(): Array<PermissionEntry | ElicitationEntry> {
+    return openQuestions(this.#state)
+  }
+
+  /** The question that waits under this id, with its tool call as it is now. */
+  permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
+    const request = this.#questions.permission(requestId)
+    return request && { request, tool: toolCallOf(this.#stateOf(request), request) }
   }
 
   /** Asks the person for more than a yes or no. Resolves `cancel` as `requestPermission` does `cancelled`. */
@@ -362,6 +405,15 @@ export class Session implements Disposable {
     this.#end.dispose()
   }
 
+  /** The state that a question is about: a subagent's, when it is its session that asks. */
+  #stateOf({ sessionId }: PermissionRequest): ReducingState {
+    return this.#state.books.subagentStates.get(sessionId) ?? this.#state
+  }
+
+  #cancelQuestions(): void {
+    this.#questions.cancelAll(request => asksForBackground(this.#state, request))
+  }
+
   #isLive(): boolean {
     return this.#phase === 'loading' || this.#phase === 'ready'
   }
@@ -371,13 +423,18 @@ export class Session implements Disposable {
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
   }
 
-  /** Times are told of what happens in a turn; what comes while the session is idle may be a late replay. */
-  #clock(): number | undefined {
-    return this.#phase === 'loading' || this.#state.activity === 'idle' ? undefined : this.#now()
+  /** The time of what happens now, in milliseconds since the epoch; a replay has none. */
+  #time(): number | undefined {
+    return this.#phase === 'loading' ? undefined : this.#now()
+  }
+
+  /** Like `#time`, of what the agent says: while the session is idle it may be a late replay. */
+  #timeOfUpdate(): number | undefined {
+    return this.#state.activity === 'idle' ? undefined : this.#time()
   }
 
   #endWork(idle: IdleUpdate): void {
-    this.#tell(reduce(this.#state, idle, this.#phase === 'loading' ? undefined : this.#now()))
+    this.#tell(reduce(this.#state, idle, this.#time()))
     this.#questions.answerClosed(this.#state)
   }
 
@@ -405,7 +462,7 @@ export class Session implements Disposable {
   }
 
   #local(event: LocalEvent): void {
-    this.#tell(reduceLocal(this.#state, event, this.#phase === 'loading' ? undefined : this.#now()))
+    this.#tell(reduceLocalWithin(this.#state, event, this.#time()))
   }
 
   #tell(changes: Change[]): void {

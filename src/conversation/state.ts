@@ -11,6 +11,7 @@ import type {
   PermissionOutcome,
   Plan,
   StopReason,
+  SubagentState,
   TerminalExit,
   ToolCallContent,
   ToolCallLocation,
@@ -18,6 +19,7 @@ import type {
   ToolKind,
   Usage,
 } from '../acp/model.ts'
+import type { AppliedRule } from './applied-rule.ts'
 
 /** Ids of entries are unique within a session and stable for its life in this window. */
 export type EntryId = string
@@ -26,9 +28,11 @@ interface EntryBase {
   id: EntryId
   /** The turn it belongs to: 0 before the first prompt, then 1, 2, … */
   turn: number
+  /** The subagent in whose session it came, by that session's id; absent: it came in this session itself. */
+  within?: string
   /** milliseconds since the epoch, of its first update; absent in a replay, where it would be a lie */
   startedAt?: number
-  /** Of a thought, a tool call, a question and a compaction, once it is over; other entries have none. */
+  /** Of a thought, a tool call, a question, a compaction and a subagent, once it is over; other entries have none. */
   endedAt?: number
 }
 export interface MessageEntry extends EntryBase {
@@ -60,12 +64,14 @@ export interface PermissionEntry extends EntryBase {
   /** The tool call it is about; its entry always exists. */
   toolCallId?: string
   /** The command it is about, when the agent named one without a tool call. */
-  command?: { command: string; cwd?: string }
+  command?: { command: string; cwd?: string; terminalId?: string }
   /** What it is about, when that is of a kind this version of Parley does not know. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
   /** Absent while it waits for the person. */
   outcome?: PermissionOutcome
+  /** A rule of the settings answered it. */
+  rule?: AppliedRule
 }
 /** What the agent asks for besides a permission: values for a form, or a visit to an address. */
 export interface ElicitationEntry extends EntryBase {
@@ -99,6 +105,33 @@ export interface CompactionEntry extends EntryBase {
   summary: ContentBlock[]
   error?: string
 }
+/** A session that the agent began within this one; the entry stands where it was announced. */
+export interface SubagentEntry extends EntryBase {
+  kind: 'subagent'
+  /** the subagent's own session */
+  sessionId: string
+  /** Absent: the agent gave it none. */
+  title?: string
+  /** its role or purpose */
+  description?: string
+  /** What it does; absent: nobody knows. `endedAt` is when it became idle last. */
+  state?: SubagentState
+  /** Its work can be stopped without the turn's. */
+  canCancel: boolean
+  cwd?: string
+  additionalDirectories?: string[]
+}
+/** What one session says to another: `from` or `to` is a subagent's, or this session. */
+export interface SessionMessageEntry extends EntryBase {
+  kind: 'session_message'
+  messageId: string
+  from?: string
+  to?: string
+  fromMessageId?: string
+  toMessageId?: string
+  /** Adjacent text chunks are one text block. */
+  blocks: ContentBlock[]
+}
 /** Stands where a turn ended otherwise than ordinarily (never for `end_turn`). */
 export interface TurnEndEntry extends EntryBase {
   kind: 'turn_end'
@@ -117,6 +150,8 @@ export type Entry =
   | ElicitationEntry
   | NoticeEntry
   | CompactionEntry
+  | SubagentEntry
+  | SessionMessageEntry
   | TurnEndEntry
   | UnknownEntry
 
@@ -150,6 +185,10 @@ export interface SessionState {
   /** milliseconds since the epoch */
   updatedAt?: number
   activity: SessionActivity
+  /** Nobody knows for certain what it does: the agent told a state that does not say. Its activity is the last known. */
+  unconfirmed?: true
+  /** how many things go on apart from the turn, where the agent tells; absent: none */
+  background?: number
   turn: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
@@ -170,7 +209,7 @@ export type HeadKey =
 export type Change =
   /** The entry is new or was changed as a whole. */
   | { type: 'entry'; id: EntryId }
-  /** `text` was appended to the text block at `block` of a message (or of a compaction's summary). */
+  /** `text` was appended to the text block at `block` of a message (or a message between sessions, or a compaction's summary). */
   | { type: 'text'; id: EntryId; block: number; text: string }
   | { type: 'terminal'; terminalId: string }
   | { type: 'terminal_output'; terminalId: string; text: string }

@@ -55,6 +55,8 @@ export class Turns {
   #undecided: IdleUpdate | undefined
   #ended: { error: unknown } | undefined
   #last = 0
+  /** id of the prompt for which the running turn was stopped: it goes out however that turn ends */
+  #next: string | undefined
 
   constructor(host: TurnsHost) {
     this.#host = host
@@ -108,11 +110,33 @@ export class Turns {
     this.pump()
   }
 
+  /** Puts a prompt that waits at another place among those that wait; 0 is the next one. */
+  move(id: string, to: number): void {
+    const from = this.#queue.findIndex(turn => turn.id === id)
+    const [turn] = from === -1 ? [] : this.#queue.splice(from, 1)
+    if (!turn) return
+    this.#queue.splice(Math.max(0, Math.min(this.#queue.length, to)), 0, turn)
+    this.#host.changed()
+  }
+
+  /** Sends a prompt that waits before all others, once the work that goes on, if any, was stopped. False: it is gone. */
+  sendNow(id: string, works: boolean): boolean {
+    if (!this.#queue.some(turn => turn.id === id)) return false
+    this.move(id, 0)
+    this.#next = id
+    if (works) this.cancel()
+    this.#held = false
+    this.#host.changed()
+    this.pump()
+    return true
+  }
+
   /** Begins the next turn when one waits and nothing stands in its way. */
   pump(): void {
     if (this.#current || this.#held || this.#ended || !this.#host.canBegin()) return
     const turn = this.#queue.shift()
     if (!turn) return
+    if (turn.id === this.#next) this.#next = undefined
     this.#current = turn
     this.#host.changed()
     this.#host.send(turn.content).then(
@@ -121,13 +145,15 @@ export class Turns {
     )
   }
 
-  /** Whether an idle state is to be taken in now. One from before the turn began, or of a turn given up, is not. */
+  /**
+   * Whether an idle state is to be taken in now. One from before the turn began is not: agents tell of an idle session
+   * more than once, with the reason of its last end. Where no other state comes before the answer, it was the turn's own.
+   */
   admits(idle: IdleUpdate): boolean {
     const turn = this.#current
     if (!turn || turn.answered) return true
-    const stale = !turn.begun && idle.stopReason === undefined && idle.error === undefined
-    if (stale) return false
-    if (this.#abandoned.size === 0) return true
+    if (!turn.begun && idle.stopReason === undefined && idle.error === undefined) return false
+    if (turn.begun && this.#abandoned.size === 0) return true
     this.#undecided = idle
     return false
   }
@@ -136,6 +162,7 @@ export class Turns {
   stateTold(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current
     if (update.state !== 'idle') {
+      if (turn && !turn.begun) this.#undecided = undefined
       if (turn) turn.begun = true
       return
     }
@@ -229,6 +256,7 @@ export class Turns {
   #finish(turn: Turn, outcome: TurnOutcome): void {
     if (this.#current !== turn) return
     this.#current = undefined
+    if (this.#next !== undefined && this.#queue[0]?.id === this.#next) this.#held = false
     this.#setCancelState('none')
     turn.finish(outcome)
     this.#host.changed()
@@ -247,7 +275,7 @@ export class Turns {
 }
 
 /** An error in words, as it stands at the end of a turn. */
-export function errorInfo(error: unknown): AgentErrorInfo {
+function errorInfo(error: unknown): AgentErrorInfo {
   if (error instanceof AgentRequestError) {
     const { code, message, detail } = error
     return detail === undefined ? { code, message } : { code, message, detail }

@@ -26,6 +26,26 @@ async function opened(agent: FakeAgent, sessions: AgentSessions, sessionId: stri
 }
 
 describe('AgentSessions: new sessions', () => {
+  it('takes what the answer tells for newer than what came before it, and leaves a state that was told', async () => {
+    const { agent, sessions } = make()
+    const made = sessions.newSession(setup)
+    agent.say(
+      's',
+      { type: 'commands', commands: [{ name: 'old', description: '' }] },
+      { type: 'config_options', options: [modes('code')] },
+      running,
+    )
+    agent.news[0]!.resolve({
+      sessionId: 's',
+      configOptions: [modes('ask')],
+      commands: [{ name: 'new', description: '' }],
+    })
+    const { state } = await made
+    assert.deepEqual(state.configOptions, [modes('ask')])
+    assert.deepEqual(state.commands, [{ name: 'new', description: '' }])
+    assert.equal(state.activity, 'running')
+  })
+
   it('gives a session what the agent told at its start', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
@@ -310,5 +330,91 @@ describe('AgentSessions: the end of the agent', () => {
     await settle()
     assert.deepEqual(sketch(first.session.state), ['user: hello', 'agent: Hi'])
     assert.equal(first.session.phase, 'ended')
+  })
+})
+
+describe('AgentSessions: subagents', () => {
+  const announce = (sessionId: string) => ({ type: 'subagent', subagent: { sessionId } }) as const
+
+  it('leads what a subagent says and asks to the session it belongs to, however deep', async () => {
+    const { agent, sessions } = make()
+    const session = await opened(agent, sessions, 's')
+    agent.say('s', announce('child'))
+    agent.say('child', announce('grandchild'), chunk('agent', 'c'))
+    agent.say('grandchild', chunk('agent', 'g'))
+    assert.deepEqual(
+      session.state.entries.map(({ kind, within }) => [kind, within]),
+      [
+        ['subagent', undefined],
+        ['subagent', 'child'],
+        ['message', 'child'],
+        ['message', 'grandchild'],
+      ],
+    )
+    const answer = sessions.requestPermission({ ...asking(), sessionId: 'grandchild' }, never)
+    const question = session.state.entries.at(-1)
+    assert(question?.kind === 'permission' && question.within === 'grandchild')
+    session.answerPermission(question.requestId, 'yes')
+    assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
+    assert.equal(sessions.of('grandchild'), session)
+    await session.close()
+    assert.equal(sessions.of('grandchild'), undefined)
+  })
+
+  it('closes the questions of a subagent that became idle', async () => {
+    const { agent, sessions } = make()
+    await opened(agent, sessions, 's')
+    agent.say('s', announce('child'))
+    agent.say('child', { type: 'state', state: 'running' })
+    const answer = sessions.requestPermission({ ...asking(), sessionId: 'child' }, never)
+    agent.say('child', { type: 'state', state: 'idle', stopReason: 'end_turn' })
+    assert.deepEqual(await answer, { type: 'cancelled' })
+  })
+
+  it('waits with what a subagent says until its session is known', async () => {
+    const { agent, sessions } = make()
+    const made = sessions.newSession(setup)
+    agent.say('child', chunk('agent', 'early'))
+    agent.say('s', announce('child'))
+    const answer = sessions.requestPermission({ ...asking(), sessionId: 'child' }, never)
+    agent.news[0]!.resolve({ sessionId: 's' })
+    const session = await made
+    assert.deepEqual(sketch(session.state).slice(1, 2), ['agent: early'])
+    assert.equal(session.state.activity, 'requires_action')
+    session.cancel()
+    assert.deepEqual(await answer, { type: 'cancelled' })
+  })
+
+  it('makes no session a subagent that was opened by itself', async () => {
+    const { agent, sessions } = make()
+    const one = await opened(agent, sessions, 'one')
+    const two = await opened(agent, sessions, 'two')
+    agent.say('one', announce('two'), announce('one'))
+    agent.say('two', chunk('agent', 'mine'))
+    assert.deepEqual(sketch(one.state), [])
+    assert.deepEqual(sketch(two.state), ['agent: mine'])
+  })
+
+  it('stops one subagent, when it may', async () => {
+    const { agent, sessions } = make()
+    const session = await opened(agent, sessions, 's')
+    agent.say('s', announce('child'))
+    await session.cancelWork({ subagentId: 'child' })
+    assert.deepEqual(agent.cancels, [])
+    agent.say('s', { type: 'subagent', subagent: { sessionId: 'child', canCancel: true } })
+    await session.cancelWork({ subagentId: 'child' })
+    assert.deepEqual(agent.cancels, ['child'])
+  })
+
+  it('goes on with the subagents of a conversation that is resumed', async () => {
+    const { agent, sessions } = make()
+    const before = await opened(agent, sessions, 's')
+    agent.say('s', announce('child'))
+    await before.close()
+    const { session, opened: done } = sessions.resumeSession('s', setup, undefined, before)
+    agent.resumes[0]!.resolve({ sessionId: 's' })
+    await done
+    agent.say('child', chunk('agent', 'again'))
+    assert.equal(session.state.entries.at(-1)?.within, 'child')
   })
 })

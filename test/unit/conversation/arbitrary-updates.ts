@@ -1,7 +1,7 @@
 /** Random updates over few ids, so that they meet. */
 import fc from 'fast-check'
 import type { ContentBlock, MessageRole, SessionUpdate, ToolCallContent } from '../../../src/acp/model.ts'
-import type { LocalEvent } from '../../../src/conversation/reduce-local.ts'
+import type { LocalEvent } from '../../../src/conversation/reducer/reduce-local.ts'
 
 const words = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -104,6 +104,7 @@ export const update: fc.Arbitrary<SessionUpdate> = fc.oneof(
     commands: fc.array(fc.record({ name: words, description: words }), { maxLength: 3 }),
   }),
   fc.constantFrom<SessionUpdate>(
+    { type: 'message_end' },
     {
       type: 'config_options',
       options: [
@@ -147,11 +148,60 @@ export const update: fc.Arbitrary<SessionUpdate> = fc.oneof(
     compactionId: fc.constantFrom('c1', 'c3'),
     content: block,
   }),
+  fc
+    .record(
+      {
+        sessionId: fc.constantFrom('child', 'other'),
+        title: cleared(words),
+        description: cleared(words),
+        state: cleared(
+          fc.record(
+            {
+              activity: fc.constantFrom('running', 'idle', 'requires_action', 'unknown', '_odd'),
+              stopReason,
+              error: fc.constant({ code: -32603, message: 'broken' }),
+            },
+            { requiredKeys: ['activity'] },
+          ),
+        ),
+        canCancel: cleared(fc.boolean()),
+        cwd: cleared(words),
+        additionalDirectories: cleared(fc.array(fc.constant('/a'), { maxLength: 2 })),
+      },
+      { requiredKeys: ['sessionId'] },
+    )
+    .map((subagent): SessionUpdate => ({ type: 'subagent', subagent })),
+  fc
+    .record(
+      {
+        messageId: fc.constantFrom('m1', 's1'),
+        from: cleared(fc.constantFrom('child', 's')),
+        to: cleared(fc.constantFrom('child', 's')),
+        fromMessageId: cleared(words),
+        toMessageId: cleared(words),
+        content: cleared(fc.array(block, { maxLength: 2 })),
+      },
+      { requiredKeys: ['messageId'] },
+    )
+    .map((message): SessionUpdate => ({ type: 'session_message', message })),
+  fc.record({
+    type: fc.constant('session_message_chunk' as const),
+    messageId: fc.constantFrom('m1', 's2'),
+    content: block,
+  }),
   {
     weight: 2,
-    arbitrary: fc
-      .constantFrom('running', 'requires_action', '_odd')
-      .map(state => ({ type: 'state' as const, state })),
+    arbitrary: fc.record(
+      {
+        type: fc.constant('state' as const),
+        state: fc.constantFrom('running', 'requires_action', '_odd'),
+        background: fc.array(fc.constantFrom('t1', 't2'), { maxLength: 2 }),
+        backgroundTerminals: fc.array(fc.constantFrom('x1', 'x2'), { maxLength: 2 }),
+        backgroundSubagents: fc.array(fc.constantFrom('child', 'other'), { maxLength: 2 }),
+        backgroundOthers: fc.nat({ max: 3 }),
+      },
+      { requiredKeys: ['type', 'state'] },
+    ),
   },
   {
     weight: 2,
@@ -162,6 +212,10 @@ export const update: fc.Arbitrary<SessionUpdate> = fc.oneof(
         stopReason,
         error: fc.constant({ code: -32603, message: 'broken' }),
         background: fc.array(fc.constantFrom('t1', 't2'), { maxLength: 2 }),
+        backgroundTerminals: fc.array(fc.constantFrom('x1', 'x2'), { maxLength: 2 }),
+        backgroundSubagents: fc.array(fc.constantFrom('child', 'other'), { maxLength: 2 }),
+        backgroundOthers: fc.nat({ max: 3 }),
+        tokens: fc.constant({ of: 'turn' as const, total: 3, input: 2, output: 1 }),
       },
       { requiredKeys: ['type', 'state'] },
     ),
@@ -176,11 +230,12 @@ const options = [
 ]
 
 /** Request ids are given by the session, each once: `ask` makes them so. */
-export const local: fc.Arbitrary<LocalEvent> = fc.oneof(
+const local: fc.Arbitrary<LocalEvent> = fc.oneof(
   fc.array(block, { minLength: 1, maxLength: 3 }).map((content): LocalEvent => ({ type: 'prompt', content })),
   fc.constantFrom('m1', 'm4').map((id): LocalEvent => ({ type: 'prompt_accepted', messageId: id })),
   fc
     .record({
+      sessionId: fc.constantFrom('s', 'child'),
       title: words,
       subject: fc.oneof(
         toolCall.map(patch => ({ type: 'tool_call' as const, toolCall: patch })),
@@ -201,7 +256,7 @@ export const local: fc.Arbitrary<LocalEvent> = fc.oneof(
       (asked): LocalEvent => ({
         type: 'permission_asked',
         requestId: 'p',
-        request: { sessionId: 's', options, ...asked },
+        request: { options, ...asked },
       }),
     ),
   requestId.map(
@@ -221,12 +276,21 @@ export const local: fc.Arbitrary<LocalEvent> = fc.oneof(
   ),
 )
 
-export type Happening = { from: 'agent'; update: SessionUpdate } | { from: 'client'; event: LocalEvent }
+/** `within`: in the session of a subagent, announced or not. */
+export type Happening =
+  | { from: 'agent'; update: SessionUpdate; within?: string }
+  | { from: 'client'; event: LocalEvent }
 
 export const happenings: fc.Arbitrary<Happening[]> = fc
   .array(
     fc.oneof(
       { weight: 5, arbitrary: update.map((value): Happening => ({ from: 'agent', update: value })) },
+      {
+        weight: 2,
+        arbitrary: fc
+          .tuple(update, fc.constantFrom('child', 'other', 'stranger'))
+          .map(([value, within]): Happening => ({ from: 'agent', update: value, within })),
+      },
       { weight: 1, arbitrary: local.map((event): Happening => ({ from: 'client', event })) },
     ),
     { maxLength: 60, size: 'max' },

@@ -19,5 +19,12 @@ describe('Session: stopping one piece of work', () => {
     for (const toolCallId of ['t1', 't2', 'none']) await session.cancelWork({ toolCallId })
     for (const terminalId of ['x1', 'x2', 'none']) await session.cancelWork({ terminalId })
     assert.deepEqual(asked, ['s tool t1', 's terminal x1'])
+    for (const [id, canCancel] of [
+      ['a1', true],
+      ['a2', false],
+    ] as const)
+      session.receive({ type: 'subagent', subagent: { sessionId: id, canCancel } })
+    for (const subagentId of ['a1', 'a2', 'none']) await session.cancelWork({ subagentId })
+    assert.deepEqual(agent.cancels, ['a1'])
   })
 })

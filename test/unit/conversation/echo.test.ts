@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import type { ContentBlock, SessionUpdate } from '../../../src/acp/model.ts'
-import { createSessionState, reduce } from '../../../src/conversation/reduce.ts'
-import { reduceLocal } from '../../../src/conversation/reduce-local.ts'
+import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { chunk, idle, running, sketch, text } from './updates.ts'
 
 function prompted(content: ContentBlock[], ...updates: SessionUpdate[]) {

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { ElicitationRequest } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
-import { chunk, form, idle, sketch, text } from './updates.ts'
+import { chunk, form, idle, running, sketch, text } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const never = new AbortController().signal
@@ -66,6 +66,7 @@ describe('Session: forms and addresses', () => {
     assert.deepEqual(await first, { action: 'cancel' })
 
     void session.prompt([text('go')])
+    agent.say('s', running)
     const second = session.createElicitation(form(), never)
     session.cancel()
     assert.deepEqual(await second, { action: 'cancel' })
@@ -99,7 +100,7 @@ describe('Session: forms and addresses', () => {
     void session.prompt([text('go')])
     void session.createElicitation(visit, never)
     session.answerElicitation('f1', { action: 'accept' })
-    agent.say('s', chunk('agent', 'On it.'))
+    agent.say('s', running, chunk('agent', 'On it.'))
     agent.endTurn(agent.prompts[0]!)
     assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept ended')
     sessions.elicitationComplete('v1')

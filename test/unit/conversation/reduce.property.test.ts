@@ -2,15 +2,17 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { ChangeSet } from '../../../src/conversation/change-set.ts'
-import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reduce.ts'
-import { reduceLocal } from '../../../src/conversation/reduce-local.ts'
-import { isFinalStatus } from '../../../src/conversation/reduce-tool-calls.ts'
+import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { isFinalStatus } from '../../../src/conversation/reducer/reduce-tool-calls.ts'
+import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { block, type Happening, happenings, update } from './arbitrary-updates.ts'
 import { whole } from './updates.ts'
 
 function happen(state: ReducingState, item: Happening, now?: number): Change[] {
-  return item.from === 'agent' ? reduce(state, item.update, now) : reduceLocal(state, item.event, now)
+  return item.from === 'agent'
+    ? reduceWithin(state, item.within, item.update, now)
+    : reduceLocalWithin(state, item.event, now)
 }
 
 function deepFreeze<T>(value: T): T {
@@ -140,9 +142,9 @@ describe('reduce, whatever comes', () => {
 
 function cutText(item: SessionUpdate, cuts: number[]): SessionUpdate[] {
   if (item.type === 'terminal_output') return pieces(item.text, cuts).map(text => ({ ...item, text }))
-  if ((item.type !== 'message_chunk' && item.type !== 'compaction_chunk') || item.content.type !== 'text') {
-    return [item]
-  }
+  const isChunk =
+    item.type === 'message_chunk' || item.type === 'compaction_chunk' || item.type === 'session_message_chunk'
+  if (!isChunk || item.content.type !== 'text') return [item]
   // The one exception: its pieces stay apart.
   if (item.type === 'message_chunk' && item.role === 'user' && item.messageId === undefined) return [item]
   return pieces(item.content.text, cuts).map(text => ({ ...item, content: { type: 'text', text } }))
@@ -154,10 +156,14 @@ function pieces(text: string, cuts: number[]): string[] {
 }
 
 function assertConsistent(state: ReducingState): void {
-  const { entries, index, books } = state
+  const { entries, index } = state
   assert.equal(index.size, entries.length)
   entries.forEach((entry, position) => {
     assert.equal(index.get(entry.id), position)
+    const owner = entry.within === undefined ? state : state.books.subagentStates.get(entry.within)
+    assert(owner)
+    const { books } = owner
+    if (entry.within !== undefined) assert(entry.kind !== 'message' || entry.role !== 'user')
     if (entry.kind === 'tool_call') {
       assert.equal(books.tools.get(entry.toolCallId), position)
       assert.equal(books.openTools.has(position), !isFinalStatus(entry.status))
@@ -169,12 +175,20 @@ function assertConsistent(state: ReducingState): void {
     if (entry.kind === 'elicitation') {
       assert.equal(books.openElicitations.has(position), entry.outcome === undefined)
     }
+    if (entry.kind === 'subagent') assert.equal(books.subagents.get(entry.sessionId), position)
+    if (entry.kind === 'session_message') {
+      assert.equal(books.sessionMessages.get(entry.messageId), position)
+    }
     if (entry.kind === 'turn_end') assert.notEqual(entry.stopReason, 'end_turn')
     if (entry.endedAt !== undefined) assert(entry.startedAt !== undefined && entry.startedAt <= entry.endedAt)
     assert(entry.turn <= state.turn)
   })
-  for (const position of books.untoldTools) assert(books.openTools.has(position))
-  if (books.openPermissions.size > 0) assert.equal(state.activity, 'requires_action')
-  if (books.openElicitations.size > 0) assert.equal(state.activity, 'requires_action')
-  if (!books.running) assert.notEqual(state.activity, 'running')
+  for (const { books } of [state, ...state.books.subagentStates.values()]) {
+    for (const position of books.untoldTools) assert(books.openTools.has(position))
+    if (books.openPermissions.size > 0) assert.equal(state.activity, 'requires_action')
+    if (books.openElicitations.size > 0) assert.equal(state.activity, 'requires_action')
+  }
+  if (!state.books.running) assert.notEqual(state.activity, 'running')
+  if (!state.books.running) assert.equal(state.unconfirmed, undefined)
+  assert.notEqual(state.background, 0)
 }

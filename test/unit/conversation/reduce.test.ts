@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
-import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reduce.ts'
-import { reduceLocal } from '../../../src/conversation/reduce-local.ts'
+import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import type { Change } from '../../../src/conversation/state.ts'
 import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
 
@@ -114,6 +114,26 @@ describe('reduce: messages', () => {
       state.entries.map(entry => entry.turn),
       [0, 1, 1, 2, 2],
     )
+  })
+
+  it('gives a thought that came all at once the time since what stands before it', () => {
+    const state = createSessionState()
+    take(state, [chunk('user', 'Why?')], 1000)
+    take(state, [chunk('thought', 'hm')], 5000)
+    take(state, [tool('t', { status: 'completed' })], 5010)
+    take(state, [chunk('thought', 'so')], 7000)
+    take(state, [chunk('agent', 'Because')], 7010)
+    take(state, [chunk('thought', 'or')], 9000)
+    take(state, [chunk('agent', 'not')], 9010)
+    const times = state.entries.map(({ startedAt, endedAt }) => [startedAt, endedAt])
+    assert.deepEqual(
+      [times[1], times[3]],
+      [
+        [1000, 5010],
+        [5010, 7010],
+      ],
+    )
+    assert.deepEqual(times[5], [9000, 9010], 'nobody knows when a message ended')
   })
 
   it('gives no times in a replay and the time of a thought in a turn', () => {
@@ -249,10 +269,18 @@ describe('reduce: turns', () => {
     assert.deepEqual(sketch(state), [])
   })
 
-  it('takes a state it does not know for a busy one', () => {
-    const state = createSessionState()
-    take(state, [{ type: 'state', state: '_dreaming' }])
-    assert.equal(state.activity, 'running')
+  it('takes a state it does not know for a busy one that is not confirmed', () => {
+    for (const name of ['_dreaming', 'unknown']) {
+      const state = createSessionState()
+      take(state, [running])
+      const changes = take(state, [{ type: 'state', state: name }])
+      assert.deepEqual(changes, [{ type: 'head', key: 'activity' }])
+      assert.deepEqual([state.activity, state.unconfirmed], ['running', true])
+      take(state, [running])
+      assert.equal(state.unconfirmed, undefined)
+      take(state, [{ type: 'state', state: name }, idle('end_turn')])
+      assert.deepEqual([state.activity, state.unconfirmed], ['idle', undefined])
+    }
   })
 
   it('shows how a turn ended otherwise than ordinarily, once', () => {
@@ -379,6 +407,19 @@ describe('reduce: the head', () => {
     assert.equal(option.currentValue, 'elsewhere')
     assert.deepEqual(update.options, [modes()])
     assert.deepEqual(take(state, [{ type: 'config_value', category: 'model', value: 'x' }]), [])
+  })
+})
+
+describe('reduce: the end of a message', () => {
+  it('keeps what follows without an id apart, and ends a thought', () => {
+    const state = createSessionState()
+    const end = { type: 'message_end' } as const
+    reduce(state, chunk('thought', 'hm'), 1)
+    assert.deepEqual(reduce(state, end, 2), [{ type: 'entry', id: 'e0' }])
+    reduce(state, chunk('agent', 'one'), 3)
+    assert.deepEqual(reduce(state, end, 4), [])
+    reduce(state, chunk('agent', 'two'), 5)
+    assert.deepEqual(sketch(state), ['thought: hm', 'agent: one', 'agent: two'])
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { createSessionState } from '../../../src/conversation/books.ts'
-import { reduce } from '../../../src/conversation/reduce.ts'
+import { createSessionState } from '../../../src/conversation/reducer/books.ts'
+import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { restoreState } from '../../../src/conversation/restore-state.ts'
 import type { SessionState } from '../../../src/conversation/state.ts'
 import { update } from './arbitrary-updates.ts'
@@ -29,6 +29,27 @@ describe('a conversation that was kept', () => {
         }
         assert.deepEqual([...after.terminals.keys()], [...before.terminals.keys()])
       }),
+    )
+  })
+
+  it('says that the turn was interrupted, where one was under way', () => {
+    const before = createSessionState()
+    reduce(before, { type: 'state', state: 'running' }, 1)
+    reduce(before, { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Read', status: 'pending' } }, 1)
+    const { entries, terminals, head } = kept(before)
+    const ends = (working?: boolean) =>
+      restoreState(structuredClone({ entries, terminals, head: { ...head, working } })).entries.flatMap(
+        entry => (entry.kind === 'turn_end' ? [entry.stopReason] : []),
+      )
+    assert.deepEqual(ends(true), ['interrupted'])
+    assert.deepEqual(ends(false), [])
+    assert.deepEqual(ends(), [])
+    const after = restoreState({ entries, terminals, head: { ...head, working: true } })
+    assert.equal(after.activity, 'idle')
+    assert.deepEqual(
+      restoreState({ ...kept(after), head: { working: true } }).entries.length,
+      after.entries.length,
+      'once',
     )
   })
 

@@ -51,6 +51,20 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: max_tokens'])
   })
 
+  it('takes an idle state told again before a turn of v2 began for what it is', async () => {
+    const { agent, session } = make()
+    const outcome = session.prompt(hello)
+    agent.say('s', idle('end_turn'))
+    assert.equal(session.state.activity, 'running')
+    agent.say('s', running, chunk('agent', 'Hi', 'a'))
+    agent.prompts[0]!.answer.resolve({ messageId: 'u1' })
+    await settle()
+    assert.equal(session.state.activity, 'running')
+    agent.say('s', idle('refusal'))
+    assert.deepEqual(await outcome, { type: 'ended', stopReason: 'refusal' })
+    assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: refusal'])
+  })
+
   it('never sends an empty prompt', () => {
     const { agent, session } = make()
     assert.throws(() => session.prompt([]), RangeError)

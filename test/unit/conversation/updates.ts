@@ -78,6 +78,10 @@ function sketchEntry(entry: Entry): string {
       return `notice: ${entry.title}`
     case 'compaction':
       return `compaction: ${entry.status}`
+    case 'subagent':
+      return `subagent ${entry.title ?? entry.sessionId}: ${entry.state?.activity ?? 'not known'}`
+    case 'session_message':
+      return `session message: ${entry.blocks.map(block => (block.type === 'text' ? block.text : `[${block.type}]`)).join('|')}`
     case 'turn_end':
       return `turn_end: ${entry.stopReason}`
     case 'unknown':
@@ -107,7 +111,11 @@ export class Follower {
       case 'text': {
         const entry = this.entries.find(known => known.id === change.id)
         const blocks =
-          entry?.kind === 'message' ? entry.blocks : entry?.kind === 'compaction' ? entry.summary : []
+          entry?.kind === 'message' || entry?.kind === 'session_message'
+            ? entry.blocks
+            : entry?.kind === 'compaction'
+              ? entry.summary
+              : []
         const block = blocks[change.block]
         if (block?.type !== 'text') throw new Error(`no text block ${change.block} in ${change.id}`)
         block.text += change.text

@@ -5,17 +5,20 @@ import type {
   PermissionOutcome,
   PermissionRequest,
   TerminalPatch,
-} from '../acp/model.ts'
+} from '../../acp/model.ts'
+import type { AppliedRule, RuleAnswer } from '../applied-rule.ts'
+import type { Change, PermissionEntry } from '../state.ts'
+import { NO_BACKGROUND } from './background.ts'
 import { append, type ReducingState, type Step, stopTime, touch, updateActivity } from './books.ts'
 import { claimEcho, expectEcho } from './echo.ts'
 import { elicitationAnswered, elicitationAsked, visitDone } from './reduce-elicitations.ts'
 import { setOption } from './reduce-head.ts'
 import { appendMessage, beginTurn } from './reduce-messages.ts'
 import { closeCompactions } from './reduce-notes.ts'
+import { forgetSubagents } from './reduce-subagents.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { toolCallUpsert } from './reduce-tool-calls.ts'
-import { closeOpen, endWork, startWork } from './reduce-turn.ts'
-import type { Change, PermissionEntry } from './state.ts'
+import { closeOpen, endWork, INTERRUPTED, setBackground, startWork } from './reduce-turn.ts'
 
 /** What happens in a session on the client's side. */
 export type LocalEvent =
@@ -25,6 +28,8 @@ export type LocalEvent =
   | { type: 'prompt_accepted'; messageId: string }
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest }
   | { type: 'permission_answered'; requestId: string; outcome: PermissionOutcome }
+  /** Asked, and answered at once by a rule of the person's settings: it never waits. */
+  | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
   | { type: 'elicitation_answered'; requestId: string; outcome: ElicitationOutcome }
   /** What the person went to an address for is done there. */
@@ -55,6 +60,15 @@ export function reduceLocal(state: ReducingState, event: LocalEvent, now?: numbe
     case 'permission_answered':
       permissionAnswered(step, event.requestId, event.outcome)
       break
+    case 'permission_ruled':
+      permissionAsked(step, event.requestId, event.request)
+      permissionAnswered(
+        step,
+        event.requestId,
+        { type: 'selected', optionId: event.answer.optionId },
+        event.answer.rule,
+      )
+      break
     case 'elicitation_asked':
       elicitationAsked(step, event.requestId, event.request)
       break
@@ -74,7 +88,7 @@ export function reduceLocal(state: ReducingState, event: LocalEvent, now?: numbe
       terminalOutput(step, event.terminalId, event.text)
       break
     case 'load_finished':
-      if (!state.books.running) closeOpen(step, false)
+      if (!state.books.running) closeOpen(step, false, state.books.background)
       updateActivity(step)
       break
     case 'agent_gone':
@@ -120,6 +134,7 @@ function permissionAsked(step: Step, requestId: string, request: PermissionReque
   } else if (subject.type === 'command') {
     fields.command = { command: subject.command }
     if (subject.cwd !== undefined) fields.command.cwd = subject.cwd
+    if (subject.terminalId !== undefined) fields.command.terminalId = subject.terminalId
     if (subject.toolCallId !== undefined) {
       fields.toolCallId = subject.toolCallId
       if (!books.tools.has(subject.toolCallId)) {
@@ -135,12 +150,18 @@ function permissionAsked(step: Step, requestId: string, request: PermissionReque
   updateActivity(step)
 }
 
-function permissionAnswered(step: Step, requestId: string, outcome: PermissionOutcome): void {
+function permissionAnswered(
+  step: Step,
+  requestId: string,
+  outcome: PermissionOutcome,
+  rule?: AppliedRule,
+): void {
   const { books, entries } = step.state
   const position = books.permissions.get(requestId)
   const entry = position === undefined ? undefined : entries[position]
   if (position === undefined || entry?.kind !== 'permission' || entry.outcome) return
   entry.outcome = outcome
+  if (rule) entry.rule = rule
   stopTime(step, entry)
   books.openPermissions.delete(position)
   touch(step, position)
@@ -154,14 +175,16 @@ function agentGone(step: Step, message: string | undefined, code: number | undef
   const { running } = books
   if (running && message !== undefined) {
     endWork(step, { stopReason: 'error', error: { code: code ?? 0, message } })
-  } else if (running) endWork(step, { stopReason: 'cancelled' })
+  } else if (running) endWork(step, { stopReason: INTERRUPTED })
   closeOpen(step, running)
   closeCompactions(step)
+  forgetSubagents(step)
   for (const terminal of terminals.values()) {
     if (terminal.exit) continue
     terminal.exit = { exitCode: null, signal: null }
     step.changes.push({ type: 'terminal', terminalId: terminal.terminalId })
   }
   books.toldAction = false
+  setBackground(step, NO_BACKGROUND)
   updateActivity(step)
 }

@@ -1,12 +1,13 @@
-import type { SessionUpdate } from '../acp/model.ts'
-import type { ReducingState, Step } from './books.ts'
+import type { SessionUpdate } from '../../acp/model.ts'
+import type { Change } from '../state.ts'
+import { endThought, type ReducingState, type Step } from './books.ts'
 import { configOptions, configValue, head, info, planRemoved, planUpsert } from './reduce-head.ts'
 import { messageChunk, messageUpsert } from './reduce-messages.ts'
 import { compactionChunk, compactionUpsert, notice, unknown } from './reduce-notes.ts'
+import { sessionMessageChunk, sessionMessageUpsert, subagentUpsert } from './reduce-subagents.ts'
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { toolCallContent, toolCallUpsert } from './reduce-tool-calls.ts'
 import { endWork, workGoesOn } from './reduce-turn.ts'
-import type { Change } from './state.ts'
 
 export { createSessionState, type ReducingState } from './books.ts'
 
@@ -24,6 +25,10 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
   switch (update.type) {
     case 'message_chunk':
       messageChunk(step, update.role, update.messageId, update.content)
+      break
+    case 'message_end':
+      endThought(step)
+      state.books.openMessage = undefined
       break
     case 'message':
       messageUpsert(step, update.role, update.messageId, update.content)
@@ -60,7 +65,7 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       info(step, update)
       break
     case 'usage':
-      state.usage = update.usage
+      state.usage = { ...update.usage, ...(state.usage?.tokens ? { tokens: state.usage.tokens } : {}) }
       head(step, 'usage')
       break
     case 'notice':
@@ -72,9 +77,18 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
     case 'compaction_chunk':
       compactionChunk(step, update.compactionId, update.content)
       break
+    case 'subagent':
+      subagentUpsert(step, update.subagent)
+      break
+    case 'session_message':
+      sessionMessageUpsert(step, update.message)
+      break
+    case 'session_message_chunk':
+      sessionMessageChunk(step, update.messageId, update.content)
+      break
     case 'state':
       if (isIdle(update)) endWork(step, update)
-      else workGoesOn(step, update.state)
+      else workGoesOn(step, update.state, update)
       break
     case 'unknown':
       unknown(step, update)

@@ -1,16 +1,16 @@
-import type { TerminalPatch } from '../acp/model.ts'
-import type { Step } from './books.ts'
-import { appendBounded, TERMINAL_KEEP, tail } from './bounded-text.ts'
-import type { TerminalState } from './state.ts'
+import type { TerminalPatch } from '../../acp/model.ts'
+import { appendBounded, TERMINAL_KEEP, tail } from '../bounded-text.ts'
+import type { TerminalState } from '../state.ts'
+import { patchField, type Step } from './books.ts'
 
 /** `truncated`: output before what is given was lost already. */
 export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: boolean }): void {
   const terminal = terminalOf(step, patch.terminalId)
-  put(terminal, 'command', patch.command)
-  put(terminal, 'cwd', patch.cwd)
-  put(terminal, 'exit', patch.exit)
-  put(terminal, 'size', patch.size)
-  put(terminal, 'canCancel', patch.canCancel)
+  patchField(terminal, 'command', patch.command)
+  patchField(terminal, 'cwd', patch.cwd)
+  patchField(terminal, 'exit', patch.exit)
+  patchField(terminal, 'size', patch.size)
+  patchField(terminal, 'canCancel', patch.canCancel)
   if (patch.output !== undefined) {
     const output = patch.output ?? ''
     terminal.output = tail(output, TERMINAL_KEEP)
@@ -41,13 +41,4 @@ function terminalOf(step: Step, terminalId: string): TerminalState {
     terminals.set(terminalId, terminal)
   }
   return terminal
-}
-
-function put<K extends keyof TerminalState>(
-  terminal: TerminalState,
-  key: K,
-  value: TerminalState[K] | null | undefined,
-): void {
-  if (value === null) delete terminal[key]
-  else if (value !== undefined) terminal[key] = value
 }

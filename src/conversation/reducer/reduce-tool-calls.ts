@@ -1,6 +1,16 @@
-import type { ToolCallContent, ToolCallPatch, ToolCallStatus } from '../acp/model.ts'
-import { append, type Step, stopTime, touch } from './books.ts'
-import type { ToolCallEntry } from './state.ts'
+import type { PermissionRequest, ToolCallContent, ToolCallPatch, ToolCallStatus } from '../../acp/model.ts'
+import type { ToolCallEntry } from '../state.ts'
+import { type Background, goesOn } from './background.ts'
+import { append, type ReducingState, type Step, stopTime, touch } from './books.ts'
+
+/** What nobody told of a tool call yet. */
+const BLANK = {
+  kind: 'tool_call',
+  title: '',
+  toolKind: 'other',
+  status: 'pending',
+  canCancel: false,
+} as const
 
 /** Whether a status is final. One that this version of Parley does not know counts as still at work. */
 export function isFinalStatus(status: ToolCallStatus): boolean {
@@ -20,6 +30,27 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch): number {
   return position
 }
 
+/** The tool call as it would be with the patch; nothing is changed. */
+function toolCallWith(state: ReducingState, patch: ToolCallPatch): ToolCallEntry {
+  const known = state.entries[state.books.tools.get(patch.toolCallId) ?? -1]
+  const entry: ToolCallEntry =
+    known?.kind === 'tool_call'
+      ? { ...known, content: [...known.content] }
+      : { ...BLANK, content: [], locations: [], id: '', turn: state.turn, toolCallId: patch.toolCallId }
+  applyPatch(entry, patch)
+  return entry
+}
+
+/** The tool call that a question is about, with what the question tells of it. */
+export function toolCallOf(state: ReducingState, { subject }: PermissionRequest): ToolCallEntry | undefined {
+  if (subject.type === 'tool_call') return toolCallWith(state, subject.toolCall)
+  const known =
+    subject.type === 'command' &&
+    subject.toolCallId !== undefined &&
+    state.books.tools.has(subject.toolCallId)
+  return known ? toolCallWith(state, { toolCallId: subject.toolCallId ?? '' }) : undefined
+}
+
 /** Appends one piece of content to a tool call. */
 export function toolCallContent(step: Step, toolCallId: string, content: ToolCallContent): void {
   const { state } = step
@@ -34,13 +65,20 @@ export function toolCallContent(step: Step, toolCallId: string, content: ToolCal
 /**
  * Closes what the agent left open when its work ended, but for what goes on in the background. A tool call with a
  * status is `cancelled`. One whose status was never told is taken to have run with the turn: it is `completed` unless
- * the turn was cut short.
+ * the turn was cut short. `only`: no other tool calls.
  */
-export function closeToolCalls(step: Step, cutShort: boolean, background?: ReadonlySet<string>): void {
+export function closeToolCalls(
+  step: Step,
+  cutShort: boolean,
+  background?: Background,
+  only?: ReadonlySet<string>,
+): void {
   const { books, entries } = step.state
   for (const position of [...books.openTools]) {
     const entry = entries[position]
-    if (entry?.kind !== 'tool_call' || background?.has(entry.toolCallId)) continue
+    if (entry?.kind !== 'tool_call') continue
+    if (background && goesOn(step.state, background, entry.toolCallId)) continue
+    if (only && !only.has(entry.toolCallId)) continue
     const completed = books.untoldTools.has(position) && !cutShort
     setStatus(step, position, entry, completed ? 'completed' : 'cancelled')
     touch(step, position)
@@ -48,16 +86,7 @@ export function closeToolCalls(step: Step, cutShort: boolean, background?: Reado
 }
 
 function createToolCall(step: Step, toolCallId: string): number {
-  const position = append(step, {
-    kind: 'tool_call',
-    toolCallId,
-    title: '',
-    toolKind: 'other',
-    status: 'pending',
-    content: [],
-    locations: [],
-    canCancel: false,
-  })
+  const position = append(step, { ...BLANK, toolCallId, content: [], locations: [] })
   const { books } = step.state
   books.tools.set(toolCallId, position)
   books.openTools.add(position)

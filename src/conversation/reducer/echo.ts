@@ -11,8 +11,8 @@
  *
  * In a replay there is no prompt of ours, so nothing is ever left out.
  */
-import type { ContentBlock } from '../acp/model.ts'
-import { textOf } from './blocks.ts'
+import type { ContentBlock } from '../../acp/model.ts'
+import { textOf } from '../blocks.ts'
 import type { ReducingState } from './books.ts'
 
 export interface Echo {

@@ -1,6 +1,6 @@
-import type { ContentBlock, MessageRole } from '../acp/model.ts'
-import { appendBlock, isBlank, ownBlocks, pushBlock } from './blocks.ts'
-import { append, endThought, type Step, touch } from './books.ts'
+import type { ContentBlock, MessageRole } from '../../acp/model.ts'
+import { isBlank, ownBlocks, pushBlock } from '../blocks.ts'
+import { append, appendContent, endThought, type Step, touch } from './books.ts'
 import { takeEcho } from './echo.ts'
 
 /**
@@ -30,13 +30,7 @@ export function messageChunk(
   if (role === 'user' && messageId === undefined) {
     pushBlock(entry.blocks, content)
     touch(step, position)
-    return
-  }
-  const block = appendBlock(entry.blocks, content)
-  if (block === -1) touch(step, position)
-  else if (content.type === 'text') {
-    step.changes.push({ type: 'text', id: entry.id, block, text: content.text })
-  }
+  } else appendContent(step, position, entry.blocks, content)
 }
 
 /** A whole message: absent content keeps what is there, `null` clears it, a list replaces it. */
@@ -113,6 +107,8 @@ export function appendMessage(
 }
 
 export function beginTurn(step: Step): void {
+  // A subagent works within the turn in which it was asked to.
+  if (step.state.within !== undefined) return
   step.state.turn += 1
   step.changes.push({ type: 'head', key: 'turn' })
 }

@@ -1,6 +1,7 @@
-import type { ElicitationOutcome, ElicitationRequest } from '../acp/model.ts'
+import type { ElicitationOutcome, ElicitationRequest } from '../../acp/model.ts'
+import type { ElicitationEntry } from '../state.ts'
+import { type Background, goesOn } from './background.ts'
 import { append, type Step, stopTime, touch, updateActivity } from './books.ts'
-import type { ElicitationEntry } from './state.ts'
 
 export function elicitationAsked(step: Step, requestId: string, request: ElicitationRequest): void {
   const { books } = step.state
@@ -40,12 +41,13 @@ export function visitDone(step: Step, elicitationId: string): void {
 }
 
 /** Cancels the questions that nobody waits for any more, and no longer shows visits as awaited. */
-export function closeElicitations(step: Step, background?: ReadonlySet<string>): void {
+export function closeElicitations(step: Step, background?: Background): void {
   const { books, entries } = step.state
   for (const position of [...books.openElicitations]) {
     const entry = entries[position]
     if (entry?.kind !== 'elicitation') continue
-    if (entry.toolCallId !== undefined && background?.has(entry.toolCallId)) continue
+    const { toolCallId } = entry
+    if (background && toolCallId !== undefined && goesOn(step.state, background, toolCallId)) continue
     settle(step, position, entry, { action: 'cancel' })
   }
   for (const position of books.visits.values()) {

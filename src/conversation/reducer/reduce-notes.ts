@@ -1,6 +1,6 @@
-import type { ContentBlock, SessionUpdate } from '../acp/model.ts'
-import { appendBlock, isBlank, ownBlocks } from './blocks.ts'
-import { append, type Step, stopTime, touch } from './books.ts'
+import type { ContentBlock, SessionUpdate } from '../../acp/model.ts'
+import { isBlank, ownBlocks } from '../blocks.ts'
+import { append, appendContent, type Step, stopTime, touch } from './books.ts'
 
 type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T }>
 
@@ -41,16 +41,13 @@ export function compactionUpsert(step: Step, update: Update<'compaction'>): void
 
 export function compactionChunk(step: Step, compactionId: string, content: ContentBlock): void {
   const { books, entries } = step.state
-  const found = books.compactions.get(compactionId)
-  const position = found ?? createCompaction(step, compactionId)
-  const entry = entries[position]
-  if (entry?.kind !== 'compaction' || isBlank(content)) return
-  const block = appendBlock(entry.summary, content)
-  if (found === undefined) return
-  if (block === -1) touch(step, position)
-  else if (content.type === 'text') {
-    step.changes.push({ type: 'text', id: entry.id, block, text: content.text })
+  const position = books.compactions.get(compactionId)
+  if (position === undefined) {
+    createCompaction(step, compactionId, isBlank(content) ? [] : [content])
+    return
   }
+  const entry = entries[position]
+  if (entry?.kind === 'compaction') appendContent(step, position, entry.summary, content)
 }
 
 /** Closes compactions that nothing will close any more. */
@@ -66,8 +63,9 @@ export function closeCompactions(step: Step): void {
   }
 }
 
-function createCompaction(step: Step, compactionId: string): number {
-  const position = append(step, { kind: 'compaction', compactionId, status: 'in_progress', summary: [] })
+function createCompaction(step: Step, compactionId: string, content: readonly ContentBlock[] = []): number {
+  const summary = ownBlocks(content)
+  const position = append(step, { kind: 'compaction', compactionId, status: 'in_progress', summary })
   step.state.books.compactions.set(compactionId, position)
   step.state.books.openCompactions.add(position)
   return position

@@ -1,0 +1,59 @@
+import type { ContentBlock } from '../acp/model.ts'
+import { type Draft, partsOf } from '../common/draft.ts'
+
+/**
+ * What a chip stands for whose content is looked up only when the prompt is sent, so that the agent gets it as it is
+ * then. Lines are 1-based and inclusive.
+ */
+export type ContextRef =
+  | { type: 'file'; uri: string }
+  | { type: 'folder'; uri: string }
+  | { type: 'symbol'; uri: string; startLine: number; endLine: number }
+  /** of one file, or of the whole workspace */
+  | { type: 'problems'; uri?: string }
+  | { type: 'changes'; staged: boolean }
+
+/** Context attached to a prompt, as a chip in the composer. */
+export interface Attachment {
+  id: string
+  label: string
+  /** codicon */
+  icon: string
+  /** tooltip: the path and lines */
+  detail?: string
+  content: ContentBlock | ContextRef
+}
+
+/** A prompt as it was written: text, and what its chips stand for, in their order. */
+export type PromptPart = ContentBlock | (ContextRef & { label: string })
+
+/** A prompt that left its composer. */
+export interface OutgoingPrompt {
+  id: string
+  draft: Draft<Attachment>
+}
+/** `after`: the one sent before it, if that was still on its way; where it is refused, this one is not sent either. */
+export interface SentPrompt extends OutgoingPrompt {
+  after?: string
+}
+/** `refused`: why it was not sent, a sentence; else it is still on its way. */
+export interface WaitingPrompt extends OutgoingPrompt {
+  refused?: string
+}
+
+export function promptOf(draft: Draft<Attachment>): PromptPart[] {
+  return partsOf(draft).map(part => {
+    if ('text' in part) return { type: 'text', text: part.text }
+    const { content, label } = part.item
+    switch (content.type) {
+      case 'file':
+      case 'folder':
+      case 'symbol':
+      case 'problems':
+      case 'changes':
+        return { ...content, label }
+      default:
+        return content
+    }
+  })
+}

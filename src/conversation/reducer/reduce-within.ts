@@ -1,0 +1,124 @@
+import type { SessionUpdate } from '../../acp/model.ts'
+import type { Change } from '../state.ts'
+import { type ReducingState, updateActivity } from './books.ts'
+import { isIdle, reduce } from './reduce.ts'
+import { type LocalEvent, reduceLocal } from './reduce-local.ts'
+
+/**
+ * Takes in what came in the session of a subagent, by that session's id: its entries stand among those of the session
+ * it was begun in. What it tells of itself as a whole (options, plans, usage) is kept apart and not shown. Ids of
+ * messages and tool calls are its own; those of terminals have to be unique. A subagent that was never announced, or
+ * `undefined`, stands for the session itself.
+ */
+export function reduceWithin(
+  state: ReducingState,
+  within: string | undefined,
+  update: SessionUpdate,
+  now?: number,
+): Change[] {
+  const subagent = within === undefined ? undefined : state.books.subagentStates.get(within)
+  if (!subagent) return reduce(state, update, now)
+  const changes = inSubagent(state, subagent, now, () => reduce(subagent, toldTo(subagent, update), now))
+  // The parent's own report may come late, or not at all.
+  if (update.type === 'state')
+    changes.push(...reduce(announcer(state, subagent), stateOf(subagent, update), now))
+  return changes
+}
+
+/** Like `reduceLocal`, for what may be about a subagent: the request, or the answer to one, says which. */
+export function reduceLocalWithin(state: ReducingState, event: LocalEvent, now?: number): Change[] {
+  const subagents = state.books.subagentStates
+  if (event.type === 'agent_gone' || event.type === 'load_finished' || event.type === 'visit_done') {
+    // What is over for all of them is over for each; only the session's own turn ends with words.
+    const silent: LocalEvent = event.type === 'agent_gone' ? { type: 'agent_gone' } : event
+    const theirs = [...subagents.values()].flatMap(subagent =>
+      inSubagent(state, subagent, now, () => reduceLocal(subagent, silent, now)),
+    )
+    return [...theirs, ...reduceLocal(state, event, now)]
+  }
+  const subagent = concerned(state, event)
+  if (!subagent) return reduceLocal(state, event, now)
+  return inSubagent(state, subagent, now, () => reduceLocal(subagent, event, now))
+}
+
+/** The books that know a question: the session's, or a subagent's. */
+export function booksOfQuestion(state: ReducingState, requestId: string): ReducingState['books'] {
+  for (const { books } of state.books.subagentStates.values()) {
+    if (books.permissions.has(requestId) || books.elicitations.has(requestId)) return books
+  }
+  return state.books
+}
+
+function concerned(state: ReducingState, event: LocalEvent): ReducingState | undefined {
+  const subagents = state.books.subagentStates
+  if (event.type === 'permission_asked' || event.type === 'elicitation_asked') {
+    const { sessionId } = event.request
+    return sessionId === undefined ? undefined : subagents.get(sessionId)
+  }
+  if (event.type !== 'permission_answered' && event.type !== 'elicitation_answered') return undefined
+  const books = booksOfQuestion(state, event.requestId)
+  return [...subagents.values()].find(subagent => subagent.books === books)
+}
+
+function inSubagent(
+  state: ReducingState,
+  subagent: ReducingState,
+  now: number | undefined,
+  work: () => Change[],
+): Change[] {
+  subagent.turn = state.turn
+  const asked = questions(subagent)
+  const all = work()
+  const changes = all.filter(change => change.type !== 'head')
+  // Its questions are the session's: it waits for the person, too.
+  if (questions(subagent) !== asked) updateActivity({ state, now, changes })
+  return changes
+}
+
+function questions({ books }: ReducingState): number {
+  return books.openPermissions.size + books.openElicitations.size
+}
+
+/** Nobody but another session writes to a subagent: what it was told is no prompt of the person's. */
+function toldTo({ within, books }: ReducingState, update: SessionUpdate): SessionUpdate {
+  if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
+  const messageId = update.messageId ?? `to ${within}`
+  const to = within === undefined ? {} : { to: within }
+  if (update.type === 'message') {
+    return {
+      type: 'session_message',
+      message: { messageId, ...to, ...(update.content === undefined ? {} : { content: update.content }) },
+    }
+  }
+  if (books.sessionMessages.has(messageId)) {
+    return { type: 'session_message_chunk', messageId, content: update.content }
+  }
+  return { type: 'session_message', message: { messageId, ...to, content: [update.content] } }
+}
+
+/** The session in which a subagent was announced. */
+function announcer(state: ReducingState, { within = '' }: ReducingState): ReducingState {
+  if (state.books.subagents.has(within)) return state
+  for (const subagent of state.books.subagentStates.values()) {
+    if (subagent.books.subagents.has(within)) return subagent
+  }
+  return state
+}
+
+function stateOf(
+  { within = '' }: ReducingState,
+  update: Extract<SessionUpdate, { type: 'state' }>,
+): SessionUpdate {
+  const { stopReason, error } = isIdle(update) ? update : {}
+  return {
+    type: 'subagent',
+    subagent: {
+      sessionId: within,
+      state: {
+        activity: update.state,
+        ...(stopReason === undefined ? {} : { stopReason }),
+        ...(error === undefined ? {} : { error }),
+      },
+    },
+  }
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import MarkdownIt from 'markdown-it'
+import { conversationMarkdown } from '../../../src/conversation/markdown-export.ts'
+import { contained, escaped, fenced, folded } from '../../../src/conversation/markdown-fence.ts'
+import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { update as arbitraryUpdate } from './arbitrary-updates.ts'
+
+const markdown = new MarkdownIt({ html: true })
+/** Text with everything that means something. */
+const nasty = fc
+  .array(
+    fc.oneof(
+      fc.string({ maxLength: 8 }),
+      fc.constantFrom(
+        '```',
+        '~~~',
+        '````',
+        '\n',
+        '<details>',
+        '</details>',
+        '<summary>',
+        '<!--',
+        '# ',
+        '> ',
+        '`',
+        '[x](y)',
+      ),
+    ),
+    { maxLength: 12 },
+  )
+  .map(parts => parts.join(''))
+
+/** How often folds are opened and closed, as a reader of the Markdown sees them. */
+function folds(text: string): { opened: number; closed: number; deepest: number; least: number } {
+  let depth = 0
+  const seen = { opened: 0, closed: 0, deepest: 0, least: 0 }
+  for (const token of markdown.parse(text, {})) {
+    const html = token.type === 'html_block' ? token.content : ''
+    for (const [tag] of html.matchAll(/<\/?details>/g)) {
+      if (tag === '<details>') seen.opened += 1
+      else seen.closed += 1
+      depth += tag === '<details>' ? 1 : -1
+      seen.deepest = Math.max(seen.deepest, depth)
+      seen.least = Math.min(seen.least, depth)
+    }
+  }
+  return seen
+}
+
+describe('markdown of', () => {
+  it('code stays one block of code, whatever is in it', () => {
+    fc.assert(
+      fc.property(nasty, text => {
+        const tokens = markdown.parse(fenced(text, 'ts'), {})
+        assert.equal(tokens.length, 1)
+        assert.equal(tokens[0]?.type, 'fence')
+        const clean = (value: string) =>
+          value.replace(/\r\n?/g, '\n').replace(/\0/g, '\ufffd').replace(/\n$/, '')
+        assert.equal(clean(tokens[0]!.content), clean(text))
+      }),
+    )
+  })
+
+  it('a title stays a title', () => {
+    fc.assert(
+      fc.property(nasty, text => {
+        const tokens = markdown.parse(`# ${escaped(`x${text}`)}`, {})
+        assert.deepEqual(
+          tokens.map(token => token.type),
+          ['heading_open', 'inline', 'heading_close'],
+        )
+        assert.ok(!tokens[1]!.children!.some(token => token.type !== 'text' && token.type !== 'text_special'))
+      }),
+    )
+  })
+
+  it('a part cannot break out of its fold', () => {
+    fc.assert(
+      fc.property(nasty, nasty, (summary, text) => {
+        const whole = `${folded(summary, [contained(text)])}\n\n# After`
+        assert.deepEqual(folds(whole), { opened: 1, closed: 1, deepest: 1, least: 0 })
+        const after = markdown.parse(whole, {}).at(-2)
+        assert.equal(after?.content, 'After', 'what follows is read as ever')
+      }),
+    )
+  })
+
+  it('any conversation is whole: every fold closed, every entry that says something there', () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryUpdate, { maxLength: 25 }), updates => {
+        const state = createSessionState()
+        for (const update of updates) reduce(state, update, 1)
+        const text = conversationMarkdown(state, { title: 'T', agentName: 'A', cwd: '/p' })
+        const { opened, closed, deepest, least } = folds(text)
+        assert.equal(opened, closed)
+        assert.ok(deepest <= 2 && least >= 0)
+        const calls = state.entries.filter(entry => entry.kind === 'tool_call').length
+        assert.ok(opened >= calls)
+      }),
+    )
+  })
+
+  it('a conversation reads as it was', () => {
+    const state = createSessionState()
+    const update = (one: Parameters<typeof reduce>[1]) => reduce(state, one, 1)
+    update({ type: 'message_chunk', role: 'user', content: { type: 'text', text: 'Fix it' } })
+    update({ type: 'message_chunk', role: 'thought', content: { type: 'text', text: 'Hm.' } })
+    update({
+      type: 'tool_call',
+      toolCall: {
+        toolCallId: 't',
+        title: 'Edit a.ts',
+        status: 'completed',
+        content: [
+          { type: 'diff', changes: [{ operation: 'modify', path: 'a.ts', oldText: 'a\n', newText: 'b\n' }] },
+        ],
+      },
+    })
+    update({
+      type: 'terminal',
+      terminal: { terminalId: 'x', command: 'npm test', output: '\u001b[31mred\u001b[0m\n' },
+    })
+    update({
+      type: 'tool_call',
+      toolCall: {
+        toolCallId: 'u',
+        title: '`npm test`',
+        status: 'failed',
+        content: [{ type: 'terminal', terminalId: 'x' }],
+      },
+    })
+    update({ type: 'message_chunk', role: 'agent', content: { type: 'text', text: 'Done: **b**.' } })
+    assert.equal(
+      conversationMarkdown(state, { title: 'Fix <it>', agentName: 'Claude', cwd: '/p' }),
+      `# Fix \\<it\\>
+
+Claude · \`/p\`
+
+## You
+
+Fix it
+
+## Claude
+
+<details>
+<summary>Thought</summary>
+
+Hm.
+
+</details>
+
+<details>
+<summary>Edit a.ts</summary>
+
+\`\`\`diff
+--- a.ts
++++ a.ts
+@@ -1,1 +1,1 @@
+-a
++b
+\`\`\`
+
+</details>
+
+<details>
+<summary>\`npm test\` (failed)</summary>
+
+\`\`\`console
+$ npm test
+red
+\`\`\`
+
+</details>
+
+Done: **b**.
+`,
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import type { AppliedRule, RuleAnswer } from '../../../src/conversation/applied-rule.ts'
+import { Session } from '../../../src/conversation/session.ts'
+import type { Change, SessionActivity, ToolCallEntry } from '../../../src/conversation/state.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { asking, running, tool } from './updates.ts'
+
+const rule: AppliedRule = { action: 'allow', scope: 'user', text: 'npm test *' }
+
+function make() {
+  const activities: SessionActivity[] = []
+  const session = new Session({
+    agent: new FakeAgent(),
+    sessionId: 's',
+    setup: { cwd: '/w', additionalDirectories: [], mcpServers: [] },
+    phase: 'ready',
+  })
+  session.onDidChange((changes: Change[]) => {
+    if (changes.some(change => change.type === 'head' && change.key === 'activity')) {
+      activities.push(session.state.activity)
+    }
+  })
+  void session.prompt([{ type: 'text', text: 'go' }])
+  session.receive(running)
+  return { session, activities }
+}
+const never = new AbortController().signal
+
+describe('Session: rules for permissions', () => {
+  it('answer a question that then never waits, and are shown with it', async () => {
+    const { session, activities } = make()
+    session.receive(tool('t', { kind: 'execute', title: 'npm test', rawInput: { command: 'npm test' } }))
+    let asked: unknown
+    session.answerByRule = async (_request, call) => {
+      asked = call
+      return { optionId: 'yes', rule }
+    }
+    const request = asking({ subject: { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Run' } } })
+    assert.deepEqual(await session.requestPermission(request, never), { type: 'selected', optionId: 'yes' })
+    const call = asked as ToolCallEntry
+    assert.deepEqual([call.title, call.toolKind, call.rawInput], ['Run', 'execute', { command: 'npm test' }])
+    const entry = session.state.entries.at(-1)
+    assert.equal(entry?.kind, 'permission')
+    assert.deepEqual(entry.outcome, { type: 'selected', optionId: 'yes' })
+    assert.deepEqual(entry.rule, rule)
+    assert.deepEqual(
+      activities.filter(one => one === 'requires_action'),
+      [],
+    )
+    assert.deepEqual(session.openQuestions, [])
+  })
+
+  it('leave a question to the person where none fits', async () => {
+    const { session } = make()
+    session.answerByRule = async () => undefined
+    const answer = session.requestPermission(asking(), never)
+    await settle()
+    const [waiting] = session.openQuestions
+    assert.equal(session.state.activity, 'requires_action')
+    assert.equal(session.permission(waiting?.requestId ?? '')?.request.title, asking().title)
+    const option = asking().options[0]?.optionId
+    session.answerPermission(waiting?.requestId ?? '', option)
+    assert.deepEqual(await answer, { type: 'selected', optionId: option })
+  })
+
+  it('answer nothing any more once the turn was stopped, or the question withdrawn', async () => {
+    for (const stop of ['cancel', 'withdraw'] as const) {
+      const { session } = make()
+      let settleRule: (answer: RuleAnswer) => void = () => {}
+      session.answerByRule = () =>
+        new Promise(resolve => {
+          settleRule = resolve
+        })
+      const withdrawn = new AbortController()
+      const answer = session.requestPermission(asking(), withdrawn.signal)
+      await settle()
+      if (stop === 'cancel') session.cancel()
+      else withdrawn.abort()
+      settleRule({ optionId: 'yes', rule })
+      assert.deepEqual(await answer, { type: 'cancelled' })
+      assert.equal(
+        session.state.entries.some(entry => entry.kind === 'permission'),
+        false,
+      )
+    }
+  })
+
+  it('are not asked about what Parley itself asks', async () => {
+    const { session } = make()
+    session.answerByRule = async () => ({ optionId: 'yes', rule })
+    void session.askPerson(asking(), never)
+    await settle()
+    assert.equal(session.openQuestions.length, 1)
+  })
+})

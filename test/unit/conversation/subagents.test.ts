@@ -1,0 +1,199 @@
+import { strict as assert } from 'node:assert'
+import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
+import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
+import { restoreState } from '../../../src/conversation/restore-state.ts'
+import { asking, chunk, sketch, tool } from './updates.ts'
+
+const text = (value: string) => ({ type: 'text' as const, text: value })
+
+function announced() {
+  const state = createSessionState()
+  reduce(
+    state,
+    {
+      type: 'subagent',
+      subagent: { sessionId: 'child', title: 'Child', state: { activity: 'running' }, canCancel: true },
+    },
+    1,
+  )
+  return state
+}
+
+describe('reduce: subagents', () => {
+  it('has one entry for a subagent, where it was announced', () => {
+    const state = announced()
+    reduce(state, { type: 'message_chunk', role: 'agent', content: text('x') }, 2)
+    const changes = reduce(
+      state,
+      { type: 'subagent', subagent: { sessionId: 'child', description: 'Looks', title: null } },
+      3,
+    )
+    assert.deepEqual(changes, [{ type: 'entry', id: 'e0' }])
+    assert.deepEqual(state.entries[0], {
+      kind: 'subagent',
+      id: 'e0',
+      turn: 0,
+      startedAt: 1,
+      sessionId: 'child',
+      description: 'Looks',
+      state: { activity: 'running' },
+      canCancel: true,
+    })
+  })
+
+  it('replaces the state as a whole and knows when its work ended', () => {
+    const state = announced()
+    const told = (subagent: object, now: number) =>
+      reduce(state, { type: 'subagent', subagent: { sessionId: 'child', ...subagent } }, now)
+    told({ state: { activity: 'idle', stopReason: 'cancelled' } }, 5)
+    const entry = state.entries[0]
+    assert(entry?.kind === 'subagent')
+    assert.equal(entry.endedAt, 5)
+    told({ state: { activity: 'running' } }, 6)
+    assert.deepEqual([entry.state, entry.endedAt], [{ activity: 'running' }, undefined])
+    told({ state: null, canCancel: null }, 7)
+    assert.deepEqual([entry.state, entry.canCancel], [undefined, false])
+  })
+
+  it('goes on with the turn of its parent ended, and ends with the agent', () => {
+    const state = announced()
+    reduce(state, { type: 'state', state: 'running' }, 2)
+    reduce(state, { type: 'state', state: 'idle', stopReason: 'end_turn' }, 3)
+    assert.deepEqual(sketch(state), ['subagent Child: running'])
+    reduceLocal(state, { type: 'agent_gone' }, 9)
+    const entry = state.entries[0]
+    assert(entry?.kind === 'subagent')
+    assert.deepEqual([entry.state, entry.canCancel, entry.endedAt], [undefined, false, 9])
+  })
+
+  it('gathers a message between sessions, whatever comes first', () => {
+    const state = createSessionState()
+    reduce(state, { type: 'session_message_chunk', messageId: 'm', content: text('a') })
+    reduce(state, { type: 'session_message', message: { messageId: 'm', from: 'child', to: 's' } })
+    const changes = reduce(state, { type: 'session_message_chunk', messageId: 'm', content: text('b') })
+    assert.deepEqual(changes, [{ type: 'text', id: 'e0', block: 0, text: 'b' }])
+    const entry = state.entries[0]
+    assert(entry?.kind === 'session_message')
+    assert.deepEqual([entry.from, entry.to, entry.blocks], ['child', 's', [text('ab')]])
+    reduce(state, { type: 'session_message', message: { messageId: 'm', to: null, content: [] } })
+    assert.deepEqual([entry.from, entry.to, entry.blocks], ['child', undefined, []])
+    assert.equal(state.entries.length, 1)
+  })
+
+  it('keeps a message between sessions apart from one of the conversation with the same id', () => {
+    const state = createSessionState()
+    reduce(state, { type: 'message', role: 'agent', messageId: 'm', content: [text('a')] })
+    reduce(state, { type: 'session_message', message: { messageId: 'm', content: [text('b')] } })
+    assert.deepEqual(sketch(state), ['agent: a', 'session message: b'])
+  })
+
+  it('is found again after it was kept, and no longer works', () => {
+    const { entries } = announced()
+    const state = restoreState({ entries, terminals: [], head: {} })
+    reduce(state, { type: 'subagent', subagent: { sessionId: 'child', title: 'Again' } })
+    assert.deepEqual(sketch(state), ['subagent Again: not known'])
+  })
+})
+
+describe('reduce: what a subagent does', () => {
+  const nested = (state: ReturnType<typeof announced>) =>
+    state.entries.map(({ within }, at) => `${within ?? '-'} ${sketch(state)[at]}`)
+
+  it('stands among the entries of its parent, each keeping its own ids and its open message', () => {
+    const state = announced()
+    reduce(state, chunk('agent', 'one '), 2)
+    reduceWithin(state, 'child', chunk('agent', 'child '), 3)
+    reduce(state, chunk('agent', 'two'), 4)
+    reduceWithin(state, 'child', chunk('agent', 'says'), 5)
+    reduce(state, tool('t', { status: 'completed' }), 6)
+    reduceWithin(state, 'child', tool('t', { status: 'in_progress' }), 7)
+    assert.deepEqual(nested(state), [
+      '- subagent Child: running',
+      '- agent: one two',
+      'child agent: child says',
+      '- tool t: completed',
+      'child tool t: in_progress',
+    ])
+  })
+
+  it('is told by the state of its session, and closes what it left open, alone', () => {
+    const state = announced()
+    reduce(state, { type: 'state', state: 'running' }, 2)
+    reduce(state, tool('mine', { status: 'in_progress' }), 2)
+    reduceWithin(state, 'child', { type: 'state', state: 'running' }, 3)
+    reduceWithin(state, 'child', tool('its', { status: 'in_progress' }), 3)
+    const idle = { type: 'state', state: 'idle', stopReason: 'max_tokens' } as const
+    reduceWithin(state, 'child', idle, 9)
+    assert.deepEqual(nested(state), [
+      '- subagent Child: idle',
+      '- tool mine: in_progress',
+      'child tool its: cancelled',
+      'child turn_end: max_tokens',
+    ])
+    const entry = state.entries[0]
+    assert(entry?.kind === 'subagent')
+    assert.deepEqual([entry.state?.stopReason, entry.endedAt], ['max_tokens', 9])
+    assert.equal(state.activity, 'running')
+  })
+
+  it('is over where its parent alone tells so, as in v1', () => {
+    const state = announced()
+    reduceWithin(state, 'child', tool('its', { status: 'in_progress' }), 3)
+    const request = { ...asking({ title: 'May I?' }), sessionId: 'child' }
+    reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 4)
+    const subagent = { sessionId: 'child', state: { activity: 'idle', stopReason: 'end_turn' } }
+    reduce(state, { type: 'subagent', subagent }, 9)
+    assert.deepEqual(nested(state).slice(1, 2), ['child tool its: cancelled'])
+    assert.equal(sketch(state).at(-1), 'permission May I?: cancelled')
+    assert.equal(state.activity, 'idle')
+  })
+
+  it('asks the person, whose answer it gets', () => {
+    const state = announced()
+    const request = { ...asking({ title: 'May I?' }), sessionId: 'child' }
+    reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 2)
+    assert.equal(state.activity, 'requires_action')
+    assert.equal(state.entries.at(-1)?.within, 'child')
+    const outcome = { type: 'selected', optionId: 'yes' } as const
+    reduceLocalWithin(state, { type: 'permission_answered', requestId: 'p1', outcome }, 3)
+    assert.equal(state.activity, 'idle')
+    assert.equal(sketch(state).at(-1), 'permission May I?: selected')
+  })
+
+  it('was told what to do: no prompt of the person, and no turn', () => {
+    const state = announced()
+    reduceWithin(state, 'child', chunk('user', 'Look '), 2)
+    reduceWithin(state, 'child', chunk('user', 'there'), 3)
+    assert.deepEqual(nested(state).slice(1), ['child session message: Look there'])
+    const entry = state.entries[1]
+    assert(entry?.kind === 'session_message')
+    assert.deepEqual([entry.to, state.turn], ['child', 0])
+  })
+
+  it('ends with the agent', () => {
+    const state = announced()
+    reduceWithin(state, 'child', { type: 'state', state: 'running' }, 2)
+    reduceWithin(state, 'child', tool('t', { status: 'in_progress' }), 2)
+    reduceLocalWithin(state, { type: 'agent_gone', message: 'gone' }, 3)
+    assert.deepEqual(nested(state), [
+      '- subagent Child: not known',
+      'child tool t: cancelled',
+      'child turn_end: interrupted',
+    ])
+  })
+
+  it('is found again after it was kept', () => {
+    const before = announced()
+    reduceWithin(before, 'child', tool('t', { status: 'in_progress' }), 2)
+    reduceWithin(before, 'child', { type: 'message', role: 'agent', messageId: 'm', content: [text('a')] }, 2)
+    const state = restoreState({ entries: before.entries, terminals: [], head: {} })
+    reduceWithin(state, 'child', tool('t', { status: 'completed' }))
+    reduceWithin(state, 'child', { type: 'message_chunk', role: 'agent', messageId: 'm', content: text('b') })
+    assert.deepEqual(nested(state), [
+      '- subagent Child: not known',
+      'child tool t: completed',
+      'child agent: ab',
+    ])
+  })
+})

@@ -1,9 +1,10 @@
-import { mkdirSync, renameSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
+import { isDamage, setAside } from './damaged-file.ts'
 import {
   type KnownCapabilities,
   keyOf,
@@ -11,7 +12,7 @@ import {
   MemoryStore,
   type SessionStore,
 } from './session-store.ts'
-import { DamagedDatabaseError, NewerDatabaseError, SqliteStore } from './sqlite-store.ts'
+import { NewerDatabaseError, SqliteStore } from './sqlite-store.ts'
 
 export interface LocalSessionsOptions {
   /** the database's file; its directory is made */
@@ -34,8 +35,7 @@ export class LocalSessions implements Disposable {
   readonly #options: LocalSessionsOptions
   readonly #log: Logger
   readonly #now: () => number
-  readonly #store: SessionStore
-  readonly #isPersistent: boolean
+  #opened: SessionStore | undefined
   /** what the database does not have yet */
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
   /** the same, to be read */
@@ -47,14 +47,11 @@ export class LocalSessions implements Disposable {
     this.#options = options
     this.#log = options.log ?? silentLogger
     this.#now = options.now ?? Date.now
-    const store = this.#open()
-    this.#isPersistent = store !== undefined
-    this.#store = store ?? new MemoryStore()
   }
 
-  /** Whether there is a database; without one, sessions are forgotten with the window. */
-  get isPersistent(): boolean {
-    return this.#isPersistent
+  /** Agents of which there are sessions. */
+  agentIds(): string[] {
+    return [...new Set([...this.#read(store => store.agentIds(), []), ...this.#memory.agentIds()])]
   }
 
   /** The agent's sessions, the newest first. */
@@ -81,6 +78,7 @@ export class LocalSessions implements Disposable {
     const now = this.#now()
     const known = this.get(agentId, sessionId)
     this.#put({
+      ...known,
       agentId,
       sessionId,
       cwd,
@@ -96,6 +94,34 @@ export class LocalSessions implements Disposable {
     const known = this.get(agentId, sessionId)
     if (!known) return
     this.#put({ ...known, ...titled(title ?? known.title), updatedAt: this.#now() })
+  }
+
+  /**
+   * What the person said of a session, which may be one that Parley did not open: what they call it (empty: nothing),
+   * or had the agent call it, whether it is put away. Says nothing of when something happened in it.
+   */
+  noted(
+    agentId: string,
+    session: Pick<LocalSession, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
+    said: { title?: string; givenTitle?: string; archived?: boolean },
+  ): void {
+    const { sessionId, cwd, updatedAt } = session
+    const now = this.#now()
+    const known = this.get(agentId, sessionId) ?? {
+      agentId,
+      sessionId,
+      cwd,
+      additionalDirectories: [],
+      ...titled(session.title),
+      createdAt: updatedAt ?? now,
+      updatedAt: updatedAt ?? now,
+    }
+    const { givenTitle, archived, ...rest } = { ...known, ...said }
+    this.#put({
+      ...rest,
+      ...(givenTitle?.trim() ? { givenTitle: givenTitle.trim() } : {}),
+      ...(archived ? { archived } : {}),
+    })
   }
 
   /** The session is no more: it was deleted. */
@@ -121,7 +147,7 @@ export class LocalSessions implements Disposable {
     this.#flush()
     this.#closed = true
     try {
-      this.#store.close()
+      this.#opened?.close()
     } catch (error) {
       this.#log.warn(`The database of sessions did not close: ${messageOf(error)}`)
     }
@@ -163,6 +189,12 @@ export class LocalSessions implements Disposable {
     }
   }
 
+  /** Opened by the first that needs it: a window without a session does not wait for a disk. */
+  get #store(): SessionStore {
+    this.#opened ??= this.#open() ?? new MemoryStore()
+    return this.#opened
+  }
+
   #open(): SessionStore | undefined {
     const { file } = this.#options
     try {
@@ -194,19 +226,10 @@ function openSetAside(file: string, open: () => SqliteStore, log: Logger): Sqlit
   try {
     return open()
   } catch (error) {
-    if (!(error instanceof DamagedDatabaseError)) throw error
-    const aside = `${file}.damaged-${Date.now()}`
-    for (const part of ['', '-wal', '-shm']) moveIfThere(file + part, aside + part)
+    if (!isDamage(error)) throw error
+    const aside = setAside(file)
     log.warn(`The database of sessions was damaged (${messageOf(error)}). It was set aside as ${aside}.`)
     return open()
-  }
-}
-
-function moveIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 

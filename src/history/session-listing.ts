@@ -5,6 +5,8 @@ import { newestFirst } from '../common/date-groups.ts'
 export interface SessionListingOptions {
   /** Only sessions of this directory, where the agent filters by it. */
   cwd?: string
+  /** Of an agent that can archive: whether those put away are among them; it decides itself when absent. */
+  archived?: 'exclude' | 'include' | 'only'
   /** the most sessions that are listed, whatever the agent has */
   maxSessions?: number
   /** the most pages without anything new that are passed over to find one that has something */
@@ -82,11 +84,15 @@ export class SessionListing {
 
   /** Reads a page, and those after it for as long as they hold nothing new. */
   async #read(pages: Pages, from: string | undefined, signal: AbortSignal | undefined): Promise<void> {
-    const { cwd, maxSessions, maxBarrenPages } = this.#options
+    const { cwd, archived, maxSessions, maxBarrenPages } = this.#options
     let cursor = from
     for (let barren = 0; barren < maxBarrenPages; barren++) {
       const page = await this.#agent.listSessions(
-        { ...(cwd !== undefined && { cwd }), ...(cursor !== undefined && { cursor }) },
+        {
+          ...(cwd !== undefined && { cwd }),
+          ...(cursor !== undefined && { cursor }),
+          ...(archived !== undefined && { archived }),
+        },
         signal,
       )
       if (cursor !== undefined) pages.cursors.add(cursor)

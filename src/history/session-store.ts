@@ -5,7 +5,12 @@ export interface LocalSession {
   /** absolute path */
   cwd: string
   additionalDirectories: string[]
+  /** the agent's, or how it began */
   title?: string
+  /** what the person calls it, where the agent takes no names */
+  givenTitle?: string
+  /** The agent was told to put it away. */
+  archived?: boolean
   /** milliseconds since the epoch */
   createdAt: number
   /** milliseconds since the epoch */
@@ -21,6 +26,8 @@ export interface KnownCapabilities {
 
 /** Keeps what Parley remembers of sessions. A store on disk may throw from any of these. */
 export interface SessionStore {
+  /** Agents of which there are sessions. */
+  agentIds(): string[]
   /** The agent's sessions, the newest first. */
   list(agentId: string): LocalSession[]
   get(agentId: string, sessionId: string): LocalSession | undefined
@@ -36,6 +43,10 @@ export interface SessionStore {
 export class MemoryStore implements SessionStore {
   readonly #sessions = new Map<string, LocalSession>()
   readonly #capabilities = new Map<string, KnownCapabilities>()
+
+  agentIds(): string[] {
+    return [...new Set([...this.#sessions.values()].map(session => session.agentId))]
+  }
 
   list(agentId: string): LocalSession[] {
     return [...this.#sessions.values()]

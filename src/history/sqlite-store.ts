@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { messageOf } from '../common/errors.ts'
+import { DamagedDatabaseError } from './damaged-file.ts'
 import type { KnownCapabilities, LocalSession, SessionStore } from './session-store.ts'
 
 /** How long a write waits for another window's, milliseconds. Short: it stands still meanwhile. */
@@ -22,16 +22,13 @@ const MIGRATIONS = [
      agent_id TEXT PRIMARY KEY,
      capabilities TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE sessions ADD COLUMN given_title TEXT;
+   ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;`,
 ]
 
 /** The database was written by a newer version of Parley: it is left as it is. */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
-}
-
-/** The file is no database, or parts of it are lost. */
-export class DamagedDatabaseError extends Error {
-  override readonly name = 'DamagedDatabaseError'
 }
 
 /**
@@ -52,8 +49,13 @@ export class SqliteStore implements SessionStore {
       this.#migrate()
     } catch (error) {
       this.#db.close()
-      throw isDamage(error) ? new DamagedDatabaseError(messageOf(error)) : error
+      throw error
     }
+  }
+
+  agentIds(): string[] {
+    const rows = this.#prepare('SELECT DISTINCT agent_id FROM sessions').all()
+    return rows.map(row => String(row.agent_id))
   }
 
   list(agentId: string): LocalSession[] {
@@ -72,9 +74,10 @@ export class SqliteStore implements SessionStore {
 
   put(session: LocalSession): void {
     this.#prepare(
-      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET cwd = excluded.cwd, additional_directories = excluded.additional_directories,
-         title = excluded.title, updated_at = excluded.updated_at`,
+         title = excluded.title, updated_at = excluded.updated_at, given_title = excluded.given_title,
+         archived = excluded.archived`,
     ).run(
       session.agentId,
       session.sessionId,
@@ -83,6 +86,8 @@ export class SqliteStore implements SessionStore {
       session.title ?? null,
       session.createdAt,
       session.updatedAt,
+      session.givenTitle ?? null,
+      session.archived ? 1 : 0,
     )
   }
 
@@ -153,13 +158,6 @@ export class SqliteStore implements SessionStore {
   }
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB; the low byte of an extended code is the code. */
-function isDamage(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false
-  const code = error.errcode & 0xff
-  return code === 11 || code === 26
-}
-
 type Row = Record<string, SQLOutputValue>
 
 function readSession(row: Row): LocalSession {
@@ -175,6 +173,8 @@ function readSession(row: Row): LocalSession {
     updatedAt: Number(row.updated_at),
   }
   if (typeof row.title === 'string') session.title = row.title
+  if (typeof row.given_title === 'string') session.givenTitle = row.given_title
+  if (row.archived === 1) session.archived = true
   return session
 }
 

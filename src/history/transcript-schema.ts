@@ -1,10 +1,10 @@
 /** What a row of a kept conversation must at least be, checked when it is read: a file may hold anything. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 
 const text = z.string()
 const list = z.array(z.unknown())
-const base = { id: text, turn: z.number() }
+const base = { id: text, turn: z.number(), within: text.optional() }
 
 const kinds = {
   message: z.looseObject({ ...base, role: text, blocks: list }),
@@ -22,6 +22,8 @@ const kinds = {
   elicitation: z.looseObject({ ...base, requestId: text }),
   notice: z.looseObject({ ...base, severity: text, title: text }),
   compaction: z.looseObject({ ...base, compactionId: text, status: text, summary: list }),
+  subagent: z.looseObject({ ...base, sessionId: text, canCancel: z.boolean() }),
+  session_message: z.looseObject({ ...base, messageId: text, blocks: list }),
   turn_end: z.looseObject({ ...base, stopReason: text }),
   unknown: z.looseObject({ ...base, updateKind: text }),
 }
@@ -36,6 +38,14 @@ export function readEntry(json: string, position: number): Entry {
   return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
 }
 
+/** Text that was appended to an entry after it was kept; what does not fit it is dropped. */
+export function appendText(entry: Entry | undefined, block: number, text: string): void {
+  const blocks =
+    entry?.kind === 'message' ? entry.blocks : entry?.kind === 'compaction' ? entry.summary : undefined
+  const content = blocks?.[block]
+  if (content?.type === 'text') content.text += text
+}
+
 const terminal = z.looseObject({ terminalId: text, output: text, truncated: z.boolean() })
 
 export function readTerminal(json: string): TerminalState | undefined {
@@ -44,10 +54,24 @@ export function readTerminal(json: string): TerminalState | undefined {
 }
 
 const plan = z.looseObject({ planId: text, entries: list })
+const count = z.number().optional()
+const tokens = z
+  .object({
+    of: z.enum(['turn', 'unknown']),
+    total: z.number(),
+    input: z.number(),
+    output: z.number(),
+    thought: count,
+    cachedRead: count,
+    cachedWrite: count,
+  })
+  .optional()
+  .catch(undefined)
 const head = z.object({
   title: text.optional().catch(undefined),
-  usage: z.looseObject({ used: z.number(), size: z.number() }).optional().catch(undefined),
+  usage: z.looseObject({ used: z.number(), size: z.number(), tokens }).optional().catch(undefined),
   plans: z.array(plan).optional().catch(undefined),
+  working: z.boolean().optional().catch(undefined),
 })
 
 export function readHead(json: string): z.output<typeof head> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -7,31 +8,27 @@ import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
-import { readEntry, readHead, readTerminal } from './transcript-schema.ts'
+import { isDamage, setAside } from './damaged-file.ts'
+import { openTranscripts } from './transcript-file.ts'
+import { appendText, readEntry, readHead, readTerminal } from './transcript-schema.ts'
 
-const BUSY_TIMEOUT_MS = 250
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS entries (
-    agent_id TEXT NOT NULL, session_id TEXT NOT NULL, position INTEGER NOT NULL, entry TEXT NOT NULL,
-    PRIMARY KEY (agent_id, session_id, position)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS terminals (
-    agent_id TEXT NOT NULL, session_id TEXT NOT NULL, terminal_id TEXT NOT NULL, terminal TEXT NOT NULL,
-    PRIMARY KEY (agent_id, session_id, terminal_id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS heads (
-    agent_id TEXT NOT NULL, session_id TEXT NOT NULL, head TEXT NOT NULL,
-    PRIMARY KEY (agent_id, session_id)
-  ) STRICT, WITHOUT ROWID;
-`
+/** agent and session */
+type Of = [agentId: string, sessionId: string]
+/** the rows of one conversation */
+const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /** What changed of a conversation since it was written last. */
 export interface TranscriptChanges {
   /** Everything that was kept of it is replaced. */
   replace: boolean
+  /** entries that are new or were changed as a whole */
   entries: Array<{ position: number; entry: Entry }>
+  /** text appended to the text blocks of entries that were written before, and are not in `entries` */
+  texts?: Array<{ position: number; block: number; text: string }>
+  /** terminals that are new or were changed as a whole */
   terminals: TerminalState[]
+  /** output appended to terminals that were written before, and are not in `terminals` */
+  outputs?: Array<{ terminalId: string; text: string }>
   head?: KeptConversation['head']
 }
 
@@ -53,34 +50,35 @@ export class Transcripts implements Disposable {
   readonly #options: TranscriptsOptions
   readonly #log: Logger
   readonly #statements = new Map<string, StatementSync>()
-  #db: DatabaseSync | undefined
+  /** by agent and session: how the conversation was marked when it was written or read here last */
+  readonly #marks = new Map<string, string>()
+  /** null: nothing has asked for it yet; undefined: there is none */
+  #opened: DatabaseSync | undefined | null = null
   #told = false
+  /** damage was met in the file since it was opened first */
+  #suspect = false
 
   constructor(options: TranscriptsOptions) {
     this.#options = options
     this.#log = options.log ?? silentLogger
-    this.#db = this.#open()
   }
 
-  /** Writes what changed, all of it or nothing. Answers whether it is on disk. */
+  /**
+   * Writes what changed, all of it or nothing. Answers whether it is on disk: changes of a conversation that another
+   * window has written since would mix two into one, and are not; the whole conversation is.
+   */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     return this.#try(() => {
       this.#db?.exec('BEGIN IMMEDIATE')
       try {
         if (changes.replace) this.#remove(agentId, sessionId)
-        for (const { position, entry } of changes.entries) {
-          this.#run('REPLACE INTO entries VALUES (?, ?, ?, ?)', agentId, sessionId, position, json(entry))
+        else if (this.#isOfAnother([agentId, sessionId])) {
+          this.#rollback()
+          return false
         }
-        for (const terminal of changes.terminals) {
-          const { terminalId } = terminal
-          this.#run(
-            'REPLACE INTO terminals VALUES (?, ?, ?, ?)',
-            agentId,
-            sessionId,
-            terminalId,
-            json(terminal),
-          )
-        }
+        this.#mark([agentId, sessionId])
+        this.#writeEntries([agentId, sessionId], changes)
+        this.#writeTerminals([agentId, sessionId], changes)
         if (changes.head) {
           this.#run('REPLACE INTO heads VALUES (?, ?, ?)', agentId, sessionId, json(changes.head))
         }
@@ -96,21 +94,38 @@ export class Transcripts implements Disposable {
   /** The conversation as it was kept last; `undefined` when nothing of it was. */
   read(agentId: string, sessionId: string): KeptConversation | undefined {
     return this.#try(() => {
-      const of = 'WHERE agent_id = ? AND session_id = ?'
-      const rows = this.#all(
-        `SELECT position, entry FROM entries ${of} ORDER BY position`,
-        agentId,
-        sessionId,
-      )
+      const of: Of = [agentId, sessionId]
+      const rows = this.#all(`SELECT entry FROM entries ${OF} ORDER BY position`, ...of)
       if (rows.length === 0) return undefined
-      const terminals = this.#all(`SELECT terminal FROM terminals ${of}`, agentId, sessionId)
-      const [head] = this.#all(`SELECT head FROM heads ${of}`, agentId, sessionId)
+      const mark = this.#markOnDisk(of)
+      if (mark !== undefined && !this.#marks.has(of.join('\0'))) this.#marks.set(of.join('\0'), mark)
+      const entries = rows.map((row, position) => readEntry(String(row.entry), position))
+      for (const row of this.#all(`SELECT position, block, text FROM texts ${OF} ORDER BY rowid`, ...of)) {
+        appendText(entries[Number(row.position)], Number(row.block), String(row.text))
+      }
+      const terminals = this.#all(`SELECT terminal FROM terminals ${OF}`, ...of).flatMap(
+        row => readTerminal(String(row.terminal)) ?? [],
+      )
+      const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
+      for (const row of this.#all(`SELECT terminal_id, text FROM outputs ${OF} ORDER BY rowid`, ...of)) {
+        const terminal = byId.get(String(row.terminal_id))
+        if (terminal) terminal.output += String(row.text)
+      }
+      const [head] = this.#all(`SELECT head FROM heads ${OF}`, ...of)
       return {
-        entries: rows.map((row, position) => readEntry(String(row.entry), position)),
-        terminals: terminals.flatMap(row => readTerminal(String(row.terminal)) ?? []),
+        entries,
+        terminals,
         head: (head ? readHead(String(head.head)) : {}) as KeptConversation['head'],
       }
     }, undefined)
+  }
+
+  /** Whether anything of the conversation was kept. */
+  has(agentId: string, sessionId: string): boolean {
+    return this.#try(
+      () => this.#all(`SELECT 1 FROM entries ${OF} LIMIT 1`, agentId, sessionId).length > 0,
+      false,
+    )
   }
 
   /** Forgets the conversation: its session was deleted. */
@@ -120,13 +135,19 @@ export class Transcripts implements Disposable {
 
   dispose(): void {
     this.#statements.clear()
-    const db = this.#db
-    this.#db = undefined
+    const db = this.#opened
+    this.#opened = undefined
     try {
       db?.close()
     } catch (error) {
       this.#log.warn(`The database of conversations did not close: ${messageOf(error)}`)
     }
+  }
+
+  /** Opened by the first that needs it: a window without a conversation does not wait for a disk. */
+  get #db(): DatabaseSync | undefined {
+    if (this.#opened === null) this.#opened = this.#open()
+    return this.#opened
   }
 
   #open(): DatabaseSync | undefined {
@@ -136,20 +157,86 @@ export class Transcripts implements Disposable {
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
       if (!sqlite) throw new Error('This Node has no SQLite.')
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-      const db = new sqlite.DatabaseSync(file)
-      db.exec(
-        `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${SCHEMA}`,
-      )
-      return db
+      try {
+        return openTranscripts(sqlite, file, this.#suspect)
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        this.#wasDamaged(error, setAside(file))
+        return openTranscripts(sqlite, file)
+      }
     } catch (error) {
       this.#failed(error)
       return undefined
     }
   }
 
+  /** Damage was met in the file that is open. It is looked at from the first byte to the last when it is next needed. */
+  #closeDamaged(error: unknown): void {
+    this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
+    const db = this.#opened
+    this.#statements.clear()
+    // once: a disk that damages what is written on it would go on for ever
+    this.#opened = this.#suspect ? undefined : null
+    this.#suspect = true
+    try {
+      db?.close()
+    } catch {
+      // there is nothing more to be had of it
+    }
+  }
+
+  #wasDamaged(error: unknown, aside: string): void {
+    this.#log.warn(
+      `The database of conversations was damaged (${messageOf(error)}). It was set aside as ${aside}.`,
+    )
+    this.#options.onProblem?.(
+      l10n.t(
+        'The file in which Parley keeps conversations was damaged, and a new one was begun. Agents still keep theirs: load them from History. The damaged file is {0}.',
+        aside,
+      ),
+    )
+  }
+
+  /** Also when what this window wrote is there no longer: changes alone would stand without what they change. */
+  #isOfAnother(of: Of): boolean {
+    return this.#markOnDisk(of) !== this.#marks.get(of.join('\0'))
+  }
+
+  #markOnDisk(of: Of): string | undefined {
+    const [row] = this.#all(`SELECT mark FROM marks ${OF}`, ...of)
+    return row && String(row.mark)
+  }
+
+  #mark(of: Of): void {
+    const mark = randomUUID()
+    this.#run('REPLACE INTO marks VALUES (?, ?, ?)', ...of, mark)
+    this.#marks.set(of.join('\0'), mark)
+  }
+
+  #writeEntries(of: Of, { replace, entries, texts = [] }: TranscriptChanges): void {
+    for (const { position, entry } of entries) {
+      this.#run('REPLACE INTO entries VALUES (?, ?, ?, ?)', ...of, position, json(entry))
+      if (!replace) this.#run(`DELETE FROM texts ${OF} AND position = ?`, ...of, position)
+    }
+    for (const { position, block, text } of texts) {
+      this.#run('INSERT INTO texts VALUES (?, ?, ?, ?, ?)', ...of, position, block, text)
+    }
+  }
+
+  #writeTerminals(of: Of, { replace, terminals, outputs = [] }: TranscriptChanges): void {
+    for (const terminal of terminals) {
+      const { terminalId } = terminal
+      this.#run('REPLACE INTO terminals VALUES (?, ?, ?, ?)', ...of, terminalId, json(terminal))
+      if (!replace) this.#run(`DELETE FROM outputs ${OF} AND terminal_id = ?`, ...of, terminalId)
+    }
+    for (const { terminalId, text } of outputs) {
+      this.#run('INSERT INTO outputs VALUES (?, ?, ?, ?)', ...of, terminalId, text)
+    }
+  }
+
   #remove(agentId: string, sessionId: string): void {
-    for (const table of ['entries', 'terminals', 'heads']) {
-      this.#run(`DELETE FROM ${table} WHERE agent_id = ? AND session_id = ?`, agentId, sessionId)
+    for (const table of ['entries', 'texts', 'terminals', 'outputs', 'heads']) {
+      this.#run(`DELETE FROM ${table} ${OF}`, agentId, sessionId)
     }
   }
 
@@ -183,7 +270,8 @@ export class Transcripts implements Disposable {
     try {
       return work()
     } catch (error) {
-      this.#failed(error)
+      if (isDamage(error)) this.#closeDamaged(error)
+      else this.#failed(error)
       return otherwise
     }
   }

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
@@ -78,16 +78,75 @@ describe('LocalSessions', () => {
     assert.deepEqual(sessions.capabilities('claude'), { list: false, load: true, resume: false })
   }
 
+  it('keeps what the person calls a session, and that it is put away', function () {
+    if (!sqlite) this.skip()
+    const sessions = make()
+    sessions.opened('claude', session('one', 'First'))
+    now = 5000
+    sessions.noted('claude', { sessionId: 'one', cwd: '/w' }, { givenTitle: ' Mine ' })
+    sessions.noted(
+      'claude',
+      { sessionId: 'other', cwd: '/v', title: 'Told', updatedAt: 70 },
+      { archived: true },
+    )
+    sessions.opened('claude', session('one', 'Second'))
+    sessions.dispose()
+    const again = make()
+    assert.deepEqual(
+      again
+        .list('claude')
+        .map(({ sessionId, title, givenTitle, archived, updatedAt }) => [
+          sessionId,
+          title,
+          givenTitle,
+          archived,
+          updatedAt,
+        ]),
+      [
+        ['one', 'Second', 'Mine', undefined, 5000],
+        ['other', 'Told', undefined, true, 70],
+      ],
+    )
+    again.noted('claude', { sessionId: 'one', cwd: '/w' }, { givenTitle: '' })
+    again.noted('claude', { sessionId: 'other', cwd: '/v' }, { archived: false })
+    assert.equal(again.get('claude', 'one')?.givenTitle, undefined)
+    assert.equal(again.get('claude', 'other')?.archived, undefined)
+  })
+
+  it('brings a database of the first version along', function () {
+    if (!sqlite) this.skip()
+    mkdirSync(path.dirname(file), { recursive: true })
+    const old = new sqlite.DatabaseSync(file)
+    old.exec(`CREATE TABLE sessions (agent_id TEXT NOT NULL, session_id TEXT NOT NULL, cwd TEXT NOT NULL,
+      additional_directories TEXT NOT NULL, title TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+      PRIMARY KEY (agent_id, session_id)) STRICT, WITHOUT ROWID;
+      CREATE TABLE agents (agent_id TEXT PRIMARY KEY, capabilities TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      INSERT INTO sessions VALUES ('claude', 'one', '/w', '[]', 'First', 1, 2);
+      PRAGMA user_version = 1;`)
+    old.close()
+    const sessions = make()
+    assert.deepEqual(problems, [])
+    assert.equal(sessions.get('claude', 'one')?.title, 'First')
+    sessions.noted('claude', { sessionId: 'one', cwd: '/w' }, { givenTitle: 'Mine' })
+    assert.equal(sessions.get('claude', 'one')?.givenTitle, 'Mine')
+  })
+
   it('goes on without SQLite, and says so once', () => {
     const sessions = make({ sqlite: undefined })
     remembers(sessions)
-    assert.equal(sessions.isPersistent, false)
     assert.equal(problems.length, 1)
     assert.match(problems[0]!, /cannot keep its list of sessions on disk/)
   })
 
   it('is told by this Node whether there is SQLite', () => {
-    assert.equal(make().isPersistent, sqlite !== undefined)
+    assert.deepEqual(make().list('claude'), [])
+    assert.equal(problems.length, sqlite === undefined ? 1 : 0)
+  })
+
+  it('touches no disk before it is asked for something', () => {
+    make()
+    assert(!existsSync(path.dirname(file)))
+    assert.deepEqual(problems, [])
   })
 
   describe('with SQLite', () => {
@@ -143,11 +202,11 @@ describe('LocalSessions', () => {
     })
 
     it('sets a damaged file aside and begins anew', () => {
-      make().dispose()
+      mkdirSync(path.dirname(file), { recursive: true })
       writeFileSync(file, 'this is no database, and it is long enough to be taken for one. '.repeat(100))
       const sessions = make()
       remembers(sessions)
-      assert.deepEqual([sessions.isPersistent, problems], [true, []])
+      assert.deepEqual(problems, [])
       const aside = readdirSync(path.dirname(file)).filter(name => name.includes('.damaged-'))
       assert.equal(aside.length, 1)
     })
@@ -162,7 +221,7 @@ describe('LocalSessions', () => {
       const sessions = make()
       assert.deepEqual(sessions.list('claude'), [])
       remembers(sessions)
-      assert.deepEqual([sessions.isPersistent, problems], [true, []])
+      assert.deepEqual(problems, [])
     })
 
     it('leaves a newer version’s database alone', () => {
@@ -172,7 +231,6 @@ describe('LocalSessions', () => {
       query('PRAGMA user_version = 99')
       const sessions = make()
       remembers(sessions)
-      assert.equal(sessions.isPersistent, false)
       assert.equal(problems.length, 1)
       assert.match(problems[0]!, /newer version/)
       sessions.dispose()
@@ -236,7 +294,7 @@ describe('LocalSessions', () => {
       writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
       const sessions = make()
       remembers(sessions)
-      assert.deepEqual([sessions.isPersistent, problems.length], [false, 1])
+      assert.equal(problems.length, 1)
       assert(!existsSync(file))
     })
 

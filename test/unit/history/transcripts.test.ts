@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Entry } from '../../../src/conversation/state.ts'
@@ -40,6 +40,12 @@ describe('Transcripts', () => {
         kept.kind === 'message' && kept.blocks[0]?.type === 'text' ? kept.blocks[0].text : '?',
       )
 
+  it('touches no disk before it is asked for something', () => {
+    make()
+    assert(!existsSync(path.dirname(file)))
+    assert.deepEqual(problems, [])
+  })
+
   it('goes on without SQLite, and says so once', () => {
     const transcripts = make({ sqlite: undefined })
     const write = () =>
@@ -62,6 +68,36 @@ describe('Transcripts', () => {
   })
 
   describe('on disk', () => {
+    const write = (window: Transcripts, replace: boolean, ...texts: Array<[number, string]>) =>
+      window.write('a', 's', {
+        replace,
+        entries: texts.map(([at, text]) => entry(at, text)),
+        terminals: [],
+      })
+
+    it('are never mixed by two windows that have the same session', () => {
+      const one = make()
+      assert.equal(write(one, true, [0, 'first']), true)
+      const two = make()
+      assert.deepEqual(textsOf(two), ['first'])
+      assert.equal(write(two, false, [1, 'of two']), true, 'it goes on with what it read')
+      assert.equal(write(one, false, [1, 'of one']), false)
+      const more = {
+        replace: false,
+        entries: [],
+        terminals: [],
+        texts: [{ position: 0, block: 0, text: '!' }],
+      }
+      assert.equal(one.write('a', 's', more), false)
+      assert.deepEqual(textsOf(make()), ['first', 'of two'])
+      assert.equal(write(one, true, [0, 'first'], [1, 'of one']), true, 'as a whole')
+      assert.equal(write(one, false, [2, 'and more']), true)
+      assert.equal(write(two, false, [2, 'of two']), false)
+      textsOf(two)
+      assert.equal(write(two, false, [2, 'of two']), false, 'reading it is not having it')
+      assert.deepEqual(textsOf(make()), ['first', 'of one', 'and more'])
+    })
+
     before(function () {
       if (!sqlite) this.skip()
     })
@@ -84,6 +120,35 @@ describe('Transcripts', () => {
       assert.deepEqual(problems, [])
     })
 
+    it('puts texts and output together that were written in pieces', () => {
+      const transcripts = make()
+      const nothing = { replace: false, entries: [], terminals: [] }
+      transcripts.write('a', 's', {
+        replace: false,
+        entries: [entry(0, 'one'), entry(1, 'two')],
+        terminals: [{ terminalId: 't', output: 'out', truncated: false }],
+      })
+      transcripts.write('a', 's', { ...nothing, texts: [{ position: 1, block: 0, text: ' and' }] })
+      transcripts.write('a', 's', {
+        ...nothing,
+        texts: [
+          { position: 1, block: 0, text: ' more' },
+          { position: 0, block: 7, text: 'of no block' },
+          { position: 9, block: 0, text: 'of no entry' },
+        ],
+        outputs: [
+          { terminalId: 't', text: 'put' },
+          { terminalId: 'gone', text: 'of no terminal' },
+        ],
+      })
+      assert.deepEqual(textsOf(make()), ['one', 'two and more'])
+      assert.equal(make().read('a', 's')?.terminals[0]?.output, 'output')
+      const whole = { terminalId: 't', output: 'new', truncated: true }
+      transcripts.write('a', 's', { replace: false, entries: [entry(1, 'three')], terminals: [whole] })
+      assert.deepEqual(textsOf(make()), ['one', 'three'], 'what was appended before is in it')
+      assert.equal(make().read('a', 's')?.terminals[0]?.output, 'new')
+    })
+
     it('replaces all of one conversation, and forgets one', () => {
       const transcripts = make()
       for (const id of ['s', 'u']) {
@@ -93,6 +158,12 @@ describe('Transcripts', () => {
           terminals: [],
         })
       }
+      transcripts.write('a', 's', {
+        replace: false,
+        entries: [],
+        texts: [{ position: 0, block: 0, text: ' and more' }],
+        terminals: [],
+      })
       transcripts.write('a', 's', { replace: true, entries: [entry(0, 'new')], terminals: [] })
       assert.deepEqual(textsOf(transcripts), ['new'])
       assert.deepEqual(textsOf(transcripts, 'u'), ['one', 'two'])
@@ -100,14 +171,52 @@ describe('Transcripts', () => {
       assert.equal(transcripts.read('a', 'u'), undefined)
     })
 
-    it('goes on without a file that is no database, and leaves it as it is', () => {
-      make().dispose()
-      writeFileSync(file, 'this is no database'.repeat(100))
+    const damaged = () =>
+      readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
+
+    it('sets a file that is no database aside, says so, and begins anew', () => {
+      mkdirSync(path.dirname(file), { recursive: true })
+      const bytes = 'this is no database'.repeat(100)
+      writeFileSync(file, bytes)
+      assert.equal(write(make(), false, [0, 'x']), true)
+      assert.deepEqual(textsOf(make()), ['x'])
+      assert.equal(problems.length, 1)
+      const [aside = ''] = damaged()
+      assert.equal(readFileSync(path.join(path.dirname(file), aside), 'utf8'), bytes, 'nothing of it is lost')
+      assert(problems[0]?.includes(aside))
+    })
+
+    it('writes a conversation as a whole again where what it wrote is lost', () => {
+      let broken = false
+      class Breaking extends sqlite!.DatabaseSync {
+        override exec(sql: string): void {
+          if (broken) throw Object.assign(new Error('database disk image is malformed'), { errcode: 11 })
+          super.exec(sql)
+        }
+      }
+      const transcripts = make({ sqlite: { ...sqlite!, DatabaseSync: Breaking } })
+      assert.equal(write(transcripts, false, [0, 'first'], [1, 'second']), true)
+      for (const part of ['', '-wal', '-shm']) rmSync(file + part, { force: true })
+      broken = true
+      assert.equal(write(transcripts, false, [2, 'third']), false)
+      broken = false
+      assert.equal(write(transcripts, false, [2, 'third']), false, 'what comes before is not there')
+      assert.equal(write(transcripts, true, [0, 'first'], [1, 'second'], [2, 'third']), true)
+      assert.deepEqual(textsOf(make()), ['first', 'second', 'third'])
+    })
+
+    it('finds damage inside of a file that opens, and loses no more than what was in it', () => {
+      const first = make()
+      for (let at = 0; at < 500; at++) write(first, false, [at, 'x'.repeat(100)])
+      first.dispose()
+      const bytes = readFileSync(file)
+      bytes.fill(0xff, 8 * 4096, bytes.length - 4096)
+      writeFileSync(file, bytes)
       const transcripts = make()
-      assert.equal(
-        transcripts.write('a', 's', { replace: false, entries: [entry(0, 'x')], terminals: [] }),
-        false,
-      )
+      assert.equal(transcripts.read('a', 's'), undefined)
+      assert.equal(write(transcripts, true, [0, 'said since']), true)
+      assert.deepEqual(textsOf(make()), ['said since'])
+      assert.equal(damaged().length, 1)
       assert.equal(problems.length, 1)
     })
   })

@@ -68,6 +68,26 @@ export class PathGuard {
     return { path: full, realPath, inside, aliases: [...aliases] }
   }
 
+  /**
+   * Where an agent's path leads, relative to every root that it is in; `undefined` when it is in none, or no file can
+   * have that path. Rejects as {@link check} does otherwise.
+   */
+  async within(path: string): Promise<string[] | undefined> {
+    let full: string
+    try {
+      full = this.#rules.absolute(this.cwd, path)
+    } catch {
+      return undefined
+    }
+    const realPath = await this.#resolve(full, { left: MAX_LINKS })
+    const found: string[] = []
+    for (const root of this.#roots) {
+      const realRoot = await this.#resolve(root, { left: MAX_LINKS })
+      if (this.#rules.containsKey(realRoot, realPath)) found.push(this.#rules.relative(realRoot, realPath))
+    }
+    return found.length > 0 ? found : undefined
+  }
+
   async #resolve(path: string, links: { left: number }): Promise<string> {
     try {
       return this.#rules.normalize(await this.#links.realpath(path))

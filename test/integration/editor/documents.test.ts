@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
-import { disk } from '../../../src/editor/file-system.ts'
-import { filesShared, SessionFiles } from '../../../src/editor/files.ts'
+import { disk } from '../../../src/editor/files/file-system.ts'
+import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
+import { VscodeDocuments } from '../../../src/editor/files/vscode-documents.ts'
+import { vscodeEncodings } from '../../../src/editor/files/vscode-encodings.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
-import { VscodeDocuments } from '../../../src/editor/vscode-documents.ts'
-import { vscodeEncodings } from '../../../src/editor/vscode-encodings.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
@@ -93,7 +93,11 @@ describe('files that are open in the editor', () => {
     writeFileSync(file(), 'ahead\n')
     await write('of the agent\n')
     assert.equal(onDisk(), 'of the agent\n')
-    await waitFor('the text in the editor', () => document.getText() === 'of the agent\n')
+    await waitFor('the text in the editor', () => {
+      // The editor may begin to watch the file only now: touched, it is heard of then.
+      utimesSync(file(), new Date(), new Date())
+      return document.getText() === 'of the agent\n'
+    })
     assert.equal(document.isDirty, false)
     await vscode.commands.executeCommand('undo')
     assert.notEqual(document.getText(), 'of the agent\n')
@@ -121,7 +125,10 @@ describe('files that are open in the editor', () => {
     rmSync(file())
     await write('again\n')
     assert.equal(onDisk(), 'again\n')
-    await waitFor('the text in the editor', () => document.getText() === 'again\n')
+    assert.equal(document.getText(), 'again\n')
+    assert.equal(document.isDirty, false)
+    await vscode.commands.executeCommand('undo')
+    assert.equal(document.getText(), 'one\n')
   })
 
   it('are written one after the other by two sessions', async () => {

@@ -1,0 +1,102 @@
+/** What a file would be with a piece of code from a conversation in it. */
+import { applyPatch } from 'diff'
+import { lineEnd, withLineEnd } from '../text.ts'
+
+export interface Place {
+  /** 1-based first and last line that the code replaces */
+  from?: number
+  to?: number
+  /** offsets of what is selected in the file, when it is the one in the editor; the cursor when both are the same */
+  selection?: { start: number; end: number }
+}
+
+/**
+ * The whole new text. The code replaces the lines that it names, else what is selected, else the part of the file that
+ * begins and ends with its first and last line, else the whole file when it holds most of it (or no cursor is known),
+ * else it goes in front of the cursor's line. `undefined` when a patch does not fit.
+ */
+export function proposedText(
+  current: string,
+  code: string,
+  language: string,
+  place: Place,
+): string | undefined {
+  const end = lineEnd(current) ?? '\n'
+  const text = withLineEnd(code.replace(/\n+$/, ''), end)
+  if (/^(?:diff|patch)$/i.test(language)) {
+    const result = patched(current, code)
+    if (result !== undefined || /^(?:@@|---) /m.test(code)) return result
+  }
+  const lines = current.split(/\r?\n/)
+  const { from, to, selection } = place
+  if (from !== undefined && to !== undefined && from <= to && from <= lines.length)
+    return replaceLines(lines, from - 1, Math.min(to, lines.length), text, end)
+  if (selection && selection.start < selection.end)
+    return current.slice(0, selection.start) + text + current.slice(selection.end)
+  const newLines = text.split(end)
+  const found = enclosed(lines, newLines)
+  if (found)
+    return replaceLines(lines, found.from, found.to, indented(newLines, lines[found.from]!).join(end), end)
+  if (!selection || holdsMost(newLines, lines))
+    return current === '' || /\r?\n$/.test(current) ? text + end : text
+  const at = current.slice(0, selection.start).split(/\r?\n/).length - 1
+  return replaceLines(lines, at, at, text, end)
+}
+
+function patched(current: string, patch: string): string | undefined {
+  try {
+    const result = applyPatch(current, patch)
+    return result === false ? undefined : result
+  } catch {
+    return undefined
+  }
+}
+
+/** `from` is the first line, `to` the line after the last, both 0-based. */
+function replaceLines(lines: readonly string[], from: number, to: number, text: string, end: string): string {
+  return [...lines.slice(0, from), text, ...lines.slice(to)].join(end)
+}
+
+/** The lines of the file from the code's first line to its last, when each is there once. */
+function enclosed(
+  lines: readonly string[],
+  code: readonly string[],
+): { from: number; to: number } | undefined {
+  const filled = code.map(line => line.trim()).filter(line => line !== '')
+  const first = filled[0]
+  const last = filled.at(-1)
+  if (first === undefined || last === undefined || filled.length < 2) return undefined
+  const starts = positions(lines, first)
+  if (starts.length !== 1) return undefined
+  const from = starts[0]!
+  const indent = indentOf(lines[from]!)
+  // a last line like `}` is there often: the one that is indented as its first line is
+  const ends = positions(lines, last).filter(at => at > from)
+  const shift =
+    indentOf(code.findLast(line => line.trim() !== '')!).length -
+    indentOf(code.find(line => line.trim() !== '')!).length
+  const to = ends.find(at => indentOf(lines[at]!).length - indent.length === shift)
+  return to === undefined ? undefined : { from, to: to + 1 }
+}
+
+function positions(lines: readonly string[], text: string): number[] {
+  return lines.flatMap((line, at) => (line.trim() === text ? [at] : []))
+}
+
+function indentOf(line: string): string {
+  return /^[ \t]*/.exec(line)![0]
+}
+
+/** The code with the indentation of the line that its first line replaces. */
+function indented(code: readonly string[], like: string): string[] {
+  const first = code.find(line => line.trim() !== '') ?? ''
+  const more = indentOf(like).slice(indentOf(first).length)
+  if (!indentOf(like).startsWith(indentOf(first)) || more === '') return [...code]
+  return code.map(line => (line === '' ? line : more + line))
+}
+
+function holdsMost(code: readonly string[], lines: readonly string[]): boolean {
+  const has = new Set(code.map(line => line.trim()))
+  const filled = lines.filter(line => line.trim() !== '')
+  return filled.filter(line => has.has(line.trim())).length * 2 >= filled.length
+}

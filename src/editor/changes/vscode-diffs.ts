@@ -1,0 +1,89 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { Owner } from '../../common/disposable.ts'
+import { DiffContents } from './diff-contents.ts'
+import type { DiffTexts } from './diff-texts.ts'
+
+/** Shows an agent's edits in the editor's diff view, from texts that are held while a tab shows them. */
+export class Diffs extends Owner {
+  readonly #contents = new DiffContents()
+  /** Ids on their way into a tab. */
+  readonly #opening = new Set<string>()
+  readonly #scheme: string
+
+  constructor(scheme = 'parley-diff') {
+    super()
+    this.#scheme = scheme
+    this.register(
+      vscode.workspace.registerTextDocumentContentProvider(scheme, {
+        provideTextDocumentContent: uri => this.#provide(uri),
+      }),
+    )
+    this.register(
+      vscode.window.tabGroups.onDidChangeTabs(event => event.closed.length > 0 && this.#release()),
+    )
+    // Those of before a reload have lost their texts.
+    const stale = diffTabs(this.#scheme).filter(({ id }) => this.#contents.text(id, 'old') === undefined)
+    if (stale.length > 0) void vscode.window.tabGroups.close(stale.map(({ tab }) => tab))
+  }
+
+  /**
+   * Opens a diff editor titled `name (Agent's edit)`, if no other title is given. `file` is the changed file, which gives
+   * name and language. Resolves with the address of its right side, and with what closes it again.
+   */
+  async open(
+    file: string,
+    texts: DiffTexts,
+    { title, preview = true }: { title?: string; preview?: boolean } = {},
+  ): Promise<{ uri: vscode.Uri; close: () => Promise<void> }> {
+    const id = this.#contents.hold(texts)
+    const uri = (side: 'old' | 'new') =>
+      vscode.Uri.from({ scheme: this.#scheme, path: vscode.Uri.file(file).path, query: `${side}.${id}` })
+    this.#opening.add(id)
+    try {
+      const shown = title ?? l10n.t("{0} (Agent's edit)", path.basename(file))
+      await vscode.commands.executeCommand('vscode.diff', uri('old'), uri('new'), shown, { preview })
+    } finally {
+      this.#opening.delete(id)
+      this.#release()
+    }
+    const close = async () => {
+      const tabs = diffTabs(this.#scheme).filter(one => one.id === id)
+      await vscode.window.tabGroups.close(tabs.map(({ tab }) => tab))
+    }
+    return { uri: uri('new'), close }
+  }
+
+  /** diffs whose texts are held */
+  get held(): number {
+    return this.#contents.size
+  }
+
+  #provide(uri: vscode.Uri): string {
+    const { id, side } = parse(uri)
+    return this.#contents.text(id, side) ?? l10n.t('This edit is no longer at hand. Open it again.')
+  }
+
+  #release(): void {
+    this.#contents.keepOnly(new Set([...this.#opening, ...diffTabs(this.#scheme).map(({ id }) => id)]))
+  }
+}
+
+function diffTabs(scheme: string): Array<{ id: string; tab: vscode.Tab }> {
+  const found: Array<{ id: string; tab: vscode.Tab }> = []
+  for (const group of vscode.window.tabGroups.all) {
+    for (const tab of group.tabs) {
+      const { input } = tab
+      if (input instanceof vscode.TabInputTextDiff && input.modified.scheme === scheme) {
+        found.push({ id: parse(input.modified).id, tab })
+      }
+    }
+  }
+  return found
+}
+
+function parse(uri: vscode.Uri): { id: string; side: string } {
+  const [side = '', id = ''] = uri.query.split('.')
+  return { id, side }
+}

@@ -1,0 +1,51 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { Owner } from '../../common/disposable.ts'
+import type { DiffTexts } from './diff-texts.ts'
+import { Diffs } from './vscode-diffs.ts'
+
+/** Of package.json. Never run for a webview: they are the person's word. */
+const ProposalCommand = {
+  apply: 'parley.applyProposal',
+  discard: 'parley.discardProposal',
+} as const
+
+/** Shows in a diff editor what a file would become, and asks: in a notification, and by buttons over the diff. */
+export class Proposals extends Owner {
+  readonly #diffs = this.register(new Diffs('parley-proposal'))
+  /** by the address of the diff's right side */
+  readonly #asked = new Map<string, (apply: boolean) => void>()
+
+  constructor() {
+    super()
+    const answer = (apply: boolean) => (uri?: vscode.Uri) => {
+      const shown = uri ?? activeDiff()
+      if (shown) this.#asked.get(shown.toString())?.(apply)
+    }
+    this.register(vscode.commands.registerCommand(ProposalCommand.apply, answer(true)))
+    this.register(vscode.commands.registerCommand(ProposalCommand.discard, answer(false)))
+  }
+
+  /** Resolves with the answer; the diff is closed then. Never, while the person gives none. */
+  async ask(file: string, texts: DiffTexts, question: string): Promise<boolean> {
+    const title = l10n.t('{0} (proposed)', path.basename(file))
+    const { uri, close } = await this.#diffs.open(file, texts, { title, preview: false })
+    const key = uri.toString()
+    const apply = l10n.t('Apply')
+    const agreed = await new Promise<boolean>(resolve => {
+      this.#asked.set(key, resolve)
+      void vscode.window.showInformationMessage(question, apply, l10n.t('Discard')).then(chosen => {
+        if (chosen !== undefined) resolve(chosen === apply)
+      })
+    })
+    this.#asked.delete(key)
+    await close()
+    return agreed
+  }
+}
+
+function activeDiff(): vscode.Uri | undefined {
+  const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
+  return input instanceof vscode.TabInputTextDiff ? input.modified : undefined
+}

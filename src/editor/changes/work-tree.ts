@@ -1,0 +1,169 @@
+import { join } from 'node:path'
+import { runGit } from '../git.ts'
+import type { FileText } from './changed-files.ts'
+
+/** With more files that differ from what was committed, a repository is not looked at: a checkout, or no `.gitignore`. */
+const MOST_DIRTY = 500
+/** More files than this that change in one turn are not told: a build, or another branch. */
+const MOST_CHANGED = 200
+const MOST_OUTPUT = 1_000_000
+/** Of what differs no more text is kept at a time. UTF-16 units. */
+const MOST_TEXT = 20_000_000
+/** A repository in which a look takes longer is not looked at again. Milliseconds. */
+const TIMEOUT_MS = 5000
+
+/** A file that is not as it was, with its text from before. */
+export interface NoticedChange {
+  /** absolute */
+  path: string
+  before: FileText
+}
+
+/** How a repository was at a time: what differed from its last commit then, with the texts. */
+interface Snapshot {
+  root: string
+  top: string
+  commit: string
+  /** by absolute path; `undefined`: it has no text that is kept */
+  dirty: Map<string, FileText | undefined>
+}
+
+/** A file's text now; `undefined` where it has none. */
+export type ReadText = (path: string) => Promise<FileText | undefined>
+
+/**
+ * Notices which files of a session's folders change while its agent works, whoever changes them: by what git says of
+ * them before and after. What git leaves out is left out; folders without a repository have nothing to be told by.
+ */
+export class WorkTree {
+  readonly #read: ReadText
+  /** folders in which a look took too long */
+  readonly #slow = new Set<string>()
+
+  constructor(read: ReadText) {
+    this.#read = read
+  }
+
+  /** Remembers how the folders are now. */
+  async snapshot(folders: readonly string[]): Promise<Snapshot[]> {
+    const all = await Promise.all(folders.map(folder => this.#snapshot(folder)))
+    return all.flatMap(one => one ?? [])
+  }
+
+  /** What differs from a snapshot now. */
+  async changed(snapshots: readonly Snapshot[]): Promise<NoticedChange[]> {
+    const all = await Promise.all(snapshots.map(one => this.#changed(one)))
+    const byPath = new Map(all.flat().map(change => [change.path, change]))
+    return [...byPath.values()]
+  }
+
+  async #snapshot(root: string): Promise<Snapshot | undefined> {
+    if (this.#slow.has(root)) return undefined
+    const start = performance.now()
+    const where = await git(root, ['rev-parse', '--show-toplevel', 'HEAD'])
+    const [top, commit] = where?.split('\n') ?? []
+    if (!top || !commit) return undefined
+    const paths = await statusOf(root, top)
+    if (performance.now() - start > TIMEOUT_MS) this.#slow.add(root)
+    if (!paths || paths.length > MOST_DIRTY) return undefined
+    const dirty: Snapshot['dirty'] = new Map()
+    let sum = 0
+    for (const path of paths) {
+      const text = sum < MOST_TEXT ? await this.#read(path) : undefined
+      sum += text?.length ?? 0
+      dirty.set(path, text)
+    }
+    return { root, top, commit, dirty }
+  }
+
+  async #changed({ root, top, commit, dirty }: Snapshot): Promise<NoticedChange[]> {
+    const now = await statusOf(root, top)
+    const committed = await committedSince(root, top, commit)
+    if (!now || !committed) return []
+    const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
+    if (clean.length > MOST_CHANGED) return []
+    const changes: NoticedChange[] = []
+    for (const [path, before] of dirty) {
+      if (before === undefined) continue
+      const text = await this.#read(path)
+      if (text !== undefined && text !== before) changes.push({ path, before })
+    }
+    const texts = await committedTexts(root, top, commit, clean)
+    for (const path of clean) {
+      const text = await this.#read(path)
+      const before = texts.get(path)
+      if (text === undefined || before === undefined) continue
+      // a checkout may give lines another end than the commit has
+      const crlf = before !== null && text?.includes('\r\n') && !before.includes('\r\n')
+      const asCheckedOut = crlf ? before.replaceAll('\n', '\r\n') : before
+      if (text !== asCheckedOut) changes.push({ path, before: asCheckedOut })
+    }
+    return changes
+  }
+}
+
+async function git(
+  cwd: string,
+  args: string[],
+  input?: string,
+  most = MOST_OUTPUT,
+): Promise<string | undefined> {
+  const options = { timeoutMs: TIMEOUT_MS, most, ...(input !== undefined && { input }) }
+  const output = await runGit(cwd, args, options)
+  return output && !output.cut ? output.text : undefined
+}
+
+/** Absolute paths of what differs from the last commit within a folder; `undefined` when that cannot be told. */
+async function statusOf(root: string, top: string): Promise<string[] | undefined> {
+  const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']
+  const text = await git(root, [...args, '--ignore-submodules=all', '--', '.'])
+  return text
+    ?.split('\0')
+    .filter(line => line.length > 3)
+    .map(line => join(top, line.slice(3)))
+}
+
+/** What commits made since then changed within a folder. */
+async function committedSince(root: string, top: string, commit: string): Promise<string[] | undefined> {
+  const head = await git(root, ['rev-parse', 'HEAD'])
+  if (head?.trim() === commit) return []
+  const args = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=all']
+  const text = await git(root, [...args, commit, 'HEAD', '--', '.'])
+  return text?.split('\0').flatMap(line => (line === '' ? [] : join(top, line)))
+}
+
+/** The texts that a commit has of files; `null` for one that it does not have, none where it is no text. */
+async function committedTexts(
+  root: string,
+  top: string,
+  commit: string,
+  paths: readonly string[],
+): Promise<Map<string, FileText>> {
+  const texts = new Map<string, FileText>()
+  // a line of input cannot hold such a name
+  const named = paths.filter(path => !path.includes('\n'))
+  if (named.length === 0) return texts
+  const names = named.map(path => `${commit}:${path.slice(top.length + 1).replaceAll('\\', '/')}`)
+  const sizes = await git(
+    root,
+    ['cat-file', '--batch-check=%(objecttype) %(objectsize)'],
+    `${names.join('\n')}\n`,
+  )
+  const lines = sizes?.split('\n') ?? []
+  let sum = 0
+  for (const [i, path] of named.entries()) {
+    const line = lines[i] ?? ''
+    if (line.endsWith(' missing')) texts.set(path, null)
+    const size = Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN)
+    if (Number.isNaN(size) || sum + size > MOST_TEXT) continue
+    sum += size
+    const text = await git(root, ['cat-file', 'blob', names[i]!], undefined, size + 1)
+    if (text !== undefined && isText(text)) texts.set(path, text.startsWith('\ufeff') ? text.slice(1) : text)
+  }
+  return texts
+}
+
+/** Whole, of this encoding, and no pointer to what is stored elsewhere. */
+function isText(text: string): boolean {
+  return !/[\0\ufffd]/.test(text) && !text.startsWith('version https://git-lfs.')
+}

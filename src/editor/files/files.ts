@@ -1,0 +1,133 @@
+/**
+ * Reads and writes files for one session. An open document with unsaved changes is the truth for reading; writing
+ * goes through the open document, so that the person can undo it and no editor shows stale text; else it goes to disk.
+ */
+import { FileMissingError } from '../../acp/agent.ts'
+import type { ReadTextFileRequest, Roots, WriteTextFileRequest } from '../../acp/model.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import { CancelledError } from '../../common/errors.ts'
+import { type Logger, silentLogger } from '../../common/logger.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
+import { type GuardedPath, PathGuard } from '../path-guard.ts'
+import { InvalidPathError, PathRules } from '../path-rules.ts'
+import { sliceLines } from '../text.ts'
+import { DocumentWriter } from './document-writer.ts'
+import type { Documents, OpenDocument } from './documents.ts'
+import { fileErrorOf } from './file-error.ts'
+import type { FileSystem } from './file-system.ts'
+import { MAX_READ_BYTES, readLines, tooLarge } from './line-reader.ts'
+import { type AskOutside, type FileOperation, OutsideAccess } from './outside-access.ts'
+import { type Encodings, unicodeOnly } from './text-file.ts'
+import { TextFiles } from './text-files.ts'
+
+/** What the sessions of a window share. */
+export interface FilesShared {
+  documents: Documents
+  fileSystem: FileSystem
+  encodings: Encodings
+  rules: PathRules
+  /** One for all sessions: two that write one file take turns. */
+  queue: KeyedQueue
+  log: Logger
+  /** Tells the paths of files that come, change or go on disk, as far as that can be known, until it is disposed. */
+  watch?: (changed: (path: string) => void) => Disposable
+}
+export function filesShared(
+  parts: Pick<FilesShared, 'documents' | 'fileSystem'> & Partial<FilesShared>,
+): FilesShared {
+  return {
+    encodings: unicodeOnly,
+    rules: new PathRules(),
+    queue: new KeyedQueue(),
+    log: silentLogger,
+    ...parts,
+  }
+}
+
+export class SessionFiles implements Disposable {
+  readonly #shared: FilesShared
+  readonly #guard: PathGuard
+  readonly #outside: OutsideAccess
+  /** judges paths one at a time */
+  readonly #judging = new KeyedQueue()
+  /** this session's work, by file */
+  readonly #own = new KeyedQueue()
+  readonly #files: TextFiles
+  readonly #writer: DocumentWriter
+
+  constructor(shared: FilesShared, session: { roots: Roots; askOutside: AskOutside }) {
+    this.#shared = shared
+    this.#guard = new PathGuard(session.roots, { rules: shared.rules, links: shared.fileSystem })
+    this.#outside = new OutsideAccess(session.askOutside)
+    this.#files = new TextFiles(shared)
+    this.#writer = new DocumentWriter(this.#files, shared.log)
+  }
+
+  /** Rejects with {@link FileMissingError} when there is none, and otherwise with a `FileError` in words. */
+  async readTextFile(
+    request: Pick<ReadTextFileRequest, 'path' | 'line' | 'limit'>,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    return this.#inTurn(request.path, 'read', signal, async file => {
+      const document = this.#document(file)
+      if (document?.isDirty()) {
+        const text = sliceLines(document.text(), request.line, request.limit)
+        if (Buffer.byteLength(text) > MAX_READ_BYTES) throw tooLarge(file.path, Buffer.byteLength(text))
+        return text
+      }
+      const info = await this.#files.stat(file, 'read')
+      if (!info) throw new FileMissingError(`There is no file ${file.path}.`)
+      return readLines(this.#shared.fileSystem, this.#shared.encodings, file, info, request)
+    })
+  }
+
+  /** Creates the file and its parent folders when they are missing. Rejects with a `FileError` in words. */
+  async writeTextFile(
+    request: Pick<WriteTextFileRequest, 'path' | 'content'>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    await this.#inTurn(request.path, 'write', signal, async file => {
+      const document = this.#document(file)
+      const isDone = document !== undefined && (await this.#writer.write(document, file, request.content))
+      if (!isDone) await this.#files.write(file, request.content)
+    })
+  }
+
+  /** The session is over: what was allowed outside of its roots is no longer, and open questions are given up. */
+  dispose(): void {
+    this.#outside.end()
+  }
+
+  /**
+   * What an agent asks for one file happens in the order in which it asked; for that the paths are judged one after
+   * the other, since judging takes its time. A question to the person holds up this session's work on that file only.
+   * What the agent took back before it was begun is not done, and rejects with a {@link CancelledError}.
+   */
+  async #inTurn<T>(
+    path: string,
+    operation: FileOperation,
+    signal: AbortSignal | undefined,
+    work: (file: GuardedPath) => Promise<T>,
+  ): Promise<T> {
+    const { rules, queue } = this.#shared
+    try {
+      const file = await this.#judging.run('', () => this.#guard.check(path))
+      const key = rules.key(file.realPath)
+      return await this.#own.run(key, async () => {
+        await this.#outside.demand(file, operation, signal)
+        return queue.run(key, async () => {
+          if (signal?.aborted) throw new CancelledError()
+          return work(file)
+        })
+      })
+    } catch (error) {
+      const isTold = [FileMissingError, InvalidPathError, CancelledError].some(kind => error instanceof kind)
+      if (isTold) throw error
+      throw fileErrorOf(error, operation, path)
+    }
+  }
+
+  #document(file: GuardedPath): OpenDocument | undefined {
+    return this.#shared.documents.find([file.path, file.realPath, ...file.aliases])
+  }
+}

@@ -1,0 +1,149 @@
+import fuzzysort, { type KeysResult } from 'fuzzysort'
+import { listFiles } from './list-files.ts'
+
+/** A folder of the workspace whose files can be found. */
+export interface IndexRoot {
+  /** absolute */
+  path: string
+  name: string
+}
+
+export interface FoundFile {
+  root: IndexRoot
+  /** relative to the root, `/` between names */
+  path: string
+  isFolder: boolean
+  /** offsets in `path` of the letters that match, ascending */
+  matches: number[]
+}
+
+interface Row {
+  root: IndexRoot
+  path: string
+  name: string
+  isFolder: boolean
+}
+
+/** While a list is made anew, answers wait for it so long at most, in milliseconds; then the old one is searched. */
+const PATIENCE_MS = 400
+/** A list that is out of date is not made anew more often than this, in milliseconds. */
+const LEAST_AGE_MS = 1500
+/** The least a match is worth, of 1. */
+const THRESHOLD = 0.2
+
+interface List {
+  rows: Row[]
+  snapshot: ReturnType<typeof snapshotOf>
+  madeAt: number
+}
+
+/**
+ * The files of the workspace, to be found by a few letters. Listed when first asked for, kept, and listed anew when
+ * something changed since; bounded by what {@link listFiles} lists.
+ */
+export class FileIndex {
+  readonly #list: (root: string) => Promise<string[]>
+  readonly #now: () => number
+  readonly #lists = new Map<string, List>()
+  readonly #pending = new Map<string, Promise<List>>()
+  readonly #stale = new Set<string>()
+
+  constructor(list: (root: string) => Promise<string[]> = listFiles, now: () => number = Date.now) {
+    this.#list = list
+    this.#now = now
+  }
+
+  /** Files came, went or were renamed somewhere. */
+  changed(): void {
+    for (const root of this.#lists.keys()) this.#stale.add(root)
+  }
+
+  /** The files and folders that fit best, the best first. An empty query finds nothing. */
+  async search(roots: readonly IndexRoot[], query: string, limit: number): Promise<FoundFile[]> {
+    const wanted = query.replaceAll('\\', '/').trim()
+    if (wanted === '') return []
+    const found = await Promise.all(
+      roots.map(async root => this.#searchIn(await this.#listOf(root), wanted, limit)),
+    )
+    return found
+      .flat()
+      .sort((a, b) => b.score - a.score || a.file.path.length - b.file.path.length)
+      .slice(0, limit)
+      .map(({ file }) => file)
+  }
+
+  #searchIn(list: List, query: string, limit: number): Array<{ score: number; file: FoundFile }> {
+    const results = fuzzysort.go(query, list.snapshot, { limit: limit * 4, threshold: THRESHOLD })
+    const [...hits] = results
+    return hits
+      .map(result => {
+        const { root, path, name, isFolder } = result.obj
+        const [byName, byPath] = result
+        const inName =
+          byName && byName.score > 0 ? byName.indexes.map(i => i + path.length - name.length) : undefined
+        const matches = [...(inName ?? byPath?.indexes ?? [])].sort((a, b) => a - b)
+        return { score: scoreOf(result), file: { root, path, isFolder, matches } }
+      })
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+  }
+
+  async #listOf(root: IndexRoot): Promise<List> {
+    const known = this.#lists.get(root.path)
+    if (!known) return this.#make(root)
+    const due = this.#stale.has(root.path) && this.#now() - known.madeAt >= LEAST_AGE_MS
+    if (!due) return known
+    const fresh = this.#make(root).catch(() => known)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<List>(resolve => {
+      timer = setTimeout(() => resolve(known), PATIENCE_MS)
+    })
+    return Promise.race([fresh, late]).finally(() => clearTimeout(timer))
+  }
+
+  #make(root: IndexRoot): Promise<List> {
+    let making = this.#pending.get(root.path)
+    if (!making) {
+      this.#stale.delete(root.path)
+      making = this.#list(root.path)
+        .then(files => {
+          const rows = rowsOf(root, files)
+          const list = { rows, snapshot: snapshotOf(rows), madeAt: this.#now() }
+          this.#lists.set(root.path, list)
+          return list
+        })
+        .finally(() => this.#pending.delete(root.path))
+      this.#pending.set(root.path, making)
+    }
+    return making
+  }
+}
+
+function rowsOf(root: IndexRoot, files: readonly string[]): Row[] {
+  const folders = new Set<string>()
+  for (const file of files) {
+    for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1)) {
+      const folder = file.slice(0, end)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  }
+  const row = (path: string, isFolder: boolean): Row => ({
+    root,
+    path,
+    name: path.slice(path.lastIndexOf('/') + 1),
+    isFolder,
+  })
+  return [...files.map(file => row(file, false)), ...[...folders].map(folder => row(folder, true))]
+}
+
+function snapshotOf(rows: readonly Row[]) {
+  return fuzzysort.snapshot(rows, { keys: ['name', 'path'] })
+}
+
+/** A name that matches is worth more than a path that does; of two alike, a file more than a folder. */
+function scoreOf(result: KeysResult<Row>): number {
+  const [byName, byPath] = result
+  const best = Math.max((byName?.score ?? 0) + 0.1, byPath?.score ?? 0)
+  return result.obj.isFolder ? best - 0.02 : best
+}

@@ -1,0 +1,180 @@
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as l10n from '@vscode/l10n'
+import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
+import { chipOf } from '../../common/block-chip.ts'
+import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
+import { mimeTypeOf } from './mime-types.ts'
+
+/** A larger file is linked, not embedded. Bytes. */
+export const MOST_OF_A_FILE = 256 * 1024
+/** What one prompt embeds in all, in UTF-16 units; what is beyond is linked. */
+const MOST_OF_A_PROMPT = 1024 * 1024
+/** A larger image is linked: models refuse it. Bytes. */
+const MOST_OF_AN_IMAGE = 3 * 1024 * 1024
+
+/** What of the editor and the disk goes into a prompt. */
+export interface ContextSources {
+  /** Whether a file may be read for the prompt: it lies in a folder of the session or of the workspace, or was picked. */
+  mayRead(file: string, roots: Roots): Promise<boolean>
+  /** Bytes of a file, or `undefined` for what is no file. An editor's unsaved text counts as the file's. */
+  size(file: string): Promise<number | undefined>
+  /** `undefined` for what is not text. */
+  readText(file: string): Promise<string | undefined>
+  readBytes(file: string): Promise<Uint8Array>
+  /** The problems of a file, or of all, as text for a model; empty when there are none. */
+  problems(uri: string | undefined): string
+  /** A diff; empty when there are no changes. */
+  changes(staged: boolean): Promise<string>
+}
+
+export interface PromptTarget {
+  agentName: string
+  can: Pick<AgentCapabilities, 'prompt'>
+  roots: Roots
+}
+
+/**
+ * Makes the blocks of a prompt: every chip at its place, embedded where the agent takes embedded context and the content
+ * is small enough, else linked. What is no file and cannot be embedded stands as text. Rejects with a sentence when
+ * something is in it that the agent does not take.
+ */
+export async function makePrompt(
+  parts: readonly PromptPart[],
+  target: PromptTarget,
+  sources: ContextSources,
+): Promise<ContentBlock[]> {
+  const blocks: ContentBlock[] = []
+  let left = MOST_OF_A_PROMPT
+  for (const part of parts) {
+    const block = isRef(part) ? await lookUp(part, target, sources, left) : part
+    const fit = fitFor(block, target)
+    if (fit.type === 'resource') left -= fit.text?.length ?? 0
+    blocks.push(fit)
+  }
+  return joinTexts(blocks)
+}
+
+type Labelled = ContextRef & { label: string }
+
+function isRef(part: PromptPart): part is Labelled {
+  return ['file', 'folder', 'symbol', 'problems', 'changes'].includes(part.type)
+}
+
+async function lookUp(
+  ref: Labelled,
+  target: PromptTarget,
+  sources: ContextSources,
+  left: number,
+): Promise<ContentBlock> {
+  switch (ref.type) {
+    case 'file':
+      return file(ref, target, sources, left)
+    case 'folder':
+      return { type: 'resource_link', uri: ref.uri, name: ref.label }
+    case 'symbol':
+      return symbol(ref, target, sources)
+    case 'problems': {
+      const text = sources.problems(ref.uri) || l10n.t('There are no problems.')
+      const about = ref.uri === undefined ? '' : `/${path.posix.basename(ref.uri)}`
+      return { type: 'resource', uri: `parley:problems${about}`, mimeType: 'text/plain', text }
+    }
+    case 'changes': {
+      const text = (await sources.changes(ref.staged)) || l10n.t('There are no changes.')
+      const which = ref.staged ? 'staged' : 'unstaged'
+      return { type: 'resource', uri: `parley:changes/${which}`, mimeType: 'text/x-diff', text }
+    }
+  }
+}
+
+async function file(
+  { uri, label }: { uri: string; label: string },
+  { can, roots }: PromptTarget,
+  sources: ContextSources,
+  left: number,
+): Promise<ContentBlock> {
+  const mimeType = mimeTypeOf(uri)
+  const link: ContentBlock = { type: 'resource_link', uri, name: label, ...(mimeType && { mimeType }) }
+  const place = placeOf(uri)
+  if (place === undefined || !(await sources.mayRead(place, roots))) return link
+  const size = await sources.size(place)
+  if (size === undefined) return link
+  link.size = size
+  const isImage = /^image\/(png|jpeg|gif|webp)$/.test(mimeType ?? '')
+  if (isImage && can.prompt.image && mimeType && size <= MOST_OF_AN_IMAGE) {
+    const data = Buffer.from(await sources.readBytes(place)).toString('base64')
+    return { type: 'image', data, mimeType, uri }
+  }
+  if (!can.prompt.embeddedContext || size > Math.min(MOST_OF_A_FILE, left)) return link
+  const text = await sources.readText(place)
+  return text === undefined ? link : { type: 'resource', uri, mimeType: mimeType ?? 'text/plain', text }
+}
+
+async function symbol(
+  { uri, label, startLine, endLine }: Extract<Labelled, { type: 'symbol' }>,
+  { can, roots }: PromptTarget,
+  sources: ContextSources,
+): Promise<ContentBlock> {
+  const at = `${uri}#L${startLine}-L${endLine}`
+  const link: ContentBlock = { type: 'resource_link', uri: at, name: label }
+  const place = placeOf(uri)
+  if (!can.prompt.embeddedContext || place === undefined || !(await sources.mayRead(place, roots)))
+    return link
+  const size = await sources.size(place)
+  if (size === undefined || size > 4 * MOST_OF_A_FILE) return link
+  const lines = (await sources.readText(place))?.split('\n').slice(startLine - 1, endLine)
+  const text = lines?.join('\n') ?? ''
+  if (text === '' || text.length > MOST_OF_A_FILE) return link
+  return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
+}
+
+/** A path on this machine's disk. */
+function placeOf(uri: string): string | undefined {
+  try {
+    return uri.startsWith('file:') ? fileURLToPath(uri.replace(/#.*$/s, '')) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The block as the agent takes it. */
+function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentBlock {
+  if (block.type === 'image' && !can.prompt.image) {
+    if (block.uri?.startsWith('file:')) return linkTo(block.uri, block.mimeType)
+    throw new Error(l10n.t('{0} takes no images. Remove the image to send the prompt.', agentName))
+  }
+  if (block.type === 'audio' && !can.prompt.audio) {
+    throw new Error(l10n.t('{0} takes no audio. Remove the recording to send the prompt.', agentName))
+  }
+  if (block.type !== 'resource' || can.prompt.embeddedContext) return block
+  if (block.uri.startsWith('file:')) return linkTo(block.uri, block.mimeType)
+  return { type: 'text', text: asText(block) }
+}
+
+function linkTo(uri: string, mimeType: string | undefined): ContentBlock {
+  return {
+    type: 'resource_link',
+    uri,
+    name: chipOf({ type: 'resource', uri }).label,
+    ...(mimeType && { mimeType }),
+  }
+}
+
+/** Context in words, fenced so that no fence in it ends it. */
+function asText({ uri, text = '' }: ResourceBlock): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
+  const fence = '`'.repeat(longest + 1)
+  return `\n${chipOf({ type: 'resource', uri }).label}:\n${fence}\n${text}\n${fence}\n`
+}
+
+/** Texts that came to stand side by side are one. */
+function joinTexts(blocks: readonly ContentBlock[]): ContentBlock[] {
+  const joined: ContentBlock[] = []
+  for (const block of blocks) {
+    const last = joined.at(-1)
+    if (block.type === 'text' && last?.type === 'text')
+      joined[joined.length - 1] = { ...last, text: last.text + block.text }
+    else joined.push(block)
+  }
+  return joined
+}

@@ -1,0 +1,82 @@
+/** What of the editor and the disk goes into prompts. */
+import { readFile, stat } from 'node:fs/promises'
+import * as vscode from 'vscode'
+import type { Roots } from '../../acp/model.ts'
+import { PathGuard } from '../path-guard.ts'
+import { PathRules } from '../path-rules.ts'
+import { gitChanges } from './git-changes.ts'
+import type { ContextSources } from './make-prompt.ts'
+import { type Problem, problemsText } from './problems.ts'
+
+const rules = new PathRules()
+
+/** Files outside of every folder that the person picked in this window, by their paths' keys. */
+const picked = new Set<string>()
+
+/** The person chose these themselves: they may be read for a prompt wherever they are. */
+export function rememberPicked(uris: readonly vscode.Uri[]): void {
+  for (const uri of uris) if (uri.scheme === 'file') picked.add(rules.key(rules.normalize(uri.fsPath)))
+}
+
+export const editorSources: ContextSources = {
+  async mayRead(file, { cwd, additionalDirectories }: Roots) {
+    if (picked.has(rules.key(rules.normalize(file)))) return true
+    const guard = new PathGuard({
+      cwd,
+      additionalDirectories: [...additionalDirectories, ...workspaceFolders()],
+    })
+    return guard.check(file).then(
+      ({ inside }) => inside,
+      () => false,
+    )
+  },
+  async size(file) {
+    const document = openDocument(file)
+    if (document?.isDirty) return Buffer.byteLength(document.getText())
+    const info = await stat(file).catch(() => undefined)
+    return info?.isFile() ? info.size : undefined
+  },
+  async readText(file) {
+    const document = openDocument(file)
+    if (document) return document.getText()
+    const bytes = await readFile(file)
+    // text has no zero bytes, whatever else it has
+    if (bytes.subarray(0, 8192).includes(0)) return undefined
+    return vscode.workspace.decode(bytes, { uri: vscode.Uri.file(file) })
+  },
+  readBytes: file => readFile(file),
+  problems(uri) {
+    const all = vscode.languages.getDiagnostics()
+    const wanted = uri === undefined ? all : all.filter(([of]) => of.toString() === uri)
+    return problemsText(wanted.flatMap(([of, found]) => found.map(one => problemOf(of, one))))
+  },
+  changes: staged => gitChanges(workspaceFolders(), staged),
+}
+
+function workspaceFolders(): string[] {
+  return (vscode.workspace.workspaceFolders ?? [])
+    .filter(folder => folder.uri.scheme === 'file')
+    .map(folder => folder.uri.fsPath)
+}
+
+function openDocument(file: string): vscode.TextDocument | undefined {
+  const key = rules.key(rules.normalize(file))
+  return vscode.workspace.textDocuments.find(
+    ({ uri, isClosed }) =>
+      uri.scheme === 'file' && !isClosed && rules.key(rules.normalize(uri.fsPath)) === key,
+  )
+}
+
+const SEVERITIES = ['error', 'warning', 'info', 'hint'] as const
+
+function problemOf(uri: vscode.Uri, { message, range, severity, source, code }: vscode.Diagnostic): Problem {
+  const id = typeof code === 'object' ? code.value : code
+  const from = [source, id === undefined ? '' : `(${id})`].join('')
+  return {
+    file: vscode.workspace.asRelativePath(uri),
+    line: range.start.line + 1,
+    severity: SEVERITIES[severity] ?? 'info',
+    message,
+    ...(from && { source: from }),
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * The commands that one session's agent runs. What it does and says is told as updates of the session, so that the
+ * conversation shows it live; for the agent the last part of the output is kept as long as it holds the terminal, and
+ * for the view until the session ends.
+ */
+import { randomUUID } from 'node:crypto'
+import type { CreateTerminalRequest, SessionUpdate, TerminalExit, TerminalOutput } from '../../acp/model.ts'
+import type { ProcessGuard } from '../../acp/transport/process-guard.ts'
+import type { Disposable } from '../../common/disposable.ts'
+import { Emitter, type Event } from '../../common/event.ts'
+import { PathRules } from '../path-rules.ts'
+import { type RunCommand, type RunningCommand, runCommand } from './command-process.ts'
+import { OutputBuffer } from './output-buffer.ts'
+
+/** Output kept for an agent that names no limit, or a larger one: bytes. */
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+/** Between SIGTERM and SIGKILL. */
+const KILL_GRACE_MS = 2000
+
+export interface SessionTerminalsOptions {
+  /** the session's working directory: where commands run whose request names none */
+  cwd: string
+  /** the environment that commands start from: that of the person's login shell */
+  env: Readonly<Record<string, string>>
+  /** ends what runs when this process dies without having ended it */
+  guard?: ProcessGuard
+  run?: RunCommand
+  rules?: PathRules
+  killGraceMs?: number
+}
+
+/** What a view can show of a terminal, also after the agent let go of it. */
+export interface TerminalRecord {
+  terminalId: string
+  /** as a person would type it */
+  command: string
+  cwd: string
+  output: string
+  truncated: boolean
+  exit?: TerminalExit
+  released: boolean
+}
+
+interface Terminal {
+  id: string
+  command: string
+  cwd: string
+  buffer: OutputBuffer
+  running: RunningCommand | undefined
+  exit: TerminalExit | undefined
+  exited: Promise<TerminalExit>
+  settle: (exit: TerminalExit) => void
+  released: boolean
+  /** The end of all that it started. */
+  ending: Promise<void> | undefined
+}
+
+export class SessionTerminals implements Disposable {
+  readonly #options: SessionTerminalsOptions
+  readonly #run: RunCommand
+  readonly #rules: PathRules
+  readonly #terminals = new Map<string, Terminal>()
+  readonly #updates = new Emitter<SessionUpdate>()
+  #ended = false
+
+  constructor(options: SessionTerminalsOptions) {
+    this.#options = options
+    this.#run = options.run ?? runCommand
+    this.#rules = options.rules ?? new PathRules()
+  }
+
+  /** `terminal` when a command starts and when it exits, `terminal_output` in between. */
+  readonly onUpdate: Event<SessionUpdate> = listener => this.#updates.event(listener)
+
+  /** Starts the command. Rejects with a sentence when it cannot be started. */
+  async create(request: Omit<CreateTerminalRequest, 'sessionId'>): Promise<{ terminalId: string }> {
+    if (this.#ended) throw new Error('The session has ended.')
+    if (request.command.trim() === '') throw new Error('The command to run is empty.')
+    const cwd = this.#rules.absolute(this.#options.cwd, request.cwd || '.')
+    const terminal = newTerminal(request, cwd)
+    const early: string[] = []
+    let started = false
+    const hear = (text: string) => {
+      terminal.buffer.append(text)
+      this.#updates.fire({ type: 'terminal_output', terminalId: terminal.id, text })
+    }
+    const running = await this.#run(
+      {
+        command: request.command,
+        args: request.args,
+        cwd,
+        env: this.#environment(request.env),
+        guard: this.#options.guard,
+      },
+      {
+        onOutput: text => (started ? hear(text) : early.push(text)),
+        onExit: exit => this.#onExit(terminal, exit),
+      },
+    )
+    terminal.running = running
+    if (this.#ended) {
+      // It ended while the command was starting.
+      await running.kill(this.#grace)
+      throw new Error('The session has ended.')
+    }
+    this.#terminals.set(terminal.id, terminal)
+    this.#updates.fire({
+      type: 'terminal',
+      terminal: { terminalId: terminal.id, command: terminal.command, cwd, output: '' },
+    })
+    started = true
+    for (const text of early) hear(text)
+    if (terminal.exit) this.#tellExit(terminal, terminal.exit)
+    return { terminalId: terminal.id }
+  }
+
+  async output(terminalId: string): Promise<TerminalOutput> {
+    const { buffer, exit } = this.#held(terminalId)
+    return { output: buffer.text(), truncated: buffer.truncated, ...(exit && { exit }) }
+  }
+
+  /** Resolves when the command is gone, however that came about. */
+  waitForExit(terminalId: string): Promise<TerminalExit> {
+    try {
+      return this.#held(terminalId).exited
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Ends the command and all it started; resolves when the command is gone. Its output can still be asked for. */
+  async kill(terminalId: string): Promise<void> {
+    const terminal = this.#held(terminalId)
+    void this.#end(terminal)
+    await terminal.exited
+  }
+
+  /** Ends the command and all it started; the agent can ask for it no longer. */
+  async release(terminalId: string): Promise<void> {
+    const terminal = this.#held(terminalId)
+    terminal.released = true
+    void this.#end(terminal)
+    await terminal.exited
+  }
+
+  /** Ends what runs, after a cancel: some agents leave it running. Resolves when all of it is gone. */
+  async killAll(): Promise<void> {
+    const running = [...this.#terminals.values()].filter(terminal => !terminal.exit)
+    await Promise.all(running.map(terminal => this.#end(terminal)))
+  }
+
+  /** Ends everything for good. Resolves when all processes are gone; nothing can be started or asked after. */
+  async endSession(): Promise<void> {
+    this.#ended = true
+    const all = [...this.#terminals.values()]
+    for (const terminal of all) terminal.released = true
+    await Promise.all(all.map(terminal => this.#end(terminal)))
+  }
+
+  /** Ends everything at once and by force: for the end of the window, which waits for nobody. */
+  dispose(): void {
+    this.#ended = true
+    for (const terminal of this.#terminals.values()) {
+      terminal.released = true
+      terminal.running?.killNow()
+      if (!terminal.exit) this.#onExit(terminal, { exitCode: null, signal: 'SIGKILL' })
+    }
+    this.#updates.dispose()
+  }
+
+  /** What the view can show of a terminal, if it was ever there. */
+  record(terminalId: string): TerminalRecord | undefined {
+    const terminal = this.#terminals.get(terminalId)
+    if (!terminal) return undefined
+    const { id, command, cwd, buffer, exit, released } = terminal
+    return {
+      terminalId: id,
+      command,
+      cwd,
+      output: buffer.text(),
+      truncated: buffer.truncated,
+      ...(exit && { exit }),
+      released,
+    }
+  }
+
+  get #grace(): number {
+    return this.#options.killGraceMs ?? KILL_GRACE_MS
+  }
+
+  #held(terminalId: string): Terminal {
+    const terminal = this.#terminals.get(terminalId)
+    if (!terminal) throw new Error(`There is no terminal ${JSON.stringify(terminalId)} in this session.`)
+    if (terminal.released) throw new Error(`The terminal ${JSON.stringify(terminalId)} was released.`)
+    return terminal
+  }
+
+  #end(terminal: Terminal): Promise<void> {
+    terminal.ending ??= terminal.running?.kill(this.#grace) ?? Promise.resolve()
+    return terminal.ending
+  }
+
+  #onExit(terminal: Terminal, exit: TerminalExit): void {
+    if (terminal.exit) return
+    terminal.exit = exit
+    // Only now, so that what it said last is there when the agent asks.
+    terminal.settle(exit)
+    if (this.#terminals.has(terminal.id)) this.#tellExit(terminal, exit)
+  }
+
+  #tellExit(terminal: Terminal, exit: TerminalExit): void {
+    this.#updates.fire({ type: 'terminal', terminal: { terminalId: terminal.id, exit } })
+  }
+
+  #environment(more: CreateTerminalRequest['env']): Record<string, string> {
+    const env: Record<string, string> = { ...this.#options.env }
+    for (const { name, value } of more) {
+      if (name === '' || name.includes('=') || name.includes('\0') || value.includes('\0')) {
+        throw new Error(`${JSON.stringify(name)} cannot be an environment variable of a command.`)
+      }
+      if (this.#rules.platform === 'win32') {
+        // `PATH` and `Path` are one there, and only one of them would count.
+        for (const known of Object.keys(env)) {
+          if (known.toUpperCase() === name.toUpperCase()) delete env[known]
+        }
+      }
+      env[name] = value
+    }
+    return env
+  }
+}
+
+function newTerminal(request: Omit<CreateTerminalRequest, 'sessionId'>, cwd: string): Terminal {
+  let settle: (exit: TerminalExit) => void = () => {}
+  const exited = new Promise<TerminalExit>(resolve => {
+    settle = resolve
+  })
+  const limit = Math.min(request.outputByteLimit ?? MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES)
+  return {
+    id: randomUUID(),
+    command: shown(request.command, request.args),
+    cwd,
+    buffer: new OutputBuffer(limit),
+    running: undefined,
+    exit: undefined,
+    exited,
+    settle,
+    released: false,
+    ending: undefined,
+  }
+}
+
+/** A command as a person would type it: parts with blanks or signs of the shell are quoted. */
+function shown(command: string, args: readonly string[]): string {
+  if (args.length === 0) return command
+  const quoted = (part: string) =>
+    /^[\w@%+=:,./\\-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`
+  return [command, ...args].map(quoted).join(' ')
+}

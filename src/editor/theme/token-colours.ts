@@ -1,0 +1,128 @@
+/** The colours that a theme gives to code, by the few kinds of words that the highlighter of conversations knows. */
+
+/** A rule of a theme's `tokenColors`, or of `textMateRules` in the person's settings. Untrusted: a file of anyone's. */
+export interface TokenRule {
+  scope?: unknown
+  settings?: unknown
+}
+
+/** By kind, the TextMate scopes that a grammar would give to it; the first that the theme colours counts. */
+const scopes = {
+  comment: ['comment.line'],
+  keyword: ['keyword.control', 'keyword', 'storage.type', 'storage'],
+  storage: ['storage.type', 'storage', 'keyword'],
+  string: ['string.quoted.double', 'string'],
+  regexp: ['string.regexp', 'string'],
+  number: ['constant.numeric.decimal', 'constant.numeric', 'constant'],
+  literal: ['constant.language.boolean', 'constant.language', 'constant'],
+  type: ['entity.name.type.class', 'entity.name.class', 'entity.name.type', 'support.class', 'entity.name'],
+  function: ['entity.name.function', 'support.function', 'entity.name'],
+  variable: ['variable.other.readwrite', 'variable'],
+  property: ['variable.other.property', 'support.type.property-name', 'variable'],
+  attribute: ['entity.other.attribute-name'],
+  tag: ['entity.name.tag'],
+  meta: ['meta.preprocessor', 'keyword.control.directive', 'keyword.other'],
+} as const
+
+type TokenKind = keyof typeof scopes
+/** `#rrggbb` or `#rrggbbaa`, by kind; a kind that the theme does not colour is left out. */
+export type TokenColours = Partial<Record<TokenKind, string>>
+
+const tokenKinds = Object.keys(scopes) as TokenKind[]
+
+/** The colours of rules, a later one before an earlier one of the same precision, as VS Code does. */
+export function tokenColours(rules: readonly TokenRule[]): TokenColours {
+  const known: Array<{ selector: string; colour: string }> = []
+  for (const { scope, settings } of rules) {
+    const colour = colourOf(settings)
+    if (colour === undefined) continue
+    for (const selector of selectors(scope)) known.push({ selector, colour })
+  }
+  const colours: TokenColours = {}
+  for (const kind of tokenKinds) {
+    for (const scope of scopes[kind]) {
+      const colour = best(known, scope)
+      if (colour === undefined) continue
+      colours[kind] = colour
+      break
+    }
+  }
+  return colours
+}
+
+function best(known: ReadonlyArray<{ selector: string; colour: string }>, scope: string): string | undefined {
+  let found: string | undefined
+  let precision = 0
+  for (const { selector, colour } of known) {
+    if (scope !== selector && !scope.startsWith(`${selector}.`)) continue
+    if (selector.length < precision) continue
+    precision = selector.length
+    found = colour
+  }
+  return found
+}
+
+/** Those that stand alone: one with parents is about something in particular, as headings in a document. */
+function selectors(scope: unknown): string[] {
+  const list = typeof scope === 'string' ? scope.split(',') : Array.isArray(scope) ? scope : []
+  return list.flatMap(one => {
+    if (typeof one !== 'string') return []
+    const selector = one.trim()
+    return selector !== '' && !/[\s>|()-]{2,}|\s/.test(selector) ? [selector] : []
+  })
+}
+
+function colourOf(settings: unknown): string | undefined {
+  if (typeof settings !== 'object' || settings === null || !('foreground' in settings)) return undefined
+  return colour(settings.foreground)
+}
+
+function colour(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value))
+    return undefined
+  if (value.length > 5) return value.toLowerCase()
+  return `#${[...value.slice(1)].map(digit => digit + digit).join('')}`.toLowerCase()
+}
+
+/** What the person's settings say of the kinds, by the names that VS Code gives them. */
+const groups: Readonly<Record<string, string>> = {
+  comments: 'comment',
+  strings: 'string',
+  keywords: 'keyword',
+  numbers: 'constant.numeric',
+  types: 'entity.name.type',
+  functions: 'entity.name.function',
+  variables: 'variable',
+}
+
+/**
+ * `editor.tokenColorCustomizations` as rules: those for every theme, then those for this one (`[Name]`, `[A][B]`,
+ * `[*Dark*]`).
+ */
+export function customRules(setting: unknown, theme: string): TokenRule[] {
+  if (typeof setting !== 'object' || setting === null) return []
+  const rules = rulesOf(setting as Record<string, unknown>)
+  for (const [key, value] of Object.entries(setting)) {
+    const names = [...key.matchAll(/\[([^\]]+)\]/g)].map(match => match[1]!)
+    if (typeof value !== 'object' || value === null || !names.some(name => namesTheme(name, theme))) continue
+    rules.push(...rulesOf(value as Record<string, unknown>))
+  }
+  return rules
+}
+
+function namesTheme(pattern: string, theme: string): boolean {
+  const parts = pattern.split('*').map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}$`).test(theme)
+}
+
+function rulesOf(settings: Record<string, unknown>): TokenRule[] {
+  const rules: TokenRule[] = []
+  for (const [name, scope] of Object.entries(groups)) {
+    const value = settings[name]
+    if (typeof value === 'string') rules.push({ scope, settings: { foreground: value } })
+    else if (value !== undefined) rules.push({ scope, settings: value })
+  }
+  if (Array.isArray(settings.textMateRules))
+    rules.push(...settings.textMateRules.filter(rule => typeof rule === 'object' && rule !== null))
+  return rules
+}

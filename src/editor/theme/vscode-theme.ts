@@ -1,0 +1,50 @@
+import { posix } from 'node:path'
+import * as vscode from 'vscode'
+import { themeRules } from './theme-file.ts'
+import { customRules, type TokenColours, type TokenRule, tokenColours } from './token-colours.ts'
+
+const SETTING = 'editor.tokenColorCustomizations'
+
+/** The rules of themes that were asked for. */
+const known = new Map<string, Promise<TokenRule[]>>()
+
+/** The colours that a theme gives to code, with the person's own; empty when its file cannot be had. */
+export async function themeTokenColours(themeId: string): Promise<TokenColours> {
+  let rules = known.get(themeId)
+  if (!rules) {
+    rules = rulesOfTheme(themeId).catch(() => [])
+    known.set(themeId, rules)
+  }
+  const custom = customRules(vscode.workspace.getConfiguration().get(SETTING), themeId)
+  return tokenColours([...(await rules), ...custom])
+}
+
+/** The person changed the colours of code in the settings. */
+export function onDidChangeTokenColours(listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration(event => {
+    if (event.affectsConfiguration(SETTING)) listener()
+  })
+}
+
+async function rulesOfTheme(themeId: string): Promise<TokenRule[]> {
+  const theme = findTheme(themeId)
+  if (!theme) return []
+  const { extensionUri } = theme
+  const read = async (file: string) => {
+    const bytes = await vscode.workspace.fs.readFile(extensionUri.with({ path: file }))
+    return Buffer.from(bytes).toString('utf8')
+  }
+  const first = posix.join(extensionUri.path, theme.path)
+  return themeRules(first, read, (file, relative) => posix.join(posix.dirname(file), relative))
+}
+
+function findTheme(id: string): { extensionUri: vscode.Uri; path: string } | undefined {
+  for (const { extensionUri, packageJSON } of vscode.extensions.all) {
+    const themes: unknown = packageJSON?.contributes?.themes
+    if (!Array.isArray(themes)) continue
+    for (const theme of themes) {
+      if (typeof theme?.path === 'string' && (theme.id === id || theme.label === id))
+        return { extensionUri, path: theme.path }
+    }
+  }
+}

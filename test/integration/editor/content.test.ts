@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import * as vscode from 'vscode'
+import { themeTokenColours } from '../../../src/editor/theme/vscode-theme.ts'
+import { insertCode, openText } from '../../../src/editor/vscode-code.ts'
+import { openContent } from '../../../src/editor/vscode-content.ts'
+
+describe('what a conversation gives to the editor', () => {
+  afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'))
+
+  it('is opened as a document of its language, and put where the cursor is', async () => {
+    await openText('const a = 1\n', 'ts')
+    const editor = vscode.window.activeTextEditor
+    assert.equal(editor?.document.languageId, 'typescript')
+    assert.equal(editor.document.isUntitled, true)
+    editor.selection = new vscode.Selection(0, 0, 0, 5)
+    await insertCode('let')
+    assert.equal(editor.document.getText(), 'let a = 1\n')
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor')
+  })
+
+  it('is opened as a file that nobody can write', async () => {
+    await openContent('notes.txt', 'text/plain', Buffer.from('only here'))
+    const document = vscode.workspace.textDocuments.find(one => one.fileName.endsWith('notes.txt'))
+    assert.equal(document?.getText(), 'only here')
+    assert.equal(vscode.workspace.fs.isWritableFileSystem(document.uri.scheme), false)
+    await assert.rejects(openContent('empty.bin', '', new Uint8Array()), /empty\.bin/)
+  })
+})
+
+describe('the colours of a theme', () => {
+  it('are read from the themes that come with VS Code, with those of the person over them', async () => {
+    const colours = await Promise.all(['Default Dark+', 'Visual Studio Dark', 'Dark+'].map(themeTokenColours))
+    const dark = colours.find(one => one.comment !== undefined)
+    assert.equal(dark?.comment, '#6a9955')
+    assert.ok(dark.string && dark.keyword && dark.number)
+    assert.deepEqual(await themeTokenColours('No theme of this name'), {})
+
+    const settings = vscode.workspace.getConfiguration()
+    await settings.update(
+      'editor.tokenColorCustomizations',
+      { comments: '#123456' },
+      vscode.ConfigurationTarget.Global,
+    )
+    try {
+      assert.equal((await themeTokenColours('No theme of this name')).comment, '#123456')
+    } finally {
+      await settings.update('editor.tokenColorCustomizations', undefined, vscode.ConfigurationTarget.Global)
+    }
+  })
+})

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import type { MentionRow } from '../../../src/conversation/mention.ts'
+import { MentionSearch } from '../../../src/editor/mentions/vscode-search.ts'
+import { editorSources, rememberPicked } from '../../../src/editor/mentions/vscode-sources.ts'
+import { capture, takeDropped } from '../../../src/editor/mentions/vscode-take.ts'
+import { waitFor } from '../../host/wait-for.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
+
+describe('context for prompts', () => {
+  const temporary = useTemporaryFolder()
+  let search: MentionSearch
+  const own: vscode.Disposable[] = []
+  const planets = () => vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'planets.js')
+  const names = (rows: readonly MentionRow[]) => rows.map(({ name }) => name)
+  const roots = () => ({ cwd: vscode.workspace.workspaceFolders![0]!.uri.fsPath, additionalDirectories: [] })
+
+  beforeEach(() => {
+    search = new MentionSearch()
+    own.push(search)
+  })
+  afterEach(() => {
+    for (const one of own.splice(0)) one.dispose()
+  })
+
+  it('finds files of every folder of the workspace, each where it is', async () => {
+    const rows = await search.find('planets')
+    const row = rows.find(({ name }) => name === 'planets.js')
+    assert.equal(row?.detail, 'planets-api/planets.js')
+    assert.ok(row && 'content' in row.take)
+    assert.deepEqual(row.take.content, { type: 'file', uri: planets().toString() })
+    assert.ok(names(await search.find('ideas')).includes('ideas.md'))
+    assert.ok(names(await search.find('app.js')).includes('app.js'))
+  })
+
+  it('offers open editors first, the active one before the others', async () => {
+    const [, web] = vscode.workspace.workspaceFolders!
+    await vscode.window.showTextDocument(planets(), { preview: false })
+    await vscode.window.showTextDocument(vscode.Uri.joinPath(web!.uri, 'app.js'), { preview: false })
+    const open = await waitFor('both editors', async () => {
+      const rows = (await search.find('')).filter(({ group }) => group === 'open')
+      return rows.length === 2 ? rows : undefined
+    })
+    assert.deepEqual(names(open), ['app.js', 'planets.js'])
+  })
+
+  it('takes along what is selected, and says when nothing is', async () => {
+    await assert.rejects(capture('selection'), /Select some text in an editor first/)
+    const editor = await vscode.window.showTextDocument(planets())
+    editor.selection = new vscode.Selection(0, 0, 1, 3)
+    assert.ok(names(await search.find('')).includes('Selection'))
+    const [taken] = await capture('selection')
+    assert.equal(taken?.label, 'planets.js:1-2')
+    assert.ok(taken.content.type === 'resource')
+    assert.equal(taken.content.uri, `${planets()}#L1-L2`)
+    assert.equal(taken.content.text, editor.document.getText(editor.selection))
+  })
+
+  it('tells problems of one file and of all, the errors first', async () => {
+    const found = vscode.languages.createDiagnosticCollection('test')
+    own.push(found)
+    const at = (line: number) => new vscode.Range(line, 0, line, 1)
+    const mild = new vscode.Diagnostic(at(0), 'unused', vscode.DiagnosticSeverity.Warning)
+    const bad = new vscode.Diagnostic(at(2), 'not a\nfunction', vscode.DiagnosticSeverity.Error)
+    bad.source = 'checker'
+    bad.code = 7
+    found.set(planets(), [mild, bad])
+    const rows = await waitFor('problems', async () => {
+      const all = await search.find('')
+      return names(all).includes('Problems') ? all : undefined
+    })
+    assert.ok(rows.some(({ name, take }) => name === 'Problems' && 'content' in take))
+    const text =
+      'planets-api/planets.js:3: error: not a function [checker(7)]\nplanets-api/planets.js:1: warning: unused'
+    assert.equal(editorSources.problems(planets().toString()), text)
+    assert.ok(editorSources.problems(undefined).includes(text.split('\n')[0]!))
+    assert.equal(editorSources.problems('file:///nowhere'), '')
+  })
+
+  it('finds symbols that a language knows in the workspace, and none of elsewhere', async () => {
+    const symbol = (name: string, uri: vscode.Uri) =>
+      new vscode.SymbolInformation(
+        name,
+        vscode.SymbolKind.Function,
+        '',
+        new vscode.Location(uri, new vscode.Range(1, 0, 3, 1)),
+      )
+    own.push(
+      vscode.languages.registerWorkspaceSymbolProvider({
+        provideWorkspaceSymbols: () => [
+          symbol('orbitOf', planets()),
+          symbol('orbitElsewhere', vscode.Uri.file('/usr/lib/x.js')),
+        ],
+      }),
+    )
+    const rows = await search.symbols('orbit')
+    assert.deepEqual(names(rows), ['orbitOf'])
+    assert.equal(rows[0]?.icon, 'symbol-function')
+    assert.ok('content' in rows[0].take)
+    assert.deepEqual(rows[0].take.content, {
+      type: 'symbol',
+      uri: planets().toString(),
+      startLine: 2,
+      endLine: 4,
+    })
+    assert.deepEqual(await search.symbols('o'), [])
+  })
+
+  it('gives the unsaved text of a file', async () => {
+    const file = join(temporary(), 'a.txt')
+    writeFileSync(file, 'saved')
+    assert.equal(await editorSources.readText(file), 'saved')
+    const editor = await vscode.window.showTextDocument(vscode.Uri.file(file))
+    await editor.edit(edit => edit.insert(new vscode.Position(0, 5), ' and not'))
+    assert.equal(await editorSources.readText(file), 'saved and not')
+    assert.equal(await editorSources.size(file), 13)
+    writeFileSync(join(temporary(), 'b.bin'), Buffer.from([1, 0, 2]))
+    assert.equal(await editorSources.readText(join(temporary(), 'b.bin')), undefined)
+    assert.equal(await editorSources.size(temporary()), undefined)
+  })
+
+  it('reads nothing outside of the folders unless the person picked it', async () => {
+    const file = join(temporary(), 'secret.txt')
+    writeFileSync(file, 'x')
+    assert.equal(await editorSources.mayRead(planets().fsPath, roots()), true)
+    assert.equal(await editorSources.mayRead(file, roots()), false)
+    rememberPicked([vscode.Uri.file(file)])
+    assert.equal(await editorSources.mayRead(file, roots()), true)
+  })
+
+  it('takes files and folders that are dropped, and pictures whole only from inside', async () => {
+    const picture = join(temporary(), 'shot.png')
+    writeFileSync(picture, 'png')
+    const [folder] = vscode.workspace.workspaceFolders!
+    const taken = await takeDropped([
+      planets().toString(),
+      folder!.uri.toString(),
+      vscode.Uri.file(picture).toString(),
+    ])
+    assert.deepEqual(
+      taken.map(({ content }) => content.type),
+      ['file', 'folder', 'file'],
+    )
+    await assert.rejects(
+      takeDropped(['https://a.b/c', 'nonsense', 'file:///no/such/file']),
+      /Only files and folders/,
+    )
+  })
+
+  it('takes what is selected in the terminal, and leaves the clipboard as it was', async () => {
+    await vscode.env.clipboard.writeText('mine')
+    await assert.rejects(capture('terminal'), /Select some text in the terminal first/)
+    assert.equal(await vscode.env.clipboard.readText(), 'mine')
+  })
+})

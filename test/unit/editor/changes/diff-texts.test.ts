@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { createTwoFilesPatch } from 'diff'
+import fc from 'fast-check'
+import type { FileChange } from '../../../../src/acp/model.ts'
+import { diffTexts } from '../../../../src/editor/changes/diff-texts.ts'
+
+const change = (more: Partial<FileChange>): FileChange => ({ operation: 'modify', path: '/w/a.ts', ...more })
+
+describe('the texts of a diff', () => {
+  it('are what the agent sent when it sent whole files', () => {
+    const whole = change({ oldText: 'a\nb\n', newText: 'a\nc\n' })
+    for (const current of ['a\nb\n', 'a\nc\n', 'something else\n', undefined]) {
+      assert.deepEqual(diffTexts(whole, { current }), { oldText: 'a\nb\n', newText: 'a\nc\n' })
+    }
+  })
+
+  it('are empty on the side that is not there (quirk 9)', () => {
+    assert.deepEqual(diffTexts(change({ newText: 'new' })), { oldText: '', newText: 'new' })
+    assert.deepEqual(diffTexts(change({ oldText: 'old' })), { oldText: 'old', newText: '' })
+  })
+
+  it('are completed from a fragment, before the edit and after it (quirk 9)', () => {
+    const fragment = change({ oldText: 'two', newText: 'TWO' })
+    const whole = { oldText: 'one\ntwo\nthree\n', newText: 'one\nTWO\nthree\n' }
+    assert.deepEqual(diffTexts(fragment, { current: whole.oldText }), whole)
+    assert.deepEqual(diffTexts(fragment, { current: whole.newText }), whole)
+  })
+
+  it('are completed in the line ends of the file', () => {
+    const fragment = change({ oldText: 'one\ntwo\n', newText: 'one\nTWO\n' })
+    assert.deepEqual(diffTexts(fragment, { current: 'zero\r\none\r\ntwo\r\n' }), {
+      oldText: 'zero\r\none\r\ntwo\r\n',
+      newText: 'zero\r\none\r\nTWO\r\n',
+    })
+  })
+
+  it('are not completed when the place is in doubt', () => {
+    const fragment = change({ oldText: 'x', newText: 'y' })
+    assert.deepEqual(diffTexts(fragment, { current: 'x x\n' }), { oldText: 'x', newText: 'y' })
+    assert.deepEqual(diffTexts(fragment, { current: 'none of it' }), { oldText: 'x', newText: 'y' })
+  })
+
+  it('take signs that a replacement would interpret as they are', () => {
+    const fragment = change({ oldText: 'two', newText: "$& $' $1" })
+    assert.equal(diffTexts(fragment, { current: 'one two' })?.newText, "one $& $' $1")
+  })
+
+  it('come from a patch and the file, before the edit and after it', () => {
+    const lines = fc
+      .array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 30 })
+      .map(all => all.map((name, index) => `${name}${index % 7}\n`).join(''))
+    fc.assert(
+      fc.property(lines, lines, fc.boolean(), (oldText, newText, isDone) => {
+        fc.pre(oldText !== newText)
+        const patch = { format: 'git', text: createTwoFilesPatch('a/a.ts', 'b/a.ts', oldText, newText) }
+        const texts = diffTexts(change({}), { patch, current: isDone ? newText : oldText })
+        // With the edit done its undoing always fits; before it, the patch may happen to be undone elsewhere.
+        if (isDone) assert.deepEqual(texts, { oldText, newText })
+        else assert.ok(texts?.oldText === oldText || texts?.newText === oldText)
+      }),
+    )
+  })
+
+  it('are the parts that a patch shows when the file is another', () => {
+    const text = createTwoFilesPatch('a/a.ts', 'b/a.ts', 'one\ntwo\n', 'one\n2\n')
+    assert.deepEqual(diffTexts(change({}), { patch: { format: 'git', text } }), {
+      oldText: 'one\ntwo\n',
+      newText: 'one\n2\n',
+    })
+  })
+
+  it('are those of the changed file among several in a patch', () => {
+    const text = `${createTwoFilesPatch('a/b.ts', 'b/b.ts', 'x\n', 'y\n')}${createTwoFilesPatch('a/a.ts', 'b/a.ts', 'one\n', 'two\n')}`
+    assert.deepEqual(diffTexts(change({}), { patch: { format: 'git', text } }), {
+      oldText: 'one\n',
+      newText: 'two\n',
+    })
+  })
+
+  it('are found in a patch of whole paths, as v2 has them: quoted, moved, deleted', () => {
+    const text = [
+      'diff --git "/w/caf\\303\\251 a.ts" "/w/caf\\303\\251 a.ts"',
+      '--- "/w/caf\\303\\251 a.ts"',
+      '+++ "/w/caf\\303\\251 a.ts"',
+      '@@ -1 +1 @@',
+      '-x',
+      '+y',
+      'diff --git /w/old.ts /w/new.ts',
+      'similarity index 50%',
+      'rename from /w/old.ts',
+      'rename to /w/new.ts',
+      '--- /w/old.ts',
+      '+++ /w/new.ts',
+      '@@ -1 +1 @@',
+      '-one',
+      '+two',
+      'diff --git /w/gone.ts /w/gone.ts',
+      'deleted file mode 100644',
+      '--- /w/gone.ts',
+      '+++ /dev/null',
+      '@@ -1 +0,0 @@',
+      '-bye',
+      '',
+    ].join('\n')
+    const patch = { format: 'git_patch', text }
+    const of = (more: Partial<FileChange>) => diffTexts(change(more), { patch })
+    assert.deepEqual(of({ path: '/w/café a.ts' }), { oldText: 'x\n', newText: 'y\n' })
+    const moved = { operation: 'move', oldPath: '/w/old.ts', path: '/w/new.ts' } as const
+    assert.deepEqual(of(moved), { oldText: 'one\n', newText: 'two\n' })
+    assert.deepEqual(of({ operation: 'delete', path: '/w/gone.ts' }), { oldText: 'bye\n', newText: '' })
+  })
+
+  it('are not those of a file that only has the same last name', () => {
+    const part = (name: string, to: string) => createTwoFilesPatch(`a/${name}`, `b/${name}`, 'x\n', `${to}\n`)
+    const text = `${part('a.ts', 'top')}${part('src/a.ts', 'deep')}`
+    const texts = diffTexts(change({ path: '/w/src/a.ts' }), { patch: { format: 'git_patch', text } })
+    assert.equal(texts?.newText, 'deep\n')
+  })
+
+  it('are not there when the agent sent nothing that shows them', () => {
+    assert.equal(diffTexts(change({})), undefined)
+    assert.equal(diffTexts(change({}), { patch: { format: 'git', text: '@@ nonsense' } }), undefined)
+  })
+})

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { disk, type FileSystem } from '../../../../src/editor/files/file-system.ts'
+import { filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { useTemporaryFolder } from '../temporary-folder.ts'
+import { FakeDocument, fakeDocuments } from './fake-document.ts'
+
+describe('files with an open document', () => {
+  const folder = useTemporaryFolder()
+  const file = () => path.join(folder(), 'a.txt')
+  const onDisk = () => readFileSync(file(), 'utf8')
+  const open = (content: string, lineEnd?: '\n' | '\r\n') => {
+    writeFileSync(file(), content)
+    return new FakeDocument(file(), lineEnd)
+  }
+  const session = (document: FakeDocument, fileSystem: FileSystem = disk, cwd = folder()) =>
+    new SessionFiles(filesShared({ documents: fakeDocuments(document), fileSystem }), {
+      roots: { cwd, additionalDirectories: [] },
+      askOutside: async () => 'refuse',
+    })
+  const write = (document: FakeDocument, content: string, fileSystem?: FileSystem) =>
+    session(document, fileSystem).writeTextFile({ path: file(), content })
+
+  it('are read with what the person has not saved', async () => {
+    const document = open('one\ntwo\n')
+    document.type('one\nTWO\nthree\n')
+    assert.equal(await session(document).readTextFile({ path: file() }), 'one\nTWO\nthree\n')
+    assert.equal(await session(document).readTextFile({ path: file(), line: 2, limit: 1 }), 'TWO\n')
+  })
+
+  it('are read from disk when nothing is unsaved, since the disk may be ahead', async () => {
+    const document = open('one\n')
+    writeFileSync(file(), 'ahead\n')
+    assert.equal(await session(document).readTextFile({ path: file() }), 'ahead\n')
+  })
+
+  it('are read from the document when the file is gone', async () => {
+    const document = open('one\n')
+    document.type('kept\n')
+    rmSync(file())
+    assert.equal(await session(document).readTextFile({ path: file() }), 'kept\n')
+  })
+
+  it('are written as one step of undo, and saved', async () => {
+    const document = open('one\ntwo\nthree\n')
+    await write(document, 'one\n2\nthree\n')
+    assert.equal(document.text(), 'one\n2\nthree\n')
+    assert.equal(document.isDirty(), false)
+    assert.equal(onDisk(), 'one\n2\nthree\n')
+    assert.equal(document.undo(), 'one\ntwo\nthree\n')
+  })
+
+  it('keep what the person had not saved as a step of undo', async () => {
+    const document = open('one\n')
+    document.type('mine\n')
+    await write(document, "the agent's\n")
+    assert.equal(onDisk(), "the agent's\n")
+    assert.equal(document.undo(), 'mine\n')
+    assert.equal(document.undo(), 'one\n')
+  })
+
+  it('save what the person had not saved when the agent writes the same', async () => {
+    const document = open('one\n')
+    document.type('two\n')
+    await write(document, 'two\n')
+    assert.equal(onDisk(), 'two\n')
+    assert.equal(document.isDirty(), false)
+  })
+
+  it('keep the line end and the mark of the document', async () => {
+    const document = open('\ufeffone\r\ntwo\r\n', '\r\n')
+    document.encoding = 'utf8bom'
+    await write(document, 'one\n2\n')
+    assert.equal(onDisk(), '\ufeffone\r\n2\r\n')
+  })
+
+  it('are not saved when nothing changes', async () => {
+    const document = open('one\r\n', '\r\n')
+    await write(document, 'one\n')
+    assert.equal(document.saves, 0)
+  })
+
+  it('are found by another way to the same file', async () => {
+    const document = open('one\n')
+    document.type('unsaved\n')
+    const door = path.join(folder(), 'door')
+    symlinkSync(folder(), door)
+    const throughLink = session(document).readTextFile({ path: path.join(door, 'a.txt') })
+    assert.equal(await throughLink, 'unsaved\n')
+    // The workspace was opened through a link, and the agent sends where it leads.
+    const linked = new FakeDocument(path.join(door, 'a.txt'))
+    linked.type('through the link\n')
+    assert.equal(await session(linked, disk, door).readTextFile({ path: file() }), 'through the link\n')
+  })
+
+  it('are edited anew when the person types at that moment', async () => {
+    const document = open('one\ntwo\n')
+    let typed = 0
+    document.beforeReplace = () => {
+      typed += 1
+      if (typed <= 2) document.type(`typed ${typed}\n`)
+    }
+    await write(document, 'agent\n')
+    assert.equal(onDisk(), 'agent\n')
+    assert.equal(document.undo(), 'typed 2\n')
+  })
+
+  it('say when the editor never takes the change, and leave the file', async () => {
+    const document = open('one\n')
+    let typed = 0
+    document.beforeReplace = () => {
+      typed += 1
+      document.type(`typed ${typed}\n`)
+    }
+    await assert.rejects(write(document, 'agent\n'), { reason: 'not-saved' })
+    assert.equal(onDisk(), 'one\n')
+  })
+
+  it('are written on disk when the document is closed meanwhile', async () => {
+    const document = open('one\n')
+    document.beforeReplace = () => {
+      document.closed = true
+    }
+    await write(document, 'agent\n')
+    assert.equal(onDisk(), 'agent\n')
+  })
+
+  it('are written on disk when that is ahead of a document without changes', async () => {
+    const document = open('one\n')
+    writeFileSync(file(), 'ahead\n')
+    await write(document, 'agent\n')
+    assert.equal(onDisk(), 'agent\n')
+    assert.equal(document.saves, 0)
+    assert.equal(document.text(), 'one\n', 'the editor reads the file again by itself')
+  })
+
+  it('are made again when they were deleted under a document without changes', async () => {
+    const document = open('one\n')
+    rmSync(file())
+    await write(document, 'one\n')
+    assert.equal(onDisk(), 'one\n')
+    rmSync(file())
+    await write(document, 'agent\n')
+    assert.equal(onDisk(), 'agent\n')
+    assert.equal(document.text(), 'agent\n', 'shown though no deletion was heard of')
+    assert.equal(document.isDirty(), false)
+    assert.equal(document.undo(), 'one\n')
+  })
+
+  it('lose neither what is unsaved nor what is newer on disk', async () => {
+    const document = open('one\n')
+    document.type('mine\n')
+    writeFileSync(file(), 'newer\n')
+    await write(document, 'agent\n')
+    assert.equal(onDisk(), 'agent\n')
+    assert.equal(document.isDirty(), false)
+    assert.equal(document.undo(), 'newer\n')
+    assert.equal(document.undo(), 'agent\n')
+    assert.equal(document.undo(), 'mine\n')
+  })
+
+  it('leave the editor alone when the file may not be written', async () => {
+    const document = open('one\n')
+    const locked: FileSystem = {
+      ...disk,
+      checkWritable: async () => Promise.reject(Object.assign(new Error(), { code: 'EACCES' })),
+    }
+    await assert.rejects(write(document, 'agent\n', locked), { reason: 'no-right' })
+    assert.equal(document.text(), 'one\n')
+  })
+
+  it('keep the new text in the editor when the disk is full', async () => {
+    const document = open('one\n')
+    document.onSave = () => false
+    const full: FileSystem = {
+      ...disk,
+      createFile: async () => Promise.reject(Object.assign(new Error(), { code: 'ENOSPC' })),
+    }
+    await assert.rejects(write(document, 'agent\n', full), {
+      reason: 'not-saved',
+      message: /no space is left.* in the editor, not saved/,
+    })
+    assert.equal(document.text(), 'agent\n')
+    assert.equal(onDisk(), 'one\n')
+  })
+})

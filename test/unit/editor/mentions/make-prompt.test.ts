@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import type { ContentBlock } from '../../../../src/acp/model.ts'
+import type { PromptPart } from '../../../../src/conversation/attachment.ts'
+import {
+  type ContextSources,
+  MOST_OF_A_FILE,
+  makePrompt,
+} from '../../../../src/editor/mentions/make-prompt.ts'
+
+const roots = { cwd: '/w', additionalDirectories: [] }
+const files: Record<string, string> = {
+  '/w/a.ts': 'one\ntwo\nthree\n',
+  '/w/big.ts': 'x'.repeat(MOST_OF_A_FILE + 1),
+  '/w/shot.png': 'png bytes',
+  '/else/secret.txt': 'secret',
+}
+const sources: ContextSources = {
+  mayRead: async file => file.startsWith('/w/'),
+  size: async file => files[file]?.length,
+  readText: async file => (file === '/w/binary' ? undefined : files[file]),
+  readBytes: async file => Buffer.from(files[file] ?? ''),
+  problems: uri => (uri === undefined ? 'a.ts:1: error: no' : ''),
+  changes: async staged => (staged ? '' : 'diff --git a b'),
+}
+const able = { image: true, audio: true, embeddedContext: true }
+const unable = { image: false, audio: false, embeddedContext: false }
+const make = (parts: PromptPart[], prompt = able): Promise<ContentBlock[]> =>
+  makePrompt(parts, { agentName: 'Codex', can: { prompt }, roots }, sources)
+const file = (path: string): PromptPart => ({ type: 'file', uri: `file://${path}`, label: path.slice(1) })
+
+describe('making a prompt', () => {
+  it('embeds a file at its place in the text, where the agent takes embedded context', async () => {
+    const blocks = await make([{ type: 'text', text: 'See ' }, file('/w/a.ts'), { type: 'text', text: '.' }])
+    assert.deepEqual(blocks, [
+      { type: 'text', text: 'See ' },
+      { type: 'resource', uri: 'file:///w/a.ts', mimeType: 'text/typescript', text: files['/w/a.ts'] },
+      { type: 'text', text: '.' },
+    ])
+  })
+
+  it('links it where the agent does not, or the file is large, no text, gone or outside', async () => {
+    const link = { type: 'resource_link', mimeType: 'text/typescript' }
+    assert.deepEqual(await make([file('/w/a.ts')], unable), [
+      { ...link, uri: 'file:///w/a.ts', name: 'w/a.ts', size: 14 },
+    ])
+    assert.deepEqual(await make([file('/w/big.ts')]), [
+      { ...link, uri: 'file:///w/big.ts', name: 'w/big.ts', size: MOST_OF_A_FILE + 1 },
+    ])
+    assert.deepEqual(await make([file('/w/gone.ts')]), [
+      { ...link, uri: 'file:///w/gone.ts', name: 'w/gone.ts' },
+    ])
+    assert.deepEqual(await make([file('/else/secret.txt')]), [
+      { type: 'resource_link', uri: 'file:///else/secret.txt', name: 'else/secret.txt' },
+    ])
+  })
+
+  it('embeds no more than so much in all', async () => {
+    const many = Array.from({ length: 5 }, () => file('/w/a.ts'))
+    const large = {
+      ...sources,
+      size: async () => MOST_OF_A_FILE,
+      readText: async () => 'x'.repeat(MOST_OF_A_FILE),
+    }
+    const blocks = await makePrompt(many, { agentName: 'x', can: { prompt: able }, roots }, large)
+    assert.deepEqual(
+      blocks.map(block => block.type),
+      ['resource', 'resource', 'resource', 'resource', 'resource_link'],
+    )
+  })
+
+  it('sends a picture as one where it can be looked at, else says where it is', async () => {
+    const [image] = await make([file('/w/shot.png')])
+    const data = Buffer.from('png bytes').toString('base64')
+    assert.deepEqual(image, { type: 'image', data, mimeType: 'image/png', uri: 'file:///w/shot.png' })
+    const [link] = await make([image!], unable)
+    assert.deepEqual(link, {
+      type: 'resource_link',
+      uri: 'file:///w/shot.png',
+      name: 'shot.png',
+      mimeType: 'image/png',
+    })
+  })
+
+  it('refuses in a sentence what the agent cannot take and what is nowhere on disk', async () => {
+    const image: PromptPart = { type: 'image', data: 'AA==', mimeType: 'image/png' }
+    await assert.rejects(make([image], unable), /Codex takes no images/)
+    await assert.rejects(make([{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], unable), /no audio/)
+  })
+
+  it('cuts a symbol out of its file', async () => {
+    const symbol: PromptPart = {
+      type: 'symbol',
+      uri: 'file:///w/a.ts',
+      startLine: 2,
+      endLine: 3,
+      label: 'two()',
+    }
+    const uri = 'file:///w/a.ts#L2-L3'
+    assert.deepEqual(await make([symbol]), [
+      { type: 'resource', uri, mimeType: 'text/typescript', text: 'two\nthree' },
+    ])
+    assert.deepEqual(await make([symbol], unable), [{ type: 'resource_link', uri, name: 'two()' }])
+  })
+
+  it('writes problems and changes into the text where they cannot be embedded, in a fence of their own', async () => {
+    const parts: PromptPart[] = [
+      { type: 'text', text: 'Mend' },
+      { type: 'problems', label: 'Problems' },
+      { type: 'changes', staged: false, label: 'Unstaged Changes' },
+    ]
+    const embedded = await make(parts)
+    assert.deepEqual(
+      embedded.map(block => ('uri' in block ? block.uri : '')),
+      ['', 'parley:problems', 'parley:changes/unstaged'],
+    )
+    const [all, ...rest] = await make(parts, unable)
+    assert.deepEqual(rest, [])
+    assert.ok(all?.type === 'text')
+    assert.match(all.text, /^Mend\n.*\n```\na\.ts:1: error: no\n```\n/)
+    assert.match(all.text, /```\ndiff --git a b\n```\n$/)
+    const tricky: PromptPart = { type: 'resource', uri: 'parley:terminal/x', text: '````\nx' }
+    const [fenced] = await make([tricky], unable)
+    assert.match(fenced?.type === 'text' ? fenced.text : '', /\n`{5}\n````\nx\n`{5}\n$/)
+  })
+
+  it('says that there is nothing rather than sending nothing', async () => {
+    const [none] = await make([{ type: 'changes', staged: true, label: 'Staged Changes' }])
+    assert.equal(none?.type === 'resource' && none.text, 'There are no changes.')
+  })
+})

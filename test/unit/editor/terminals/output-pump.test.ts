@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { OutputPump } from '../../../../src/editor/terminals/output-pump.ts'
+
+describe('reading the output of a command', () => {
+  it('keeps the halves of a character of each stream apart', async () => {
+    const [one, two] = [new PassThrough(), new PassThrough()]
+    const texts: string[] = []
+    new OutputPump([one, two], text => texts.push(text))
+    const sign = Buffer.from('é')
+    one.write(sign.subarray(0, 1))
+    const twoEnded = once(two, 'end')
+    two.end('x')
+    await twoEnded
+    const oneEnded = once(one, 'end')
+    one.end(sign.subarray(1))
+    await oneEnded
+    assert.equal(texts.join(''), 'xé')
+  })
+
+  it('pauses a flood, then reads on', async () => {
+    const piece = Buffer.alloc(64 * 1024, 'x')
+    let left = 40
+    const flood = new Readable({
+      read() {
+        left -= 1
+        this.push(left >= 0 ? piece : null)
+      },
+    })
+    let bytes = 0
+    let atFirstPause = 0
+    new OutputPump([flood], text => {
+      bytes += text.length
+    })
+    flood.once('pause', () => {
+      atFirstPause = bytes
+    })
+    await once(flood, 'end')
+    assert.equal(bytes, 40 * piece.length)
+    assert.equal(atFirstPause, 16 * piece.length)
+  })
+
+  it('is quiet when nothing comes, also after a pause', async () => {
+    const stream = new PassThrough({ highWaterMark: 8 * 1024 * 1024 })
+    let bytes = 0
+    const pump = new OutputPump([stream], text => {
+      bytes += text.length
+    })
+    for (let count = 0; count < 48; count += 1) stream.write(Buffer.alloc(64 * 1024, 'x'))
+    await pump.quiet()
+    assert.equal(bytes, 48 * 64 * 1024)
+    pump.close()
+    assert.equal(stream.destroyed, true)
+  })
+
+  it('says nothing after it was closed', async () => {
+    const stream = new PassThrough()
+    const pump = new OutputPump([stream], () => assert.fail('closed'))
+    pump.close()
+    stream.emit('data', Buffer.from('late'))
+    pump.close()
+  })
+})

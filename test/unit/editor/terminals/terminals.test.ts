@@ -1,0 +1,440 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { SessionUpdate } from '../../../../src/acp/model.ts'
+import type { ProcessGuard } from '../../../../src/acp/transport/process-guard.ts'
+import type { RunCommand } from '../../../../src/editor/terminals/command-process.ts'
+import { SessionTerminals, type SessionTerminalsOptions } from '../../../../src/editor/terminals/terminals.ts'
+import { useTemporaryFolder } from '../temporary-folder.ts'
+
+type Request = Parameters<SessionTerminals['create']>[0]
+
+describe('the terminals of a session', () => {
+  before(function () {
+    // The commands below are lines for a POSIX shell.
+    if (process.platform === 'win32') this.skip()
+  })
+  const folder = useTemporaryFolder()
+  let open: SessionTerminals[] = []
+  afterEach(async () => {
+    await Promise.all(open.map(terminals => terminals.endSession()))
+    open = []
+  })
+
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' }
+  const start = (options: Partial<SessionTerminalsOptions> = {}) => {
+    const terminals = new SessionTerminals({ cwd: folder(), env, killGraceMs: 500, ...options })
+    open.push(terminals)
+    return terminals
+  }
+  const line = (command: string, more: Partial<Request> = {}): Request => ({
+    command,
+    args: [],
+    env: [],
+    ...more,
+  })
+  const run = async (request: Request, terminals = start()) => {
+    const { terminalId } = await terminals.create(request)
+    const exit = await terminals.waitForExit(terminalId)
+    return { exit, ...(await terminals.output(terminalId)), terminalId, terminals }
+  }
+  /** Resolves when the terminal's output matches. */
+  const said = async (terminals: SessionTerminals, terminalId: string, what: RegExp) => {
+    for (;;) {
+      const match = what.exec((await terminals.output(terminalId)).output)
+      if (match) return match
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+
+  describe('run', () => {
+    it('a whole shell line without args (quirk 3)', async () => {
+      const { exit, output, truncated } = await run(
+        line('for i in 1 2; do echo "n $i"; done | tr n N; exit 3'),
+      )
+      assert.deepEqual(exit, { exitCode: 3, signal: null })
+      assert.deepEqual({ output, truncated }, { output: 'N 1\nN 2\n', truncated: false })
+    })
+
+    it('a program with args, without a shell', async () => {
+      const { exit, output } = await run(line('printf', { args: ['%s|', '$HOME', 'a b', '*', ''] }))
+      assert.equal(exit.exitCode, 0)
+      assert.equal(output, '$HOME|a b|*||')
+    })
+
+    it('a program whose path has blanks, without args', async () => {
+      const program = path.join(folder(), 'my program')
+      writeFileSync(program, '#!/bin/sh\necho "ran $#"\n')
+      chmodSync(program, 0o755)
+      assert.equal((await run(line(program))).output, 'ran 0\n')
+    })
+
+    it('in the cwd of the session, or in the one of the request', async () => {
+      mkdirSync(path.join(folder(), 'sub'))
+      assert.equal((await run(line('pwd'))).output, `${folder()}\n`)
+      assert.equal((await run(line('pwd', { cwd: path.join(folder(), 'sub') }))).output, `${folder()}/sub\n`)
+      assert.equal((await run(line('pwd', { cwd: 'sub' }))).output, `${folder()}/sub\n`)
+      assert.equal((await run(line('pwd', { cwd: '' }))).output, `${folder()}\n`)
+    })
+
+    it('with the given environment and what the request adds, and nothing else', async () => {
+      process.env.PARLEY_TEST_LEAK = 'leaked'
+      try {
+        const { output } = await run(
+          line('echo "[$HOME] [$ADDED] [$PARLEY_TEST_LEAK] [$FORCE_COLOR]"', {
+            env: [
+              { name: 'ADDED', value: 'a=b "c"' },
+              { name: 'HOME', value: '/other' },
+            ],
+          }),
+        )
+        assert.equal(output, '[/other] [a=b "c"] [] []\n')
+      } finally {
+        delete process.env.PARLEY_TEST_LEAK
+      }
+    })
+
+    it('in the shell of the person when models know it, else in bash', async () => {
+      const { output } = await run(
+        line('[[ -n $BASH_VERSION ]] && echo bash'),
+        start({
+          env: { ...env, SHELL: '/usr/bin/fish' },
+        }),
+      )
+      assert.equal(output, 'bash\n')
+    })
+
+    it('with an input that has ended', async () => {
+      const { output, exit } = await run(line('cat; read answer || echo "nobody"'))
+      assert.deepEqual([output, exit.exitCode], ['nobody\n', 0])
+    })
+  })
+
+  describe('give output', () => {
+    it('of both streams in the order in which it was written', async () => {
+      const { output } = await run(line('for i in 1 2 3 4 5 6 7 8 9; do echo "o$i"; echo "e$i" >&2; done'))
+      assert.equal(output, [1, 2, 3, 4, 5, 6, 7, 8, 9].map(n => `o${n}\ne${n}\n`).join(''))
+    })
+
+    it('of both streams of a program with args', async () => {
+      const { output } = await run(line('sh', { args: ['-c', 'echo out; echo err >&2'] }))
+      assert.deepEqual(output.split('\n').sort(), ['', 'err', 'out'])
+    })
+
+    it('of a line that the shell cannot read', async () => {
+      const { output, exit } = await run(line('echo "unclosed'))
+      assert.match(output, /line 1/)
+      assert.notEqual(exit.exitCode, 0)
+    })
+
+    it('in whole characters, however it comes', async () => {
+      const terminals = start()
+      const texts: string[] = []
+      terminals.onUpdate(update => {
+        if (update.type === 'terminal_output') texts.push(update.text)
+      })
+      const { terminalId } = await terminals.create(
+        line("printf 'a\\360\\235'; until [ -e go ]; do sleep 0.01; done; printf '\\204\\236b'"),
+      )
+      await said(terminals, terminalId, /a/)
+      writeFileSync(path.join(folder(), 'go'), '')
+      await terminals.waitForExit(terminalId)
+      assert.deepEqual(texts, ['a', '𝄞b'])
+      assert.equal((await terminals.output(terminalId)).output, 'a𝄞b')
+    })
+
+    it('of bytes that are no characters, as the sign for that', async () => {
+      assert.equal((await run(line("printf 'a\\377b\\342\\202'"))).output, 'a\ufffdb\ufffd')
+    })
+
+    it('at most as many bytes as asked, of the end, cut between characters', async () => {
+      const { output, truncated } = await run(line("printf 'ééééé'", { outputByteLimit: 5 }))
+      assert.deepEqual({ output, truncated }, { output: 'éé', truncated: true })
+      assert.deepEqual(
+        await run(line('echo 1234', { outputByteLimit: 5 })).then(got => [got.output, got.truncated]),
+        ['1234\n', false],
+      )
+      assert.equal((await run(line('echo 1234', { outputByteLimit: 0 }))).output, '')
+    })
+
+    it('to the last, also when the command is over before it is read', async () => {
+      // A little more than is read in one go; the rest is still in the pipe when the command ends.
+      const { output } = await run(line("head -c 1150000 /dev/zero | tr '\\0' x; echo end"))
+      assert.equal(output.length, 1_150_004)
+      assert.match(output, /xend\n$/)
+    })
+
+    it('of a flood, and hold only its end', async () => {
+      const { output, truncated, exit } = await run(
+        line('yes 0123456789abcde | head -n 2000000; echo end', { outputByteLimit: 1000 }),
+      )
+      assert.equal(exit.exitCode, 0)
+      assert.equal(truncated, true)
+      assert.equal(Buffer.byteLength(output), 1000)
+      assert.match(output, /abcde\nend\n$/)
+    })
+  })
+
+  describe('end', () => {
+    const isRunning = (pid: number) => {
+      try {
+        // A zombie is no longer running, only not yet buried.
+        return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+      } catch {
+        return false
+      }
+    }
+    const untilGone = async (pid: number) => {
+      while (isRunning(pid)) await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    before(function () {
+      if (process.platform !== 'linux') this.skip()
+    })
+    /** A command that started another, whose number it prints. */
+    const family = async (terminals: SessionTerminals) => {
+      const { terminalId } = await terminals.create(line('sleep 300 & echo "child $!"; wait'))
+      const [, pid] = await said(terminals, terminalId, /child (\d+)/)
+      assert.equal(isRunning(Number(pid)), true)
+      return { terminalId, pid: Number(pid) }
+    }
+
+    it('with all they started on kill, and can be asked still', async () => {
+      const terminals = start()
+      const { terminalId, pid } = await family(terminals)
+      const waiting = terminals.waitForExit(terminalId)
+      await terminals.kill(terminalId)
+      assert.deepEqual(await waiting, { exitCode: null, signal: 'SIGTERM' })
+      await untilGone(pid)
+      const { output, exit } = await terminals.output(terminalId)
+      assert.match(output, /child/)
+      assert.deepEqual(exit, { exitCode: null, signal: 'SIGTERM' })
+      assert.deepEqual(await terminals.waitForExit(terminalId), exit)
+      await terminals.kill(terminalId)
+    })
+
+    it('with all they started on release, and are then unknown to the agent', async () => {
+      const terminals = start()
+      const { terminalId, pid } = await family(terminals)
+      const waiting = terminals.waitForExit(terminalId)
+      await terminals.release(terminalId)
+      assert.equal((await waiting).signal, 'SIGTERM')
+      await untilGone(pid)
+      for (const ask of [
+        () => terminals.output(terminalId),
+        () => terminals.waitForExit(terminalId),
+        () => terminals.kill(terminalId),
+        () => terminals.release(terminalId),
+      ]) {
+        await assert.rejects(ask, /was released/)
+      }
+      const record = terminals.record(terminalId)
+      assert.match(record?.output ?? '', /child/)
+      assert.deepEqual([record?.released, record?.exit?.signal], [true, 'SIGTERM'])
+    })
+
+    it('on a cancel, all that run (quirk 3)', async () => {
+      const terminals = start()
+      const done = await run(line('echo done'), terminals)
+      const [one, two] = [await family(terminals), await family(terminals)]
+      const waiting = terminals.waitForExit(one.terminalId)
+      await terminals.killAll()
+      assert.equal((await waiting).signal, 'SIGTERM')
+      await Promise.all([untilGone(one.pid), untilGone(two.pid)])
+      assert.equal((await terminals.output(done.terminalId)).exit?.exitCode, 0)
+      assert.equal((await run(line('echo again'), terminals)).output, 'again\n')
+    })
+
+    it('with the session, which starts none after', async () => {
+      const terminals = start()
+      const { terminalId, pid } = await family(terminals)
+      const waiting = terminals.waitForExit(terminalId)
+      await terminals.endSession()
+      assert.equal((await waiting).signal, 'SIGTERM')
+      await untilGone(pid)
+      await assert.rejects(terminals.create(line('echo x')), /session has ended/)
+    })
+
+    it('at once with the window, and whoever waits is told', async () => {
+      const terminals = start()
+      const { terminalId, pid } = await family(terminals)
+      const waiting = terminals.waitForExit(terminalId)
+      terminals.dispose()
+      assert.deepEqual(await waiting, { exitCode: null, signal: 'SIGKILL' })
+      await untilGone(pid)
+    })
+
+    it('by force when they do not heed a polite word', async () => {
+      const terminals = start({ killGraceMs: 50 })
+      const { terminalId } = await terminals.create(
+        line('trap \'\' TERM; echo "deaf $$"; while :; do sleep 0.02; done'),
+      )
+      const [, pid] = await said(terminals, terminalId, /deaf (\d+)/)
+      await terminals.kill(terminalId)
+      assert.deepEqual((await terminals.output(terminalId)).exit, { exitCode: null, signal: 'SIGKILL' })
+      await untilGone(Number(pid))
+    })
+
+    it('by force also what the command left behind deaf', async () => {
+      const terminals = start({ killGraceMs: 50 })
+      const { terminalId } = await terminals.create(
+        line('(trap \'\' TERM; echo "deaf $BASHPID"; while :; do sleep 0.02; done) & wait'),
+      )
+      const [, pid] = await said(terminals, terminalId, /deaf (\d+)/)
+      await terminals.kill(terminalId)
+      await untilGone(Number(pid))
+    })
+
+    it('can clean up when told politely, and what they say then is kept', async () => {
+      const terminals = start()
+      const { terminalId } = await terminals.create(
+        line("trap 'echo cleaned; exit 7' TERM; echo ready; while :; do sleep 0.02; done"),
+      )
+      await said(terminals, terminalId, /ready/)
+      await terminals.kill(terminalId)
+      const { output, exit } = await terminals.output(terminalId)
+      assert.match(output, /^ready\n(.*\n)?cleaned\n$/)
+      assert.deepEqual(exit, { exitCode: 7, signal: null })
+    })
+
+    it('when all that is left of them waits to be buried', async function () {
+      const terminals = start({ killGraceMs: 60_000 })
+      // A keeper outside of the command's process group, which never asks how its child within the group ended.
+      const program = `
+        $group = getpgrp; $| = 1;
+        if (!fork) {
+          setpgrp(0, 0);
+          my $child = fork;
+          if (!$child) { setpgrp(0, $group); exit }
+          select(undef, undef, undef, 0.01) until getpgrp($child) == $group;
+          print "keeper $$ of $group\n"; sleep 300; exit;
+        }
+        sleep 300;`
+      const { terminalId } = await terminals
+        .create(line('perl', { args: ['-e', program] }))
+        .catch(() => this.skip())
+      const [, keeper, group] = await said(terminals, terminalId, /keeper (\d+) of (\d+)/)
+      try {
+        await terminals.endSession()
+        assert.equal(process.kill(-Number(group), 0), true, 'the group is still there for signals')
+      } finally {
+        process.kill(Number(keeper), 'SIGKILL')
+      }
+    })
+
+    it('watched by the guard until all of them have', async () => {
+      const watched = new Set<number>()
+      const guard: ProcessGuard = {
+        add: pid => watched.add(pid),
+        remove: pid => watched.delete(pid),
+        dispose() {},
+      }
+      const terminals = start({ guard })
+      await run(line('true'), terminals)
+      assert.equal(watched.size, 0)
+      const { terminalId } = await terminals.create(line('sleep 300 & echo started'))
+      await terminals.waitForExit(terminalId)
+      assert.equal(watched.size, 1)
+      await terminals.endSession()
+      assert.equal(watched.size, 0)
+    })
+
+    it('as soon as the command itself has, though something in the background holds its output', async () => {
+      const terminals = start()
+      const { terminalId } = await terminals.create(line('sleep 300 & echo "child $!"'))
+      assert.deepEqual(await terminals.waitForExit(terminalId), { exitCode: 0, signal: null })
+      const [, pid] = await said(terminals, terminalId, /child (\d+)/)
+      assert.equal(isRunning(Number(pid)), true)
+      await terminals.release(terminalId)
+      await untilGone(Number(pid))
+    })
+  })
+
+  describe('tell the conversation', () => {
+    it('what starts, what it says and how it ends, in order', async () => {
+      const terminals = start()
+      const updates: SessionUpdate[] = []
+      terminals.onUpdate(update => updates.push(update))
+      const { terminalId } = await run(line('printf', { args: ["it's %s", 'me'] }), terminals)
+      assert.deepEqual(updates, [
+        {
+          type: 'terminal',
+          terminal: { terminalId, command: `printf 'it'\\''s %s' me`, cwd: folder(), output: '' },
+        },
+        { type: 'terminal_output', terminalId, text: "it's me" },
+        { type: 'terminal', terminal: { terminalId, exit: { exitCode: 0, signal: null } } },
+      ])
+    })
+
+    it('the start before the output, also of one that is done before it is known', async () => {
+      const hasty: RunCommand = async (_request, events) => {
+        events.onOutput('quick')
+        events.onExit({ exitCode: 0 })
+        return { kill: async () => {}, killNow() {} }
+      }
+      const terminals = start({ run: hasty })
+      const kinds: string[] = []
+      terminals.onUpdate(update => kinds.push(update.type))
+      const { terminalId } = await terminals.create(line('x'))
+      assert.deepEqual(kinds, ['terminal', 'terminal_output', 'terminal'])
+      assert.deepEqual(await terminals.output(terminalId), {
+        output: 'quick',
+        truncated: false,
+        exit: { exitCode: 0 },
+      })
+    })
+
+    it('nothing of one that could not be started', async () => {
+      const terminals = start()
+      terminals.onUpdate(() => assert.fail('nothing has happened'))
+      await assert.rejects(
+        terminals.create(line('no-such-program', { args: ['x'] })),
+        /no such program on the PATH/,
+      )
+    })
+  })
+
+  describe('refuse, in words,', () => {
+    it('a terminal that is unknown', async () => {
+      const terminals = start()
+      for (const ask of [
+        () => terminals.output('nope'),
+        () => terminals.waitForExit('nope'),
+        () => terminals.kill('nope'),
+        () => terminals.release('nope'),
+      ]) {
+        await assert.rejects(ask, { message: 'There is no terminal "nope" in this session.' })
+      }
+      assert.equal(terminals.record('nope'), undefined)
+    })
+
+    it('a folder that is not there', async () => {
+      await assert.rejects(start().create(line('ls', { cwd: '/no/such' })), /there is no such folder/)
+      writeFileSync(path.join(folder(), 'file'), '')
+      await assert.rejects(start().create(line('ls', { cwd: 'file' })), /there is no such folder/)
+    })
+
+    it('an empty command', async () => {
+      await assert.rejects(start().create(line('  ')), /is empty/)
+    })
+
+    it('a variable that can be none', async () => {
+      for (const variable of [
+        { name: '', value: 'x' },
+        { name: 'A=B', value: 'x' },
+        { name: 'A', value: 'x\0y' },
+      ]) {
+        await assert.rejects(start().create(line('true', { env: [variable] })), /environment variable/)
+      }
+    })
+
+    it('a program that may not be executed', async () => {
+      const program = path.join(folder(), 'plain')
+      writeFileSync(program, 'text')
+      await assert.rejects(start().create(line(program)), /may not be executed/)
+    })
+
+    it('a line that is too long', async () => {
+      await assert.rejects(start().create(line(`echo ${'x'.repeat(3_000_000)}`)), /too long/)
+    })
+  })
+})

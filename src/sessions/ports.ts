@@ -2,14 +2,19 @@ import type { AgentLaunch } from '../acp/agent.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
+  AuthStatus,
   ContentBlock,
   ElicitationOutcome,
   ElicitationRequest,
+  Roots,
   SessionSetup,
 } from '../acp/model.ts'
+import type { Draft } from '../common/draft.ts'
 import type { Event } from '../common/event.ts'
+import type { Attachment, OutgoingPrompt } from '../conversation/attachment.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { RootsPlan } from '../editor/roots.ts'
+import type { LocalSession } from '../history/session-store.ts'
 import type { TranscriptWriter } from './transcript-keeper.ts'
 
 /** An agent that a person can pick. */
@@ -44,14 +49,16 @@ export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
   mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
+  /** What became of the person's own system prompt, when they have one. */
+  systemPrompt?: 'appended' | 'overrides' | 'not-taken'
 }
 
 /** Works out what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
   /** `undefined`: the person was asked for the folder and answered none. */
-  forNew(capabilities: AgentCapabilities): Promise<SessionPlan | undefined>
+  forNew(agentId: string, capabilities: AgentCapabilities): Promise<SessionPlan | undefined>
   /** For a session that exists and keeps its own `cwd`. */
-  forExisting(cwd: string, capabilities: AgentCapabilities): Promise<SessionPlan>
+  forExisting(agentId: string, cwd: string, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
 /** Small things that outlive a reload of the window. */
@@ -62,26 +69,43 @@ export interface Keep {
 
 /** What people began to write, by conversation. */
 export interface Drafts {
-  get(key: string): string
-  set(key: string, text: string): void
+  get(key: string): Draft<Attachment>
+  set(key: string, draft: Draft<Attachment>): void
+  /** A prompt leaves its composer, which is empty then: kept apart until it is dropped. Whoever sends it answers for it. */
+  send(key: string, prompt: OutgoingPrompt): void
+  /** A prompt waits its turn: kept apart, as one that was sent, and the draft stays. Whoever sends it answers for it. */
+  hold(key: string, prompt: OutgoingPrompt): void
+  /** A prompt that was sent belongs to another conversation. */
+  moveSent(from: string, to: string, id: string): void
+  /** It was taken, or stands in a draft again. */
+  drop(key: string, id: string): void
+  /** What was sent and not dropped and nobody of this window answers for, in its order: the caller does from now on. */
+  claim(key: string): OutgoingPrompt[]
+  /** Nobody answers for it any more. */
+  release(id: string): void
 }
 
 /** A session that Parley opened itself at some time. */
-export interface SessionRecord {
-  sessionId: string
-  cwd: string
-  additionalDirectories: string[]
-  title?: string
-  /** milliseconds since the epoch */
-  updatedAt: number
-}
+export type SessionRecord = Omit<LocalSession, 'agentId' | 'createdAt'>
 
 /** What Parley remembers beyond the window, so that no session is lost where an agent cannot list or does not run. */
 export interface SessionRecords {
+  /** Agents of which it remembers sessions; some may be gone. */
+  agentIds(): string[]
   /** The agent's sessions, the newest first. */
   list(agentId: string): SessionRecord[]
-  opened(agentId: string, record: Omit<SessionRecord, 'updatedAt'>): void
+  get(agentId: string, sessionId: string): SessionRecord | undefined
+  opened(
+    agentId: string,
+    record: Pick<SessionRecord, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title'>,
+  ): void
   touched(agentId: string, sessionId: string, title: string | undefined): void
+  /** What the person said of a session, which may be one that Parley did not open. An empty title is none. */
+  noted(
+    agentId: string,
+    session: Pick<SessionRecord, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
+    said: { title?: string; givenTitle?: string; archived?: boolean },
+  ): void
   forget(agentId: string, sessionId: string): void
   /** What the agent could do when it last ran. */
   capabilities(agentId: string): Pick<AgentCapabilities, 'list' | 'load' | 'resume'> | undefined
@@ -99,6 +123,13 @@ export interface PromptInput {
   attachments: ContentBlock[]
 }
 
+/** Makes a prompt's content for the agent that it goes to. Rejects with a sentence when the agent cannot take it. */
+export type MakePrompt = (to: {
+  agentName: string
+  can: AgentCapabilities
+  roots: Roots
+}) => Promise<ContentBlock[]>
+
 /**
  * Signs in to an agent by a command in a terminal that the person sees. Resolves when it exited with 0; rejects with a
  * sentence otherwise, and with `CancelledError` when the person cancels.
@@ -110,6 +141,17 @@ export type SignInTerminal = (agentId: string, method: AuthMethod, signal: Abort
  * `CancelledError` when the person does not give them.
  */
 export type SignInVariables = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
+
+/** Who is signed in to which agent, as far as agents tell it. */
+export interface SignedInAccounts {
+  get(agentId: string): AuthStatus | undefined
+  /** Asks anew. Never rejects. */
+  refresh(agentId: string): Promise<void>
+  /** To be told when the person has signed in to an agent; asks anew, too. */
+  signedIn(agentId: string): void
+  /** The person signed in to the agent of this id, in whichever conversation. */
+  readonly onDidSignIn: Event<string>
+}
 
 /** Asks the person outside of any conversation. Ends with `cancel` when `signal` aborts. */
 export interface NativeElicitation {

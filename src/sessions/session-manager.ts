@@ -1,21 +1,34 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import type { AgentClient } from '../acp/agent.ts'
-import type { ElicitationOutcome, ElicitationRequest } from '../acp/model.ts'
+import { type Agent, type AgentClient, AgentRequestError } from '../acp/agent.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
-import type { ReducingState } from '../conversation/books.ts'
 import { forkState } from '../conversation/fork-state.ts'
+import type { ReducingState } from '../conversation/reducer/books.ts'
 import { restoreState } from '../conversation/restore-state.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
-import { ABSENT, AbsentAgent } from './absent-agent.ts'
-import type { AgentHost } from './agent-host.ts'
-import type { Reopening } from './failure.ts'
-import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
-import { type ServicesShared, SessionServices, servicesClient } from './session-services.ts'
+import { ChangedFiles, type ChangesKeep } from '../editor/changes/changed-files.ts'
+import { followChanges } from './changes/follow-changes.ts'
+import { noticeChanges } from './changes/notice-changes.ts'
+import { ABSENT, AbsentAgent } from './failures/absent-agent.ts'
+import type { Reopening } from './failures/failure.ts'
+import { agentClient } from './hosts/agent-client.ts'
+import type { AgentHost } from './hosts/agent-host.ts'
+import type { PermissionRules } from './permission-rules/permission-rules.ts'
+import type {
+  Drafts,
+  NativeElicitation,
+  SessionPlan,
+  SessionPlanner,
+  SessionRecords,
+  Transcripts,
+} from './ports.ts'
+import { QueueKeeper } from './queue-keeper.ts'
+import { conversationKey } from './session-reference.ts'
+import { type ServicesShared, SessionServices } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
 import { TranscriptKeeper } from './transcript-keeper.ts'
 
@@ -33,6 +46,8 @@ export interface SessionReference {
   sessionId: string
   cwd: string
   title?: string
+  /** It was put away, as far as is known here. */
+  archived?: boolean
 }
 
 export interface SessionManagerParts {
@@ -41,10 +56,16 @@ export interface SessionManagerParts {
   services: ServicesShared
   records: SessionRecords
   transcripts: Transcripts
-  /** The conversation with the agent that the person works in, if one does. */
+  /** Keeps the prompts that wait in a queue. */
+  drafts: Pick<Drafts, 'hold' | 'drop' | 'release'>
+  /** The conversation with the agent that the person works in and sees, if they do. */
   activeSession: (agentId: string) => Session | undefined
   /** Asks what belongs to no conversation. */
   nativeElicitation: NativeElicitation
+  /** The person's rules for the questions of a session. */
+  rules?: Pick<PermissionRules, 'answersFor'>
+  /** Remembers the files that a session changed, through a reload. */
+  changesKeep?: (agentId: string, sessionId: string) => ChangesKeep
 }
 
 /** What is told while a session is being opened. */
@@ -58,6 +79,8 @@ export class SessionManager extends Owner {
   readonly #parts: SessionManagerParts
   readonly #open = new Map<string, OpenSession>()
   readonly #services = new Map<string, SessionServices>()
+  /** They outlive the agent's process: what it changed is there to be looked at. */
+  readonly #changes = new Map<string, ChangedFiles>()
   readonly #following = new Map<OpenSession, DisposableStore>()
   readonly #change = this.register(new Emitter<void>())
 
@@ -77,25 +100,30 @@ export class SessionManager extends Owner {
     return this.#open.get(keyOf(agentId, sessionId))
   }
 
-  /** Begins a session. Rejects with `AgentStartError`, `AgentRequestError`, `AgentClosedError`, `CancelledError`. */
-  async create(agentId: string, signal: AbortSignal, progress: OpenProgress = {}): Promise<OpenSession> {
+  /** Begins a session, in `cwd` when one is named. Rejects with `AgentStartError`, `AgentRequestError`, `AgentClosedError`, `CancelledError`. */
+  async create(
+    agentId: string,
+    signal: AbortSignal,
+    progress: OpenProgress = {},
+    cwd?: string,
+  ): Promise<OpenSession> {
     const host = this.#parts.host(agentId)
     const { agent, sessions } = await host.ensure(signal)
-    const plan = await this.#parts.planner.forNew(agent.capabilities)
+    const { planner } = this.#parts
+    const plan =
+      cwd === undefined
+        ? await planner.forNew(agentId, agent.capabilities)
+        : await planner.forExisting(agentId, cwd, agent.capabilities)
     if (!plan || signal.aborted) throw new CancelledError()
     const session = await sessions.newSession(plan.setup, signal)
-    const open: OpenSession = { agentId, agentName: host.name, session, plan }
-    this.#admit(open)
-    this.#record(open)
-    progress.onSession?.(open, false)
-    return open
+    return this.#begun({ agentId, agentName: host.name, session, plan }, progress)
   }
 
   /**
    * Reopens a session the agent knows; `load` replays its history, `resume` does not and goes on with the conversation
    * as it is known here (`previous`, of the same session in an agent that is gone, or what was kept). `restore` resumes
-   * what is known, else loads, else resumes; it rejects with `CancelledError` when the agent can neither. Rejects as
-   * `create` does.
+   * what is known, else loads, else resumes. It rejects with `CancelledError` when the agent can neither and there is
+   * `previous`, or nothing was asked for but to restore; else as `create` does.
    */
   async reopen(
     how: Reopening,
@@ -104,16 +132,15 @@ export class SessionManager extends Owner {
     progress: OpenProgress = {},
     previous?: OpenSession,
   ): Promise<OpenSession> {
-    const { agentId, sessionId, cwd } = reference
-    const host = this.#parts.host(agentId)
-    const { agent, sessions } = await host.ensure(signal)
-    const plan = await this.#parts.planner.forExisting(cwd, agent.capabilities)
+    const { agentId, sessionId } = reference
+    const { host, agent, sessions, plan } = await this.#reach(reference, signal)
+    await this.#bringBack(agent, reference)
     if (signal.aborted) throw new CancelledError()
     const { load, resume } = agent.capabilities
     const before = previous?.session ?? (how === 'load' ? undefined : this.#keptState(reference))
     // what was kept knows more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
-    if (how === 'restore' && !replays && !resume) throw new CancelledError()
+    if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
     const opening = replays
       ? sessions.loadSession(sessionId, plan.setup, signal)
       : sessions.resumeSession(sessionId, plan.setup, signal, before)
@@ -131,25 +158,39 @@ export class SessionManager extends Owner {
     return open
   }
 
+  /** The agent of a session that it knows, running, and where the session is to work. */
+  async #reach({ agentId, cwd }: SessionReference, signal: AbortSignal) {
+    const host = this.#parts.host(agentId)
+    const { agent, sessions } = await host.ensure(signal)
+    const plan = await this.#parts.planner.forExisting(agentId, cwd, agent.capabilities)
+    if (signal.aborted) throw new CancelledError()
+    return { host, agent, sessions, plan }
+  }
+
+  /** Who goes on with a session that was put away wants it back. An agent that refuses may open it all the same. */
+  async #bringBack(agent: Agent, { agentId, sessionId, cwd, archived }: SessionReference): Promise<void> {
+    const { records } = this.#parts
+    if (!(archived ?? records.get(agentId, sessionId)?.archived) || !agent.capabilities.archive) return
+    try {
+      await agent.unarchiveSession?.(sessionId)
+      records.noted(agentId, { sessionId, cwd }, { archived: false })
+    } catch (error) {
+      if (!(error instanceof AgentRequestError)) throw error
+    }
+  }
+
   /** Begins a session with the conversation of another. Rejects as `create` does. */
   async fork(
     reference: SessionReference,
     signal: AbortSignal,
     progress: OpenProgress = {},
   ): Promise<OpenSession> {
-    const { agentId, sessionId, cwd } = reference
-    const host = this.#parts.host(agentId)
-    const { agent, sessions } = await host.ensure(signal)
-    const plan = await this.#parts.planner.forExisting(cwd, agent.capabilities)
-    if (signal.aborted) throw new CancelledError()
+    const { agentId, sessionId } = reference
+    const { host, sessions, plan } = await this.#reach(reference, signal)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
     const state = known && forkState(known.reducingState)
     const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
-    const open: OpenSession = { agentId, agentName: host.name, session, plan }
-    this.#admit(open, true)
-    this.#record(open)
-    progress.onSession?.(open, false)
-    return open
+    return this.#begun({ agentId, agentName: host.name, session, plan }, progress, true)
   }
 
   /** A session as it was kept on disk, to be read before its agent has started, or when it never does. */
@@ -161,6 +202,7 @@ export class SessionManager extends Owner {
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
     const agent = new AbsentAgent(agentName, this.#parts.records.capabilities(agentId))
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
+    session.giveTitle(this.#parts.records.get(agentId, sessionId)?.givenTitle)
     session.agentEnded(ABSENT)
     const cwdLabel = path.basename(cwd) || cwd
     const roots = { cwd, cwdLabel, additional: [], unseen: [], scratch: false }
@@ -170,6 +212,18 @@ export class SessionManager extends Owner {
   #keptState({ agentId, sessionId }: SessionReference): { reducingState: ReducingState } | undefined {
     const conversation = this.#parts.transcripts.read(agentId, sessionId)
     return conversation && { reducingState: restoreState(conversation) }
+  }
+
+  /** The files that the session's agent changed. */
+  changesOf({ agentId, session, plan }: OpenSession): ChangedFiles {
+    const key = keyOf(agentId, session.sessionId)
+    let changes = this.#changes.get(key)
+    if (!changes) {
+      const keep = this.#parts.changesKeep?.(agentId, session.sessionId) ?? NOTHING_KEPT
+      changes = this.register(new ChangedFiles(this.#parts.services.files, plan.setup, keep))
+      this.#changes.set(key, changes)
+    }
+    return changes
   }
 
   /** Closes the session here and, where the agent can, there. */
@@ -201,33 +255,14 @@ export class SessionManager extends Owner {
 
   /** What an agent may ask of this window, for the conversations of `sessions()`. */
   client(agentId: string, sessions: () => AgentSessions | undefined): AgentClient {
-    return {
-      ...servicesClient(sessionId => this.#services.get(keyOf(agentId, sessionId))),
-      requestPermission: (request, signal) =>
-        sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
-      createElicitation: (request, signal) => this.#elicit(agentId, sessions(), request, signal),
-      elicitationComplete: elicitationId => {
-        sessions()?.elicitationComplete(elicitationId)
-        this.#parts.nativeElicitation.complete(elicitationId)
-      },
-    }
-  }
-
-  /** A question about a request of ours, such as signing in, stands where the person works with the agent. */
-  #elicit(
-    agentId: string,
-    sessions: AgentSessions | undefined,
-    request: ElicitationRequest,
-    signal: AbortSignal,
-  ): Promise<ElicitationOutcome> {
-    const { sessionId } = request
-    if (sessionId !== undefined) {
-      return sessions?.createElicitation(sessionId, request, signal) ?? Promise.resolve({ action: 'cancel' })
-    }
-    const active = this.#parts.activeSession(agentId)
-    return active && sessions?.get(active.sessionId) === active
-      ? active.createElicitation(request, signal)
-      : this.#parts.nativeElicitation.ask(agentId, request, signal)
+    const { activeSession, nativeElicitation } = this.#parts
+    return agentClient({
+      agentId,
+      sessions,
+      services: sessionId => this.#services.get(keyOf(agentId, sessionId)),
+      activeSession: () => activeSession(agentId),
+      nativeElicitation,
+    })
   }
 
   override dispose(): void {
@@ -237,18 +272,36 @@ export class SessionManager extends Owner {
     super.dispose()
   }
 
+  /** A session that was not there before is open; `unkept`: what its conversation begins with is on no disk yet. */
+  #begun(open: OpenSession, progress: OpenProgress, unkept = false): OpenSession {
+    this.changesOf(open).clear()
+    this.#admit(open, unkept)
+    this.#record(open)
+    progress.onSession?.(open, false)
+    return open
+  }
+
   #admit(open: OpenSession, unkept = false): void {
     const { session, agentId, plan } = open
     const key = keyOf(agentId, session.sessionId)
+    session.giveTitle(this.#parts.records.get(agentId, session.sessionId)?.givenTitle)
     void this.#services.get(key)?.end()
-    this.#services.set(key, new SessionServices(this.#parts.services, session, plan.setup))
+    const changes = this.changesOf(open)
+    changes.setRoots(plan.setup)
+    this.#services.set(key, new SessionServices(this.#parts.services, session, plan.setup, changes))
     this.#open.set(key, open)
+    session.answerByRule = this.#parts.rules?.answersFor(agentId, () => plan.setup)
     // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
     const following = this.register(new DisposableStore())
     following.add(session.onDidEnd(() => this.#dismiss(open)))
     following.add(session.onDidChange(changes => this.#noteChanges(open, changes)))
+    following.add(followChanges(session, changes))
+    const { files, onDidSave } = this.#parts.services
+    if (onDidSave) following.add(noticeChanges(session, changes, onDidSave, files.log))
     following.add(new TranscriptKeeper(agentId, session, this.#parts.transcripts, unkept))
     this.#following.set(open, following)
+    // outlives the others: what is in the queue when the agent is gone may be given back
+    new QueueKeeper(conversationKey({ agentId, sessionId: session.sessionId }), session, this.#parts.drafts)
     this.#change.fire()
   }
 
@@ -283,6 +336,8 @@ export class SessionManager extends Owner {
     })
   }
 }
+
+const NOTHING_KEPT: ChangesKeep = { read: () => [], write() {} }
 
 function keyOf(agentId: string, sessionId: string): string {
   return `${agentId}\0${sessionId}`

@@ -1,15 +1,19 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentClient } from '../acp/agent.ts'
-import type { Roots } from '../acp/model.ts'
+import type { Roots, WriteTextFileRequest } from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
+import type { Event } from '../common/event.ts'
 import type { Session } from '../conversation/session.ts'
-import { type FilesShared, SessionFiles } from '../editor/files.ts'
-import type { AskOutside } from '../editor/outside-access.ts'
-import { SessionTerminals, type SessionTerminalsOptions } from '../editor/terminals.ts'
+import type { ChangedFiles } from '../editor/changes/changed-files.ts'
+import { type FilesShared, SessionFiles } from '../editor/files/files.ts'
+import type { AskOutside } from '../editor/files/outside-access.ts'
+import { SessionTerminals, type SessionTerminalsOptions } from '../editor/terminals/terminals.ts'
 
 /** What all sessions of the window share. */
 export interface ServicesShared {
   files: FilesShared
+  /** The person saved a file in the editor. Without it nothing is told of files that commands changed. */
+  onDidSave?: Event<string>
   /** The environment that commands start from: the login shell's. */
   environment: () => Record<string, string>
   /** Ends commands, too, when this process dies without having done so. */
@@ -20,9 +24,11 @@ export interface ServicesShared {
 export class SessionServices extends Owner {
   readonly files: SessionFiles
   readonly terminals: SessionTerminals
+  readonly #changes: ChangedFiles
 
-  constructor(shared: ServicesShared, session: Session, roots: Roots) {
+  constructor(shared: ServicesShared, session: Session, roots: Roots, changes: ChangedFiles) {
     super()
+    this.#changes = changes
     this.files = this.register(
       new SessionFiles(shared.files, { roots, askOutside: askInConversation(session) }),
     )
@@ -36,6 +42,11 @@ export class SessionServices extends Owner {
           session.appendTerminalOutput(update.terminalId, update.text)
       }),
     )
+  }
+
+  /** What the agent writes is remembered as it was before. */
+  writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void> {
+    return this.#changes.writing(request.path, () => this.files.writeTextFile(request, signal))
   }
 
   /** The session is over: its commands get to end before they are made to. `dispose` waits for nobody. */
@@ -56,8 +67,8 @@ export function servicesClient(
     return services
   }
   return {
-    readTextFile: async request => of(request.sessionId).files.readTextFile(request),
-    writeTextFile: async request => of(request.sessionId).files.writeTextFile(request),
+    readTextFile: async (request, signal) => of(request.sessionId).files.readTextFile(request, signal),
+    writeTextFile: async (request, signal) => of(request.sessionId).writeTextFile(request, signal),
     createTerminal: async request => of(request.sessionId).terminals.create(request),
     terminalOutput: async (sessionId, id) => of(sessionId).terminals.output(id),
     waitForTerminalExit: async (sessionId, id) => of(sessionId).terminals.waitForExit(id),
@@ -69,7 +80,7 @@ export function servicesClient(
 /** A file outside of the session's roots is asked about like any other permission, in the conversation. */
 function askInConversation(session: Session): AskOutside {
   return async ({ path, realPath, operation }, signal) => {
-    const outcome = await session.requestPermission(
+    const outcome = await session.askPerson(
       {
         sessionId: session.sessionId,
         title:

@@ -1,19 +1,37 @@
+import type { ContentBlock } from '../acp/model.ts'
+import { chipOf } from '../common/block-chip.ts'
+import { draftOf, inText } from '../common/draft.ts'
+import type { Session } from '../conversation/session.ts'
 import type { SessionState } from '../conversation/state.ts'
 
 const LONGEST = 120
 
-/** What to call a session: the agent's title, else the first line of the first prompt, else nothing yet. */
+/** What to call a session: what the person calls it, else what it is called without them. */
+export function titleOf(session: Session): string | undefined {
+  return session.givenTitle ?? sessionTitle(session.state)
+}
+
+/** What a session is called when the person gave it no name: the agent's title, else the first line of the first prompt, else nothing yet. */
 export function sessionTitle(state: SessionState): string | undefined {
   const told = state.title?.trim()
   if (told) return told
   for (const entry of state.entries) {
     if (entry.kind !== 'message' || entry.role !== 'user') continue
-    for (const block of entry.blocks) {
-      const line = block.type === 'text' ? firstLine(block.text) : undefined
-      if (line) return line
-    }
+    const line = firstLine(beginning(entry.blocks))
+    if (line) return line
   }
   return undefined
+}
+
+/** The prompt's words as they stood in the composer, no more of them than a title may need. */
+function beginning(blocks: readonly ContentBlock[]): string {
+  const few = blocks
+    .slice(0, 12)
+    .map(block => (block.type === 'text' ? { ...block, text: block.text.slice(0, 4000) } : block))
+  const within = inText(few)
+  const standing = few.filter((_, i) => within[i])
+  const written = draftOf(standing, block => ({ id: '', ...chipOf(block) })).text
+  return written.trim() === '' ? '' : written
 }
 
 function firstLine(text: string): string | undefined {

@@ -1,7 +1,8 @@
 import { Owner, toDisposable } from '../common/disposable.ts'
-import { ChangeSet } from '../conversation/change-set.ts'
+import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
+import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
 import type { Session } from '../conversation/session.ts'
-import type { SessionState } from '../conversation/state.ts'
+import type { Change, EntryId, SessionState } from '../conversation/state.ts'
 import type { TranscriptChanges } from '../history/transcripts.ts'
 
 /** While an agent works, what changed is written this often, in milliseconds: as much as a crash may cost. */
@@ -13,14 +14,17 @@ export interface TranscriptWriter {
 }
 
 /**
- * Writes a conversation to disk as it grows: only entries that changed, at most once a second, at once when the agent
- * rests. A load that replays the conversation replaces what was kept only when it is whole.
+ * Writes a conversation to disk as it grows: only what changed, at most once a second, at once when the agent rests. Of
+ * a text that grows only what was appended is written, so that a second costs the same however long the text is; once
+ * the agent rests it is put together. A load that replays the conversation replaces what was kept only when it is whole.
  */
 export class TranscriptKeeper extends Owner {
   readonly #agentId: string
   readonly #session: Session
   readonly #writer: TranscriptWriter
   readonly #changes = new ChangeSet()
+  /** entries and terminals that were written in pieces */
+  readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
   /** A session that never was ready has nothing that is worth more than what was kept before. */
   #wasReady = false
@@ -34,10 +38,19 @@ export class TranscriptKeeper extends Owner {
     this.#writer = writer
     // a load of a session that is new here begins without a reset
     this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
+    // that a turn was interrupted is known only since the conversation was read again
+    const last = session.state.entries.at(-1)
+    if (last?.kind === 'turn_end' && last.stopReason === INTERRUPTED)
+      this.#changes.add([
+        { type: 'entry', id: last.id },
+        { type: 'head', key: 'activity' },
+      ])
     this.register(
       session.onDidChange(changes => {
         this.#changes.add(changes)
-        this.#schedule(session.state.activity === 'idle' ? 0 : WRITE_EVERY_MS)
+        // the status tells when a load is over
+        if (session.phase === 'loading') return
+        this.#schedule(session.state.activity === 'idle' && !changes.every(isGrowth) ? 0 : WRITE_EVERY_MS)
       }),
     )
     this.register(
@@ -58,23 +71,52 @@ export class TranscriptKeeper extends Owner {
     if (phase === 'ready') this.#wasReady = true
     if (!this.#wasReady || phase === 'loading' || (this.#changes.isEmpty && !this.#replace)) return
     const { state } = this.#session
+    // an agent that replays nothing, or not yet, knows less than what was kept
+    if (this.#replace && state.entries.length === 0) return
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true
     const written = this.#writer.write(
       this.#agentId,
       this.#session.sessionId,
-      this.#replace ? everything(state) : changed(state, changes),
+      this.#replace ? everything(state) : this.#changed(state, changes),
     )
-    // what is not on disk goes there with the next change
+    // what is not on disk goes there with the next change; at once where only all of it can be written
+    const again = !written && !this.#replace
     this.#replace = !written
+    if (again) this.#schedule(0)
   }
 
-  #schedule(delay: number): void {
+  #changed(state: SessionState, changes: TakenChanges): TranscriptChanges {
+    const { entries, terminals } = this.#pieced
+    for (const { id } of changes.texts) entries.add(id)
+    for (const { terminalId } of changes.outputs) terminals.add(terminalId)
+    const rests = changes.head.includes('activity') && state.activity === 'idle'
+    if (!rests) return changed(state, changes)
+    const whole = {
+      ...changes,
+      entries: [...new Set([...changes.entries, ...entries])],
+      texts: [],
+      terminals: [...new Set([...changes.terminals, ...terminals])],
+      outputs: [],
+    }
+    entries.clear()
+    terminals.clear()
+    return changed(state, whole)
+  }
+
+  #schedule(wanted: number): void {
+    // a whole conversation takes its time: not while it is being drawn
+    const delay = this.#replace ? WRITE_EVERY_MS : wanted
     if (this.#timer && delay > 0) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.flush(), delay)
     this.#timer.unref()
   }
+}
+
+/** Text at the end of something that is on disk: a crash costs only that. */
+function isGrowth({ type }: Change): boolean {
+  return type === 'text' || type === 'terminal_output'
 }
 
 function everything(state: SessionState): TranscriptChanges {
@@ -86,21 +128,24 @@ function everything(state: SessionState): TranscriptChanges {
   }
 }
 
-function changed(state: SessionState, changes: ReturnType<ChangeSet['take']>): TranscriptChanges {
-  const ids = new Set([...changes.entries, ...changes.texts.map(({ id }) => id)])
-  const terminals = new Set([...changes.terminals, ...changes.outputs.map(({ terminalId }) => terminalId)])
+function changed(state: SessionState, changes: TakenChanges): TranscriptChanges {
   return {
     replace: false,
-    entries: [...ids].flatMap(id => {
+    entries: changes.entries.flatMap(id => {
       const position = state.index.get(id)
       const entry = position === undefined ? undefined : state.entries[position]
       return position === undefined || !entry ? [] : [{ position, entry }]
     }),
-    terminals: [...terminals].flatMap(id => state.terminals.get(id) ?? []),
+    texts: changes.texts.flatMap(({ id, block, text }) => {
+      const position = state.index.get(id)
+      return position === undefined ? [] : [{ position, block, text }]
+    }),
+    terminals: changes.terminals.flatMap(id => state.terminals.get(id) ?? []),
+    outputs: changes.outputs,
     head: changes.head.length > 0 ? headOf(state) : undefined,
   }
 }
 
-function headOf({ title, plans, usage }: SessionState): NonNullable<TranscriptChanges['head']> {
-  return { title, plans, usage }
+function headOf({ title, plans, usage, activity }: SessionState): NonNullable<TranscriptChanges['head']> {
+  return { title, plans, usage, working: activity !== 'idle' }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
-import type { Failure } from '../../../src/sessions/failure.ts'
+import type { Failure } from '../../../src/sessions/failures/failure.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { House } from './house.ts'
@@ -202,6 +202,23 @@ describe('ConversationController', () => {
     assert.equal(house.controller.failures.size, 0)
   })
 
+  it('sends a prompt again whose turn ended for want of a sign-in, as in v2', async () => {
+    await ready()
+    await house.controller.prompt({ text: 'hello', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+    house.agent.say('s1', { type: 'state', state: 'running' })
+    house.agent.prompts[0]?.answer.resolve({ messageId: 'u' })
+    const error = { code: -32000, message: 'Authentication required', detail: 'no token' }
+    house.agent.say('s1', { type: 'state', state: 'idle', stopReason: 'error', error })
+    await until(() => house.controller.failures.size === 1)
+    const asked = failure()
+    assert.ok(asked.type === 'sign-in')
+    assert.deepEqual([asked.message, asked.detail], ['Authentication required', 'no token'])
+    await house.controller.signIn(failureId(), 'login')
+    await until(() => house.agent.prompts.length === 2)
+    assert.deepEqual(house.agent.prompts[1]?.content, [{ type: 'text', text: 'hello' }])
+  })
+
   it('signs in by terminal, and does what was asked for with a new process', async () => {
     const starting = house.controller.start()
     await until(() => house.started.length > 0 && house.agent.news.length > 0)
@@ -300,6 +317,85 @@ describe('ConversationController', () => {
     assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
   })
 
+  it('asks for what a prompt holds once it knows the agent, and sends nothing when it cannot be had', async () => {
+    const asked: unknown[] = []
+    const prompting = house.controller.prompt(async ({ agentName, can, roots }) => {
+      asked.push(agentName, can.prompt.image, roots.cwd)
+      return [{ type: 'text', text: 'made' }]
+    })
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    assert.deepEqual(asked, [])
+    house.agent.news.at(-1)?.resolve({ sessionId: 's1' })
+    await prompting
+    await until(() => house.agent.prompts.length === 1)
+    const { image } = house.agent.capabilities.prompt
+    assert.deepEqual(asked, [house.controller.agentName, image, '/w/a'])
+    assert.deepEqual(house.agent.prompts[0]?.content, [{ type: 'text', text: 'made' }])
+    await assert.rejects(
+      house.controller.prompt(async () => {
+        throw new Error('No images, please.')
+      }),
+      /No images/,
+    )
+    assert.equal(house.controller.current?.session.queued.length, 0)
+  })
+
+  it('gives prompts that were never sent back to the composer, and keeps none of them in the queue', async () => {
+    const open = await ready()
+    const given: unknown[] = []
+    house.controller.onDidGiveBack(prompts => given.push(...prompts))
+    for (const text of ['first', 'second', 'third']) await house.controller.prompt({ text, attachments: [] })
+    await until(() => house.agent.prompts.length === 1 && open.session.queued.length === 2)
+    house.agent.exit()
+    await until(() => house.controller.phase === 'ended')
+    assert.deepEqual(given, [[{ type: 'text', text: 'second' }], [{ type: 'text', text: 'third' }]])
+    assert.deepEqual(open.session.queued, [])
+    assert.equal(house.drafts.get('one/s1')?.text, 'second\n\nthird')
+  })
+
+  it('takes what is being written along to the session of the same agent that takes the place of an ended one', async () => {
+    const starting = house.controller.start('two')
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    house.drafts.set('two/s1', { text: 'half a thought', marks: [], items: [] })
+    house.agent.exit()
+    await until(() => house.controller.phase === 'ended')
+    const again = house.controller.startInstead()
+    assert.equal(house.drafts.get('new')?.text, 'half a thought')
+    await until(() => house.started.length === 2 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    await again
+    assert.equal(house.controller.key, 'two/s2')
+    assert.equal(house.controller.keyBefore, 'new', 'which the draft goes along with')
+  })
+
+  it('puts the chips and pictures of prompts that were never sent back, too', async () => {
+    await ready()
+    await house.controller.prompt({ text: 'first', attachments: [] })
+    const link = { type: 'resource_link' as const, uri: 'file:///w/a/b.ts', name: 'b.ts' }
+    const image = { type: 'image' as const, data: 'AA==', mimeType: 'image/png' }
+    await house.controller.prompt(async () => [
+      { type: 'text', text: 'see ' },
+      link,
+      { type: 'text', text: ' now' },
+      image,
+    ])
+    await until(() => house.agent.prompts.length === 1)
+    house.agent.exit()
+    await until(() => house.controller.phase === 'ended')
+    const kept = house.drafts.get('one/s1')
+    assert.equal(kept?.text, 'see @b.ts now')
+    assert.deepEqual(
+      kept?.items.map(({ content }) => content),
+      [link, image],
+    )
+    assert.deepEqual(
+      kept?.marks.map(({ from, to }) => [from, to]),
+      [[4, 9]],
+    )
+  })
+
   it('puts prompts that were never sent back into the composer when the agent dies', async () => {
     await ready()
     await house.controller.prompt({ text: 'first', attachments: [] })
@@ -307,7 +403,7 @@ describe('ConversationController', () => {
     await until(() => house.agent.prompts.length === 1)
     house.agent.exit()
     await until(() => house.controller.phase === 'ended')
-    assert.equal(house.drafts.get('one/s1'), 'second')
+    assert.equal(house.drafts.get('one/s1')?.text, 'second')
   })
 
   it('shows the conversation as it was when its load fails', async () => {
@@ -443,6 +539,61 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'start')
     })
 
+    it('is read at once when it is opened from a list, also when its agent cannot be started or is gone', async () => {
+      const open = await ready()
+      house.onStart = () => {
+        throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
+      }
+      house.agent.exit()
+      await until(() => house.controller.phase === 'ended')
+      await house.controller.reopen('load', reference)
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(house.controller.phase, 'ended')
+      assert.equal(failure().type, 'start')
+
+      house.entries.length = 0
+      house.controller.take(open)
+      await house.controller.reopen('load', reference)
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(house.controller.phase, 'ended')
+      assert.equal(failure().type, 'unknown-agent')
+    })
+
+    it('gives way to what was on the screen before when the person gives up', async () => {
+      const open = await ready()
+      await onlyLoads()
+      void house.controller.reopen('load', reference)
+      await until(() => house.agent.loads.length === 1)
+      assert.deepEqual(textsOf(house), ['kept'])
+      house.controller.cancel()
+      assert.equal(house.controller.current, open)
+      assert.equal(house.controller.phase, 'ready')
+    })
+
+    it('is shown with a word of it when the agent can neither load nor resume', async () => {
+      await onlyLoads()
+      house.agent.capabilities.load = false
+      await house.controller.restore(reference)
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(house.controller.phase, 'ended')
+      assert.equal(failure().type, 'read-only')
+      await house.controller.reopen('load', reference)
+      assert.deepEqual(textsOf(house), ['kept'])
+      assert.equal(failure().type, 'read-only')
+    })
+
+    it('stays on disk when the agent answers a load and replays nothing', async () => {
+      await onlyLoads()
+      const loading = house.controller.reopen('load', reference)
+      await until(() => house.agent.loads.length === 1)
+      house.agent.loads[0]?.resolve({ sessionId: 's9' })
+      await loading
+      house.controller.leave()
+      await house.manager.close(house.manager.list()[0]!)
+      assert.equal(house.transcripts.read('one', 's9')?.entries.length, 1)
+      assert.deepEqual(house.transcripts.writes, [])
+    })
+
     it('stays until the replay is whole, which then takes its place, on disk too', async () => {
       await onlyLoads()
       const restoring = house.controller.restore(reference)
@@ -486,6 +637,34 @@ describe('ConversationController', () => {
       house.agent.say('s1', { type: 'info', title: 'T' })
       await until(() => house.transcripts.read('one', 's1')?.entries.length === 1)
     })
+  })
+
+  it('says that an agent takes its time, and what can be done, until it answers', async () => {
+    house.patienceMs = 1
+    const place = house.place()
+    const starting = place.start('one')
+    await until(() => place.failures.size > 0 && house.started.length > 0 && house.agent.news.length > 0)
+    assert.equal([...place.failures.values()][0]?.type, 'slow')
+    assert.equal(place.phase, 'starting')
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    assert.equal(place.failures.size, 0)
+
+    void place.start('one')
+    await until(() => place.failures.size > 0)
+    place.cancel()
+    assert.equal(place.failures.size, 0)
+    assert.equal(place.key, 'one/s1')
+  })
+
+  it('begins anew what an agent never answered when it is restarted', async () => {
+    void house.controller.reopen('load', { agentId: 'one', sessionId: 'other', cwd: '/w/a' })
+    await until(() => house.started.length === 1 && house.agent.loads.length === 1)
+    const restarting = house.controller.restart()
+    await until(() => house.started.length === 2 && house.agent.loads.length === 1)
+    house.agent.loads[0]?.resolve({ sessionId: 'other' })
+    await restarting
+    assert.equal(house.controller.key, 'one/other')
   })
 
   it('restarts the agent and continues the conversation', async () => {

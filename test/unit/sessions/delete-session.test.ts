@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import { until } from '../../support/until.ts'
 import { House } from './house.ts'
 
 describe('SessionManager: deleting', () => {
-  async function begin() {
-    const house = new House()
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
-    await starting
-    return house
-  }
-
   it('deletes with the agent, closes it here, and forgets what was kept', async () => {
-    const house = await begin()
+    const house = await House.withSession()
     const deleted: string[] = []
     house.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
     house.controller.leave()
@@ -26,7 +16,7 @@ describe('SessionManager: deleting', () => {
   })
 
   it('forgets nothing when the agent refuses or cannot', async () => {
-    const house = await begin()
+    const house = await House.withSession()
     house.agent.deleteSession = async () => {
       throw new AgentRequestError('session/delete', 'other', { code: 1, message: 'It is locked.' })
     }

@@ -6,18 +6,10 @@ import { chunk, sketch } from '../conversation/updates.ts'
 import { House } from './house.ts'
 
 describe('Forking a session', () => {
-  async function begin() {
-    const house = new House()
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
-    await starting
-    return house
-  }
   const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
 
   it('shows a new session that begins with the conversation, and leaves the other as it is', async () => {
-    const house = await begin()
+    const house = await House.withSession()
     const forks: Array<{ sessionId: string; setup: SessionSetup; answer: Deferred<SessionStart> }> = []
     Object.assign(house.agent, {
       forkSession: (sessionId: string, setup: SessionSetup) => {
@@ -38,6 +30,7 @@ describe('Forking a session', () => {
     assert.equal(house.controller.key, 'one/s2')
     const fork = house.controller.current?.session
     assert.deepEqual(fork && sketch(fork.state).slice(0, 2), ['user: hello', 'agent: Hi'])
+    assert.match((fork && sketch(fork.state).at(-1)) ?? '', /^notice: Forked/)
     assert.equal(fork?.state.activity, 'idle')
     const original = house.manager.find('one', 's1')
     assert.equal(original?.session.state.activity, 'running')
@@ -48,7 +41,7 @@ describe('Forking a session', () => {
   })
 
   it('says so when the agent cannot, and keeps the conversation', async () => {
-    const house = await begin()
+    const house = await House.withSession()
     await house.controller.fork(reference)
     assert.equal(house.controller.key, 'one/s1')
     assert.equal(house.controller.phase, 'ready')

@@ -1,11 +1,12 @@
-import type { AgentExit, AgentRequestError, AgentStartFailure } from '../acp/agent.ts'
-import type { AuthMethod, ContentBlock } from '../acp/model.ts'
+import type { AgentExit, AgentRequestError, AgentStartFailure } from '../../acp/agent.ts'
+import type { AuthMethod, AuthStatus, ContentBlock } from '../../acp/model.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
 /** What the person had asked for when it failed; Retry does it again. */
 export type Attempt =
-  | { type: 'new'; agentId: string }
+  /** in `cwd`, or wherever new sessions begin */
+  | { type: 'new'; agentId: string; cwd?: string }
   /** a new session that begins with the conversation of this one */
   | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
   /** restore: loaded, or resumed where the agent cannot load */
@@ -31,13 +32,23 @@ export type Failure =
       attempt?: Attempt
       /** the prompt that was refused, to be sent again once signed in */
       again?: ContentBlock[]
+      /** the option that was to be changed */
+      option?: { optionId: string; value: string | boolean }
+      /** what was refused outside of the conversation, to be done again once signed in */
+      then?: () => Promise<void>
       /** the person asked for it: the agent refused nothing */
       asked?: boolean
+      /** who is signed in already, where the agent tells */
+      account?: AuthStatus
       /** the method under way, when one is */
       running?: string
     }
   | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
+  /** it can neither load nor resume: what was kept of the conversation is all there is */
+  | { type: 'read-only'; agentId: string; agentName: string }
   | { type: 'unresponsive'; agentName: string }
+  /** what is being opened still is, after this many seconds */
+  | { type: 'slow'; agentId: string; agentName: string; seconds: number }
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
   | { type: 'problem'; title: string; message: string; attempt?: Attempt }

@@ -1,15 +1,17 @@
-import type { AgentClient, ConnectOptions, StartAgent } from '../acp/agent.ts'
-import { Owner } from '../common/disposable.ts'
-import { Emitter } from '../common/event.ts'
-import type { AgentSessions } from '../conversation/agent-sessions.ts'
+import type { Agent, AgentClient, ConnectOptions, StartAgent } from '../../acp/agent.ts'
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { AgentSessions } from '../../conversation/agent-sessions.ts'
+import type { AgentDirectory } from '../ports.ts'
 import { AgentHost } from './agent-host.ts'
-import type { AgentDirectory } from './ports.ts'
 
 export interface AgentHostsParts {
   agents: AgentDirectory
   start: StartAgent
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
+  /** Told of a process that has just started, before anybody has it. Does not reject. */
+  prepare?: (agentId: string, agent: Agent) => Promise<void>
 }
 
 /** The hosts of all agents of this window; one is made when its agent is first asked for. */
@@ -29,7 +31,7 @@ export class AgentHosts extends Owner {
   readonly get = (agentId: string): AgentHost => {
     const known = this.#hosts.get(agentId)
     if (known) return known
-    const { agents, start, client, connectOptions } = this.#parts
+    const { agents, start, client, connectOptions, prepare } = this.#parts
     const host = this.register(
       new AgentHost({
         agentId,
@@ -38,6 +40,7 @@ export class AgentHosts extends Owner {
         start,
         client: sessions => client(agentId, sessions),
         connectOptions: () => connectOptions(agentId),
+        prepare: async agent => prepare?.(agentId, agent),
       }),
     )
     this.#hosts.set(agentId, host)

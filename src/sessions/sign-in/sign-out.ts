@@ -1,4 +1,4 @@
-import type { AgentHost } from './agent-host.ts'
+import type { AgentHost } from '../hosts/agent-host.ts'
 
 /**
  * Signs out of an agent: forgets what is kept for it, and tells the agent where it can be told. A process that was given

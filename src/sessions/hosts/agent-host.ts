@@ -6,11 +6,12 @@ import {
   AgentStartError,
   type ConnectOptions,
   type StartAgent,
-} from '../acp/agent.ts'
-import { DisposableStore, Owner } from '../common/disposable.ts'
-import { CancelledError } from '../common/errors.ts'
-import { Emitter } from '../common/event.ts'
-import { AgentSessions } from '../conversation/agent-sessions.ts'
+} from '../../acp/agent.ts'
+import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { CancelledError } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import { AgentSessions } from '../../conversation/agent-sessions.ts'
+import { endWhenAtRest } from './retired-agent.ts'
 
 export interface RunningAgent {
   agent: Agent
@@ -27,6 +28,8 @@ export interface AgentHostParts {
   /** Made anew for every process; told of the conversations it serves. */
   client: (running: () => AgentSessions | undefined) => AgentClient
   connectOptions: () => Omit<ConnectOptions, 'signal'>
+  /** Told of a process that has just started, before anybody has it. Does not reject. */
+  prepare?: (agent: Agent) => Promise<void>
 }
 
 /**
@@ -38,6 +41,10 @@ export class AgentHost extends Owner {
   readonly #parts: AgentHostParts
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
+  /** processes that another has taken the place of, while their sessions end a turn */
+  readonly #retired = new Set<RunningAgent>()
+  /** by the process of before: when sessions can be had of the one that took its place */
+  readonly #replaced = new WeakMap<Agent, Promise<void>>()
   #running: RunningAgent | undefined
   #starting: { promise: Promise<RunningAgent>; waiting: number; abort: AbortController } | undefined
 
@@ -83,18 +90,52 @@ export class AgentHost extends Owner {
   /** Ends the process, if one runs. Its sessions end with it; their conversations stay. */
   stop(): void {
     this.#starting?.abort.abort(new CancelledError())
+    for (const retired of this.#retired) this.#endProcess(retired)
     const running = this.#running
     if (!running) return
     // Forgotten at once, its sessions too: who asks next gets a new process while this one still ends.
     this.#running = undefined
-    running.sessions.dispose()
-    running.agent.dispose()
+    this.#endProcess(running)
     this.#change.fire()
+  }
+
+  /**
+   * Has another process take the place of the one that runs. Its conversations may go on with the new one when `ready`
+   * has resolved, which may start it; see `replaced`. Sessions at work come to their end first, unless all is to end
+   * `now`. Rejects as `ready` does.
+   */
+  async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
+    let settle = () => {}
+    const running = this.#running
+    if (running) this.#replaced.set(running.agent, new Promise(resolve => (settle = resolve)))
+    if (now || !running) this.stop()
+    else {
+      this.#running = undefined
+      this.#retired.add(running)
+      endWhenAtRest(running.sessions, () => this.#endProcess(running))
+      this.#change.fire()
+    }
+    try {
+      await ready()
+    } finally {
+      settle()
+    }
+  }
+
+  /** When sessions of that process can go on with the one that took its place; `undefined`: none did. */
+  replaced(agent: Agent): Promise<void> | undefined {
+    return this.#replaced.get(agent)
   }
 
   override dispose(): void {
     this.stop()
     super.dispose()
+  }
+
+  #endProcess(running: RunningAgent): void {
+    this.#retired.delete(running)
+    running.sessions.dispose()
+    running.agent.dispose()
   }
 
   #begin(): { promise: Promise<RunningAgent>; waiting: number; abort: AbortController } {
@@ -108,12 +149,30 @@ export class AgentHost extends Owner {
     return { promise, waiting: 0, abort }
   }
 
+  /** Whatever is told to a new process first. It may end over it, or never answer: then the start can be given up. */
+  async #prepare(agent: Agent, { command }: AgentLaunch, signal: AbortSignal): Promise<void> {
+    if (!this.#parts.prepare) return
+    let ended: AgentExit | undefined
+    const watching = agent.onDidClose(exit => {
+      ended = exit
+    })
+    try {
+      await raceAbort(this.#parts.prepare(agent), signal)
+    } catch {
+      // given up: whoever starts looks at the signal
+    } finally {
+      watching.dispose()
+    }
+    if (ended && !signal.aborted) throw endedStart(command, ended)
+  }
+
   async #start(signal: AbortSignal): Promise<RunningAgent> {
     const launch = await this.#parts.resolveLaunch()
     if (signal.aborted) throw cancelledStart()
     let sessions: AgentSessions | undefined
     const client = this.#parts.client(() => sessions)
     const agent = await this.#parts.start(launch, client, { ...this.#parts.connectOptions(), signal })
+    await this.#prepare(agent, launch, signal)
     if (signal.aborted || this.owned.isDisposed) {
       agent.dispose()
       throw cancelledStart()
@@ -124,6 +183,7 @@ export class AgentHost extends Owner {
     owned.add(sessions)
     owned.add(
       agent.onDidClose(exit => {
+        this.#retired.delete(running)
         if (this.#running === running) {
           this.#running = undefined
         }
@@ -139,6 +199,11 @@ export class AgentHost extends Owner {
 
 function cancelledStart(): AgentStartError {
   return new AgentStartError({ kind: 'cancelled' }, 'The start was cancelled.')
+}
+
+function endedStart(command: string, exit: AgentExit): AgentStartError {
+  const message = exit.message ?? 'The agent ended before it was ready.'
+  return new AgentStartError({ kind: 'exited', command, exit, stdoutNoise: '' }, message)
 }
 
 async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { AgentRequestError } from '../../../src/acp/agent.ts'
-import type { AuthMethod } from '../../../src/acp/model.ts'
-import { CancelledError } from '../../../src/common/errors.ts'
-import { SignInValues } from '../../../src/sessions/sign-in-values.ts'
-import { signOut } from '../../../src/sessions/sign-out.ts'
-import { until } from '../../support/until.ts'
-import { House } from './house.ts'
+import { AgentRequestError } from '../../../../src/acp/agent.ts'
+import type { AuthMethod } from '../../../../src/acp/model.ts'
+import { CancelledError } from '../../../../src/common/errors.ts'
+import { SignInValues } from '../../../../src/sessions/sign-in/sign-in-values.ts'
+import { signOut } from '../../../../src/sessions/sign-in/sign-out.ts'
+import { until } from '../../../support/until.ts'
+import { House } from '../house.ts'
+import { MemorySecrets } from '../memory-secrets.ts'
 
 const method: AuthMethod = {
   methodId: 'key',
@@ -17,25 +18,17 @@ const method: AuthMethod = {
   ],
 }
 const never = new AbortController().signal
-
-class MemorySecrets {
-  readonly values = new Map<string, string>()
-  async get(key: string) {
-    return this.values.get(key)
-  }
-  async store(key: string, value: string) {
-    this.values.set(key, value)
-  }
-  async delete(key: string) {
-    this.values.delete(key)
-  }
-}
+let launch: string | undefined = 'as defined'
 
 describe('signing in by environment variables', () => {
   it('keeps what was given by agent and method, and hands out that of the last method', async () => {
     const secrets = new MemorySecrets()
     const given: Record<string, string> = { API_KEY: 's3cret', API_URL: '', OTHER: 'o' }
-    const values = new SignInValues(secrets, async (_agent, _method, variable) => given[variable.name])
+    const values = new SignInValues(
+      secrets,
+      () => launch,
+      async (_agent, _method, variable) => given[variable.name],
+    )
     await values.signIn('one', method, never)
     assert.deepEqual(await values.environment('one'), { API_KEY: 's3cret' })
     assert.deepEqual(await values.environment('two'), {})
@@ -50,21 +43,49 @@ describe('signing in by environment variables', () => {
   it('keeps nothing when one is not given, or no system takes its name', async () => {
     const secrets = new MemorySecrets()
     const answers = ['s3cret', undefined]
-    const values = new SignInValues(secrets, async () => answers.shift())
+    const values = new SignInValues(
+      secrets,
+      () => launch,
+      async () => answers.shift(),
+    )
     await assert.rejects(values.signIn('one', method, never), CancelledError)
     const vars = [{ name: 'A=B', secret: true, optional: false }]
     await assert.rejects(values.signIn('one', { ...method, vars }, never), /no system takes: A=B/)
     assert.equal(secrets.values.size, 0)
   })
 
+  it('gives nothing to an agent of that id that starts otherwise, and it back to the one that was signed in to', async () => {
+    const values = new SignInValues(
+      new MemorySecrets(),
+      () => launch,
+      async () => 's3cret',
+    )
+    await values.signIn('one', method, never)
+    launch = 'as a workspace defines it'
+    try {
+      assert.deepEqual(await values.environment('one'), {})
+      await values.signIn('one', { ...method, vars: [] }, never)
+      launch = undefined
+      assert.deepEqual(await values.environment('one'), {})
+    } finally {
+      launch = 'as defined'
+    }
+    assert.deepEqual(await values.environment('one'), { API_KEY: 's3cret', API_URL: 's3cret' })
+  })
+
   it('does without what it cannot read', async () => {
     const secrets = new MemorySecrets()
-    const values = new SignInValues(secrets, async () => 'x')
+    const values = new SignInValues(
+      secrets,
+      () => launch,
+      async () => 'x',
+    )
     for (const text of [
       '{',
       '[]',
-      '{"current":"a","methods":{"a":{"X":1}}}',
-      '{"current":"toString","methods":{}}',
+      '{"launches":[["as defined",{"current":"a","methods":{"a":{"X":1}}}]]}',
+      '{"launches":[["as defined",{"current":"toString","methods":{}}]]}',
+      '{"launches":{}}',
     ]) {
       secrets.values.set('parley.signIn/one', text)
       assert.deepEqual(await values.environment('one'), {}, text)
@@ -145,5 +166,28 @@ describe('ConversationController: signing in', () => {
       [...house.controller.failures.values()].map(failure => failure.type),
       ['ended'],
     )
+  })
+
+  it('comes from a change of an option, too, which is made once the person is signed in', async () => {
+    const house = new House()
+    house.prepare = agent =>
+      Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    const option = { id: 'model', name: 'Model', type: 'boolean', currentValue: false } as const
+    house.agent.news[0]?.resolve({ sessionId: 's1', configOptions: [option] })
+    await starting
+    const changing = house.controller.setConfigOption('model', true)
+    const refusal = { code: -32000, message: 'Authentication required' }
+    house.agent.options[0]?.answer.reject(
+      new AgentRequestError('session/set_config_option', 'auth-required', refusal),
+    )
+    await changing
+    const [id, failure] = [...house.controller.failures][0]!
+    assert.equal(failure.type, 'sign-in')
+    await house.controller.signIn(id, 'plain')
+    await until(() => house.agent.options.length === 2)
+    assert.deepEqual(house.agent.options[1]?.value, true)
+    assert.equal(house.controller.failures.size, 0)
   })
 })

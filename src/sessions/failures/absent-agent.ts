@@ -1,6 +1,6 @@
-import { type Agent, AgentClosedError, type AgentExit } from '../acp/agent.ts'
-import type { AgentCapabilities } from '../acp/model.ts'
-import type { Event } from '../common/event.ts'
+import { type Agent, AgentClosedError, type AgentExit } from '../../acp/agent.ts'
+import type { AgentCapabilities } from '../../acp/model.ts'
+import type { Event } from '../../common/event.ts'
 
 const EXIT: AgentExit = { reason: 'disposed', stderrTail: '' }
 const nothing: Event<never> = () => ({ dispose() {} })

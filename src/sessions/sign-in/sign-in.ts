@@ -1,8 +1,8 @@
-import { type Agent, AgentRequestError } from '../acp/agent.ts'
-import type { AuthMethod } from '../acp/model.ts'
-import { RpcCode } from '../acp/rpc-error.ts'
-import type { AgentHost } from './agent-host.ts'
-import type { SignInTerminal, SignInVariables } from './ports.ts'
+import { type Agent, AgentRequestError } from '../../acp/agent.ts'
+import type { AuthMethod } from '../../acp/model.ts'
+import { RpcCode } from '../../acp/rpc-error.ts'
+import type { AgentHost } from '../hosts/agent-host.ts'
+import type { SignInTerminal, SignInVariables } from '../ports.ts'
 
 export interface SignInParts {
   host: (agentId: string) => AgentHost
@@ -13,9 +13,8 @@ export interface SignInParts {
 /**
  * - `same`: the process that runs is signed in.
  * - `outdated`: a process that runs notices only when it starts anew.
- * - `renewed`: it was started anew; its sessions of before are gone.
  */
-export type SignedIn = 'same' | 'outdated' | 'renewed'
+export type SignedIn = 'same' | 'outdated'
 
 /** Signs in to an agent by one of its methods, whichever way that is done. Rejects when it came to nothing. */
 export async function signIn(
@@ -32,10 +31,11 @@ export async function signIn(
   }
   if (method?.type === 'env_var') {
     await parts.signInVariables(agentId, method, signal)
-    host.stop()
-    const { agent } = await host.ensure(signal)
-    await authenticateIfAsked(agent, methodId, signal)
-    return 'renewed'
+    await host.renew(async () => {
+      const { agent } = await host.ensure(signal)
+      await authenticateIfAsked(agent, methodId, signal)
+    })
+    return 'same'
   }
   const { agent } = await host.ensure(signal)
   await agent.authenticate(methodId, signal)

@@ -1,0 +1,47 @@
+import { AgentClosedError, AgentRequestError, AgentStartError } from '../../acp/agent.ts'
+import type { AuthMethod } from '../../acp/model.ts'
+import { RpcCode } from '../../acp/rpc-error.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+import type { TurnOutcome } from '../../conversation/turn.ts'
+import type { Attempt, Failure } from './failure.ts'
+
+/** What an attempt that was rejected with `error` leaves on the screen; `undefined` when the person stopped it. */
+export function failureOf(
+  attempt: Attempt,
+  error: unknown,
+  agentName: string,
+  methods: readonly AuthMethod[],
+): Failure | undefined {
+  const { agentId } = attempt
+  if (error instanceof CancelledError) return undefined
+  if (error instanceof AgentStartError) {
+    const { failure } = error
+    return failure.kind === 'cancelled' ? undefined : { type: 'start', agentId, agentName, failure, attempt }
+  }
+  if (isSignInAsked(error)) {
+    return { type: 'sign-in', agentId, agentName, methods, ...wordsOf(error), attempt }
+  }
+  if (error instanceof AgentRequestError) return { type: 'request', agentId, agentName, error, attempt }
+  if (error instanceof AgentClosedError)
+    return { type: 'ended', agentId, agentName, exit: error.exit, attempt }
+  return { type: 'problem', title: agentName, message: messageOf(error), attempt }
+}
+
+/** The agent refused until the person has signed in. */
+export function isSignInAsked(error: unknown): error is AgentRequestError {
+  return error instanceof AgentRequestError && error.kind === 'auth-required'
+}
+
+/** In what words a turn was refused until the person has signed in: the prompt was, or the turn it began (v2). */
+export function signInAskedBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
+  if (outcome.type === 'failed') return isSignInAsked(outcome.error) ? wordsOf(outcome.error) : undefined
+  const error = outcome.type === 'ended' ? outcome.error : undefined
+  return error?.code === RpcCode.authRequired ? { message: error.message, detail: error.detail } : undefined
+}
+
+export function wordsOf(error: unknown): { message: string; detail?: string } {
+  return {
+    message: messageOf(error),
+    detail: error instanceof AgentRequestError ? error.detail : undefined,
+  }
+}

@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import type { Agent } from '../../acp/agent.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { SecretStore } from '../../mcp/inputs.ts'
+import { type LaunchOf, LaunchSecrets } from '../sign-in/launch-secrets.ts'
+
+const config = z.object({
+  apiType: z.string(),
+  baseUrl: z.string(),
+  /** often with a key in them */
+  headers: z.record(z.string(), z.string()),
+})
+const configs = z.record(z.string(), z.union([config, z.literal('disabled')]))
+
+export type ProviderConfig = z.output<typeof config>
+
+/**
+ * Where the person pointed an agent's services of models to. An agent forgets it with its process, so that it is told
+ * anew at every start, before it has a session; kept in the secret storage, since headers hold keys.
+ */
+export class ProviderConfigs {
+  readonly #kept: LaunchSecrets<z.output<typeof configs>>
+
+  constructor(secrets: SecretStore, launchOf: LaunchOf) {
+    this.#kept = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)
+  }
+
+  /** What was set before; `undefined` when nothing was, or it was disabled. */
+  async get(agentId: string, providerId: string): Promise<ProviderConfig | undefined> {
+    const all = (await this.#kept.read(agentId)) ?? {}
+    const known = Object.hasOwn(all, providerId) ? all[providerId] : undefined
+    return known === 'disabled' ? undefined : known
+  }
+
+  /** Tells the agent, and keeps it once the agent took it. Rejects with the agent's refusal. */
+  async set(agentId: string, agent: Agent, providerId: string, wanted: ProviderConfig): Promise<void> {
+    await setProvider(agent, providerId, wanted)
+    await this.#keep(agentId, providerId, wanted)
+  }
+
+  async disable(agentId: string, agent: Agent, providerId: string): Promise<void> {
+    await agent.disableProvider?.(providerId)
+    await this.#keep(agentId, providerId, 'disabled')
+  }
+
+  /** Leaves the provider to the agent from its next start on. */
+  async reset(agentId: string, providerId: string): Promise<void> {
+    await this.#keep(agentId, providerId, undefined)
+  }
+
+  /** For an agent that has just started. A refusal is logged and does not stop it. */
+  async apply(agentId: string, agent: Agent, log: Logger): Promise<void> {
+    if (!agent.capabilities.providers) return
+    for (const [providerId, wanted] of Object.entries((await this.#kept.read(agentId)) ?? {})) {
+      try {
+        if (wanted === 'disabled') await agent.disableProvider?.(providerId)
+        else await setProvider(agent, providerId, wanted)
+      } catch (error) {
+        log.warn(`The provider ${providerId} could not be configured: ${messageOf(error)}`)
+      }
+    }
+  }
+
+  async #keep(
+    agentId: string,
+    providerId: string,
+    wanted: ProviderConfig | 'disabled' | undefined,
+  ): Promise<void> {
+    const { [providerId]: _, ...others } = (await this.#kept.read(agentId)) ?? {}
+    await this.#kept.write(agentId, wanted === undefined ? others : { ...others, [providerId]: wanted })
+  }
+}
+
+async function setProvider(agent: Agent, providerId: string, wanted: ProviderConfig): Promise<void> {
+  const { apiType, baseUrl, headers } = wanted
+  const some = Object.keys(headers).length > 0
+  await agent.setProvider?.(providerId, { apiType, baseUrl, ...(some && { headers }) })
+}

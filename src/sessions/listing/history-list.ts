@@ -1,0 +1,279 @@
+import * as l10n from '@vscode/l10n'
+import type { Agent } from '../../acp/agent.ts'
+import type { SessionInfo } from '../../acp/model.ts'
+import { Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { SessionActivity, SessionState } from '../../conversation/state.ts'
+import { isSignInAsked } from '../failures/failure-of.ts'
+import type { AgentHosts } from '../hosts/agent-hosts.ts'
+import type { AgentDirectory, SessionRecords } from '../ports.ts'
+import type { SessionManager, SessionReference } from '../session-manager.ts'
+import { titleOf } from '../session-title.ts'
+import { type SessionStatus, SessionStatuses } from './session-statuses.ts'
+import type { SessionUpkeep } from './session-upkeep.ts'
+
+/** The pages of one agent's list of sessions. */
+export interface Listing {
+  readonly sessions: readonly SessionInfo[]
+  readonly hasMore: boolean
+  /** Lists anew from the first page. Rejects with the agent's error, and when `signal` aborts. */
+  refresh(signal?: AbortSignal): Promise<void>
+  /** The next page. Rejects as `refresh` does. */
+  more(signal?: AbortSignal): Promise<void>
+}
+
+export interface HistoryItem extends SessionReference {
+  agentName: string
+  /** milliseconds since the epoch */
+  updatedAt?: number
+  /** open in this window */
+  open: boolean
+  activity?: SessionActivity
+  /** what the agent says of one that is not open in this window */
+  status?: SessionStatus
+  /** The agent was told to put it away. */
+  archived: boolean
+  canLoad: boolean
+  canResume: boolean
+  canClose: boolean
+  /** the agent runs and can */
+  canDelete: boolean
+  /** the agent runs and can */
+  canFork: boolean
+  /** the agent runs and can */
+  canArchive: boolean
+}
+
+export interface HistoryAgent {
+  agentId: string
+  name: string
+  state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
+  message?: string
+  more: boolean
+}
+
+export interface HistoryListParts {
+  agents: AgentDirectory
+  hosts: AgentHosts
+  manager: SessionManager
+  records: SessionRecords
+  upkeep: SessionUpkeep
+  /** Something of the conversation was kept here, and can be read whatever its agent can. */
+  isKept: (agentId: string, sessionId: string) => boolean
+  listingOf: (agent: Agent) => Listing
+  /** How long an agent may take to list; then it can be asked again. Milliseconds. */
+  patienceMs?: number
+}
+
+const PATIENCE_MS = 20_000
+
+interface AgentListing {
+  listing: Listing
+  statuses: SessionStatuses
+  loading: boolean
+  failure?: { message: string; wantsSignIn: boolean }
+}
+
+/**
+ * Every session there is to come back to: what the agents that run list, what Parley opened itself, what is open now.
+ * An agent is started for it only when the person says so.
+ */
+export class HistoryList extends Owner {
+  readonly #parts: HistoryListParts
+  readonly #listings = new Map<Agent, AgentListing>()
+  readonly #change = this.register(new Emitter<void>())
+
+  readonly onDidChange = this.#change.event
+
+  constructor(parts: HistoryListParts) {
+    super()
+    this.#parts = parts
+    this.register(parts.agents.onDidChange(() => this.#change.fire()))
+    this.register(parts.manager.onDidChange(() => this.#change.fire()))
+    this.register(parts.upkeep.onDidChange(() => this.#change.fire()))
+    this.register(parts.hosts.onDidChange(() => this.#agentsChanged()))
+  }
+
+  items(): HistoryItem[] {
+    const items = new Map<string, HistoryItem>()
+    for (const { agentId, name } of this.#agentsWithSessions()) {
+      const agent = this.#parts.hosts.peek(agentId)?.running?.agent
+      const known = agent?.capabilities ?? this.#parts.records.capabilities(agentId)
+      const can = this.#parts.agents.get(agentId) ? known : undefined
+      const add = (
+        reference: Pick<SessionReference, 'sessionId' | 'cwd' | 'title'>,
+        more: Partial<HistoryItem>,
+      ) => {
+        const key = `${agentId}\0${reference.sessionId}`
+        const known = items.get(key)
+        items.set(key, {
+          agentId,
+          agentName: name,
+          sessionId: reference.sessionId,
+          cwd: reference.cwd,
+          title: reference.title ?? known?.title,
+          updatedAt: known?.updatedAt,
+          open: false,
+          archived: known?.archived ?? false,
+          canLoad: can?.load ?? false,
+          canResume: can?.resume ?? false,
+          canClose: false,
+          canDelete: agent?.capabilities.delete ?? false,
+          canFork: agent?.capabilities.fork ?? false,
+          canArchive: agent?.capabilities.archive ?? false,
+          ...more,
+        })
+      }
+      const given = new Map<string, string>()
+      for (const record of this.#parts.records.list(agentId)) {
+        const { sessionId, givenTitle, updatedAt, archived = false } = record
+        if (givenTitle !== undefined) given.set(sessionId, givenTitle)
+        add(record, { updatedAt, archived })
+      }
+      const listed = agent && this.#listings.get(agent)
+      for (const info of listed?.listing.sessions ?? []) {
+        const { sessionId, updatedAt, archived } = info
+        const status = listed?.statuses.get(sessionId)
+        add(info, {
+          ...(updatedAt !== undefined && { updatedAt }),
+          ...(archived !== undefined && { archived }),
+          ...(status && { status }),
+        })
+      }
+      for (const open of this.#parts.manager.list()) {
+        if (open.agentId !== agentId) continue
+        const { session, plan } = open
+        const known = items.get(`${agentId}\0${session.sessionId}`)?.updatedAt
+        add(
+          { sessionId: session.sessionId, cwd: plan.setup.cwd, title: titleOf(session) },
+          {
+            open: true,
+            activity: session.state.activity,
+            canClose: true,
+            updatedAt: latest(known, session.state.updatedAt, lastHappened(session.state)),
+          },
+        )
+      }
+      for (const [sessionId, title] of given) {
+        const item = items.get(`${agentId}\0${sessionId}`)
+        if (item) item.title = title
+      }
+    }
+    for (const item of items.values()) {
+      if (item.canLoad || item.canResume || item.open) continue
+      item.canLoad = this.#parts.isKept(item.agentId, item.sessionId)
+      // an agent that is neither in the settings nor found any more brings nothing back
+      const isGone = !this.#parts.agents.get(item.agentId)
+      if (isGone && !item.canLoad) items.delete(`${item.agentId}\0${item.sessionId}`)
+    }
+    return [...items.values()]
+  }
+
+  /** Those that can be started, and those that are gone and left something to be read. */
+  #agentsWithSessions(): Array<{ agentId: string; name: string }> {
+    const { agents, records, manager } = this.#parts
+    const all = new Map(agents.list().map(({ agentId, name }) => [agentId, name]))
+    for (const { agentId, agentName } of manager.list()) if (!all.has(agentId)) all.set(agentId, agentName)
+    for (const agentId of records.agentIds()) if (!all.has(agentId)) all.set(agentId, agentId)
+    return [...all].map(([agentId, name]) => ({ agentId, name }))
+  }
+
+  agents(): HistoryAgent[] {
+    return this.#parts.agents.list().map(({ agentId, name }) => {
+      const host = this.#parts.hosts.peek(agentId)
+      const agent = host?.running?.agent
+      const note = { agentId, name, more: false }
+      if (host?.isStarting) return { ...note, state: 'loading' }
+      if (!agent) {
+        const cannot = this.#parts.records.capabilities(agentId)?.list === false
+        return { ...note, state: cannot ? 'cannot-list' : 'not-started' }
+      }
+      if (!agent.capabilities.list) return { ...note, state: 'cannot-list' }
+      const entry = this.#listings.get(agent)
+      if (!entry || entry.loading) return { ...note, state: 'loading' }
+      if (entry.failure) {
+        const { message, wantsSignIn } = entry.failure
+        return { ...note, state: wantsSignIn ? 'sign-in' : 'failed', message }
+      }
+      return { ...note, state: 'listed', more: entry.listing.hasMore }
+    })
+  }
+
+  find(agentId: string, sessionId: string): HistoryItem | undefined {
+    return this.items().find(item => item.agentId === agentId && item.sessionId === sessionId)
+  }
+
+  /** Lists anew with every agent that runs. Resolves when all have answered; never rejects. */
+  async refresh(): Promise<void> {
+    const running = this.#parts.agents
+      .list()
+      .flatMap(({ agentId }) => this.#parts.hosts.peek(agentId)?.running?.agent ?? [])
+    await Promise.all(running.map(agent => this.#ask(agent, (listing, signal) => listing.refresh(signal))))
+  }
+
+  async more(agentId: string): Promise<void> {
+    const agent = this.#parts.hosts.peek(agentId)?.running?.agent
+    if (agent) await this.#ask(agent, (listing, signal) => listing.more(signal))
+  }
+
+  /** Starts the agent, to list its sessions. Rejects with `AgentStartError`. */
+  async start(agentId: string, signal?: AbortSignal): Promise<void> {
+    const { agent } = await this.#parts.hosts.get(agentId).ensure(signal)
+    await this.#ask(agent, (listing, signal) => listing.refresh(signal))
+  }
+
+  #agentsChanged(): void {
+    const running = new Set<Agent>()
+    for (const { agentId } of this.#parts.agents.list()) {
+      const agent = this.#parts.hosts.peek(agentId)?.running?.agent
+      if (!agent) continue
+      running.add(agent)
+      this.#parts.records.setCapabilities(agentId, agent.capabilities)
+      if (!this.#listings.has(agent)) void this.#ask(agent, (listing, signal) => listing.refresh(signal))
+    }
+    for (const agent of this.#listings.keys()) if (!running.has(agent)) this.#listings.delete(agent)
+    this.#change.fire()
+  }
+
+  /** Some agents never answer: who waited for long is told, and may ask again. */
+  async #ask(agent: Agent, ask: (listing: Listing, signal: AbortSignal) => Promise<void>): Promise<void> {
+    if (!agent.capabilities.list) return
+    let entry = this.#listings.get(agent)
+    if (entry?.loading) return
+    entry ??= {
+      listing: this.#parts.listingOf(agent),
+      statuses: new SessionStatuses(agent, () => this.#change.fire()),
+      loading: false,
+    }
+    this.#listings.set(agent, entry)
+    entry.loading = true
+    entry.failure = undefined
+    this.#change.fire()
+    const ms = this.#parts.patienceMs ?? PATIENCE_MS
+    const late = AbortSignal.timeout(ms)
+    try {
+      await ask(entry.listing, late)
+      entry.statuses.refresh(entry.listing.sessions.map(({ sessionId }) => sessionId))
+    } catch (error) {
+      const message = late.aborted
+        ? l10n.t('It has not answered for {0} seconds.', Math.round(ms / 1000))
+        : messageOf(error)
+      entry.failure = { message, wantsSignIn: isSignInAsked(error) }
+    } finally {
+      entry.loading = false
+      this.#change.fire()
+    }
+  }
+}
+
+/** When something happened in a session in this window: agents tell late, or never. What was replayed has no time. */
+function lastHappened({ entries, turnStartedAt }: SessionState): number | undefined {
+  const last = entries.at(-1)
+  return latest(turnStartedAt, last?.startedAt, last?.endedAt)
+}
+
+function latest(...times: Array<number | undefined>): number | undefined {
+  const known = times.filter(time => time !== undefined)
+  return known.length > 0 ? Math.max(...known) : undefined
+}

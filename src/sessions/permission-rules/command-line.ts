@@ -1,0 +1,302 @@
+/**
+ * A command line taken apart as far as that is needed to hold it against rules. Nothing is expanded or run. What a shell
+ * may read otherwise than it is read here makes the whole line unsure, and an unsure line is never allowed by a rule.
+ */
+
+export interface Word {
+  text: string
+  /** by position in `text`: it stood in quotes or behind a backslash, so it has no meaning of its own */
+  literal: boolean[]
+}
+
+interface SimpleCommand {
+  words: Word[]
+}
+
+export interface CommandLine {
+  /** the simple commands in their order, whatever joins them */
+  commands: SimpleCommand[]
+  /**
+   * Every shell of the platform reads the line as it is read here. When it is false, `commands` is a guess that rather
+   * holds too much: good enough to refuse, never to allow.
+   */
+  sure: boolean
+}
+
+/** Longer lines are not looked through. Characters. */
+const LONGEST = 20_000
+
+/** Words of a shell's grammar; what they begin is no simple command. */
+const RESERVED = new Set(
+  'if then else elif fi for while until do done case esac in select function time coproc ! { } [[ ]]'.split(
+    ' ',
+  ),
+)
+/** `NAME=value` before a command changes what it does. */
+const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
+/**
+ * Characters that some shell takes for something else: controls, blanks that are no blanks, quotes and dashes that
+ * PowerShell takes for the plain ones, signs that are not seen.
+ */
+const STRANGE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u2000-\u200f\u2013-\u2015\u2018-\u201f\u2028-\u202f\u205f-\u2069\u3000\ufeff\ud800-\udfff]/u
+/** What only Windows' shells give a meaning to; a single quote is none to `cmd`. */
+const STRANGE_ON_WINDOWS = /[\^%!';@,]/
+
+/** Takes a command line apart. `platform` decides which shells may run it. */
+export function parseCommandLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
+  const text = line.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
+  if (text === '' || text.length > LONGEST) return { commands: [], sure: false }
+  const { commands, sure } = new Lexer(text, platform === 'win32').read()
+  const strange = STRANGE.test(text) || (platform === 'win32' && STRANGE_ON_WINDOWS.test(text))
+  if (sure && !strange && commands.length > 0) return { commands, sure: true }
+  return { commands: [...commands, ...guessed(text)], sure: false }
+}
+
+/** What may be commands when nobody looks at quotes: between all signs that could part them. */
+function guessed(text: string): SimpleCommand[] {
+  return text.split(/[;&|\r\n()`{}<>#]|\$\(/).flatMap(part => {
+    const texts = part.split(/\s+/).map(word => word.replace(/["'\\^]/g, ''))
+    const words = texts.filter(word => word !== '').map(word => ({ text: word, literal: [] }))
+    while (words[0] && isPrefix(words[0])) words.shift()
+    return words.length > 0 ? [{ words }] : []
+  })
+}
+
+class Lexer {
+  readonly #text: string
+  readonly #windows: boolean
+  #at = 0
+  #sure = true
+  readonly #commands: SimpleCommand[] = []
+  #words: Word[] = []
+  #word: Word | undefined
+
+  constructor(text: string, windows: boolean) {
+    this.#text = text
+    this.#windows = windows
+  }
+
+  read(): { commands: SimpleCommand[]; sure: boolean } {
+    while (this.#at < this.#text.length) this.#step()
+    // a line may end with `&` or `;`, not with `&&`: the separators say so themselves
+    this.#endCommand()
+    return { commands: this.#commands, sure: this.#sure }
+  }
+
+  #step(): void {
+    const char = this.#text.charAt(this.#at)
+    switch (char) {
+      case ' ':
+      case '\t':
+        this.#endWord()
+        this.#at += 1
+        break
+      case '\n':
+      case ';':
+      case '&':
+      case '|':
+        this.#separator()
+        break
+      case '<':
+      case '>':
+        this.#redirect()
+        break
+      case "'":
+        this.#single()
+        break
+      case '"':
+        this.#double()
+        break
+      case '\\':
+        this.#backslash()
+        break
+      case '$':
+      case '`':
+      case '(':
+      case ')':
+        // what stands in it is a command of its own, as a guess
+        this.#boundary()
+        break
+      case '{':
+      case '}':
+        this.#sure = false
+        this.#put(char, false)
+        break
+      case '#':
+        // a comment, but only for some shells, and a quote in it is none
+        if (!this.#word) this.#boundary()
+        else this.#put(char, false)
+        break
+      default:
+        this.#put(char, false)
+    }
+  }
+
+  #put(char: string, literal: boolean): void {
+    this.#word ??= { text: '', literal: [] }
+    this.#word.text += char
+    this.#word.literal.push(literal)
+    this.#at += 1
+  }
+
+  #boundary(): void {
+    this.#sure = false
+    this.#endCommand()
+    this.#at += 1
+  }
+
+  #endWord(): void {
+    // zsh puts a program's path in the place of `=program`
+    if (this.#word?.text.startsWith('=') && !this.#word.literal[0]) this.#sure = false
+    if (this.#word) this.#words.push(this.#word)
+    this.#word = undefined
+  }
+
+  #endCommand(): boolean {
+    this.#endWord()
+    const words = this.#words
+    this.#words = []
+    const some = words.length > 0
+    while (words[0] && isPrefix(words[0])) {
+      this.#sure = false
+      words.shift()
+    }
+    const [name] = words
+    if (!name) return some
+    // the name of a program that is worked out from files or a home directory
+    if (name.text === '' || [...name.text].some((char, at) => '*?[~'.includes(char) && !name.literal[at]))
+      this.#sure = false
+    this.#commands.push({ words })
+    return some
+  }
+
+  /** `;`, a new line, `&`, `&&`, `|`, `||`, `|&`. What `&>` is differs between shells. */
+  #separator(): void {
+    const [sign = ''] = /^(?:&&|\|\||\|&|[;&|\n])/.exec(this.#text.slice(this.#at)) ?? []
+    if (sign.endsWith('&') && this.#text[this.#at + sign.length] === '>') this.#sure = false
+    const after = this.#text.slice(this.#at + sign.length)
+    const some = this.#endCommand()
+    if (!some && sign !== '\n') this.#sure = false
+    if (/^[&|]{2}$|^\|/.test(sign) && after.trim() === '') this.#sure = false
+    this.#at += sign.length
+  }
+
+  /** One that writes and reads no file is left out; any other makes the line unsure. */
+  #redirect(): void {
+    const word = this.#word
+    const number = word !== undefined && /^\d+$/.test(word.text)
+    // a number in quotes, or behind some, is a word
+    const descriptor =
+      number && word.text.length === 1 && /(?:^|[\s;&|])\d+$/.test(this.#text.slice(0, this.#at))
+    const harmless =
+      /^(?:>&[12](?![^\s;&|])|>>?[ \t]*\/dev\/null(?![^\s;&|])|<[ \t]*\/dev\/null(?![^\s;&|]))/.exec(
+        this.#text.slice(this.#at),
+      )
+    if (harmless && !this.#windows && descriptor === number) {
+      if (descriptor) this.#word = undefined
+      this.#endWord()
+      this.#at += harmless[0].length
+      return
+    }
+    this.#sure = false
+    if (descriptor) this.#word = undefined
+    this.#endWord()
+    // the signs alone: the file's name stays as if it were an argument
+    this.#at += /^&?[<>]+[&|]?/.exec(this.#text.slice(this.#at))?.[0].length || 1
+  }
+
+  #single(): void {
+    const end = this.#text.indexOf("'", this.#at + 1)
+    if (end < 0) this.#sure = false
+    this.#quoted(this.#text.slice(this.#at + 1, end < 0 ? undefined : end))
+    this.#at = end < 0 ? this.#text.length : end + 1
+  }
+
+  #quoted(text: string): void {
+    this.#word ??= { text: '', literal: [] }
+    this.#word.text += text
+    for (let i = 0; i < text.length; i++) this.#word.literal.push(true)
+  }
+
+  #double(): void {
+    this.#word ??= { text: '', literal: [] }
+    this.#at += 1
+    while (this.#at < this.#text.length) {
+      const char = this.#text.charAt(this.#at)
+      if (char === '"') {
+        this.#at += 1
+        return
+      }
+      if (char === '$' || char === '`') this.#sure = false
+      if (char === '\\') {
+        const next = this.#text.charAt(this.#at + 1)
+        // other shells read a backslash in double quotes otherwise, before a quote most of all
+        if (this.#windows || next === '\n') this.#sure = false
+        if ('"\\$`'.includes(next) && next !== '') {
+          this.#at += 1
+          this.#put(next, true)
+          continue
+        }
+      }
+      this.#put(char, true)
+    }
+    this.#sure = false
+  }
+
+  #backslash(): void {
+    const next = this.#text.charAt(this.#at + 1)
+    if (next === '' || next === '\n') {
+      this.#sure = false
+      this.#at += 2
+      return
+    }
+    if (this.#windows) {
+      // a separator of paths there, and a sign of escape in the shells that came along
+      if (!/[\w.-]/.test(next)) this.#sure = false
+      this.#put('\\', false)
+      return
+    }
+    this.#at += 1
+    this.#put(next, true)
+  }
+}
+
+function isPrefix({ text, literal }: Word): boolean {
+  if (ASSIGNMENT.test(text)) return true
+  return RESERVED.has(text) && !literal.some(Boolean)
+}
+
+/** Shells, and programs that run the command in their arguments. */
+const SHELLS =
+  /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
+const CARRIERS =
+  /^(?:.*[\\/])?(?:sudo|doas|env|command|builtin|exec|eval|nohup|nice|ionice|time|timeout|xargs|setsid|stdbuf|watch|find|parallel|busybox|npx|script|su)$/
+
+/** How deep commands within commands are looked for. */
+const DEEPEST = 4
+
+/**
+ * Every command that the line may run, for rules that make it stricter: also those that are given to another program to
+ * be run (`sudo rm`, `bash -c "rm"`). Rather too many than too few.
+ */
+export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, depth = 0): string[][] {
+  const found: string[][] = []
+  for (const { words } of line.commands) {
+    const texts = words.map(({ text }) => text)
+    found.push(texts)
+    const [name = ''] = texts
+    const base = /[^\\/]+$/.exec(name)?.[0]
+    if (base !== undefined && base !== name) found.push([base, ...texts.slice(1)])
+    if (depth >= DEEPEST) continue
+    if (CARRIERS.test(name))
+      for (let at = 1; at < Math.min(texts.length, 50); at++) found.push(texts.slice(at))
+    if (!SHELLS.test(name) && !CARRIERS.test(name)) continue
+    for (const text of texts.slice(1, 50)) {
+      if (!/\s/.test(text)) continue
+      found.push(...possibleCommands(parseCommandLine(text, platform), platform, depth + 1))
+    }
+  }
+  return found
+}

@@ -1,0 +1,155 @@
+import * as l10n from '@vscode/l10n'
+import picomatch from 'picomatch'
+import * as z from 'zod'
+import { filledText } from '../../agents/agent-settings.ts'
+import { isPlainObject, type SettingLayer } from '../../agents/setting-layers.ts'
+import {
+  describeIssue,
+  issuePath,
+  kindOf,
+  type SettingProblem,
+  settingProblem,
+} from '../../agents/setting-problem.ts'
+import { parseCommandPattern } from './command-pattern.ts'
+import { type PermissionRule, type PermissionRuleSetting, ruleActions, toolKinds } from './rule.ts'
+
+export const RULES_SETTING = 'permissionRules'
+const SETTING = `parley.${RULES_SETTING}`
+
+const entry = z.object({
+  agent: filledText.optional(),
+  kind: z
+    .union([filledText, z.array(filledText).min(1)], {
+      error: () => l10n.t('expected the kind of a tool or an array of kinds, found something else'),
+    })
+    .optional(),
+  command: filledText.optional(),
+  path: filledText.optional(),
+  action: z.enum(ruleActions),
+})
+const known = Object.keys(entry.shape)
+
+/**
+ * Reads `parley.permissionRules`, an array in each scope: those of a workspace folder come first, then the workspace's,
+ * then the person's own, and within a scope they keep their order. A rule with anything wrong in it is left out, the
+ * others work: a condition that is not understood must not make a rule fit more than it was written for.
+ */
+export function readPermissionRules(
+  layers: readonly SettingLayer[],
+  platform: NodeJS.Platform = process.platform,
+): { rules: PermissionRule[]; problems: SettingProblem[] } {
+  const rules: PermissionRule[] = []
+  const problems: SettingProblem[] = []
+  for (const layer of [...layers].reverse()) {
+    if (layer.value === undefined || layer.scope === 'default') continue
+    if (!Array.isArray(layer.value)) {
+      const message = l10n.t('expected an array of rules, found {0}', kindOf(layer.value))
+      problems.push(settingProblem(SETTING, [], layer, message))
+      continue
+    }
+    for (const [position, raw] of layer.value.entries()) {
+      const rule = readRule(raw, position, layer, problems, platform)
+      if (rule) rules.push(rule)
+    }
+  }
+  return { rules, problems }
+}
+
+function readRule(
+  raw: unknown,
+  position: number,
+  layer: SettingLayer,
+  problems: SettingProblem[],
+  platform: NodeJS.Platform,
+): PermissionRule | undefined {
+  const problem = (path: Array<string | number>, message: string, fatal = true): undefined => {
+    problems.push(settingProblem(SETTING, [position, ...path], layer, message, fatal))
+  }
+  if (!isPlainObject(raw))
+    return problem([], l10n.t('expected an object with an "action", found {0}', kindOf(raw)))
+  const strange = Object.keys(raw).find(key => !known.includes(key))
+  if (strange !== undefined) {
+    return problem([strange], l10n.t('there is no such part of a rule (known: {0})', known.join(', ')))
+  }
+  const parsed = entry.safeParse(raw)
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) problem(issuePath(issue), describeIssue(issue, raw))
+    return undefined
+  }
+  const setting = parsed.data
+  const agent = setting.agent === undefined || setting.agent.trim() === '*' ? undefined : setting.agent.trim()
+  const { kind, command, path, action } = setting
+  if (agent === undefined && kind === undefined && command === undefined && path === undefined) {
+    return problem(
+      [],
+      l10n.t(
+        'expected an agent, a kind, a command or a path: without any of them the rule would be for everything',
+      ),
+    )
+  }
+  const kinds = kind === undefined ? undefined : new Set(typeof kind === 'string' ? [kind] : kind)
+  for (const one of kinds ?? []) {
+    if ((toolKinds as readonly string[]).includes(one)) continue
+    const message = l10n.t(
+      'no kind of tool is called {0} (known: {1})',
+      JSON.stringify(one),
+      toolKinds.join(', '),
+    )
+    problem(['kind'], message, false)
+  }
+  const pattern = command === undefined ? undefined : parseCommandPattern(command, platform)
+  if (command !== undefined && !pattern) {
+    return problem(
+      ['command'],
+      l10n.t('expected one command without signs of the shell, such as "npm test *", found something else'),
+    )
+  }
+  const glob = path === undefined ? undefined : globOf(path, platform)
+  if (path !== undefined && !glob) {
+    return problem(
+      ['path'],
+      l10n.t(
+        'expected a pattern of paths within the folders of a session, such as "src/**", found another one',
+      ),
+    )
+  }
+  const { scope, folder } = layer
+  return {
+    action,
+    ...(agent !== undefined && { agent }),
+    ...(kinds && { kinds }),
+    ...(pattern && { command: pattern }),
+    ...(glob && { path: glob }),
+    scope: scope === 'default' ? 'user' : scope,
+    ...(folder !== undefined && { folder }),
+    position,
+    source: setting,
+    text: ruleText(setting),
+  }
+}
+
+/** A rule's conditions in a few words. */
+export function ruleText({ agent, kind, command, path }: Omit<PermissionRuleSetting, 'action'>): string {
+  const kinds = typeof kind === 'string' ? kind : kind?.join(', ')
+  const parts = [kinds, command, path].filter(part => part !== undefined && part !== '')
+  return parts.length > 0 ? parts.join(' ') : (agent ?? '*')
+}
+
+/** Fits paths relative to a root. `undefined` for a pattern that would lead out of it. */
+function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string) => boolean) | undefined {
+  const plain = pattern.trim().replace(/^(?:\.\/)+/, '')
+  // a backslash is a sign of escape, as everywhere in globs
+  if (plain === '' || /^[/~]|^[A-Za-z]:[\\/]|(?:^|[/{,(|\\])\.\.(?:[/},)|\\]|$)/.test(plain)) return undefined
+  try {
+    const fits = picomatch(plain, {
+      dot: true,
+      nonegate: true,
+      strictBrackets: true,
+      nocase: platform === 'win32' || platform === 'darwin',
+    })
+    // the root itself is in no folder
+    return plain === '**' ? () => true : fits
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,67 @@
+import type { ContentBlock } from '../acp/model.ts'
+import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation/state.ts'
+
+/** The prompt that led to an entry: it itself, or the one before it. Without an entry the last prompt of all. */
+export function promptBefore(
+  state: Pick<SessionState, 'entries' | 'index'>,
+  entry?: EntryId,
+): MessageEntry | undefined {
+  const last = entry === undefined ? state.entries.length - 1 : (state.index.get(entry) ?? -1)
+  for (let i = last; i >= 0; i--) {
+    const one = state.entries[i]
+    if (one && isPrompt(one)) return one
+  }
+  return undefined
+}
+
+/** So many prompts are had at once, and no more once so much is in them: pictures are large. UTF-16 units. */
+const MOST = 50
+const MOST_LENGTH = 4_000_000
+
+/**
+ * What the person wrote before an entry, the prompts nearest to it, oldest first. `from`: index of the first one's
+ * entry, 0 when there is none before it.
+ */
+export function promptsBefore(
+  entries: readonly Entry[],
+  before: number,
+): { prompts: ContentBlock[][]; from: number } {
+  const prompts: ContentBlock[][] = []
+  let length = 0
+  for (let i = Math.min(before, entries.length) - 1; i >= 0; i--) {
+    const entry = entries[i]
+    if (!entry || !isWritten(entry)) continue
+    prompts.unshift(entry.blocks)
+    length += lengthOf(entry.blocks)
+    if (prompts.length >= MOST || length >= MOST_LENGTH) return { prompts, from: i }
+  }
+  return { prompts, from: 0 }
+}
+
+/** The last thing that the agent said. */
+export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry | undefined {
+  return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
+}
+
+/** What the person wrote themselves: there is text in it, and it is not what an agent wrote to a subagent. */
+function isWritten(entry: Entry): entry is MessageEntry {
+  return (
+    isPrompt(entry) &&
+    entry.within === undefined &&
+    entry.blocks.some(block => block.type === 'text' && block.text.trim() !== '')
+  )
+}
+
+function lengthOf(blocks: readonly ContentBlock[]): number {
+  let length = 0
+  for (const block of blocks) {
+    if (block.type === 'text') length += block.text.length
+    else if ('data' in block) length += block.data.length
+    else if (block.type === 'resource') length += (block.text ?? block.blob ?? '').length
+  }
+  return length
+}
+
+function isPrompt(entry: Entry): entry is MessageEntry {
+  return entry.kind === 'message' && entry.role === 'user'
+}

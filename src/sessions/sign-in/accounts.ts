@@ -1,0 +1,97 @@
+import type { Agent } from '../../acp/agent.ts'
+import type { AuthStatus } from '../../acp/model.ts'
+import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { AgentHosts } from '../hosts/agent-hosts.ts'
+import type { AgentDirectory } from '../ports.ts'
+
+/** Who is signed in to the agents that run, as far as they tell it: asked when one starts, and heard from then on. */
+export class Accounts extends Owner {
+  readonly #agents: AgentDirectory
+  readonly #hosts: AgentHosts
+  readonly #log: Logger
+  readonly #known = new Map<Agent, { status?: AuthStatus; following: DisposableStore }>()
+  readonly #change = this.register(new Emitter<void>())
+
+  readonly #sign = this.register(new Emitter<string>())
+
+  readonly onDidChange = this.#change.event
+  /** Somebody signed in to the agent of this id here, or out. */
+  readonly onDidSign = this.#sign.event
+
+  readonly #signIn = this.register(new Emitter<string>())
+  readonly onDidSignIn = this.#signIn.event
+
+  constructor(agents: AgentDirectory, hosts: AgentHosts, log: Logger) {
+    super()
+    this.#agents = agents
+    this.#hosts = hosts
+    this.#log = log
+    this.register(hosts.onDidChange(() => this.#agentsChanged()))
+  }
+
+  /** `undefined`: the agent does not run, or does not tell. */
+  get(agentId: string): AuthStatus | undefined {
+    const agent = this.#running(agentId)
+    return agent && this.#known.get(agent)?.status
+  }
+
+  /** Somebody signed in or out: asks anew. Resolves when the agent has answered, and never rejects. */
+  async refresh(agentId: string): Promise<void> {
+    this.#sign.fire(agentId)
+    const agent = this.#running(agentId)
+    if (agent) await this.#ask(agent)
+  }
+
+  signedIn(agentId: string): void {
+    void this.refresh(agentId)
+    this.#signIn.fire(agentId)
+  }
+
+  override dispose(): void {
+    for (const { following } of this.#known.values()) following.dispose()
+    this.#known.clear()
+    super.dispose()
+  }
+
+  #running(agentId: string): Agent | undefined {
+    return this.#hosts.peek(agentId)?.running?.agent
+  }
+
+  #agentsChanged(): void {
+    const running = new Set(this.#agents.list().flatMap(({ agentId }) => this.#running(agentId) ?? []))
+    for (const [agent, { following }] of this.#known) {
+      if (running.has(agent)) continue
+      following.dispose()
+      this.#known.delete(agent)
+      this.#change.fire()
+    }
+    for (const agent of running) {
+      if (this.#known.has(agent)) continue
+      const following = new DisposableStore()
+      this.#known.set(agent, { following })
+      if (!agent.capabilities.authStatus) continue
+      if (agent.onAuthStatus) following.add(agent.onAuthStatus(status => this.#told(agent, status)))
+      void this.#ask(agent)
+    }
+  }
+
+  async #ask(agent: Agent): Promise<void> {
+    if (!agent.capabilities.authStatus) return
+    try {
+      const status = await agent.authStatus?.()
+      if (status) this.#told(agent, status)
+    } catch (error) {
+      this.#log.warn(`${agent.info.name} does not tell who is signed in: ${messageOf(error)}`)
+    }
+  }
+
+  #told(agent: Agent, status: AuthStatus): void {
+    const known = this.#known.get(agent)
+    if (!known) return
+    known.status = status
+    this.#change.fire()
+  }
+}

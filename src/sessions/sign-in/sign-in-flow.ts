@@ -1,0 +1,115 @@
+import type { ContentBlock } from '../../acp/model.ts'
+import { CancelledError } from '../../common/errors.ts'
+import type { Failure } from '../failures/failure.ts'
+import { wordsOf } from '../failures/failure-of.ts'
+import type { Failures } from '../failures/failures.ts'
+import type { Opening } from '../opening.ts'
+import type { SignedInAccounts } from '../ports.ts'
+import type { OpenSession } from '../session-manager.ts'
+import type { Stage } from '../stage.ts'
+import { type SignInParts, signIn } from './sign-in.ts'
+
+export type SignInFailure = Extract<Failure, { type: 'sign-in' }>
+
+export interface SignInFlowParts extends SignInParts {
+  stage: Stage
+  opening: Opening
+  failures: Failures
+  accounts: SignedInAccounts
+  send: (open: OpenSession, content: ContentBlock[]) => Promise<void>
+  setOption: (optionId: string, value: string | boolean) => Promise<void>
+}
+
+/** Signs in where a conversation asks for it, and does afterwards what the person had asked for. */
+export class SignInFlow {
+  readonly #parts: SignInFlowParts
+  #abort: AbortController | undefined
+
+  constructor(parts: SignInFlowParts) {
+    this.#parts = parts
+  }
+
+  /** Signs in by one of the agent's methods, then does what the person had asked for. */
+  async signIn(failureId: string, methodId: string): Promise<void> {
+    const { failures } = this.#parts
+    const failure = failures.all.get(failureId)
+    if (failure?.type !== 'sign-in') return
+    const abort = new AbortController()
+    this.#abort?.abort()
+    this.#abort = abort
+    failures.replace(failureId, { ...failure, running: methodId })
+    try {
+      const method = failure.methods.find(each => each.methodId === methodId)
+      const done = await signIn(this.#parts, failure.agentId, methodId, method, abort.signal)
+      if (abort.signal.aborted) throw new CancelledError()
+      failures.remove(failureId)
+      if (done === 'outdated') void this.#parts.host(failure.agentId).renew()
+      this.#parts.accounts.signedIn(failure.agentId)
+      await this.#goOn(failure)
+      // it ran before, and what lists its sessions goes on by itself; who needs it is told when it cannot start
+      this.#parts
+        .host(failure.agentId)
+        .ensure()
+        .catch(() => {})
+    } catch (error) {
+      const cancelled = abort.signal.aborted || error instanceof CancelledError
+      failures.replace(failureId, cancelled ? failure : { ...failure, ...wordsOf(error) })
+    }
+  }
+
+  /** The person signed in, here or in another conversation: whatever else was refused to them goes on, too. */
+  signedIn(agentId: string): void {
+    const { failures } = this.#parts
+    for (const [id, failure] of [...failures.all]) {
+      if (failure.type !== 'sign-in' || failure.agentId !== agentId || failure.running !== undefined) continue
+      failures.remove(id)
+      this.#goOn(failure).catch(error => failures.replace(id, { ...failure, ...wordsOf(error) }))
+    }
+  }
+
+  /**
+   * Offers the agent's ways to sign in, without having been refused anything here; `then` is done once the person is
+   * signed in, and rejects never. Rejects as a start does.
+   */
+  async offer(agentId: string, then?: () => Promise<void>): Promise<void> {
+    const { opening, failures, accounts, host } = this.#parts
+    if (!opening.isReady(agentId)) return
+    const { agent } = await host(agentId).ensure()
+    const agentName = host(agentId).name
+    const account = accounts.get(agentId)
+    failures.drop('sign-in')
+    failures.add({
+      type: 'sign-in',
+      agentId,
+      agentName,
+      methods: agent.authMethods,
+      message: '',
+      asked: true,
+      account,
+      ...(then && { then }),
+    })
+  }
+
+  cancel(): void {
+    this.#abort?.abort(new CancelledError())
+  }
+
+  /** Does what the person had asked for. */
+  async #goOn({ agentId, attempt, again, option, then }: SignInFailure): Promise<void> {
+    const { stage, opening, host, send, setOption } = this.#parts
+    if (attempt) await opening.retry(attempt)
+    // the conversation may be on its way to a process that knows of the sign-in
+    else await opening.pending
+    const isMine = () => stage.current?.agentId === agentId
+    // one that the agent cannot take up again is left as it is; what was asked for has a new one
+    if (again && isMine() && stage.phase === 'ended') await opening.start(agentId)
+    const open = stage.current
+    if (open && isMine() && stage.phase === 'ready') {
+      if (again) void send(open, again)
+      if (option) void setOption(option.optionId, option.value)
+    }
+    if (!then) return
+    await host(agentId).ensure()
+    await then()
+  }
+}

@@ -1,0 +1,65 @@
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import type { AuthMethod } from '../../acp/model.ts'
+import { isEnvironmentName } from '../../agents/agent-settings.ts'
+import { CancelledError } from '../../common/errors.ts'
+import type { SecretStore } from '../../mcp/inputs.ts'
+import { type LaunchOf, LaunchSecrets } from './launch-secrets.ts'
+
+type AuthVariable = NonNullable<AuthMethod['vars']>[number]
+
+/** Asks the person for the value of one variable; an optional one may be empty. `undefined`: they do not answer. */
+export type AskVariable = (
+  agentId: string,
+  method: AuthMethod,
+  variable: AuthVariable,
+  signal: AbortSignal,
+) => Promise<string | undefined>
+
+const kept = z.object({
+  /** the method that was used last: its values are the ones that count */
+  current: z.string(),
+  methods: z.record(z.string(), z.record(z.string(), z.string())),
+})
+
+/**
+ * Signing in by environment variables: asked for, kept in the editor's secret storage by agent, launch and method, and
+ * given to the agent's process when it starts. They are in no setting, no log and no message of the protocol.
+ */
+export class SignInValues {
+  readonly #kept: LaunchSecrets<z.output<typeof kept>>
+  readonly #ask: AskVariable
+
+  constructor(secrets: SecretStore, launchOf: LaunchOf, ask: AskVariable) {
+    this.#kept = new LaunchSecrets(secrets, 'parley.signIn', kept, launchOf)
+    this.#ask = ask
+  }
+
+  /** Asks for all that the method needs. Nothing is kept, and `CancelledError` is thrown, when one is not given. */
+  async signIn(agentId: string, method: AuthMethod, signal: AbortSignal): Promise<void> {
+    const values: Record<string, string> = {}
+    for (const variable of method.vars ?? []) {
+      if (!isEnvironmentName(variable.name))
+        throw new Error(l10n.t('The agent asks for a variable that no system takes: {0}', variable.name))
+      const value = await this.#ask(agentId, method, variable, signal)
+      if (value === undefined || signal.aborted) throw new CancelledError()
+      if (value !== '') values[variable.name] = value
+    }
+    const methods = (await this.#kept.read(agentId))?.methods
+    await this.#kept.write(agentId, {
+      current: method.methodId,
+      methods: { ...methods, [method.methodId]: values },
+    })
+  }
+
+  /** What the agent's process gets besides its own environment; nothing when it starts otherwise than it did then. */
+  async environment(agentId: string): Promise<Record<string, string>> {
+    const { current, methods } = (await this.#kept.read(agentId)) ?? { current: '', methods: {} }
+    return Object.hasOwn(methods, current) ? { ...methods[current] } : {}
+  }
+
+  /** Whether there was anything to forget. */
+  forget(agentId: string): Promise<boolean> {
+    return this.#kept.forget(agentId)
+  }
+}

@@ -1,0 +1,113 @@
+import type { AgentExit } from '../acp/agent.ts'
+import { DisposableStore, Owner } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
+import type { Attempt, Reopening } from './failures/failure.ts'
+import type { OpenSession, SessionReference } from './session-manager.ts'
+import { conversationKey, referenceOf } from './session-reference.ts'
+
+export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
+
+/** Names what is written where there is no conversation yet. */
+export const NEW_KEY = 'new'
+/** How an agent ended that Parley itself stopped. */
+export const STOPPED: AgentExit = { reason: 'disposed', stderrTail: '' }
+
+export interface StageParts {
+  /** What is being opened or brought back: it names the conversation while none is on the screen. */
+  awaited: () => Attempt | SessionReference | undefined
+  statusChanged: (open: OpenSession) => void
+  sessionEnded: (open: OpenSession, exit: AgentExit) => void
+}
+
+/** The conversation on the screen, or none, and where it stands. */
+export class Stage extends Owner {
+  readonly #parts: StageParts
+  readonly #switch = this.register(new Emitter<OpenSession | undefined>())
+  phase: Phase = 'empty'
+  /** The conversation was begun here, and no other was shown since. */
+  begun = false
+  #current: OpenSession | undefined
+  #following = new DisposableStore()
+  #toldKey = NEW_KEY
+
+  /** Another conversation is shown. */
+  readonly onDidSwitch = this.#switch.event
+
+  constructor(parts: StageParts) {
+    super()
+    this.#parts = parts
+  }
+
+  get current(): OpenSession | undefined {
+    return this.#current
+  }
+
+  /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
+  get key(): string {
+    const current = this.#current
+    if (current) return conversationKey({ agentId: current.agentId, sessionId: current.session.sessionId })
+    const awaited = this.#parts.awaited()
+    return awaited && 'sessionId' in awaited ? conversationKey(awaited) : NEW_KEY
+  }
+
+  /**
+   * The key under which the person wrote before the conversation on the screen had one of its own. Only a session that
+   * was begun has it, and only until another conversation is shown.
+   */
+  get keyBefore(): string | undefined {
+    return this.begun ? NEW_KEY : undefined
+  }
+
+  display(open: OpenSession | undefined): void {
+    if (this.#current === open) return
+    this.#following.dispose()
+    this.#following = new DisposableStore()
+    this.begun = false
+    this.#current = open
+    if (open) {
+      const { session } = open
+      this.#following.add(session.onDidChangeStatus(() => this.#parts.statusChanged(open)))
+      this.#following.add(session.onDidEnd(exit => this.#parts.sessionEnded(open, exit ?? STOPPED)))
+    }
+    this.#tellSwitch()
+  }
+
+  /** What was on the screen before an attempt that came to nothing. */
+  goBack(before: OpenSession | undefined): void {
+    this.display(before)
+    this.phase = !before ? 'empty' : before.session.phase === 'ready' ? 'ready' : 'ended'
+  }
+
+  /** The attempt brings back the conversation that is on the screen: it stays there meanwhile. */
+  continues(attempt: Attempt): boolean {
+    return (
+      attempt.type !== 'new' &&
+      this.#current?.agentId === attempt.agentId &&
+      this.#current.session.sessionId === attempt.sessionId
+    )
+  }
+
+  /** How the shown conversation can go on with a new process: resumed, else loaded, else not. */
+  continuation(): Extract<Attempt, { type: Reopening }> | undefined {
+    const open = this.#current
+    if (!open) return undefined
+    const { capabilities } = open.session.agent
+    const how = capabilities.resume ? 'resume' : capabilities.load ? 'load' : undefined
+    return how && { type: how, ...referenceOf(open) }
+  }
+
+  /** What is awaited may have changed, and the key with it. */
+  tellKey(): void {
+    if (this.key !== this.#toldKey) this.#tellSwitch()
+  }
+
+  override dispose(): void {
+    this.#following.dispose()
+    super.dispose()
+  }
+
+  #tellSwitch(): void {
+    this.#toldKey = this.key
+    this.#switch.fire(this.#current)
+  }
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
+import type { AuthMethod } from '../../../src/acp/model.ts'
+import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
+import { until } from '../../support/until.ts'
+import { House } from './house.ts'
+
+const methods: AuthMethod[] = [
+  { methodId: 'plain', type: 'agent', name: 'Sign in' },
+  { methodId: 'terminal', type: 'terminal', name: 'In a terminal' },
+  { methodId: 'key', type: 'env_var', name: 'With a key', vars: [] },
+]
+
+function refusal(method: string): AgentRequestError {
+  return new AgentRequestError(method, 'auth-required', { code: -32000, message: 'Authentication required' })
+}
+
+describe('An agent that is started anew for a sign-in', () => {
+  let house: House
+  let here: ConversationController
+  let there: ConversationController
+
+  beforeEach(async () => {
+    house = new House()
+    house.prepare = agent => Object.assign(agent, { authMethods: methods })
+    here = house.controller
+    there = house.place()
+    await begin(here, 's1')
+    await begin(there, 's2')
+  })
+
+  async function begin(place: ConversationController, sessionId: string): Promise<void> {
+    const starting = place.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news.pop()!.resolve({ sessionId })
+    await starting
+    assert.equal(place.key, `one/${sessionId}`)
+  }
+  const kinds = (place: ConversationController) => [...place.failures.values()].map(({ type }) => type)
+  const write = (place: ConversationController, text: string) => place.prompt({ text, attachments: [] })
+  /** Signs in at a place without having been refused anything. */
+  async function signIn(place: ConversationController, methodId: string, then?: () => Promise<void>) {
+    await place.offerSignIn('one', then)
+    const [id] = [...place.failures.keys()]
+    return place.signIn(id!, methodId)
+  }
+  /** Both conversations are taken up again by the new process. */
+  async function resumed(count = 2): Promise<void> {
+    await until(() => house.started.length === 2 && house.agent.resumes.length === count)
+    for (const resume of house.agent.resumes) resume.resolve({ sessionId: 'whatever' })
+    await until(() => here.phase === 'ready' && there.phase === 'ready')
+  }
+
+  for (const methodId of ['terminal', 'key']) {
+    it(`goes on with the conversations that rest, wherever they are (${methodId})`, async () => {
+      const signing = signIn(here, methodId)
+      await resumed()
+      await signing
+      assert.deepEqual([kinds(here), kinds(there)], [[], []])
+      assert.deepEqual([here.key, there.key], ['one/s1', 'one/s2'])
+      assert.equal(house.started.length, 2)
+      await write(there, 'go on')
+      await until(() => house.agent.prompts.length === 1)
+      assert.equal(house.agent.prompts[0]?.sessionId, 's2')
+    })
+  }
+
+  it('lets a turn come to its end, with what waits behind it, and goes on then', async () => {
+    const before = house.agent
+    await write(there, 'work')
+    await write(there, 'and more')
+    await until(() => before.prompts.length === 1)
+    const session = there.current?.session
+    void signIn(here, 'terminal')
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    house.agent.resumes[0]!.resolve({ sessionId: 's1' })
+    await until(() => here.phase === 'ready')
+    assert.equal(there.phase, 'ready')
+    assert.equal(there.current?.session, session, 'it is still with the process of before')
+    before.endTurn(before.prompts[0]!)
+    await until(() => before.prompts.length === 2)
+    before.endTurn(before.prompts[1]!)
+    await until(() => house.agent.resumes.length === 2)
+    house.agent.resumes[1]!.resolve({ sessionId: 's2' })
+    await until(() => there.phase === 'ready' && there.current?.session !== session)
+    assert.deepEqual(kinds(there), [])
+    const said = there.current?.session.state.entries.filter(entry => entry.kind === 'message')
+    assert.equal(said?.length, 2, 'nothing of the conversation is lost')
+    assert.equal(there.current?.session.state.activity, 'idle')
+  })
+
+  it('sends a prompt that waits for it, once the conversation is back', async () => {
+    const signing = signIn(here, 'terminal')
+    await until(() => there.phase === 'starting')
+    const sent = write(there, 'soon')
+    await resumed()
+    await Promise.all([signing, sent])
+    await until(() => house.agent.prompts.length === 1)
+  })
+
+  it('says that it was started anew, where an agent cannot take up conversations', async () => {
+    Object.assign(house.agent.capabilities, { load: false, resume: false })
+    await signIn(here, 'terminal')
+    assert.equal(there.phase, 'ended')
+    const [failure] = there.failures.values()
+    assert.ok(failure?.type === 'ended' && /cannot take up/.test(failure.exit.message ?? ''))
+  })
+
+  it('goes on with the others, too, when one conversation restarts it', async () => {
+    void here.restart()
+    await resumed()
+    assert.deepEqual([kinds(here), kinds(there)], [[], []])
+  })
+
+  it('keeps the card of a sign-in that came to nothing, and the conversations', async () => {
+    house.variablesFail = new Error('no')
+    await signIn(here, 'key')
+    assert.deepEqual([kinds(here), kinds(there)], [['sign-in'], []])
+    house.variablesFail = undefined
+    house.onStart = () => {
+      throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
+    }
+    const [id] = [...here.failures.keys()]
+    await here.signIn(id!, 'key')
+    await until(() => here.phase === 'ended' && there.phase === 'ended')
+    assert.ok(kinds(here).includes('sign-in'))
+    assert.deepEqual(kinds(there), ['start'])
+    assert.deepEqual([here.key, there.key], ['one/s1', 'one/s2'])
+  })
+
+  describe('and what was asked for before', () => {
+    async function refused(place: ConversationController): Promise<void> {
+      const count = house.agent.prompts.length
+      await write(place, 'refused')
+      await until(() => house.agent.prompts.length === count + 1)
+      house.agent.prompts.at(-1)!.answer.reject(refusal('session/prompt'))
+      await until(() => place.failures.size === 1)
+    }
+
+    for (const methodId of ['plain', 'terminal', 'key']) {
+      it(`goes on in every conversation that was refused it (${methodId})`, async () => {
+        await refused(here)
+        await refused(there)
+        const before = house.agent.prompts.length
+        const [id] = [...here.failures.keys()]
+        const signing = here.signIn(id!, methodId)
+        if (methodId !== 'plain') await resumed()
+        await signing
+        const all = () => house.agent.prompts.length - (methodId === 'plain' ? before : 0)
+        await until(() => all() === 2)
+        assert.deepEqual(
+          house.agent.prompts
+            .slice(-2)
+            .map(({ sessionId }) => sessionId)
+            .sort(),
+          ['s1', 's2'],
+        )
+        assert.deepEqual([kinds(here), kinds(there)], [[], []])
+      })
+    }
+
+    it('has a new session where the agent cannot take up the old one', async () => {
+      Object.assign(house.agent.capabilities, { load: false, resume: false })
+      await refused(here)
+      const [id] = [...here.failures.keys()]
+      const signing = here.signIn(id!, 'terminal')
+      await until(() => house.started.length === 2 && house.agent.news.length === 1)
+      house.agent.news[0]!.resolve({ sessionId: 's3' })
+      await signing
+      await until(() => house.agent.prompts.length === 1)
+      assert.equal(house.agent.prompts[0]?.sessionId, 's3')
+    })
+
+    it('is done by itself outside of a conversation, too, once a process knows of the sign-in', async () => {
+      let done = 0
+      const deleted = async () => {
+        assert.ok(house.hosts.get('one').running, 'an agent runs for it')
+        done++
+      }
+      const signing = signIn(here, 'terminal', deleted)
+      await resumed()
+      await signing
+      assert.equal(done, 1)
+      // and where another conversation's card was used
+      await here.offerSignIn('one', deleted)
+      await there.offerSignIn('one')
+      const [id] = [...there.failures.keys()]
+      await there.signIn(id!, 'plain')
+      await until(() => done === 2)
+      assert.deepEqual([kinds(here), kinds(there)], [[], []])
+    })
+  })
+})
+
+describe('An agent that nobody has a conversation with', () => {
+  it('runs again after a sign-in in a terminal, so that its sessions can be listed', async () => {
+    const house = new House()
+    house.prepare = agent => Object.assign(agent, { authMethods: methods })
+    await house.controller.offerSignIn('one')
+    const [id] = [...house.controller.failures.keys()]
+    await house.controller.signIn(id!, 'terminal')
+    await until(() => house.started.length === 2 && house.hosts.get('one').running !== undefined)
+    assert.equal(house.controller.phase, 'empty')
+    assert.equal(house.controller.failures.size, 0)
+  })
+})
+
+describe('A conversation whose agent is gone', () => {
+  it('says so again when something else that was tried failed', async () => {
+    const house = new House()
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]!.resolve({ sessionId: 's1' })
+    await starting
+    house.agent.exit()
+    await until(() => house.controller.phase === 'ended')
+    house.onStart = () => {
+      throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
+    }
+    await house.controller.start('two')
+    assert.deepEqual(
+      [...house.controller.failures.values()].map(({ type }) => type),
+      ['ended', 'start'],
+    )
+  })
+})

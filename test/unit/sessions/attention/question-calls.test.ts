@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { Emitter } from '../../../../src/common/event.ts'
+import { type CallAnswer, QuestionCalls } from '../../../../src/sessions/attention/question-calls.ts'
+import type { OpenSession } from '../../../../src/sessions/session-manager.ts'
+import { until } from '../../../support/until.ts'
+import { Deferred } from '../../conversation/fake-agent.ts'
+import { asking } from '../../conversation/updates.ts'
+import { House } from '../house.ts'
+
+const never = new AbortController().signal
+
+describe('Calls to a question that waits', () => {
+  let house: House
+  let open: OpenSession
+  let seen: boolean
+  let calls: Array<{ text: string | undefined; answer: Deferred<CallAnswer | undefined> }>
+  let revealed: OpenSession[]
+  let late: number
+  const look = new Emitter<void>()
+  let subject: QuestionCalls
+
+  beforeEach(async () => {
+    house = new House()
+    seen = false
+    calls = []
+    revealed = []
+    late = 0
+    subject = new QuestionCalls({
+      manager: house.manager,
+      isSeen: () => seen,
+      onDidLook: look.event,
+      call: (_open, question) => {
+        const answer = new Deferred<CallAnswer | undefined>()
+        calls.push({ text: question?.text, answer })
+        return answer.promise
+      },
+      reveal: async session => void revealed.push(session),
+      tooLate: () => late++,
+    })
+    const starting = house.controller.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]!.resolve({ sessionId: 's1' })
+    await starting
+    open = house.controller.current!
+    await house.controller.prompt({ text: 'go', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+    mock.timers.enable({ apis: ['setTimeout'] })
+  })
+  afterEach(() => {
+    subject.dispose()
+    mock.timers.reset()
+  })
+
+  const ask = (title: string) => open.session.requestPermission(asking({ title }), never)
+  const first = () => open.session.openQuestions[0]!.requestId
+  const optionId = asking().options[0]!.optionId
+  /** Long after what is due, and what follows from it. */
+  const settled = async () => {
+    mock.timers.tick(60_000)
+    await new Promise(resolve => setImmediate(resolve))
+  }
+
+  it('come once, when nobody sees it', async () => {
+    void ask('One?')
+    assert.deepEqual(
+      calls.map(call => call.text),
+      ['One?'],
+    )
+    calls[0]!.answer.resolve(undefined)
+    look.fire()
+    await settled()
+    assert.equal(calls.length, 1, 'not again to one that was waved away')
+  })
+
+  it('come when a question that was seen goes out of sight, and not when it comes back', async () => {
+    seen = true
+    void ask('One?')
+    look.fire()
+    await settled()
+    assert.equal(calls.length, 0)
+    seen = false
+    look.fire()
+    await settled()
+    assert.equal(calls.length, 1)
+    seen = true
+    look.fire()
+    await settled()
+    seen = false
+    look.fire()
+    await settled()
+    assert.equal(calls.length, 1)
+  })
+
+  it('do not come to one that was only out of sight for a moment', async () => {
+    seen = true
+    void ask('One?')
+    seen = false
+    look.fire()
+    seen = true
+    look.fire()
+    await settled()
+    assert.equal(calls.length, 0)
+  })
+
+  it('answer it, and go on with the next', async () => {
+    const one = ask('One?')
+    void ask('Two?')
+    assert.equal(calls.length, 1)
+    calls[0]!.answer.resolve({ optionId })
+    assert.deepEqual(await one, { type: 'selected', optionId })
+    await settled()
+    assert.equal(calls.length, 2)
+    assert.equal(calls[1]!.text, 'Two?')
+    calls[1]!.answer.resolve('show')
+    await settled()
+    assert.deepEqual(revealed, [open])
+  })
+
+  it('say so when it was answered elsewhere before, and lead to the next one that nobody sees', async () => {
+    void ask('One?')
+    void ask('Two?')
+    open.session.answerPermission(first(), optionId)
+    assert.deepEqual(
+      calls.map(call => call.text),
+      ['One?', 'Two?'],
+    )
+    calls[0]!.answer.resolve({ optionId })
+    await settled()
+    assert.equal(late, 1)
+    assert.equal(open.session.openQuestions.length, 1)
+  })
+
+  it('come again for a later question', async () => {
+    void ask('One?')
+    open.session.answerPermission(first(), optionId)
+    void ask('Two?')
+    await settled()
+    assert.equal(calls.length, 2)
+  })
+
+  it('come where an agent says no more than that it waits', async () => {
+    house.agent.say('s1', { type: 'state', state: 'requires_action' })
+    assert.deepEqual(
+      calls.map(call => call.text),
+      [undefined],
+    )
+  })
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Emitter } from '../../../../src/common/event.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { Session } from '../../../../src/conversation/session.ts'
+import { ChangedFiles } from '../../../../src/editor/changes/changed-files.ts'
+import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
+import { noDocuments } from '../../../../src/editor/files/documents.ts'
+import { disk } from '../../../../src/editor/files/file-system.ts'
+import { filesShared } from '../../../../src/editor/files/files.ts'
+import { noticeChanges } from '../../../../src/sessions/changes/notice-changes.ts'
+import { until } from '../../../support/until.ts'
+import { FakeAgent } from '../../conversation/fake-agent.ts'
+import { tool } from '../../conversation/updates.ts'
+
+describe('files that only a command changed', () => {
+  let root: string
+  let agent: FakeAgent
+  let session: Session
+  let changes: ChangedFiles
+  const saved = new Emitter<string>()
+  let following: { dispose(): void }
+  let snapshot: ReturnType<WorkTree['snapshot']> | undefined
+  let looks: number
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-notice-')))
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args], { cwd: root })
+    git('init', '-q')
+    writeFileSync(join(root, 'a.txt'), 'a\n')
+    writeFileSync(join(root, 'mine.txt'), 'mine\n')
+    git('add', '.')
+    git('commit', '-q', '-m', 'first')
+    const setup = { cwd: root, additionalDirectories: [], mcpServers: [] }
+    agent = new FakeAgent()
+    session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
+    changes = new ChangedFiles(filesShared({ documents: noDocuments, fileSystem: disk }), setup, {
+      read: () => [],
+      write() {},
+    })
+    const tree = new WorkTree(path => changes.textOf(path))
+    snapshot = undefined
+    looks = 0
+    following = noticeChanges(session, changes, saved.event, silentLogger, {
+      snapshot: folders => {
+        const taken = tree.snapshot(folders)
+        snapshot = taken
+        return taken
+      },
+      changed: before => {
+        looks++
+        return tree.changed(before)
+      },
+    })
+  })
+  afterEach(() => {
+    following.dispose()
+    rmSync(root, { recursive: true, force: true })
+  })
+
+  async function turn(toolKind: 'execute' | 'read', meanwhile = async () => {}): Promise<void> {
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    // a model takes longer to say its first word
+    await snapshot
+    session.receive(tool('t', { kind: toolKind, status: 'in_progress' }))
+    writeFileSync(join(root, 'a.txt'), 'b\n')
+    writeFileSync(join(root, 'mine.txt'), 'by the person\n')
+    saved.fire(join(root, 'mine.txt'))
+    await meanwhile()
+    session.receive(tool('t', { status: 'completed' }))
+    session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+    agent.prompts[0]!.answer.resolve()
+  }
+
+  it('are told once the turn is over; what the person saved is not', async () => {
+    await turn('execute')
+    await until(() => changes.list().length > 0)
+    assert.deepEqual(changes.list(), [
+      { path: join(root, 'a.txt'), status: 'modified', meanwhile: true, added: 1, removed: 1 },
+    ])
+  })
+
+  it('are not told again once the person has kept them', async () => {
+    const turning = turn('execute', async () => {
+      await changes.noticed([{ path: join(root, 'a.txt'), before: 'a\n' }])
+      assert.equal(changes.list().length, 1)
+      changes.keep([join(root, 'a.txt')])
+    })
+    let told = 0
+    const noticed = changes.noticed.bind(changes)
+    await turning
+    changes.noticed = async found => {
+      await noticed(found)
+      told++
+    }
+    await until(() => told > 0)
+    assert.deepEqual(changes.list(), [])
+  })
+
+  it('are not sought after a turn that only read', async () => {
+    await turn('read')
+    await until(() => session.state.activity === 'idle')
+    await new Promise(setImmediate)
+    assert.equal(looks, 0)
+  })
+})

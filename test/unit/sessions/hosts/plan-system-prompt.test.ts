@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { chooseSystemPrompt } from '../../../../src/agents/system-prompt.ts'
+import { planSystemPrompt } from '../../../../src/sessions/hosts/plan-system-prompt.ts'
+import { FakeAgent } from '../../conversation/fake-agent.ts'
+
+describe('the person’s own system prompt', () => {
+  const can = (override?: boolean) => ({
+    ...new FakeAgent().capabilities,
+    ...(override !== undefined && { systemPrompt: { override } }),
+  })
+  const append = { text: 'Be brief.', mode: 'append' } as const
+
+  it('goes only to an agent that takes it, in a way it takes', () => {
+    const given = { mode: 'append', content: [{ type: 'text', text: 'Be brief.' }] }
+    assert.deepEqual(planSystemPrompt(append, can(false)), { given, systemPrompt: 'appended' })
+    assert.deepEqual(planSystemPrompt(append, can()), { systemPrompt: 'not-taken' })
+    const override = { ...append, mode: 'override' } as const
+    assert.deepEqual(planSystemPrompt(override, can(false)), { systemPrompt: 'not-taken' })
+    assert.deepEqual(planSystemPrompt(override, can(true)), {
+      given: { ...given, mode: 'override' },
+      systemPrompt: 'overrides',
+    })
+    assert.deepEqual(planSystemPrompt(undefined, can(true)), {})
+  })
+
+  it('is the agent’s before the one for all; white space is none', () => {
+    assert.deepEqual(chooseSystemPrompt(undefined, 'Be brief.'), append)
+    assert.equal(chooseSystemPrompt({ text: ' ', mode: 'append' }, 'Be brief.'), undefined)
+    for (const nothing of ['', ' \n', undefined, 5])
+      assert.equal(chooseSystemPrompt(undefined, nothing), undefined)
+  })
+})

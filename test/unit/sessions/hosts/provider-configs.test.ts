@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { launchFingerprint } from '../../../../src/agents/launch-fingerprint.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { ProviderConfigs } from '../../../../src/sessions/hosts/provider-configs.ts'
+import { FakeAgent } from '../../conversation/fake-agent.ts'
+import { MemorySecrets } from '../memory-secrets.ts'
+
+describe('ProviderConfigs', () => {
+  let launch = 'as defined'
+  let told: unknown[][]
+  let secrets: MemorySecrets
+  let configs: ProviderConfigs
+  let refuse: boolean
+
+  function agent(providers = true): FakeAgent {
+    const fake = new FakeAgent()
+    return Object.assign(fake, {
+      capabilities: { ...fake.capabilities, providers },
+      setProvider: async (...args: unknown[]) => {
+        if (refuse) throw new Error('no')
+        told.push(args)
+      },
+      disableProvider: async (...args: unknown[]) => void told.push(args),
+    })
+  }
+  const proxy = { apiType: 'openai', baseUrl: 'https://proxy', headers: { Authorization: 'Bearer s3cret' } }
+
+  beforeEach(() => {
+    launch = 'as defined'
+    told = []
+    refuse = false
+    secrets = new MemorySecrets()
+    configs = new ProviderConfigs(secrets, () => launch)
+  })
+
+  it('tells an agent, and tells it again when it starts', async () => {
+    await configs.set('one', agent(), 'main', proxy)
+    await configs.set('one', agent(), 'plain', { ...proxy, headers: {} })
+    await configs.disable('one', agent(), 'other')
+    const first = told.splice(0)
+    assert.deepEqual(first, [
+      ['main', proxy],
+      ['plain', { apiType: 'openai', baseUrl: 'https://proxy' }],
+      ['other'],
+    ])
+    await configs.apply('one', agent(), silentLogger)
+    assert.deepEqual(told, first)
+    assert.deepEqual(await configs.get('one', 'main'), proxy)
+    assert.equal(await configs.get('one', 'other'), undefined)
+  })
+
+  it('keeps nothing that the agent refused, and lets one start all the same', async () => {
+    refuse = true
+    await assert.rejects(configs.set('one', agent(), 'main', proxy), /no/)
+    assert.equal(secrets.values.size, 0)
+    refuse = false
+    await configs.set('one', agent(), 'main', proxy)
+    refuse = true
+    await configs.apply('one', agent(), silentLogger)
+  })
+
+  it('leaves an agent alone that cannot, that was left to itself, or that starts otherwise', async () => {
+    await configs.set('one', agent(), 'main', proxy)
+    told = []
+    await configs.apply('one', agent(false), silentLogger)
+    launch = 'as a workspace defines it'
+    await configs.apply('one', agent(), silentLogger)
+    launch = 'as defined'
+    await configs.reset('one', 'main')
+    await configs.apply('one', agent(), silentLogger)
+    assert.deepEqual(told, [])
+  })
+})
+
+describe('launchFingerprint', () => {
+  const plain = { command: 'agent', args: ['--acp'], env: { A: '1', B: '2' } }
+
+  it('is the same for the same launch, and another for any other', () => {
+    assert.equal(launchFingerprint(plain), launchFingerprint({ ...plain, env: { B: '2', A: '1' } }))
+    const others = [
+      { ...plain, command: './agent' },
+      { ...plain, args: ['--acp', ''] },
+      { ...plain, env: { ...plain.env, PATH: './bin' } },
+      { ...plain, cwd: '/elsewhere' },
+    ]
+    const all = new Set([plain, ...others].map(launchFingerprint))
+    assert.equal(all.size, 5)
+  })
+})

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../../src/acp/agent.ts'
+import type { SessionInfo } from '../../../../src/acp/model.ts'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import { HistoryList, type Listing } from '../../../../src/sessions/listing/history-list.ts'
+import { until } from '../../../support/until.ts'
+import { House } from '../house.ts'
+
+const info = (sessionId: string, title?: string, updatedAt?: number): SessionInfo => ({
+  sessionId,
+  cwd: '/w/a',
+  additionalDirectories: [],
+  title,
+  updatedAt,
+})
+
+describe('HistoryList', () => {
+  let house: House
+  let history: HistoryList
+  let pages: SessionInfo[][]
+  let fail: Error | undefined
+  let hangs: boolean
+
+  beforeEach(() => {
+    house = new House()
+    pages = [[info('s1', 'First', 100)], [info('s2', undefined, 200)]]
+    fail = undefined
+    hangs = false
+    history = new HistoryList({
+      agents: house.directory,
+      hosts: house.hosts,
+      manager: house.manager,
+      records: house.records,
+      upkeep: house.upkeep,
+      patienceMs: 5,
+      isKept: (agentId, sessionId) => house.transcripts.has(agentId, sessionId),
+      listingOf: () => {
+        let shown = 0
+        const listing: Listing = {
+          get sessions() {
+            return pages.slice(0, shown).flat()
+          },
+          get hasMore() {
+            return shown < pages.length
+          },
+          refresh: async signal => {
+            if (fail) throw fail
+            if (hangs) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
+            shown = 1
+          },
+          more: async () => {
+            shown += 1
+          },
+        }
+        return listing
+      },
+    })
+  })
+
+  const note = (agentId: string) => history.agents().find(agent => agent.agentId === agentId)
+
+  it('starts no agent by itself, and lists one that runs (quirk 24)', async () => {
+    await history.refresh()
+    assert.equal(house.started.length, 0)
+    assert.equal(note('one')?.state, 'not-started')
+    await history.start('one')
+    await until(() => note('one')?.state === 'listed')
+    assert.deepEqual(
+      history.items().map(item => [item.agentId, item.sessionId, item.canLoad]),
+      [['one', 's1', true]],
+    )
+    assert.equal(note('one')?.more, true)
+    await history.more('one')
+    assert.equal(history.items().length, 2)
+    assert.equal(note('one')?.more, false)
+  })
+
+  it('keeps what Parley opened itself when the agent does not run', async () => {
+    house.records.opened('two', { sessionId: 'r1', cwd: '/w/b', additionalDirectories: [], title: 'Kept' })
+    house.records.setCapabilities('two', { list: false, load: true, resume: false })
+    const [item] = history.items()
+    assert.deepEqual(
+      [item?.sessionId, item?.title, item?.canLoad, item?.canResume, item?.open],
+      ['r1', 'Kept', true, false, false],
+    )
+    assert.equal(note('two')?.state, 'cannot-list')
+  })
+
+  it('has what can be read of agents that are gone, or that take up no session again', () => {
+    const keep = (agentId: string, sessionId: string) => {
+      house.records.opened(agentId, { sessionId, cwd: '/w/b', additionalDirectories: [], title: sessionId })
+      const said: Entry = { kind: 'turn_end', id: 'e0', turn: 1, stopReason: 'cancelled' }
+      const entries = [{ position: 0, entry: said }]
+      house.transcripts.write(agentId, sessionId, { replace: true, entries, terminals: [] })
+    }
+    keep('gone', 'kept')
+    keep('two', 'bare')
+    house.records.setCapabilities('two', { list: false, load: false, resume: false })
+    house.records.opened('gone', { sessionId: 'nothing', cwd: '/w/b', additionalDirectories: [] })
+    assert.deepEqual(
+      history.items().map(item => [item.agentName, item.sessionId, item.canLoad, item.canResume]),
+      [
+        ['Agent Two', 'bare', true, false],
+        ['gone', 'kept', true, false],
+      ],
+    )
+    assert.equal(note('gone'), undefined)
+  })
+
+  it('keeps what is open of an agent that the settings have no more', async () => {
+    const starting = house.controller.start('one')
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    house.entries.shift()
+    const [item] = history.items()
+    assert.deepEqual([item?.agentName, item?.sessionId, item?.open], ['Agent One', 's1', true])
+  })
+
+  it('shows a session once that is recorded, listed and open', async () => {
+    const starting = house.controller.start('one')
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    await until(() => note('one')?.state === 'listed')
+    const mine = history.items().filter(item => item.sessionId === 's1')
+    assert.equal(mine.length, 1)
+    assert.equal(mine[0]?.title, 'First')
+    assert.equal(mine[0]?.open, true)
+    assert.equal(mine[0]?.updatedAt, 100)
+  })
+
+  it('dates an open session by what was said in it here, until the agent tells more', async () => {
+    const starting = house.controller.start('one')
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    await until(() => note('one')?.state === 'listed')
+    const before = Date.now()
+    void house.controller.prompt({ text: 'hello', attachments: [] })
+    const dated = () => history.items().find(item => item.sessionId === 's1')?.updatedAt ?? 0
+    await until(() => dated() >= before)
+  })
+
+  it('says in words that an agent could not list', async () => {
+    fail = new Error('disk full')
+    await history.start('one')
+    await until(() => note('one')?.state === 'failed')
+    assert.equal(note('one')?.message, 'disk full')
+  })
+
+  it('waits so long and no longer for an agent that never lists, and can ask again', async () => {
+    hangs = true
+    await history.start('one')
+    await until(() => note('one')?.state === 'failed')
+    assert.match(note('one')?.message ?? '', /not answered/)
+    hangs = false
+    await history.refresh()
+    await until(() => note('one')?.state === 'listed')
+  })
+
+  it('says when an agent lists nothing before somebody is signed in', async () => {
+    fail = new AgentRequestError('session/list', 'auth-required', { code: -32000, message: 'Sign in first' })
+    await history.start('one')
+    assert.deepEqual(history.agents()[0], {
+      agentId: 'one',
+      name: 'Agent One',
+      more: false,
+      state: 'sign-in',
+      message: 'Sign in first',
+    })
+  })
+
+  it('forgets what an agent listed when it ends, and remembers what it can do', async () => {
+    await history.start('one')
+    await until(() => history.items().length === 1)
+    house.agent.exit()
+    await until(() => note('one')?.state === 'not-started')
+    assert.equal(history.items().length, 0)
+    assert.equal(house.records.capabilities('one')?.load, true)
+  })
+})

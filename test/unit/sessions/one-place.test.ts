@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
+import { referenceOf } from '../../../src/sessions/session-reference.ts'
+import {
+  type ConversationSurface,
+  ConversationSurfaces,
+} from '../../../src/views/conversation/conversation-surface.ts'
+import { until } from '../../support/until.ts'
+import { House } from './house.ts'
+
+describe('A session is in one place of the window', () => {
+  let house: House
+  let revealed: ConversationController[]
+  let surfaces: ConversationSurfaces
+  let sideBar: ConversationController
+  let tab: ConversationController
+
+  const surface = (controller: ConversationController): ConversationSurface => ({
+    controller,
+    isVisible: true,
+    reveal: async () => void revealed.push(controller),
+    attach() {},
+    tell() {},
+  })
+
+  beforeEach(async () => {
+    house = new House()
+    revealed = []
+    sideBar = house.controller
+    tab = house.place()
+    surfaces = new ConversationSurfaces(surface(sideBar))
+    surfaces.add(surface(tab))
+    house.elsewhere = (reference, mine) => surfaces.elsewhere(reference, mine)
+    const starting = tab.start()
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]!.resolve({ sessionId: 's1' })
+    await starting
+  })
+  afterEach(() => surfaces.dispose())
+
+  const reference = () => referenceOf(tab.current!)
+
+  for (const how of ['load', 'resume', 'restore'] as const) {
+    it(`however it is asked for in another (${how})`, async () => {
+      await sideBar.reopen(how, reference())
+      assert.deepEqual(revealed, [tab])
+      assert.equal(sideBar.current, undefined)
+      assert.equal(sideBar.phase, 'empty')
+      assert.equal(house.agent.loads.length + house.agent.resumes.length, 0)
+    })
+  }
+
+  it('also when its agent is gone, and where it is it comes back', async () => {
+    house.agent.exit()
+    await until(() => tab.phase === 'ended')
+    await sideBar.retry({ type: 'load', ...reference() })
+    assert.deepEqual(revealed, [tab])
+    assert.equal(sideBar.phase, 'empty')
+    const back = tab.retry({ type: 'resume', ...reference() })
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    house.agent.resumes[0]!.resolve({ sessionId: 's1' })
+    await back
+    assert.equal(tab.phase, 'ready')
+    assert.deepEqual(revealed, [tab])
+  })
+
+  it('after a reload that left it to two', async () => {
+    const last = reference()
+    const other = house.place(new Map([['parley.lastSession', last]]))
+    surfaces.add(surface(other))
+    await other.restore()
+    assert.equal(other.phase, 'empty')
+    assert.equal(other.current, undefined)
+  })
+
+  it('and while it is on its way to one', async () => {
+    const { sessionId: _, ...rest } = reference()
+    void sideBar.reopen('load', { ...rest, sessionId: 's2' })
+    await until(() => house.agent.loads.length === 1)
+    await tab.reopen('load', { ...rest, sessionId: 's2' })
+    assert.deepEqual(revealed, [sideBar])
+    assert.equal(house.agent.loads.length, 1)
+    assert.equal(tab.key, 'one/s1')
+  })
+
+  it('the one that leads to it again, by what is open', async () => {
+    await surfaces.reveal(tab.current!)
+    assert.deepEqual(revealed, [tab])
+    assert.equal(sideBar.current, undefined)
+  })
+})

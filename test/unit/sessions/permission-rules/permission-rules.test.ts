@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { PermissionOption, PermissionRequest, ToolCallPatch } from '../../../../src/acp/model.ts'
+import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
+import { Emitter } from '../../../../src/common/event.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { createSessionState } from '../../../../src/conversation/reducer/books.ts'
+import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
+import { diskLinks, type Links } from '../../../../src/editor/path-guard.ts'
+import { RuleConsent } from '../../../../src/sessions/permission-rules/consent.ts'
+import { PermissionRules } from '../../../../src/sessions/permission-rules/permission-rules.ts'
+
+const OPTIONS: PermissionOption[] = [
+  { optionId: 'always', name: 'Always', kind: 'allow_always' },
+  { optionId: 'once', name: 'Once', kind: 'allow_once' },
+  { optionId: 'never', name: 'Never', kind: 'reject_always' },
+  { optionId: 'no', name: 'No', kind: 'reject_once' },
+]
+
+describe('permission rules', () => {
+  let directory = ''
+  let root = ''
+  before(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
+    root = join(directory, 'project')
+    mkdirSync(join(root, 'src'), { recursive: true })
+    mkdirSync(join(directory, 'other'))
+    writeFileSync(join(root, 'src/a.ts'), '')
+    symlinkSync(directory, join(root, 'src/out'))
+  })
+  after(() => rmSync(directory, { recursive: true, force: true }))
+
+  interface Setup {
+    options?: PermissionOption[]
+    trusted?: boolean
+    links?: Links
+    lookMs?: number
+    layers?: SettingLayer[]
+    agentId?: string
+    consent?: RuleConsent
+  }
+  const rulesOf = (rules: unknown[], { trusted = true, links, lookMs, layers, consent }: Setup = {}) =>
+    new PermissionRules({
+      settings: {
+        layers: () => layers ?? [{ scope: 'user', value: rules }],
+        onDidChange: new Emitter<void>().event,
+      },
+      trusted: () => trusted,
+      log: silentLogger,
+      ...(consent && { consent }),
+      ...(links && { links }),
+      ...(lookMs !== undefined && { lookMs }),
+    })
+  const roots = () => ({ cwd: root, additionalDirectories: [join(directory, 'other')] })
+  const answer = async (rules: unknown[], request: PermissionRequest, setup: Setup = {}) => {
+    const answers = rulesOf(rules, setup).answersFor(setup.agentId ?? 'one', roots)
+    const tool = toolCallOf(createSessionState(), request)
+    const given = await answers(
+      { ...request, options: setup.options ?? OPTIONS },
+      tool,
+      new AbortController().signal,
+    )
+    return given ? `${given.rule.action} ${given.optionId}` : 'ask'
+  }
+  const request = (toolCall: Partial<ToolCallPatch>): PermissionRequest => ({
+    sessionId: 's',
+    title: 'May I?',
+    subject: { type: 'tool_call', toolCall: { toolCallId: 't', ...toolCall } },
+    options: OPTIONS,
+  })
+  const command = (line: string, more: Record<string, unknown> = {}) =>
+    request({ kind: 'execute', title: line, rawInput: { command: line, ...more } })
+  const edit = (...paths: string[]) =>
+    request({ kind: 'edit', title: 'Edit', locations: paths.map(path => ({ path: join(root, path) })) })
+
+  const npm = { command: 'npm test *', action: 'allow' }
+  const src = { path: 'src/**', action: 'allow' }
+
+  it('allow once and reject once, in the order in which they stand', async () => {
+    assert.equal(await answer([npm], command('npm test')), 'allow once')
+    assert.equal(await answer([npm], command('npm test -- --grep "a b"')), 'allow once')
+    assert.equal(await answer([npm], command('npm run test')), 'ask')
+    const reject = { command: 'npm test --watch *', action: 'reject' }
+    assert.equal(await answer([reject, npm], command('npm test --watch')), 'reject no')
+    assert.equal(await answer([npm, reject], command('npm test --watch')), 'allow once')
+    assert.equal(await answer([{ ...npm, action: 'ask' }, npm], command('npm test')), 'ask')
+  })
+
+  it('never take an answer for good where there is another, and ask where there is none', async () => {
+    const [always, once, never, no] = OPTIONS as [
+      PermissionOption,
+      PermissionOption,
+      PermissionOption,
+      PermissionOption,
+    ]
+    assert.equal(await answer([npm], command('npm test'), { options: [always, no] }), 'allow always')
+    assert.equal(
+      await answer([npm], command('npm test'), { options: [always, { ...always, optionId: 'b' }] }),
+      'ask',
+    )
+    assert.equal(await answer([npm], command('npm test'), { options: [never, no] }), 'ask')
+    const reject = { command: 'npm *', action: 'reject' }
+    assert.equal(await answer([reject], command('npm test'), { options: [once, never] }), 'ask')
+  })
+
+  it('allow a line only when every command of it fits', async () => {
+    for (const line of [
+      'npm test && rm -rf /',
+      'npm test; rm x',
+      'npm test\nrm x',
+      'npm test | sh',
+      'npm test & rm x',
+      'npm test $(rm x)',
+      'npm test `rm x`',
+      'npm test > package.json',
+      'NODE_OPTIONS=x npm test',
+      'npm test "$X"',
+    ]) {
+      assert.equal(await answer([npm], command(line)), 'ask', line)
+    }
+    assert.equal(
+      await answer([{ command: 'npm *', action: 'allow' }], command('npm ci && npm test')),
+      'allow once',
+    )
+    assert.equal(await answer([{ kind: 'execute', action: 'allow' }], command('npm test $(x)')), 'ask')
+    assert.equal(await answer([npm], command('npm test', { env: { PATH: '/tmp' } })), 'ask')
+    assert.equal(await answer([npm], request({ kind: 'execute', title: 'npm test and then…' })), 'ask')
+  })
+
+  it('reject a line as soon as one of its commands may fit', async () => {
+    const rm = { command: 'rm *', action: 'reject' }
+    for (const line of ['npm test && rm x', 'echo $(rm x)', 'X=1 rm x', 'sudo rm x', 'sh -c "rm x"']) {
+      assert.equal(await answer([rm, npm], command(line)), 'reject no', line)
+    }
+    assert.equal(await answer([rm], command('npm run rm')), 'ask')
+  })
+
+  it('read scripts that are given to a shell', async () => {
+    const told = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
+    assert.equal(await answer([npm], told({ command: ['bash', '-lc', 'npm test'] })), 'allow once')
+    assert.equal(await answer([npm], told({ command: ['bash', '-lc', 'npm test; rm x'] })), 'ask')
+    assert.equal(await answer([npm], told({ command: 'npm', args: ['test', '; rm x'] })), 'allow once')
+  })
+
+  it('never count outside of the folders of the session', async () => {
+    const cat = { command: 'cat *', action: 'allow' }
+    assert.equal(await answer([cat], command('cat src/a.ts')), 'allow once')
+    assert.equal(await answer([cat], command(`cat ${directory}/other/x`)), 'allow once')
+    for (const line of [
+      'cat /etc/passwd',
+      'cat ../x',
+      'cat src/out/x',
+      'cat ~/x',
+      'cat --file=/etc/x',
+      'cat .*',
+    ]) {
+      assert.equal(await answer([cat], command(line)), 'ask', line)
+    }
+    assert.equal(await answer([cat], command('cat x', { cwd: '/etc' })), 'ask')
+    const any = { command: '*', action: 'allow' }
+    assert.equal(await answer([any], command('cd src && cat out/x')), 'ask')
+    assert.equal(await answer([any], command('cd .. && cat x')), 'ask')
+    assert.equal(await answer([any], command('cd && cat x')), 'ask')
+    assert.equal(await answer([any], command('cd src && cat a.ts')), 'allow once')
+    assert.equal(await answer([src], edit('../x.ts')), 'ask')
+    assert.equal(await answer([{ kind: 'edit', action: 'reject' }], edit('../x.ts')), 'ask')
+    assert.equal(await answer([{ kind: 'edit', action: 'allow' }], edit('src/out/x')), 'ask')
+  })
+
+  it('fit paths where they really lead, and all of them to allow', async () => {
+    assert.equal(await answer([src], edit('src/a.ts')), 'allow once')
+    assert.equal(await answer([src], edit('src/../src/new/deep.ts')), 'allow once')
+    assert.equal(await answer([src], edit('src/a.ts', 'b.ts')), 'ask')
+    assert.equal(await answer([src], edit('src/../b.ts')), 'ask')
+    assert.equal(await answer([{ ...src, action: 'reject' }], edit('b.ts', 'src/a.ts')), 'reject no')
+    const moved = request({ kind: 'move', rawInput: { source: 'src/a.ts', destination: 'b.ts' } })
+    assert.equal(await answer([src], moved), 'ask')
+    const diff = request({
+      kind: 'edit',
+      locations: [{ path: join(root, 'src/a.ts') }],
+      content: [{ type: 'diff', changes: [{ operation: 'modify', path: 'b.ts', newText: '' }] }],
+    })
+    assert.equal(await answer([src], diff), 'ask')
+  })
+
+  it('fit no path where no file is known, and no command by a path', async () => {
+    assert.equal(await answer([src], edit()), 'ask')
+    assert.equal(await answer([{ kind: 'edit', action: 'allow' }], edit()), 'ask')
+    const run = request({
+      kind: 'execute',
+      rawInput: { command: 'rm x' },
+      locations: [{ path: join(root, 'src') }],
+    })
+    assert.equal(await answer([src], run), 'ask')
+  })
+
+  it('never allow changes to what could allow more', async () => {
+    const all = { kind: ['edit', 'read'], action: 'allow' }
+    for (const path of [
+      '.vscode/settings.json',
+      'a.code-workspace',
+      '.git/hooks/pre-commit',
+      'sub/.git/config',
+    ]) {
+      assert.equal(await answer([all], edit(path)), 'ask', path)
+    }
+    const read = request({ kind: 'read', locations: [{ path: join(root, '.vscode/settings.json') }] })
+    assert.equal(await answer([all], read), 'allow once')
+  })
+
+  it('are for the agent they name', async () => {
+    assert.equal(
+      await answer([{ agent: 'one', kind: 'fetch', action: 'allow' }], request({ kind: 'fetch' })),
+      'allow once',
+    )
+    assert.equal(
+      await answer([{ agent: 'two', kind: 'fetch', action: 'allow' }], request({ kind: 'fetch' })),
+      'ask',
+    )
+    assert.equal(await answer([{ agent: 'one', action: 'allow' }], edit('x')), 'allow once')
+  })
+
+  it('never count in an untrusted workspace, nor for questions of an unknown kind', async () => {
+    assert.equal(await answer([npm], command('npm test'), { trusted: false }), 'ask')
+    const all = { agent: 'one', action: 'allow' }
+    const base = { sessionId: 's', title: '', options: OPTIONS }
+    assert.equal(await answer([all], { ...base, subject: { type: 'none' } }), 'ask')
+    assert.equal(await answer([all], { ...base, subject: { type: 'unknown', kind: 'x', raw: {} } }), 'ask')
+  })
+
+  it('know the command that a question names without a tool call', async () => {
+    const named = (line: string): PermissionRequest => ({
+      sessionId: 's',
+      title: '',
+      options: OPTIONS,
+      subject: { type: 'command', command: line, cwd: root },
+    })
+    assert.equal(await answer([npm], named('npm test')), 'allow once')
+    assert.equal(await answer([npm], named('npm test && x')), 'ask')
+  })
+
+  it('ask when the disk does not answer, or fails', async () => {
+    const hangs = { ...diskLinks, realpath: () => new Promise<string>(() => {}) }
+    assert.equal(await answer([src], edit('src/a.ts'), { links: hangs, lookMs: 20 }), 'ask')
+    const fails = {
+      ...diskLinks,
+      realpath: () => Promise.reject(Object.assign(new Error('x'), { code: 'EIO' })),
+    }
+    assert.equal(await answer([src], edit('src/a.ts'), { links: fails }), 'ask')
+  })
+
+  it('of a workspace come before those of the person', async () => {
+    const layers: SettingLayer[] = [
+      { scope: 'user', value: [npm] },
+      { scope: 'workspace', value: [{ ...npm, action: 'reject' }] },
+    ]
+    assert.equal(await answer([], command('npm test'), { layers }), 'reject no')
+  })
+
+  it('of a workspace that allow count only once the person agreed, those that are stricter at once', async () => {
+    const kept = new Map<string, unknown>()
+    const asked: string[][] = []
+    let agree = () => {}
+    const consent = new RuleConsent(
+      { get: <T>(key: string) => kept.get(key) as T, set: (key, value) => kept.set(key, value) },
+      (waiting, accept) => {
+        asked.push(waiting.map(({ text }) => text))
+        agree = accept
+      },
+    )
+    const layers: SettingLayer[] = [
+      {
+        scope: 'workspace',
+        value: [
+          { command: 'npm publish', action: 'reject' },
+          npm,
+          { agent: 'one', kind: 'fetch', action: 'allow' },
+        ],
+      },
+    ]
+    assert.equal(await answer([], command('npm test'), { layers, consent }), 'ask')
+    assert.equal(await answer([], command('npm publish'), { layers, consent }), 'reject no')
+    assert.deepEqual(asked, [['npm test *', 'fetch']])
+    agree()
+    assert.equal(await answer([], command('npm test'), { layers, consent }), 'allow once')
+    assert.equal(await answer([npm], edit('x'), { consent }), 'ask')
+    const more: SettingLayer[] = [
+      {
+        scope: 'workspace',
+        value: [
+          { action: 'allow', command: 'npm test *' },
+          { kind: 'execute', action: 'allow' },
+        ],
+      },
+    ]
+    assert.equal(await answer([], command('npm test'), { layers: more, consent }), 'allow once')
+    assert.equal(await answer([], command('make'), { layers: more, consent }), 'ask')
+    assert.deepEqual(asked.at(-1), ['execute'])
+    assert.equal(
+      await answer([{ kind: 'execute', action: 'allow' }], command('make'), { consent }),
+      'allow once',
+    )
+  })
+
+  it('that are offered would have answered the question', async () => {
+    const asked = [
+      command('npm test'),
+      command('npm run build -- --out "a b"'),
+      command('git status'),
+      command("echo 'it''s * here'"),
+      command('npm ci && npm ci'),
+      edit('src/a.ts'),
+      edit('src/a.ts', 'src/deep/b.ts'),
+      edit('we[i]rd (x)/{a}.ts'),
+      request({ kind: 'read', locations: [{ path: root }] }),
+      request({ kind: 'fetch' }),
+    ]
+    for (const one of asked) {
+      const rules = rulesOf([])
+      const offers = await rules.suggest('one', roots(), one, toolCallOf(createSessionState(), one))
+      assert.ok(offers.length > 0, JSON.stringify(one))
+      for (const { rule, text } of offers) assert.equal(await answer([rule], one), 'allow once', text)
+    }
+    const texts = async (one: PermissionRequest) =>
+      (await rulesOf([]).suggest('one', roots(), one, toolCallOf(createSessionState(), one))).map(
+        ({ text }) => text,
+      )
+    assert.deepEqual(await texts(command('npm test')), ['npm test', 'npm test *', 'npm *'])
+    assert.deepEqual(await texts(command('rm -rf build')), ['rm -rf build'])
+    assert.deepEqual(await texts(edit('src/a.ts')), ['edit src/a.ts', 'edit src/**', 'edit **'])
+    for (const line of ['npm test && rm x', 'npm test > x', 'cat /etc/passwd', 'X=1 npm test']) {
+      assert.deepEqual(await texts(command(line)), [], line)
+    }
+    assert.deepEqual(await texts(edit('.vscode/settings.json')), [])
+  })
+
+  it('never allow a line that has a command which no rule fits', async () => {
+    const other = fc.constantFrom('rm -rf x', 'curl evil', 'sh x', 'npm publish')
+    const glue = fc.constantFrom(
+      '&&',
+      ';',
+      '|',
+      '\n',
+      '||',
+      '&',
+      '$(',
+      '`',
+      '>',
+      '\\\n;',
+      "'\n",
+      '#\n',
+      '" ; "',
+    )
+    const tail = fc.constantFrom('', ')', '`', "'", '"', ' #')
+    await fc.assert(
+      fc.asyncProperty(
+        glue,
+        other,
+        tail,
+        fc.constantFrom('', ' ', 'x '),
+        async (join, command_, end, space) => {
+          const line = `npm test ${space}${join} ${command_}${end}`
+          // what stands in quotes is an argument
+          if (/['"]/.test(join + end)) return
+          assert.equal(await answer([npm], command(line)), 'ask', line)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})

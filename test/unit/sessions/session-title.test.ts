@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import type { ContentBlock } from '../../../src/acp/model.ts'
+import { createSessionState } from '../../../src/conversation/reducer/books.ts'
+import { sessionTitle } from '../../../src/sessions/session-title.ts'
+
+describe('what a session is called', () => {
+  const titled = (...blocks: ContentBlock[]) => {
+    const state = createSessionState()
+    state.entries.push({ id: '1', turn: 1, kind: 'message', role: 'user', blocks })
+    return sessionTitle(state)
+  }
+
+  it('is the first line of the first prompt, with what it speaks of', () => {
+    const link: ContentBlock = { type: 'resource_link', uri: 'file:///p/a.ts', name: 'a.ts' }
+    const text = (words: string): ContentBlock => ({ type: 'text', text: words })
+    assert.equal(titled(text('Look at '), link, text(' and say more\nplease')), 'Look at @a.ts and say more')
+    assert.equal(titled(text('\n\n  first \nsecond')), 'first')
+    assert.equal(titled(text('x'.repeat(200))), `${'x'.repeat(120)}…`)
+  })
+
+  it('is nothing yet before there are words', () => {
+    assert.equal(sessionTitle(createSessionState()), undefined)
+    assert.equal(titled({ type: 'image', data: '', mimeType: 'image/png' }), undefined)
+  })
+})

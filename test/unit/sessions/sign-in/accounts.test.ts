@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import type { AuthStatus } from '../../../../src/acp/model.ts'
+import { Emitter } from '../../../../src/common/event.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { Accounts } from '../../../../src/sessions/sign-in/accounts.ts'
+import { describeAccount } from '../../../../src/views/account-words.ts'
+import { until } from '../../../support/until.ts'
+import { House } from '../house.ts'
+
+const ada: AuthStatus = {
+  state: 'authenticated',
+  accounts: [
+    { label: 'old' },
+    { label: 'a', active: true, email: 'ada@example.org', organization: 'Engines' },
+  ],
+}
+
+describe('Accounts', () => {
+  it('asks an agent that tells as it starts, and hears what changes; nothing is known of one that ended', async () => {
+    const house = new House()
+    const told = new Emitter<AuthStatus>()
+    let status: AuthStatus = { state: 'unauthenticated', accounts: [] }
+    let changes = 0
+    const accounts = new Accounts(house.directory, house.hosts, silentLogger)
+    accounts.onDidChange(() => changes++)
+    house.prepare = agent =>
+      Object.assign(agent, {
+        capabilities: { ...agent.capabilities, authStatus: true },
+        authStatus: async () => status,
+        onAuthStatus: told.event,
+      })
+    await house.hosts.get('one').ensure()
+    await until(() => accounts.get('one') !== undefined)
+    assert.equal(describeAccount(accounts.get('one')), 'Not signed in')
+    told.fire(ada)
+    assert.equal(describeAccount(accounts.get('one')), 'Signed in as ada@example.org (Engines)')
+    status = { state: 'authenticated', accounts: [] }
+    await accounts.refresh('one')
+    assert.equal(describeAccount(accounts.get('one')), 'Signed in')
+    house.hosts.get('one').stop()
+    await until(() => accounts.get('one') === undefined)
+    assert.ok(changes >= 4)
+    assert.equal(describeAccount(undefined), undefined)
+  })
+
+  it('asks nothing of an agent that does not tell', async () => {
+    const house = new House()
+    const accounts = new Accounts(house.directory, house.hosts, silentLogger)
+    await house.hosts.get('one').ensure()
+    await accounts.refresh('one')
+    assert.equal(accounts.get('one'), undefined)
+  })
+})

@@ -1,6 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentExit, AgentStartFailure } from '../acp/agent.ts'
-import type { Attempt, Failure } from '../sessions/failure.ts'
+import type { AuthMethod } from '../acp/model.ts'
+import type { Attempt, Failure } from '../sessions/failures/failure.ts'
+import { describeAccount } from './account-words.ts'
 import type { Card, CardButton } from './bridge/conversation.ts'
 
 /** What a card's button does; the ids go to the webview and come back. */
@@ -15,6 +17,7 @@ export const CardButtonId = {
   startNew: 'start-new',
   cancelSignIn: 'cancel-sign-in',
   abandonTurn: 'abandon-turn',
+  giveUp: 'give-up',
   /** followed by the method's id */
   signIn: 'sign-in:',
 } as const
@@ -34,7 +37,7 @@ const button = {
     label: l10n.t('Open Settings'),
     icon: 'gear',
   }),
-  dismiss: (): CardButton => ({ id: CardButtonId.dismiss, label: l10n.t('Dismiss') }),
+  dismiss: (): CardButton => ({ id: CardButtonId.dismiss, label: l10n.t('Dismiss'), secondary: true }),
   startNew: (): CardButton => ({ id: CardButtonId.startNew, label: l10n.t('New Session'), icon: 'add' }),
 }
 
@@ -102,6 +105,14 @@ export function cardFor(id: string, failure: Failure): Card {
           button.openLog(),
         ],
       }
+    case 'read-only':
+      return {
+        id,
+        kind: 'info',
+        title: l10n.t('{0} cannot go on with this conversation', failure.agentName),
+        text: l10n.t('It takes up no session again. What was said is kept here to be read.'),
+        buttons: [button.startNew()],
+      }
     case 'unresponsive':
       return {
         id,
@@ -111,6 +122,21 @@ export function cardFor(id: string, failure: Failure): Card {
         buttons: [
           button.restart(),
           { id: CardButtonId.abandonTurn, label: l10n.t('Go On Without It') },
+          button.openLog(),
+        ],
+      }
+    case 'slow':
+      return {
+        id,
+        kind: 'warning',
+        title: l10n.t('{0} takes its time', failure.agentName),
+        text: l10n.t(
+          'It has not answered for {0} seconds. You can go on waiting: the first start of an agent may take long.',
+          failure.seconds,
+        ),
+        buttons: [
+          { id: CardButtonId.giveUp, label: l10n.t('Stop Waiting'), icon: 'close' },
+          button.restart(),
           button.openLog(),
         ],
       }
@@ -239,35 +265,60 @@ function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>):
     return {
       id,
       kind: 'info',
+      busy: true,
       title: l10n.t('Signing in to {0}', failure.agentName),
-      text: l10n.t('“{0}” is under way. Follow what the agent opened, then come back.', running.name),
-      buttons: [{ id: CardButtonId.cancelSignIn, label: l10n.t('Cancel') }],
+      text: signingIn(running),
+      buttons: [{ id: CardButtonId.cancelSignIn, label: l10n.t('Cancel'), secondary: true }],
     }
   }
-  const described = failure.methods.filter(method => method.description)
+  const how =
+    failure.methods.length > 0
+      ? l10n.t('Choose how.')
+      : l10n.t('It offers no way to sign in from here: sign in with its own command line.')
+  const account = describeAccount(failure.account)
+  const signedIn = account && `${account}.`
   return {
     id,
     kind: failure.asked ? 'info' : 'warning',
     title: failure.asked
       ? l10n.t('Sign in to {0}', failure.agentName)
       : l10n.t('{0} needs you to sign in', failure.agentName),
-    text:
-      failure.methods.length > 0
-        ? l10n.t('Choose how.')
-        : l10n.t('It offers no way to sign in from here: sign in with its own command line.'),
-    details: texts(
-      [l10n.t('Answer'), failure.message],
-      [l10n.t('Detail'), failure.detail],
-      ...described.map(method => [method.name, method.description] as [string, string | undefined]),
-    ),
-    buttons: [
-      ...failure.methods.map(method => ({
-        id: CardButtonId.signIn + method.methodId,
-        label: method.name,
-        icon: method.type === 'terminal' ? 'terminal' : 'key',
-      })),
-      ...(failure.asked ? [button.dismiss()] : [button.retry(), button.openLog()]),
-    ],
+    text: [signedIn, how].filter(Boolean).join(' '),
+    details: texts([l10n.t('Answer'), failure.message], [l10n.t('Detail'), failure.detail]),
+    choices: failure.methods.map(method => ({
+      id: CardButtonId.signIn + method.methodId,
+      label: method.name,
+      description: method.description ?? methodWords(method),
+      icon: method.type === 'terminal' ? 'terminal' : method.type === 'env_var' ? 'key' : 'account',
+    })),
+    buttons: failure.asked ? [button.dismiss()] : [button.retry(), button.openLog()],
+  }
+}
+
+/** How a way to sign in goes, where the agent says nothing of it. */
+function methodWords(method: AuthMethod): string {
+  switch (method.type) {
+    case 'terminal':
+      return l10n.t('In a terminal of VS Code')
+    case 'env_var':
+      return l10n.t('Kept in VS Code’s secret storage')
+    default:
+      return l10n.t('The agent leads you through it')
+  }
+}
+
+/** What to do while a sign-in runs. */
+function signingIn(method: AuthMethod): string {
+  switch (method.type) {
+    case 'terminal':
+      return l10n.t('“{0}” runs in the terminal. Follow it there, then come back.', method.name)
+    case 'env_var':
+      return l10n.t(
+        'Enter what “{0}” needs in the field at the top of the window; the agent is started anew with it.',
+        method.name,
+      )
+    default:
+      return l10n.t('“{0}” is under way. Follow what the agent opened, then come back.', method.name)
   }
 }
 

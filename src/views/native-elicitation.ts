@@ -6,11 +6,12 @@ import type {
   ElicitationRequest,
   ElicitationValue,
 } from '../acp/model.ts'
+import { plainMessage } from '../common/plain-message.ts'
 import { matchesInTime } from '../conversation/bounded-pattern.ts'
 import { checkContent, checkField, presetOf } from '../conversation/elicitation-schema.ts'
 import { describeUrl, type UrlWarning } from '../conversation/elicitation-url.ts'
 import { describeFieldProblem } from '../conversation/elicitation-words.ts'
-import { openLink } from '../editor/open.ts'
+import { openLink } from '../editor/vscode-open.ts'
 import type { NativeElicitation } from '../sessions/ports.ts'
 
 type Form = Extract<ElicitationRequest, { mode: 'form' }>
@@ -49,7 +50,7 @@ export class NativePrompts implements NativeElicitation {
     const url = describeUrl(request.url)
     if (!url?.canOpen) {
       const refused = l10n.t('{0} asks to open an address that is not of the web: {1}', name, request.url)
-      void vscode.window.showWarningMessage(refused)
+      void vscode.window.showWarningMessage(plainMessage(refused))
       return { action: 'decline' }
     }
     const href = url.before + url.host + url.after
@@ -89,7 +90,7 @@ export class NativePrompts implements NativeElicitation {
   }
 }
 
-export function describeWarning(warning: UrlWarning): string {
+function describeWarning(warning: UrlWarning): string {
   switch (warning) {
     case 'http':
       return l10n.t('The connection is not encrypted: others can read what you send.')

@@ -1,18 +1,36 @@
-import type { HistoryItem, HistoryList } from '../sessions/history-list.ts'
+import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
+import type { SessionUpkeep } from '../sessions/listing/session-upkeep.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
+import { conversationKey } from '../sessions/session-reference.ts'
+import type { HistoryAction } from './bridge/history.ts'
+import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { pickSession } from './pick-session.ts'
+import type { OfferSignIn } from './tell-failure.ts'
 
 /** What a person can do with a session of the history; the conversation is revealed where one is shown. */
 export class SessionActions {
   readonly #surfaces: ConversationSurfaces
   readonly #manager: SessionManager
   readonly #history: HistoryList
+  readonly #upkeep: SessionUpkeep
 
-  constructor(surfaces: ConversationSurfaces, manager: SessionManager, history: HistoryList) {
+  constructor(
+    surfaces: ConversationSurfaces,
+    manager: SessionManager,
+    history: HistoryList,
+    upkeep: SessionUpkeep,
+  ) {
+    this.#upkeep = upkeep
     this.#surfaces = surfaces
     this.#history = history
     this.#manager = manager
+  }
+
+  /** Offers to sign in where the person works; `then` is done once they are. Rejects as a start of the agent does. */
+  readonly offerSignIn: OfferSignIn = async (agentId, then) => {
+    const { active } = this.#surfaces
+    await active.reveal()
+    await active.controller.offerSignIn(agentId, then)
   }
 
   /** Lets the person choose a session, and opens it. */
@@ -21,10 +39,13 @@ export class SessionActions {
     if (item) await this.act(how, item)
   }
 
-  async act(
-    action: 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork',
-    item: HistoryItem,
-  ): Promise<void> {
+  /** An empty title gives the session back the name it had without the person. */
+  async rename(item: HistoryItem, title: string): Promise<void> {
+    await this.#upkeep.rename(item, title)
+    await this.#history.refresh()
+  }
+
+  async act(action: HistoryAction, item: HistoryItem): Promise<void> {
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (action === 'close') {
       if (!open) return
@@ -38,6 +59,11 @@ export class SessionActions {
       await this.#history.refresh()
       return
     }
+    if (action === 'archive' || action === 'unarchive') {
+      await this.#upkeep.setArchived(item, action === 'archive')
+      await this.#history.refresh()
+      return
+    }
     if (action === 'fork') {
       await this.#surfaces.active.reveal()
       await this.#surfaces.active.controller.fork(item)
@@ -45,9 +71,12 @@ export class SessionActions {
     }
     // one that is open already is shown as it is: loading it again would only replay what is there
     if (open) await this.#surfaces.reveal(open)
-    else if (action !== 'show') {
-      await this.#surfaces.active.reveal()
-      await this.#surfaces.active.controller.reopen(action, item)
+    else {
+      // a conversation whose agent is gone comes back where it stands
+      const surface = this.#surfaces.withKey(conversationKey(item)) ?? this.#surfaces.active
+      await surface.reveal()
+      // it was closed while the list still showed it as open
+      await surface.controller.reopen(action === 'show' ? 'restore' : action, item)
     }
   }
 }

@@ -1,30 +1,29 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
-import type { Activities } from '../sessions/activities.ts'
-import type { Phase } from '../sessions/conversation-controller.ts'
-import { sessionTitle } from '../sessions/session-title.ts'
+import type { SessionMarks } from '../sessions/session-marks.ts'
+import { titleOf } from '../sessions/session-title.ts'
+import type { Phase } from '../sessions/stage.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { ContextKey, ViewId } from './ids.ts'
+import { CommandId, ContextKey, ViewId } from './ids.ts'
 
 /** The agent and what it is doing, in the status bar; a click leads to the conversation. */
 export class StatusBar extends Owner {
   readonly #item: vscode.StatusBarItem
   readonly #surfaces: ConversationSurfaces
-  readonly #activities: Activities
+  readonly #marks: SessionMarks
   #turnRunning = false
 
-  constructor(surfaces: ConversationSurfaces, activities: Activities) {
+  constructor(surfaces: ConversationSurfaces, marks: SessionMarks) {
     super()
     this.#surfaces = surfaces
-    this.#activities = activities
+    this.#marks = marks
     this.#item = this.register(
       vscode.window.createStatusBarItem('parley.status', vscode.StatusBarAlignment.Right, 100),
     )
     this.#item.name = 'Parley'
-    this.#item.command = `${ViewId.conversation}.focus`
     this.register(surfaces.onDidChange(() => this.#update()))
-    this.register(activities.onDidChange(() => this.#update()))
+    this.register(marks.onDidChange(() => this.#update()))
     this.#update()
   }
 
@@ -36,23 +35,47 @@ export class StatusBar extends Owner {
       this.#turnRunning = running
       void vscode.commands.executeCommand('setContext', ContextKey.turnRunning, running)
     }
-    const waiting = this.#activities.count('requires_action')
-    const working = this.#activities.count('running')
-    if (phase === 'empty' && failures.size === 0 && waiting + working === 0) {
+    const waiting = this.#marks.count('waiting')
+    const working = this.#marks.count('running')
+    const ended = { done: this.#marks.count('done'), failed: this.#marks.count('failed') }
+    if (phase === 'empty' && failures.size === 0 && waiting + working + ended.done + ended.failed === 0) {
       this.#item.hide()
       return
     }
-    const { icon, word, attention } = describe(phase, failures.size > 0, waiting, working)
-    const name = agentName ?? 'Parley'
-    const title = current && sessionTitle(current.session.state)
+    const { icon, word, attention } = describe(phase, failures.size > 0, waiting, working, ended)
+    // the one that waits may be another than the one that is shown
+    const asking = waiting === 1 ? this.#marks.with('waiting')[0]?.agentName : undefined
+    const name = asking ?? agentName ?? 'Parley'
+    const title = current && titleOf(current.session)
     this.#item.text = `$(${icon}) ${name}`
     this.#item.accessibilityInformation = { label: `${name}: ${word}` }
-    this.#item.tooltip = title ? `${title}\n${name}: ${word}` : `${name}: ${word}`
+    const others = othersLine(waiting, working, ended)
+    this.#item.tooltip = [...(title ? [title] : []), `${name}: ${word}`, ...others].join('\n')
+    this.#item.command = this.#commandFor(attention, others.length > 0)
     this.#item.backgroundColor = attention
       ? new vscode.ThemeColor('statusBarItem.warningBackground')
       : undefined
     this.#item.show()
   }
+
+  /** To what needs the person; where several sessions have something to tell, to the choice among them. */
+  #commandFor(attention: boolean, several: boolean): string {
+    if (attention) return CommandId.showQuestion
+    return several ? CommandId.openSession : `${ViewId.conversation}.focus`
+  }
+}
+
+/** What goes on in all sessions of the window, when there is more than one to tell of. */
+function othersLine(waiting: number, working: number, ended: { done: number; failed: number }): string[] {
+  const counts: Array<[number, string]> = [
+    [waiting, l10n.t('need your answer')],
+    [working, l10n.t('working')],
+    [ended.failed, l10n.t('failed')],
+    [ended.done, l10n.t('done')],
+  ]
+  const told = counts.filter(([count]) => count > 0)
+  const sum = told.reduce((all, [count]) => all + count, 0)
+  return sum > 1 ? [told.map(([count, word]) => `${count} ${word}`).join(', ')] : []
 }
 
 function describe(
@@ -60,11 +83,14 @@ function describe(
   failed: boolean,
   waiting: number,
   working: number,
+  ended: { done: number; failed: number },
 ): { icon: string; word: string; attention: boolean } {
   if (waiting > 0) return { icon: 'bell-dot', word: l10n.t('needs your answer'), attention: true }
   if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('starting'), attention: false }
   if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('loading'), attention: false }
   if (working > 0) return { icon: 'sync~spin', word: l10n.t('working'), attention: false }
+  if (ended.failed > 0) return { icon: 'error', word: l10n.t('failed'), attention: false }
+  if (ended.done > 0) return { icon: 'pass', word: l10n.t('done'), attention: false }
   // with a conversation that goes on, what failed was something beside it
   if (phase === 'ended' || (failed && phase !== 'ready'))
     return { icon: 'error', word: l10n.t('stopped'), attention: false }

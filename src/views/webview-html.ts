@@ -18,7 +18,7 @@ export function openPage(webview: vscode.Webview, extensionUri: vscode.Uri, page
 
 /**
  * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's own bundle (lazy chunks),
- * styles come only from the bundle, images may be inlined by an agent (`data:`), nothing is loaded from the network.
+ * styles come only from the bundle and from its scripts, images may be inlined by an agent (`data:`), nothing is loaded from the network.
  */
 function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPage): string {
   const nonce = randomBytes(16).toString('base64')
@@ -27,7 +27,7 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' ${webview.cspSource}`,
-    `style-src ${webview.cspSource}`,
+    `style-src 'nonce-${nonce}' ${webview.cspSource}`,
     `font-src ${webview.cspSource}`,
     `img-src ${webview.cspSource} data:`,
     'media-src data:',

@@ -4,24 +4,35 @@
  */
 import { NotificationType, RequestType } from 'vscode-jsonrpc'
 import type { Command, ConfigOption, ContentBlock, ElicitationOutcome, Plan, Usage } from '../../acp/model.ts'
+import type { Draft, DraftMark } from '../../common/draft.ts'
+import type { Attachment, PromptPart, SentPrompt, WaitingPrompt } from '../../conversation/attachment.ts'
 import type { Entry, EntryId, SessionActivity, TerminalState } from '../../conversation/state.ts'
+import type { RememberedOption } from './options.ts'
 
 /** A button of a card; `id` comes back in `CardAction`. The first is the primary one. */
 export interface CardButton {
   id: string
   label: string
   icon?: string
+  /** a sentence; shown where the button stands in a list of its own */
+  description?: string
+  /** never the first choice, wherever it stands */
+  secondary?: true
 }
 /** One clear message with a way on: a failed start, a missing sign-in, no agent, no trust, a dead agent. */
 export interface Card {
   id: string
   kind: 'error' | 'warning' | 'info'
+  /** something runs that the card tells of */
+  busy?: true
   /** What happened, a few words. */
   title: string
   /** One or two sentences. */
   text: string
   /** Folded under "Details": the command, the PATH searched, stderr's tail, the error's data. Preformatted. */
   details?: Array<{ label: string; text: string }>
+  /** Ways that stand for themselves, one under the other; the buttons come after them. */
+  choices?: CardButton[]
   buttons: CardButton[]
 }
 
@@ -77,21 +88,37 @@ export interface ConversationHead {
   /** The conversation has just begun under this key: what was being written there belongs to it now. */
   keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
+  /** what the agent calls itself, with its version and that of the protocol */
+  program?: string
   sessionId?: string
   title?: string
+  /** who is signed in to the agent, where it tells */
+  account?: { text: string; signedIn: boolean }
+  /** A new session can begin with this conversation. */
+  canFork?: boolean
   activity: SessionActivity
+  /** The agent does not say for certain what it does. */
+  unconfirmed?: true
+  /** how many things go on apart from the turn, where the agent tells */
+  background?: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
   /** prompts that wait for the running turn to end, in their order */
   queue: QueuedNote[]
   /** The queue waits for the person: the turn before it was stopped, or failed. */
   queueHeld: boolean
+  /** The agent was asked to stop the turn, and has not answered. */
+  stopping?: boolean
   roots?: RootsNote
+  /** what became of the person's own system prompt, when they have one */
+  systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   mcpServers: McpServerNote[]
   plans: Plan[]
   configOptions: ConfigOption[]
   /** ids of options whose change the agent has not confirmed yet */
   pendingOptions: string[]
+  /** what the person marked and used of the options' values, by the option's id */
+  rememberedOptions: Record<string, RememberedOption>
   commands: Command[]
   usage?: Usage
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
@@ -112,7 +139,11 @@ export interface ConversationSnapshot {
   first: number
   total: number
   terminals: TerminalState[]
-  draft: string
+  draft: Draft<Attachment>
+  /** how tall the person made the composer, in pixels; for a page that has just begun */
+  composerHeight?: number
+  /** what left this conversation's composer and was not taken, or not yet */
+  waiting?: WaitingPrompt[]
 }
 
 export type PatchOp =
@@ -129,16 +160,7 @@ export interface ConversationPatch {
   ops: PatchOp[]
 }
 
-/** Context attached to a prompt, as a chip in the composer. */
-export interface Attachment {
-  id: string
-  label: string
-  /** codicon */
-  icon: string
-  /** tooltip: the path and lines */
-  detail?: string
-  block: ContentBlock
-}
+export type { Attachment, PromptPart, SentPrompt, WaitingPrompt }
 
 // ---- host → webview ------------------------------------------------------------------------------------------------
 
@@ -158,14 +180,19 @@ export const Ready = new NotificationType<void>('conversation/ready')
 export const FetchEntries = new RequestType<{ key: string; from: number; to: number }, Entry[], void>(
   'conversation/entries',
 )
-/** Sends (or queues) a prompt. Never empty. Resolves when the host took it; the composer is then cleared. */
-export const SendPrompt = new RequestType<
-  { key: string; text: string; attachments: ContentBlock[] },
-  void,
-  void
->('conversation/prompt')
-/** Takes a prompt from the queue; answers its text, or `null` when it was sent meanwhile. */
-export const WithdrawPrompt = new RequestType<{ key: string; id: string }, string | null, void>(
+/**
+ * Sends (or queues) a prompt. Never empty. The host keeps it from here on, and an empty draft; it resolves when the
+ * conversation took it. Rejects with a sentence: it belongs into the composer again, which says so with `TakeBack`.
+ */
+export const SendPrompt = new RequestType<SentPrompt & { key: string }, void, void>('conversation/prompt')
+/** Prompts that were refused stand in the composer again: the host keeps them in the draft alone. */
+export const TakeBack = new NotificationType<{ key: string; ids: string[]; draft: Draft<Attachment> }>(
+  'conversation/takeBack',
+)
+/** What becomes of a prompt that an earlier page sent; as with `SendPrompt`. */
+export const PromptOutcome = new RequestType<{ id: string }, void, void>('conversation/promptOutcome')
+/** Takes a prompt from the queue; answers its content, or `null` when it was sent meanwhile. */
+export const WithdrawPrompt = new RequestType<{ key: string; id: string }, ContentBlock[] | null, void>(
   'conversation/withdraw',
 )
 /** Sends what is held in the queue. */
@@ -180,7 +207,7 @@ export const AnswerPermission = new NotificationType<{
 /** Stops one tool call, or one terminal's command, and not the turn. */
 export const CancelWork = new NotificationType<{
   key: string
-  work: { toolCallId: string } | { terminalId: string }
+  work: { toolCallId: string } | { terminalId: string } | { subagentId: string }
 }>('conversation/cancelWork')
 /** Answers a form with values by key, or agrees to an address, which the host then opens. */
 export const AnswerElicitation = new NotificationType<{
@@ -196,11 +223,19 @@ export const SetConfigOption = new NotificationType<{
 export const CardAction = new NotificationType<{ cardId: string; buttonId: string }>('conversation/card')
 /** Starts a new session with the agent, or with the default one. */
 export const StartSession = new NotificationType<{ agentId?: string }>('conversation/start')
-export const SaveDraft = new NotificationType<{ key: string; text: string }>('conversation/draft')
+export const SaveDraft = new NotificationType<{ key: string; text: string; marks: DraftMark[] }>(
+  'conversation/draft',
+)
+/** The draft's items, when others are there than before: they are larger than its text, and change less often. */
+export const SaveDraftItems = new NotificationType<{ key: string; items: Attachment[] }>(
+  'conversation/draftItems',
+)
 /** A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. */
 export const OpenLink = new NotificationType<{ href: string }>('conversation/link')
-/** line: 1-based */
-export const OpenFile = new NotificationType<{ path: string; line?: number }>('conversation/file')
+/** line and column: 1-based */
+export const OpenFile = new NotificationType<{ path: string; line?: number; column?: number }>(
+  'conversation/file',
+)
 /** Opens the diff of a tool call's content in VS Code's diff editor. */
 export const OpenDiff = new NotificationType<{
   key: string

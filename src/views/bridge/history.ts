@@ -18,18 +18,27 @@ export interface HistoryRow {
   /** the session is open in this window */
   open: boolean
   activity?: 'idle' | 'running' | 'requires_action'
+  /** what it did ended so, and nobody has looked since */
+  ended?: 'done' | 'failed'
   canLoad: boolean
   canResume: boolean
   canClose: boolean
   canDelete: boolean
   canFork: boolean
+  canArchive: boolean
+  /** put away: shown only when the person wants to see those */
+  archived: boolean
+  /** What the agent says of one that is not open in this window. */
+  elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
 }
+export type HistoryAction = 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork' | 'archive' | 'unarchive'
+
 /** What stands of one agent in the list besides its rows. */
 export interface HistoryAgentNote {
   agentId: string
   name: string
-  state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'not-started'
-  /** one sentence for failed */
+  state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
+  /** one sentence for failed and sign-in */
   message?: string
   /** more pages can be asked for */
   more: boolean
@@ -44,16 +53,29 @@ export interface HistoryState {
 /** host → webview: the whole list; sent when it changed and the view is visible */
 export const HistoryUpdate = new NotificationType<HistoryState>('history/state')
 
+/** host → webview: lets the person write a session's name, or asks whether it is to be deleted */
+export const HistoryAsk = new NotificationType<{
+  what: 'rename' | 'delete'
+  agentId: string
+  sessionId: string
+}>('history/ask')
+
 // webview → host
 export const HistoryReady = new NotificationType<void>('history/ready')
 export const HistoryRefresh = new NotificationType<void>('history/refresh')
 export const HistoryMore = new NotificationType<{ agentId: string }>('history/more')
 export const HistoryAct = new NotificationType<{
-  action: 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork'
+  action: HistoryAction
   agentId: string
   sessionId: string
 }>('history/act')
+/** An empty title gives the session back the name it had without the person. */
+export const HistoryRename = new NotificationType<{ agentId: string; sessionId: string; title: string }>(
+  'history/rename',
+)
 /** Lists an agent that is not running: asks the host to start it. */
 export const HistoryStartAgent = new NotificationType<{ agentId: string }>('history/start')
+/** Offers the agent's ways to sign in, in the conversation. */
+export const HistorySignIn = new NotificationType<{ agentId: string }>('history/signIn')
 /** A button of the empty states. */
 export const HistoryCommand = new NotificationType<{ command: string }>('history/command')

@@ -2,9 +2,11 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { diffTexts } from '../../editor/diff-texts.ts'
-import { openFile, openLink } from '../../editor/open.ts'
-import type { Diffs } from '../../editor/vscode-diffs.ts'
+import { diffTexts } from '../../editor/changes/diff-texts.ts'
+import type { Diffs } from '../../editor/changes/vscode-diffs.ts'
+import type { Proposals } from '../../editor/changes/vscode-proposals.ts'
+import { applyCode } from '../../editor/vscode-code.ts'
+import { openFile, openLink } from '../../editor/vscode-open.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { CardButtonId } from '../cards.ts'
 import { CommandId } from '../ids.ts'
@@ -13,10 +15,10 @@ import type { ConversationActions } from './conversation-bridge.ts'
 /** The commands of Parley that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
 
-export function conversationActions(diffs: Diffs): ConversationActions {
+export function conversationActions(diffs: Diffs, proposals: Proposals): ConversationActions {
   return {
     openLink: (href, roots) => openLink(href, roots),
-    openFile: (file, line, roots) => openFile({ path: file, line }, roots),
+    openFile: (place, roots) => openFile(place, roots),
     async openDiff(change, patch, roots) {
       const file = roots ? path.resolve(roots.cwd, change.path) : change.path
       const current = await readFile(file, 'utf8').catch(() => undefined)
@@ -24,6 +26,7 @@ export function conversationActions(diffs: Diffs): ConversationActions {
       if (!texts) throw new Error(l10n.t('The agent did not say what it changed in {0}.', change.path))
       await diffs.open(file, texts)
     },
+    applyCode: (code, roots) => applyCode(code, roots, proposals),
     card,
     async command(command) {
       if (COMMANDS.has(command)) await vscode.commands.executeCommand(command)
@@ -47,7 +50,7 @@ async function card(controller: ConversationController, cardId: string, buttonId
       return
     }
     case CardButtonId.startNew:
-      return controller.start()
+      return controller.startInstead()
     case CardButtonId.openLog: {
       const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
       return void (await vscode.commands.executeCommand(CommandId.showAgentLog, agentId))
@@ -60,6 +63,8 @@ async function card(controller: ConversationController, cardId: string, buttonId
       return void (await vscode.commands.executeCommand(CommandId.newSessionWithAgent))
     case CardButtonId.cancelSignIn:
       return controller.cancelSignIn()
+    case CardButtonId.giveUp:
+      return controller.cancel()
     case CardButtonId.abandonTurn:
       return controller.abandonTurn()
     case CardButtonId.dismiss:

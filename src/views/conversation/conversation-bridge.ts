@@ -1,28 +1,50 @@
-import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { NotificationType } from 'vscode-jsonrpc'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { MentionSearch } from '../../editor/mentions/vscode-search.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { AgentDirectory, Drafts } from '../../sessions/ports.ts'
+import type { SessionUpkeep } from '../../sessions/listing/session-upkeep.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import { FillComposer } from '../bridge/actions.ts'
+import { ThemeShown } from '../bridge/appearance.ts'
 import * as bridge from '../bridge/conversation.ts'
 import * as incoming from '../bridge/incoming.ts'
+import { FocusChanged } from '../bridge/navigate.ts'
+import type { FollowAgent } from '../follow-agent.ts'
+import type { KeptDrafts } from '../storage/kept-drafts.ts'
+import type { OptionMemory } from '../storage/option-memory.ts'
 import { WebviewConnection } from '../webview-connection.ts'
+import { listenForActions } from './actions-listener.ts'
 import { answerElicitation } from './answer-elicitation.ts'
+import { listenForAppearance } from './appearance-listener.ts'
+import { type ChangesParts, listenForChanges } from './changes-listener.ts'
+import { type CodeListenerParts, listenForCode } from './code-listener.ts'
+import { listenToComposer } from './composer.ts'
+import { listenFind } from './find.ts'
+import type { FindSearch } from './find-search.ts'
 import { buildHead } from './head.ts'
+import { listenToOptions } from './options.ts'
 import { PatchPump } from './patch-pump.ts'
+import { listenForRename } from './rename.ts'
+import { listenForRules, type RuleMessagesParts } from './rule-messages.ts'
+import { listenFocus } from './view-focus.ts'
 
 /** What a conversation's webview makes happen outside the conversation. */
 export interface ConversationActions {
   openLink(href: string, roots: Roots | undefined): Promise<void>
-  openFile(path: string, line: number | undefined, roots: Roots | undefined): Promise<void>
+  openFile(place: { path: string; line?: number; column?: number }, roots: Roots | undefined): Promise<void>
   openDiff(
     change: FileChange,
     patch: { format: string; text: string } | undefined,
     roots: Roots | undefined,
   ): Promise<void>
+  applyCode: CodeListenerParts['apply']
   card(controller: ConversationController, cardId: string, buttonId: string): Promise<void>
   command(command: string): Promise<void>
 }
@@ -31,20 +53,34 @@ export interface ConversationBridgeParts {
   controller: ConversationController
   agents: AgentDirectory
   actions: ConversationActions
-  drafts: Drafts
+  accounts: Accounts
+  upkeep: SessionUpkeep
+  drafts: KeptDrafts
+  mentions: MentionSearch
+  optionMemory: OptionMemory
+  ruleMessages: RuleMessagesParts
+  changes: ChangesParts
+  follow: Pick<FollowAgent, 'listen'>
   log: Logger
 }
 
 /** What a webview sends by itself. */
-const UNASKED = new Set([bridge.Ready.method, bridge.FetchEntries.method])
+const UNASKED = new Set([
+  bridge.Ready.method,
+  bridge.FetchEntries.method,
+  ThemeShown.method,
+  FocusChanged.method,
+])
 
 /** Connects one webview with one conversation, for as long as the webview lives. */
 export class ConversationBridge extends Owner {
   readonly #parts: ConversationBridgeParts
   readonly #connection: WebviewConnection
   readonly #pump: PatchPump
+  readonly #find: FindSearch
   #pendingAttachments: bridge.Attachment[] = []
   #focusWanted = false
+  #tellWork = () => {}
   #ready = false
   readonly #use = this.register(new Emitter<void>())
 
@@ -63,13 +99,25 @@ export class ConversationBridge extends Owner {
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
-        head: () => buildHead(controller, parts.agents),
+        head: () => buildHead(controller, parts.agents, parts.optionMemory, parts.accounts),
         draft: () => parts.drafts.get(controller.key),
+        composerHeight: () => parts.drafts.height,
+        waiting: () => controller.outbox.waiting(controller.key),
         sendSnapshot: snapshot => this.#connection.send(bridge.Snapshot, snapshot),
         sendPatch: patch => this.#connection.send(bridge.Patch, patch),
       }),
     )
+    listenForActions(this.#connection)
+    this.register(listenFocus(this.#connection, () => this.#use.fire()))
+    this.#find = this.register(listenFind(this.#connection, controller))
     this.register(controller.onDidChange(() => this.#pump.headChanged()))
+    this.register(
+      controller.onDidGiveBack(prompts => {
+        for (const blocks of prompts) this.tell(FillComposer, { blocks, quiet: true })
+      }),
+    )
+    this.register(parts.optionMemory.onDidChange(() => this.#pump.headChanged()))
+    this.register(parts.accounts.onDidChange(() => this.#pump.headChanged()))
     const session = this.register(new DisposableStore())
     let following: DisposableStore | undefined
     const follow = () => {
@@ -78,9 +126,11 @@ export class ConversationBridge extends Owner {
       const shown = controller.current?.session
       if (shown) {
         following.add(shown.onDidChange(changes => this.#pump.add(changes)))
+        following.add(shown.onDidChange(changes => this.#find.note(changes)))
         following.add(shown.onDidChangeStatus(() => this.#pump.headChanged()))
       }
       this.#pump.reset()
+      this.#find.reset()
     }
     follow()
     this.register(controller.onDidSwitch(follow))
@@ -90,6 +140,12 @@ export class ConversationBridge extends Owner {
   /** A hidden view is sent nothing; shown again, it gets everything anew. */
   setVisible(visible: boolean): void {
     this.#pump.setVisible(visible && this.#ready)
+    this.#find.setVisible(visible)
+  }
+
+  /** Tells the webview to do something, when it is there. */
+  tell<P>(type: NotificationType<P>, params: P): void {
+    if (this.#ready) this.#connection.send(type, params)
   }
 
   attach(attachment: bridge.Attachment): void {
@@ -103,7 +159,7 @@ export class ConversationBridge extends Owner {
   }
 
   #listen(): void {
-    const { controller, actions, drafts } = this.#parts
+    const { controller, actions } = this.#parts
     const connection = this.#connection
     const mine = (key: string) => key === controller.key
     const roots = () => controller.current?.plan.setup
@@ -112,20 +168,13 @@ export class ConversationBridge extends Owner {
       this.#ready = true
       this.#pump.setVisible(true)
       this.#pump.reset()
+      this.#tellWork()
       for (const attachment of this.#pendingAttachments.splice(0)) connection.send(bridge.Attach, attachment)
       if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)
       this.#focusWanted = false
     })
     connection.onRequest(bridge.FetchEntries, incoming.fetchEntries, ({ key, from, to }) =>
       mine(key) ? (controller.current?.session.state.entries.slice(from, to) ?? []) : [],
-    )
-    connection.onRequest(bridge.SendPrompt, incoming.sendPrompt, async ({ key, text, attachments }) => {
-      if (!mine(key)) throw new Error(l10n.t('The conversation has changed meanwhile.'))
-      await controller.prompt({ text, attachments })
-      drafts.set(key, '')
-    })
-    connection.onRequest(bridge.WithdrawPrompt, incoming.withdrawPrompt, ({ key, id }) =>
-      mine(key) ? controller.withdrawPrompt(id) : null,
     )
     connection.onNotification(bridge.SendQueued, incoming.sendQueued, ({ key }) => {
       if (mine(key)) controller.current?.session.sendQueued()
@@ -151,31 +200,37 @@ export class ConversationBridge extends Owner {
         if (mine(key)) return this.#tell(answerElicitation(controller, actions, requestId, answer))
       },
     )
-    connection.onNotification(
-      bridge.SetConfigOption,
-      incoming.setConfigOption,
-      ({ key, optionId, value }) => mine(key) && controller.setConfigOption(optionId, value),
-    )
     connection.onNotification(bridge.CardAction, incoming.cardAction, ({ cardId, buttonId }) =>
       actions.card(controller, cardId, buttonId),
     )
     connection.onNotification(bridge.StartSession, incoming.startSession, ({ agentId }) =>
       controller.start(agentId),
     )
-    connection.onNotification(bridge.SaveDraft, incoming.saveDraft, ({ key, text }) => drafts.set(key, text))
     connection.onNotification(bridge.OpenLink, incoming.openLink, ({ href }) =>
       this.#tell(actions.openLink(href, roots())),
     )
-    connection.onNotification(bridge.OpenFile, incoming.openFile, ({ path, line }) =>
-      this.#tell(actions.openFile(path, line, roots())),
+    connection.onNotification(bridge.OpenFile, incoming.openFile, place =>
+      this.#tell(actions.openFile(place, roots())),
     )
     connection.onNotification(bridge.OpenDiff, incoming.openDiff, params => {
       if (mine(params.key)) return this.#tell(this.#openDiff(params))
     })
+    listenForCode(connection, { apply: actions.applyCode, roots, tell: done => this.#tell(done) })
     connection.onNotification(bridge.Copy, incoming.copy, ({ text }) => vscode.env.clipboard.writeText(text))
     connection.onNotification(bridge.RunCommand, incoming.runCommand, ({ command }) =>
       actions.command(command),
     )
+    listenToComposer(connection, this.#parts, () => this.#pump.sendNow())
+    listenToOptions(connection, this.#parts)
+    this.register(listenForAppearance(connection))
+    const changes = this.register(listenForChanges(connection, controller, this.#parts.changes))
+    const follow = this.register(this.#parts.follow.listen(connection))
+    this.#tellWork = () => {
+      changes.tell()
+      follow.tell()
+    }
+    listenForRules(connection, controller, this.#parts.ruleMessages)
+    listenForRename(connection, controller, this.#parts.upkeep)
     connection.listen()
   }
 
@@ -196,7 +251,7 @@ export class ConversationBridge extends Owner {
     try {
       await done
     } catch (error) {
-      void vscode.window.showWarningMessage(messageOf(error))
+      void vscode.window.showWarningMessage(plainMessage(messageOf(error)))
     }
   }
 }

@@ -1,8 +1,9 @@
-import type { Disposable } from '../../common/disposable.ts'
-import { Owner } from '../../common/disposable.ts'
+import type { NotificationType } from 'vscode-jsonrpc'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { OpenSession } from '../../sessions/session-manager.ts'
+import type { OpenSession, SessionReference } from '../../sessions/session-manager.ts'
+import { conversationKey } from '../../sessions/session-reference.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 
 /** A place where a conversation is shown: the view of the side bar, or an editor tab. */
@@ -13,6 +14,8 @@ export interface ConversationSurface {
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
+  /** Tells its page to do something, when it is there. */
+  tell<P>(type: NotificationType<P>, params: P): void
 }
 
 /** The places that show conversations, and the one that the person works in: commands are for that one. */
@@ -20,8 +23,11 @@ export class ConversationSurfaces extends Owner {
   readonly #sideBar: ConversationSurface
   readonly #tabs = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
+  readonly #look = this.register(new Emitter<void>())
   #active: ConversationSurface
 
+  /** A place was shown or hidden, or shows another conversation: see `isVisible`. */
+  readonly onDidLook = this.#look.event
   /** Another one is active, or what the active one shows changed. */
   readonly onDidChange = this.#change.event
 
@@ -30,10 +36,16 @@ export class ConversationSurfaces extends Owner {
     this.#sideBar = sideBar
     this.#active = sideBar
     this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
+    this.register(sideBar.controller.onDidSwitch(() => this.#look.fire()))
   }
 
   get active(): ConversationSurface {
     return this.#active
+  }
+
+  /** Told by a place that was shown or hidden. */
+  looked(): void {
+    this.#look.fire()
   }
 
   activate(surface: ConversationSurface): void {
@@ -43,22 +55,41 @@ export class ConversationSurfaces extends Owner {
   }
 
   add(tab: ConversationSurface): void {
-    this.#tabs.set(
-      tab,
-      tab.controller.onDidChange(() => this.#change.fire()),
-    )
+    const following = new DisposableStore()
+    following.add(tab.controller.onDidChange(() => this.#change.fire()))
+    following.add(tab.controller.onDidSwitch(() => this.#look.fire()))
+    this.#tabs.set(tab, following)
     this.activate(tab)
   }
 
   remove(tab: ConversationSurface): void {
     this.#tabs.get(tab)?.dispose()
     this.#tabs.delete(tab)
+    this.#look.fire()
     if (this.#active === tab) this.activate(this.#sideBar)
   }
 
   /** The place that shows the session, if one does. */
   showing(open: OpenSession): ConversationSurface | undefined {
     return this.#all().find(surface => surface.controller.current === open)
+  }
+
+  /** The place that shows the conversation of this key. */
+  withKey(key: string): ConversationSurface | undefined {
+    return this.#all().find(surface => surface.controller.key === key)
+  }
+
+  /**
+   * What leads to the place that shows the session, other than that of `controller`; `undefined` where none does. A
+   * session is never in two places.
+   */
+  elsewhere(
+    reference: SessionReference,
+    controller: ConversationController,
+  ): (() => Promise<void>) | undefined {
+    const key = conversationKey(reference)
+    const surface = this.#all().find(one => one.controller !== controller && one.controller.key === key)
+    return surface && (() => surface.reveal())
   }
 
   /** Leads the person to the session: to where it is shown, else it is shown in the side bar. */

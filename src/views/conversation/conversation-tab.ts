@@ -1,25 +1,35 @@
 import * as vscode from 'vscode'
+import type { NotificationType } from 'vscode-jsonrpc'
 import { Owner } from '../../common/disposable.ts'
-import { sessionTitle } from '../../sessions/session-title.ts'
+import { markOf, type SessionMark, type SessionMarks } from '../../sessions/session-marks.ts'
+import { titleOf } from '../../sessions/session-title.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import { openPage } from '../webview-html.ts'
 import { ConversationBridge, type ConversationBridgeParts } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
+import { markedIcon } from './tab-mark.ts'
 
 /** A conversation in an editor tab, with its title as the tab's. */
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationBridgeParts['controller']
   readonly #panel: vscode.WebviewPanel
   readonly #bridge: ConversationBridge
+  readonly #extensionUri: vscode.Uri
+  readonly #marks: SessionMarks
+  #mark: SessionMark | undefined
 
-  /** `onUse`: the person turns to this tab. The tab ends, and its controller with it, when the panel is closed. */
+  /** `onUse`: the person turns to this tab. `onSeen`: it is shown, or hidden. The tab ends, and its controller with it, when the panel is closed. */
   constructor(
     panel: vscode.WebviewPanel,
     extensionUri: vscode.Uri,
     parts: ConversationBridgeParts,
+    marks: SessionMarks,
     onUse: () => void,
+    onSeen: () => void,
   ) {
     super()
+    this.#extensionUri = extensionUri
+    this.#marks = marks
     this.controller = this.register(parts.controller)
     this.#panel = panel
     this.#bridge = this.register(new ConversationBridge(panel.webview, parts))
@@ -27,15 +37,12 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.register(
       panel.onDidChangeViewState(() => {
         this.#bridge.setVisible(panel.visible)
+        onSeen()
         if (panel.active) onUse()
       }),
     )
     this.register(parts.controller.onDidChange(() => this.#updateTitle()))
-    // a tab's icon is drawn as it is, other than the one of the activity bar
-    panel.iconPath = {
-      light: vscode.Uri.joinPath(extensionUri, 'media', 'parley-light.svg'),
-      dark: vscode.Uri.joinPath(extensionUri, 'media', 'parley-dark.svg'),
-    }
+    this.register(marks.onDidChange(() => this.#updateTitle()))
     openPage(panel.webview, extensionUri, { name: 'conversation', title: 'Parley' })
     this.#updateTitle()
   }
@@ -49,13 +56,31 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.focusComposer()
   }
 
+  tell<P>(type: NotificationType<P>, params: P): void {
+    this.#bridge.tell(type, params)
+  }
+
+  /** To the editor group at the side; one is made where there is none. */
+  moveBeside(): void {
+    this.#panel.reveal(vscode.ViewColumn.Beside)
+  }
+
+  /** Closes the tab; its session stays open in this window. */
+  close(): void {
+    this.#panel.dispose()
+  }
+
   attach(attachment: Attachment): void {
     this.#bridge.attach(attachment)
   }
 
   #updateTitle(): void {
     const { current, agentName } = this.controller
-    const title = (current && sessionTitle(current.session.state)) ?? agentName ?? 'Parley'
+    const title = (current && titleOf(current.session)) ?? agentName ?? 'Parley'
     if (this.#panel.title !== title) this.#panel.title = title
+    const mark = markOf(this.controller, this.#marks)
+    if (this.#mark === mark) return
+    this.#mark = mark
+    this.#panel.iconPath = markedIcon(this.#extensionUri, mark)
   }
 }

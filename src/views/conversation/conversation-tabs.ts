@@ -1,12 +1,11 @@
 import * as vscode from 'vscode'
 import { Owner } from '../../common/disposable.ts'
-import {
-  type ConversationController,
-  conversationKey,
-  LAST_SESSION,
-} from '../../sessions/conversation-controller.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import { LAST_SESSION } from '../../sessions/opening.ts'
 import type { Keep } from '../../sessions/ports.ts'
 import type { OpenSession, SessionReference } from '../../sessions/session-manager.ts'
+import type { SessionMarks } from '../../sessions/session-marks.ts'
+import { conversationKey } from '../../sessions/session-reference.ts'
 import type { ConversationBridgeParts } from './conversation-bridge.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
@@ -19,6 +18,7 @@ const TABS_KEPT = 100
 export interface ConversationTabsParts extends Omit<ConversationBridgeParts, 'controller'> {
   extensionUri: vscode.Uri
   surfaces: ConversationSurfaces
+  marks: SessionMarks
   keep: Keep
   createController: (keep: Keep) => ConversationController
 }
@@ -38,26 +38,35 @@ export class ConversationTabs extends Owner {
   }
 
   /** Opens a tab with the session, or one to begin a session in. */
-  open(open: OpenSession | undefined): void {
-    const panel = vscode.window.createWebviewPanel(VIEW_TYPE, 'Parley', vscode.ViewColumn.Active, {
+  open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): void {
+    const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
+    const panel = vscode.window.createWebviewPanel(VIEW_TYPE, 'Parley', column, {
       retainContextWhenHidden: true,
     })
     const { controller } = this.#tab(panel)
-    if (open) controller.show(open)
+    if (open) controller.take(open)
   }
 
   #restore(panel: vscode.WebviewPanel, state: unknown): void {
     const key = keyIn(state)
     const reference = key === undefined ? undefined : this.#kept()[key]
     const { controller } = this.#tab(panel)
-    if (reference) void controller.restore(reference)
+    if (!reference) return
+    // it was brought back in another place before: this one would be empty
+    if (this.#parts.surfaces.elsewhere(reference, controller)) panel.dispose()
+    else void controller.restore(reference)
   }
 
   #tab(panel: vscode.WebviewPanel): ConversationTab {
-    const { extensionUri, surfaces, createController, ...parts } = this.#parts
+    const { extensionUri, surfaces, marks, createController, ...parts } = this.#parts
     const controller = createController({ get: () => undefined, set: (key, value) => this.#keep(key, value) })
-    const tab: ConversationTab = new ConversationTab(panel, extensionUri, { ...parts, controller }, () =>
-      surfaces.activate(tab),
+    const tab: ConversationTab = new ConversationTab(
+      panel,
+      extensionUri,
+      { ...parts, controller },
+      marks,
+      () => surfaces.activate(tab),
+      () => surfaces.looked(),
     )
     surfaces.add(tab)
     this.register(tab)

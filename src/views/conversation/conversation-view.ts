@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { NotificationType } from 'vscode-jsonrpc'
 import type { Attachment } from '../bridge/conversation.ts'
 import { ViewId } from '../ids.ts'
 import { openPage } from '../webview-html.ts'
@@ -11,6 +12,8 @@ export interface ConversationViewEvents {
   onFirstShown: () => void
   /** The person turns to this view. */
   onUse: () => void
+  /** It is shown, or hidden. */
+  onSeen: () => void
 }
 
 /** The Conversation view of the side bar: makes the page when VS Code shows it and ends with it. */
@@ -48,7 +51,10 @@ export class ConversationView implements ConversationSurface, vscode.WebviewView
     this.#bridge = bridge
     bridge.onDidUse(this.#events.onUse)
     openPage(view.webview, this.#extensionUri, { name: 'conversation', title: 'Parley' })
-    const visibility = view.onDidChangeVisibility(() => bridge.setVisible(view.visible))
+    const visibility = view.onDidChangeVisibility(() => {
+      bridge.setVisible(view.visible)
+      this.#events.onSeen()
+    })
     view.onDidDispose(() => {
       visibility.dispose()
       bridge.dispose()
@@ -71,6 +77,10 @@ export class ConversationView implements ConversationSurface, vscode.WebviewView
     this.#events.onUse()
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
     this.#withBridge(bridge => bridge.focusComposer())
+  }
+
+  tell<P>(type: NotificationType<P>, params: P): void {
+    this.#bridge?.tell(type, params)
   }
 
   attach(attachment: Attachment): void {

@@ -1,16 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
+import type { Agent } from '../../acp/agent.ts'
+import { chipOf } from '../../common/block-chip.ts'
+import { draftOf } from '../../common/draft.ts'
 import type { QueuedPrompt } from '../../conversation/turn.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import { sessionTitle } from '../../sessions/session-title.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import { describeAccount } from '../account-words.ts'
 import type { Card, ConversationHead, QueuedNote } from '../bridge/conversation.ts'
 import { cardFor, settingsCard } from '../cards.ts'
+import type { OptionMemory } from '../storage/option-memory.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []
 
 /** Everything a view shows of a conversation besides its entries. */
-export function buildHead(controller: ConversationController, agents: AgentDirectory): ConversationHead {
+export function buildHead(
+  controller: ConversationController,
+  agents: AgentDirectory,
+  optionMemory: OptionMemory,
+  accounts: Accounts,
+): ConversationHead {
   const { current, phase, agentId } = controller
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
@@ -21,17 +33,25 @@ export function buildHead(controller: ConversationController, agents: AgentDirec
     key: controller.key,
     keyBefore: controller.keyBefore,
     agent: agentId === undefined ? undefined : { agentId, name: agent?.name ?? agentId, icon: agent?.icon },
+    program: programOf(session?.agent),
     sessionId: session?.sessionId,
-    title: state && sessionTitle(state),
+    account: accountOf(agentId, accounts),
+    canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
+    title: (session && titleOf(session)) ?? titleOfAttempt(controller),
     activity: state?.activity ?? 'idle',
+    unconfirmed: state?.unconfirmed,
+    background: state?.background,
     turnStartedAt: state?.turnStartedAt,
     queue: session?.queued.map(noteOf) ?? NONE,
     queueHeld: session?.queueHeld ?? false,
+    ...(session && session.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
+    systemPrompt: current?.plan.systemPrompt,
     mcpServers: current?.plan.mcpServers ?? NONE,
     plans: state ? [...state.plans] : NONE,
     configOptions: state ? [...state.configOptions] : NONE,
     pendingOptions: session ? session.pendingOptions : NONE,
+    rememberedOptions: agentId === undefined ? {} : optionMemory.of(agentId),
     commands: state?.commands ?? NONE,
     usage: state?.usage,
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
@@ -41,9 +61,29 @@ export function buildHead(controller: ConversationController, agents: AgentDirec
   }
 }
 
+function accountOf(agentId: string | undefined, accounts: Accounts): ConversationHead['account'] {
+  const status = agentId === undefined ? undefined : accounts.get(agentId)
+  const text = describeAccount(status)
+  return text === undefined ? undefined : { text, signedIn: status?.state === 'authenticated' }
+}
+
+/** Of a session that is on its way, as the list had it that the person took it from. */
+function titleOfAttempt({ attempt }: ConversationController): string | undefined {
+  return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
+}
+
+/** What the agent calls itself, and how it is spoken to. */
+function programOf(agent: Agent | undefined): string | undefined {
+  if (!agent) return undefined
+  const { name, title, version } = agent.info
+  const program = [title ?? name, version].filter(Boolean).join(' ')
+  const spoken = l10n.t('protocol version {0}', agent.protocolVersion)
+  return program === '' ? spoken : `${program} · ${spoken}`
+}
+
 function noteOf({ id, content }: QueuedPrompt): QueuedNote {
-  const texts = content.flatMap(block => (block.type === 'text' ? [block.text] : []))
-  return { id, text: texts.join('\n'), attachments: content.length - texts.length }
+  const { text, marks, items } = draftOf(content, block => ({ id: randomUUID(), ...chipOf(block) }))
+  return { id, text, attachments: items.length - marks.length }
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {

@@ -2,22 +2,24 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { localFolders } from '../../agents/vscode-configuration.ts'
 import { Owner } from '../../common/disposable.ts'
-import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { PathRules } from '../../editor/path-rules.ts'
-import type { Activities } from '../../sessions/activities.ts'
-import type { HistoryList } from '../../sessions/history-list.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SessionMarks } from '../../sessions/session-marks.ts'
 import * as bridge from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
+import { historyRename } from '../bridge/incoming-session.ts'
 import { CommandId, ViewId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
+import { tellFailure } from '../tell-failure.ts'
 import { WebviewConnection } from '../webview-connection.ts'
 import { openPage } from '../webview-html.ts'
+import { registerHistoryMenu } from './history-commands.ts'
 import { type HistorySurroundings, historyState } from './rows.ts'
 
 export interface HistoryViewParts {
   history: HistoryList
-  activities: Activities
+  marks: SessionMarks
   actions: SessionActions
   log: Logger
 }
@@ -38,8 +40,9 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
     this.#extensionUri = extensionUri
     this.#parts = parts
     this.register(vscode.window.registerWebviewViewProvider(ViewId.history, this))
+    this.register(registerHistoryMenu((action, agentId, sessionId) => this.#menu(action, agentId, sessionId)))
     this.register(parts.history.onDidChange(() => this.#schedule()))
-    this.register(parts.activities.onDidChange(() => this.#schedule()))
+    this.register(parts.marks.onDidChange(() => this.#schedule()))
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -56,12 +59,19 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
       history.more(agentId),
     )
     connection.onNotification(bridge.HistoryStartAgent, incoming.historyStartAgent, ({ agentId }) =>
-      tell(history.start(agentId)),
+      this.#tell(agentId, () => history.start(agentId)),
     )
     connection.onNotification(bridge.HistoryAct, incoming.historyAct, ({ action, agentId, sessionId }) => {
       const item = history.find(agentId, sessionId)
-      return item && tell(actions.act(action, item))
+      return item && this.#tell(agentId, () => actions.act(action, item))
     })
+    connection.onNotification(bridge.HistoryRename, historyRename, ({ agentId, sessionId, title }) => {
+      const item = history.find(agentId, sessionId)
+      return item && this.#tell(agentId, () => actions.rename(item, title))
+    })
+    connection.onNotification(bridge.HistorySignIn, incoming.historyStartAgent, ({ agentId }) =>
+      vscode.commands.executeCommand(CommandId.signIn, agentId),
+    )
     connection.onNotification(bridge.HistoryCommand, incoming.runCommand, ({ command }) => {
       if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
     })
@@ -80,6 +90,20 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
     })
   }
 
+  #tell(agentId: string, work: () => Promise<void>): Promise<void> {
+    return tellFailure(agentId, this.#parts.actions.offerSignIn, work)
+  }
+
+  /** What needs a word of the person first is asked for in the row itself. */
+  async #menu(action: bridge.HistoryAction | 'rename', agentId: string, sessionId: string): Promise<void> {
+    if (action === 'rename' || action === 'delete') {
+      this.#connection?.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
+      return
+    }
+    const item = this.#parts.history.find(agentId, sessionId)
+    if (item) await this.#tell(agentId, () => this.#parts.actions.act(action, item))
+  }
+
   /** Many changes at once are one message. */
   #schedule(): void {
     if (this.#scheduled) return
@@ -93,25 +117,17 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
   #send(): void {
     if (!this.#view?.visible) return
     const { history } = this.#parts
-    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings()))
+    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings(this.#parts.marks)))
   }
 }
 
-function surroundings(): HistorySurroundings {
+function surroundings(marks: SessionMarks): HistorySurroundings {
   const rules = new PathRules()
   const folders = localFolders()
   return {
     trusted: vscode.workspace.isTrusted,
     hasFolder: folders.length > 0,
     isHere: cwd => folders.some(folder => rules.contains(folder.path, cwd)),
-  }
-}
-
-/** Something a person clicked that did not work is said, not only logged. */
-async function tell(done: Promise<void>): Promise<void> {
-  try {
-    await done
-  } catch (error) {
-    void vscode.window.showErrorMessage(messageOf(error))
+    endedOf: ({ agentId, sessionId }) => marks.endedOf(agentId, sessionId),
   }
 }

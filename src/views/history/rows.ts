@@ -1,6 +1,6 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import type { HistoryItem, HistoryList } from '../../sessions/history-list.ts'
+import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { HistoryRow, HistoryState } from '../bridge/history.ts'
 
 export interface HistorySurroundings {
@@ -8,6 +8,8 @@ export interface HistorySurroundings {
   hasFolder: boolean
   /** whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
+  /** how the work of a session ended that nobody has looked at since */
+  endedOf: (item: HistoryItem) => 'done' | 'failed' | undefined
 }
 
 /** What the History view shows. */
@@ -17,7 +19,7 @@ export function historyState(list: HistoryList, around: HistorySurroundings): Hi
   return { rows, agents: list.agents(), trusted: around.trusted, hasFolder: around.hasFolder }
 }
 
-function rowOf(item: HistoryItem, { isHere, trusted }: HistorySurroundings): HistoryRow {
+function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundings): HistoryRow {
   const title = item.title?.trim()
   return {
     agentId: item.agentId,
@@ -31,10 +33,22 @@ function rowOf(item: HistoryItem, { isHere, trusted }: HistorySurroundings): His
     updatedAt: item.updatedAt,
     open: item.open,
     activity: item.activity,
+    ended: endedOf(item),
     canLoad: trusted && item.canLoad,
     canResume: trusted && item.canResume && !item.open,
     canClose: item.canClose,
     canDelete: trusted && item.canDelete,
     canFork: trusted && item.canFork,
+    canArchive: trusted && item.canArchive,
+    archived: item.archived,
+    ...elsewhere(item),
   }
+}
+
+function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'> {
+  if (open || !status) return {}
+  // A status that is not known counts as saved.
+  if (status.status !== 'open') return { elsewhere: 'saved' }
+  const { activity } = status
+  return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
-import type { Failure } from '../../../src/sessions/failure.ts'
+import type { Failure } from '../../../src/sessions/failures/failure.ts'
 import { CardButtonId, cardFor, settingsCard } from '../../../src/views/cards.ts'
 
 const attempt = { type: 'new' as const, agentId: 'a' }
@@ -69,7 +69,7 @@ describe('cards', () => {
       const card = cardFor('id', failure)
       assert.ok(card.title.length > 0, name)
       assert.match(card.text, /[.!?]$/, name)
-      assert.ok(card.buttons.length > 0, name)
+      assert.ok(card.buttons.length + (card.choices?.length ?? 0) > 0, name)
       titles.add(card.title)
     }
     assert.equal(titles.size, failures.length, 'each failure has a card of its own')
@@ -92,7 +92,7 @@ describe('cards', () => {
 
   it('offer each way to sign in, and a cancel while one is under way', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
-    assert.equal(cardFor('id', signIn).buttons[0]?.id, `${CardButtonId.signIn}key`)
+    assert.equal(cardFor('id', signIn).choices?.[0]?.id, `${CardButtonId.signIn}key`)
     assert.deepEqual(
       cardFor('id', { ...signIn, running: 'key' }).buttons.map(button => button.id),
       [CardButtonId.cancelSignIn],

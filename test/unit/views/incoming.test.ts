@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import * as incoming from '../../../src/views/bridge/incoming.ts'
+import * as incomingCode from '../../../src/views/bridge/incoming-code.ts'
 
 describe('what a webview may send', () => {
-  const schemas = Object.entries(incoming)
+  const schemas = [...Object.entries(incoming), ...Object.entries(incomingCode)]
 
   it('is never taken for something else: any value is accepted or refused, none throws', () => {
     fc.assert(
@@ -21,6 +22,9 @@ describe('what a webview may send', () => {
   it('is refused when it is out of bounds', () => {
     assert.equal(incoming.openFile.safeParse({ path: '/a', line: 0 }).success, false)
     assert.equal(incoming.openFile.safeParse({ path: '' }).success, false)
+    assert.equal(incoming.openFile.safeParse({ path: '/a', line: 1, column: 0 }).success, false)
+    assert.equal(incomingCode.applyCode.safeParse({ text: '', language: '', from: 0 }).success, false)
+    assert.equal(incomingCode.openText.safeParse({ text: 'x' }).success, false)
     assert.equal(incoming.fetchEntries.safeParse({ key: 'k', from: 5, to: 4 }).success, false)
     assert.equal(incoming.fetchEntries.safeParse({ key: 'k', from: 0, to: 2001 }).success, false)
     assert.equal(incoming.runCommand.safeParse({ command: 'x'.repeat(257) }).success, false)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Draft } from '../../../src/common/draft.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import type {
   ConversationHead,
@@ -8,22 +9,10 @@ import type {
 import { PatchPump } from '../../../src/views/conversation/patch-pump.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
+import { head as someHead } from '../webview/conversation/entries.ts'
 
-const head: ConversationHead = {
-  phase: 'ready',
-  key: 'k',
-  activity: 'idle',
-  queue: [],
-  queueHeld: false,
-  mcpServers: [],
-  plans: [],
-  configOptions: [],
-  pendingOptions: [],
-  commands: [],
-  prompt: { image: false, audio: false, embeddedContext: false },
-  cards: [],
-  agents: [],
-}
+const draft: Draft<never> = { text: 'a draft', marks: [], items: [] }
+const head = someHead({ key: 'k' })
 
 describe('PatchPump', () => {
   let session: Session
@@ -45,7 +34,9 @@ describe('PatchPump', () => {
     pump = new PatchPump({
       session: () => session,
       head: () => current,
-      draft: () => 'a draft',
+      draft: () => draft,
+      composerHeight: () => undefined,
+      waiting: () => [],
       sendSnapshot: snapshot => snapshots.push(structuredClone(snapshot)),
       sendPatch: patch => patches.push(structuredClone(patch)),
     })
@@ -66,7 +57,7 @@ describe('PatchPump', () => {
     const [entry] = snapshots[0]?.entries ?? []
     assert.ok(entry?.kind === 'message')
     assert.deepEqual(entry.blocks, [{ type: 'text', text: 'one two' }])
-    assert.equal(snapshots[0]?.draft, 'a draft')
+    assert.deepEqual(snapshots[0]?.draft, draft)
   })
 
   it('joins all that comes within a frame into one patch', async () => {
@@ -124,5 +115,52 @@ describe('PatchPump', () => {
     assert.equal(snapshot?.total, 500)
     assert.equal(snapshot?.first, 400)
     assert.equal(snapshot?.entries.length, 100)
+  })
+
+  const message = (messageId: string, text = messageId) =>
+    session.receive({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } })
+
+  it('sends of a lot that comes at once the end, and what changed of what was there', async () => {
+    message('known')
+    pump.setVisible(true)
+    await until(() => snapshots.length === 1)
+    message('known', ' goes on')
+    for (let index = 0; index < 1000; index++) message(`new ${index}`)
+    await until(() => patches.length === 1)
+    const last = snapshots[1]
+    assert.deepEqual([last?.first, last?.total, last?.entries.length, last?.revision], [901, 1001, 100, 2])
+    assert.deepEqual(patches[0], {
+      revision: 3,
+      ops: [{ op: 'text', id: 'e0', block: 0, text: ' goes on' }],
+    })
+    message('new 999', ' and on')
+    await until(() => patches.length === 2)
+    assert.deepEqual(patches[1]?.ops, [{ op: 'text', id: 'e1000', block: 0, text: ' and on' }])
+  })
+
+  it('sends a load seldom, and of it the last entries only', async () => {
+    const loading = new Session({
+      agent: new FakeAgent(),
+      sessionId: 's',
+      setup: { cwd: '/', additionalDirectories: [], mcpServers: [] },
+      phase: 'loading',
+    })
+    session = loading
+    session.onDidChange(changes => pump.add(changes))
+    session.onDidChangeStatus(() => pump.headChanged())
+    pump.setVisible(true)
+    await until(() => snapshots.length === 1)
+    const begun = performance.now()
+    for (let index = 0; index < 10_000; index++) {
+      message(`${index}`)
+      if (index % 100 === 99) await new Promise(resolve => setTimeout(resolve, 2))
+    }
+    const sent = [...snapshots, ...patches.flatMap(({ ops }) => ops)].length
+    const most = (performance.now() - begun) / 100 + 2
+    assert.ok(snapshots.length <= most, `${snapshots.length} snapshots in ${most / 10} s`)
+    assert.ok(sent <= most + 100, `${sent} parts`)
+    session.loaded()
+    const indexes = () => patches.flatMap(({ ops }) => ops.map(op => (op.op === 'entry' ? op.index : 0)))
+    await until(() => snapshots.at(-1)?.total === 10_000 || indexes().includes(9999))
   })
 })

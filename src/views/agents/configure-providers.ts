@@ -1,0 +1,157 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import type { Agent } from '../../acp/agent.ts'
+import type { Provider } from '../../acp/model.ts'
+import type { Logger } from '../../common/logger.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
+import type { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import { agentOf } from '../commands/pick-agent.ts'
+import { registerCommand } from '../commands/register-command.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { CommandId } from '../ids.ts'
+import { askHeaders } from './provider-headers.ts'
+
+export interface ProviderCommandParts {
+  surfaces: ConversationSurfaces
+  agents: AgentDirectory
+  host: (agentId: string) => AgentHost
+  providers: ProviderConfigs
+  log: Logger
+}
+
+/** *Configure Providers…*: where an agent sends what it asks of models, for agents that let themselves be told. */
+export function registerProviderCommand(parts: ProviderCommandParts): vscode.Disposable {
+  const { surfaces, agents, log } = parts
+  return registerCommand(log, CommandId.configureProviders, async () => {
+    if (!vscode.workspace.isTrusted)
+      throw new Error(l10n.t('No agent is started until you trust this workspace.'))
+    const agentId = await agentOf(surfaces, agents)
+    if (agentId !== undefined) await configure(parts, agentId)
+  })
+}
+
+async function configure({ host, providers }: ProviderCommandParts, agentId: string): Promise<void> {
+  const { agent } = await host(agentId).ensure()
+  const { name } = host(agentId)
+  if (!agent.capabilities.providers || !agent.listProviders)
+    throw new Error(l10n.t('{0} does not let its providers be configured from here.', name))
+  const provider = await pickProvider(name, await agent.listProviders())
+  if (!provider) return
+  const { providerId } = provider
+  const kept = await providers.get(agentId, providerId)
+  switch (await pickAction(name, provider, kept !== undefined)) {
+    case 'set': {
+      const wanted = await askConfig(name, provider, kept)
+      if (!wanted) return
+      await providers.set(agentId, agent, providerId, wanted)
+      void vscode.window.showInformationMessage(
+        plainMessage(l10n.t('{0}: “{1}” goes to {2} now.', name, providerId, wanted.baseUrl)),
+      )
+      return
+    }
+    case 'disable':
+      await providers.disable(agentId, agent, providerId)
+      void vscode.window.showInformationMessage(
+        plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)),
+      )
+      return
+    case 'forget':
+      await providers.reset(agentId, providerId)
+      void vscode.window.showInformationMessage(
+        plainMessage(l10n.t('{0} decides about “{1}” itself from its next start on.', name, providerId)),
+      )
+  }
+}
+
+async function pickProvider(agentName: string, list: readonly Provider[]): Promise<Provider | undefined> {
+  if (list.length === 0) throw new Error(l10n.t('{0} has no providers.', agentName))
+  const items = list.map(provider => ({
+    label: provider.providerId,
+    description: provider.current
+      ? `${provider.current.apiType} · ${provider.current.baseUrl}`
+      : l10n.t('disabled'),
+    ...(provider.required && { detail: l10n.t('The agent needs it.') }),
+    provider,
+  }))
+  const picked = await vscode.window.showQuickPick(items, {
+    title: l10n.t('Providers of {0}', agentName),
+    placeHolder: l10n.t('Which provider?'),
+  })
+  return picked?.provider
+}
+
+type Action = 'set' | 'disable' | 'forget'
+
+async function pickAction(
+  agentName: string,
+  { providerId, required, current }: Provider,
+  isKept: boolean,
+): Promise<Action | undefined> {
+  const items: Array<vscode.QuickPickItem & { action: Action }> = [
+    {
+      label: `$(link) ${l10n.t('Set the base URL…')}`,
+      description: l10n.t('and what is sent along in headers'),
+      action: 'set',
+    },
+  ]
+  if (current && !required) items.push({ label: `$(circle-slash) ${l10n.t('Disable')}`, action: 'disable' })
+  if (isKept || (!current && !required))
+    items.push({
+      label: `$(discard) ${l10n.t('Leave it to the agent')}`,
+      description: l10n.t('forgets what is kept of it'),
+      action: 'forget',
+    })
+  const picked = await vscode.window.showQuickPick(items, { title: `${agentName}: ${providerId}` })
+  return picked?.action
+}
+
+type Config = Parameters<ProviderConfigs['set']>[3]
+
+async function askConfig(
+  agentName: string,
+  provider: Provider,
+  kept: Config | undefined,
+): Promise<Config | undefined> {
+  const { providerId, current, supported } = provider
+  const title = `${agentName}: ${providerId}`
+  const before = kept?.apiType ?? current?.apiType
+  const apiType = supported.length > 1 ? await pickApi(title, supported, before) : (supported[0] ?? before)
+  if (apiType === undefined) return undefined
+  const baseUrl = await vscode.window.showInputBox({
+    title,
+    prompt: l10n.t('The base URL of the service ({0})', apiType),
+    value: kept?.baseUrl ?? current?.baseUrl ?? '',
+    ignoreFocusOut: true,
+    validateInput: text => (isWebAddress(text) ? undefined : l10n.t('An address with http or https.')),
+  })
+  if (baseUrl === undefined) return undefined
+  const headers = await askHeaders(title, kept?.headers ?? {})
+  return headers && { apiType, baseUrl: baseUrl.trim(), headers }
+}
+
+async function pickApi(
+  title: string,
+  supported: readonly string[],
+  before: string | undefined,
+): Promise<string | undefined> {
+  const items = supported.map(label => ({ label }))
+  // the first item is the one Enter takes
+  items.sort((a, b) => Number(b.label === before) - Number(a.label === before))
+  const placeHolder = l10n.t('Which protocol does the service speak?')
+  return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.label
+}
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text.trim())
+  return url?.protocol === 'https:' || url?.protocol === 'http:'
+}
+
+/** Kept providers are told to an agent that has just started, before it gets a session. */
+export function applyProviders(
+  providers: ProviderConfigs,
+  logFor: (agentId: string) => Logger,
+): (agentId: string, agent: Agent) => Promise<void> {
+  return (agentId, agent) => providers.apply(agentId, agent, logFor(agentId))
+}

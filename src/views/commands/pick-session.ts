@@ -1,0 +1,91 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { newestFirst } from '../../common/date-groups.ts'
+import { DisposableStore } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
+
+type Item = vscode.QuickPickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
+
+/**
+ * Lets the person choose a session to load or resume, by title, folder or agent. Agents that do not run are offered to
+ * be started, for their list; the picker fills as they answer.
+ */
+export async function pickSession(
+  history: HistoryList,
+  how: 'load' | 'resume',
+): Promise<HistoryItem | undefined> {
+  const owned = new DisposableStore()
+  const picker = vscode.window.createQuickPick<Item>()
+  owned.add(picker)
+  picker.title = how === 'load' ? l10n.t('Load Session') : l10n.t('Resume Session')
+  picker.placeholder = l10n.t('Which session?')
+  picker.matchOnDescription = true
+  picker.matchOnDetail = true
+  const fill = () => {
+    const agents = history.agents()
+    picker.busy = agents.some(agent => agent.state === 'loading')
+    picker.items = itemsOf(history, how, picker.busy)
+  }
+  owned.add(history.onDidChange(fill))
+  fill()
+  void history.refresh()
+  try {
+    return await new Promise<HistoryItem | undefined>(resolve => {
+      owned.add(
+        picker.onDidAccept(() => {
+          const [picked] = picker.selectedItems
+          if (picked && 'item' in picked) resolve(picked.item)
+          else if (picked && 'start' in picked) void startAgent(history, picked.start)
+        }),
+      )
+      owned.add(picker.onDidHide(() => resolve(undefined)))
+      picker.show()
+    })
+  } finally {
+    owned.dispose()
+  }
+}
+
+async function startAgent(history: HistoryList, agentId: string): Promise<void> {
+  try {
+    await history.start(agentId)
+  } catch (error) {
+    void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+  }
+}
+
+function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean): Item[] {
+  const sessions = history
+    .items()
+    .filter(item => !item.archived && (how === 'load' ? item.canLoad : item.canResume && !item.open))
+    .sort(newestFirst)
+    .map(item => ({
+      label: item.title?.trim() || l10n.t('Untitled session'),
+      description: item.agentName,
+      detail:
+        item.updatedAt === undefined
+          ? item.cwd
+          : `${new Date(item.updatedAt).toLocaleString(vscode.env.language)} · ${item.cwd}`,
+      item,
+    }))
+  const starts = history
+    .agents()
+    .filter(agent => agent.state === 'not-started')
+    .map(agent => ({
+      label: `$(debug-start) ${l10n.t('Start {0}', agent.name)}`,
+      description: l10n.t('to list its sessions'),
+      alwaysShow: true,
+      start: agent.agentId,
+    }))
+  if (sessions.length + starts.length === 0 && !busy) {
+    const label =
+      how === 'load'
+        ? l10n.t('There is no session that can be loaded.')
+        : l10n.t('There is no session that can be resumed.')
+    return [{ label, nothing: true }]
+  }
+  const separator = { label: '', kind: vscode.QuickPickItemKind.Separator, nothing: true as const }
+  return starts.length > 0 ? [...sessions, separator, ...starts] : sessions
+}

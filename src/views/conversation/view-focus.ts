@@ -1,0 +1,35 @@
+import * as vscode from 'vscode'
+import * as z from 'zod'
+import type { Disposable } from '../../common/disposable.ts'
+import { toDisposable } from '../../common/disposable.ts'
+import { FocusChanged } from '../bridge/navigate.ts'
+import { ContextKey } from '../ids.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+
+const focusChanged = z.object({ focused: z.boolean() })
+/** The palette gives the focus back for a moment before its command takes it elsewhere. */
+const SETTLED_MS = 300
+/** the pages that said last that they have the focus: they speak in any order */
+const focused = new Set<WebviewConnection>()
+
+/** Keeps the context key by which keys are for the conversation: VS Code does not tell where in a webview's view it is. */
+export function listenFocus(connection: WebviewConnection, onFocus: () => void): Disposable {
+  let timer: NodeJS.Timeout | undefined
+  connection.onNotification(FocusChanged, focusChanged, change => {
+    set(connection, change.focused)
+    clearTimeout(timer)
+    if (change.focused) timer = setTimeout(onFocus, SETTLED_MS)
+  })
+  return toDisposable(() => {
+    clearTimeout(timer)
+    set(connection, false)
+  })
+}
+
+function set(connection: WebviewConnection, isFocused: boolean): void {
+  const before = focused.size > 0
+  if (isFocused) focused.add(connection)
+  else focused.delete(connection)
+  const now = focused.size > 0
+  if (now !== before) void vscode.commands.executeCommand('setContext', ContextKey.conversationFocus, now)
+}

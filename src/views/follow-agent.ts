@@ -1,0 +1,73 @@
+import * as vscode from 'vscode'
+import { type Disposable, DisposableStore, Owner } from '../common/disposable.ts'
+import { Emitter } from '../common/event.ts'
+import { FollowEditor } from '../editor/vscode-follow.ts'
+import { onAgentLocation } from '../sessions/agent-location.ts'
+import type { Keep } from '../sessions/ports.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
+import { FollowShown, SetFollow } from './bridge/follow.ts'
+import { setFollow } from './bridge/incoming-follow.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import { CommandId, ContextKey } from './ids.ts'
+import type { WebviewConnection } from './webview-connection.ts'
+
+const KEPT = 'parley.followAgent'
+
+/** Moves the editor to where the agent of the conversation that the person works in is, while that is switched on. */
+export class FollowAgent extends Owner {
+  readonly #keep: Keep
+  readonly #change = this.register(new Emitter<void>())
+  #following: DisposableStore | undefined
+  #editor: FollowEditor | undefined
+
+  constructor(keep: Keep) {
+    super()
+    this.#keep = keep
+    this.register(vscode.commands.registerCommand(CommandId.followAgent, () => this.set(!this.on)))
+    this.#tellContext()
+  }
+
+  get on(): boolean {
+    return this.#keep.get<boolean>(KEPT) === true
+  }
+
+  set(on: boolean): void {
+    if (on === this.on) return
+    this.#keep.set(KEPT, on)
+    this.#tellContext()
+    this.#change.fire()
+  }
+
+  /** Begins to listen to the sessions; `surfaces` tells which one the person works in. */
+  follow(manager: SessionManager, surfaces: ConversationSurfaces): this {
+    const follow = () => {
+      if (this.#following) this.owned.release(this.#following)
+      this.#following = this.register(new DisposableStore())
+      if (!this.on) return
+      this.#editor ??= this.register(new FollowEditor())
+      for (const open of manager.list()) {
+        this.#following.add(
+          onAgentLocation(open.session, location => {
+            if (surfaces.active.controller.current === open) this.#editor?.show(location, open.plan.setup)
+          }),
+        )
+      }
+    }
+    follow()
+    this.register(manager.onDidChange(follow))
+    this.register(this.#change.event(follow))
+    return this
+  }
+
+  /** The switch in a conversation's header. */
+  listen(connection: WebviewConnection): Disposable & { tell(): void } {
+    const tell = () => connection.send(FollowShown, { on: this.on })
+    connection.onNotification(SetFollow, setFollow, ({ on }) => this.set(on))
+    const following = this.#change.event(tell)
+    return { tell, dispose: () => following.dispose() }
+  }
+
+  #tellContext(): void {
+    void vscode.commands.executeCommand('setContext', ContextKey.followingAgent, this.on)
+  }
+}

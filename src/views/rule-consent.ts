@@ -1,0 +1,24 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { RuleConsent } from '../sessions/permission-rules/consent.ts'
+import type { Keep } from '../sessions/ports.ts'
+import { ruleSettings } from './rule-settings.ts'
+
+/** Asks in a notification whether allowing rules of the workspace's settings shall count. */
+export function ruleConsent(keep: Keep): RuleConsent {
+  return new RuleConsent(keep, (rules, accept) => {
+    const use = l10n.t('Use These Rules')
+    const open = l10n.t('Open Settings')
+    const names = rules.slice(0, 5).map(({ text }) => `“${text}”`)
+    const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
+    const message = l10n.t(
+      'The settings of this workspace would let agents act without asking: {0}. They do not count until you say so.',
+      list,
+    )
+    void vscode.window.showWarningMessage(message, use, open).then(answer => {
+      const [first] = rules
+      if (answer === use) accept()
+      else if (answer === open && first) void ruleSettings.open(first)
+    })
+  })
+}

@@ -1,0 +1,71 @@
+import { Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Keep } from '../../sessions/ports.ts'
+import type { RememberedOption } from '../bridge/options.ts'
+
+const KEY = 'parley.optionValues'
+/** More values used are forgotten, the oldest first. */
+const MOST_RECENT = 5
+const MOST_FAVOURITES = 200
+
+/** Which models, modes and the like a person marked or used, by agent and option; the same in every window. */
+export class OptionMemory extends Owner {
+  readonly #keep: Keep
+  readonly #change = this.register(new Emitter<void>())
+  readonly onDidChange = this.#change.event
+
+  constructor(keep: Keep) {
+    super()
+    this.#keep = keep
+  }
+
+  /** By the option's id. */
+  of(agentId: string): Record<string, RememberedOption> {
+    const kept = this.#all()[agentId]
+    return isRecord(kept)
+      ? Object.fromEntries(Object.entries(kept).map(([id, value]) => [id, read(value)]))
+      : {}
+  }
+
+  toggle(agentId: string, optionId: string, value: string): void {
+    const { favourites, recent } = this.#of(agentId, optionId)
+    const marked = favourites.includes(value)
+      ? favourites.filter(one => one !== value)
+      : [...favourites, value].slice(-MOST_FAVOURITES)
+    this.#set(agentId, optionId, { favourites: marked, recent })
+  }
+
+  used(agentId: string, optionId: string, value: string): void {
+    const { favourites, recent } = this.#of(agentId, optionId)
+    const fresh = [value, ...recent.filter(one => one !== value)].slice(0, MOST_RECENT)
+    this.#set(agentId, optionId, { favourites, recent: fresh })
+  }
+
+  #of(agentId: string, optionId: string): RememberedOption {
+    return this.of(agentId)[optionId] ?? { favourites: [], recent: [] }
+  }
+
+  #set(agentId: string, optionId: string, value: RememberedOption): void {
+    this.#keep.set(KEY, { ...this.#all(), [agentId]: { ...this.of(agentId), [optionId]: value } })
+    this.#change.fire()
+  }
+
+  #all(): Record<string, unknown> {
+    const kept = this.#keep.get<unknown>(KEY)
+    return isRecord(kept) ? kept : {}
+  }
+}
+
+/** Anything may have been kept. */
+function read(value: unknown): RememberedOption {
+  const { favourites, recent } = isRecord(value) ? value : {}
+  return { favourites: texts(favourites), recent: texts(recent) }
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

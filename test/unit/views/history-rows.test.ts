@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import type { HistoryItem, HistoryList } from '../../../src/sessions/listing/history-list.ts'
+import { historyState } from '../../../src/views/history/rows.ts'
+
+const item = (more: Partial<HistoryItem>): HistoryItem => ({
+  agentId: 'a',
+  agentName: 'Agent',
+  sessionId: 's',
+  cwd: '/w',
+  open: false,
+  archived: false,
+  canLoad: true,
+  canResume: true,
+  canClose: false,
+  canDelete: false,
+  canFork: false,
+  canArchive: false,
+  ...more,
+})
+
+describe('the rows of History', () => {
+  const elsewhere = (more: Partial<HistoryItem>) => {
+    const list = { items: () => [item(more)], agents: () => [] } as unknown as HistoryList
+    const around = { trusted: true, hasFolder: true, isHere: () => true, endedOf: () => undefined }
+    return historyState(list, around).rows[0]?.elsewhere
+  }
+
+  it('say what a session does in another client, as far as it is told', () => {
+    assert.equal(elsewhere({}), undefined)
+    assert.equal(elsewhere({ status: { status: 'saved' } }), 'saved')
+    assert.equal(elsewhere({ status: { status: 'open' } }), 'open')
+    assert.equal(elsewhere({ status: { status: 'open', activity: 'running' } }), 'running')
+    assert.equal(elsewhere({ status: { status: 'open', activity: 'requires_action' } }), 'requires_action')
+    assert.equal(elsewhere({ status: { status: 'open', activity: 'idle' } }), 'open')
+    assert.equal(elsewhere({ open: true, status: { status: 'open' } }), undefined)
+  })
+
+  it('take a status that is not known for one of a saved session', () => {
+    assert.equal(elsewhere({ status: { status: '_frozen', activity: 'running' } }), 'saved')
+  })
+})

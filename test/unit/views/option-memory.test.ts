@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { sectionsOf } from '../../../src/common/option-sections.ts'
+import { OptionMemory } from '../../../src/views/storage/option-memory.ts'
+
+describe('what is remembered of options', () => {
+  const keepOf = (values: Map<string, unknown>) => ({
+    get: <T>(key: string) => values.get(key) as T | undefined,
+    set: (key: string, value: unknown) => void values.set(key, value),
+  })
+
+  it('is kept by agent and option, favourites as they were marked and the last five used', () => {
+    const values = new Map<string, unknown>()
+    const memory = new OptionMemory(keepOf(values))
+    let told = 0
+    memory.onDidChange(() => told++)
+    memory.toggle('a', 'model', 'opus')
+    memory.toggle('a', 'model', 'haiku')
+    memory.toggle('a', 'model', 'opus')
+    for (const value of ['1', '2', '3', '4', '5', '6', '2']) memory.used('a', 'model', value)
+    memory.used('b', 'model', 'x')
+    const again = new OptionMemory(keepOf(values))
+    assert.deepEqual(again.of('a'), { model: { favourites: ['haiku'], recent: ['2', '6', '5', '4', '3'] } })
+    assert.deepEqual(again.of('c'), {})
+    assert.equal(told, 11)
+  })
+
+  it('begins anew when anything else was kept', () => {
+    for (const kept of [
+      null,
+      'x',
+      [1],
+      { a: 7 },
+      { a: { model: [] } },
+      { a: { model: { favourites: [1, 'y'] } } },
+    ]) {
+      const memory = new OptionMemory(keepOf(new Map([['parley.optionValues', kept]])))
+      memory.used('a', 'model', 'z')
+      assert.deepEqual(memory.of('a').model?.recent, ['z'])
+    }
+  })
+})
+
+describe('the sections of an option', () => {
+  const many = Array.from({ length: 20 }, (_, i) => ({ value: `m${i}`, group: i < 10 ? 'A' : 'B' }))
+  const shape = (sections: ReturnType<typeof sectionsOf>) =>
+    sections.map(({ section, choices }) => [section, choices.length])
+
+  it('are the favourites, what was used lately, then the agent’s own groups', () => {
+    const remembered = { favourites: ['m3', 'gone'], recent: ['m3', 'm15', 'gone'] }
+    assert.deepEqual(shape(sectionsOf(many, remembered)), [
+      ['favourites', 1],
+      ['recent', 1],
+      [{ group: 'A' }, 10],
+      [{ group: 'B' }, 10],
+    ])
+  })
+
+  it('have one for all where the agent has no groups, and none at all without favourites', () => {
+    const flat = many.map(({ value }) => ({ value }))
+    assert.deepEqual(shape(sectionsOf(flat, { favourites: ['m1'], recent: [] })), [
+      ['favourites', 1],
+      ['all', 20],
+    ])
+    assert.deepEqual(shape(sectionsOf(flat, undefined)), [[undefined, 20]])
+  })
+
+  it('leave a short list as it is', () => {
+    const few = many.slice(0, 4)
+    assert.deepEqual(shape(sectionsOf(few, { favourites: ['m1'], recent: ['m2'] })), [[{ group: 'A' }, 4]])
+  })
+})

@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import * as esbuild from 'esbuild'
 import satisfies from 'spdx-satisfies'
+import { fewIcons } from './test/package/few-icons.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -37,6 +38,9 @@ const PERMISSIVE = [
   'CC0-1.0',
 ]
 
+/** What these packages' licence files say, where their package.json says nothing. */
+const LICENCE_IN_FILE = { khroma: 'MIT' }
+
 /** @type {esbuild.BuildOptions} */
 const common = {
   bundle: true,
@@ -47,8 +51,63 @@ const common = {
   logLevel: 'warning',
   define: { 'process.env.NODE_ENV': options.production ? '"production"' : '"development"' },
 }
+/**
+ * zod brings its messages in fifty languages, a quarter of the extension's code; ours are read in the log alone.
+ * @type {esbuild.Plugin}
+ */
+const oneLanguageOfZod = {
+  name: 'one-language-of-zod',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.c?js$/ }, () => ({
+      contents: 'export {}',
+    }))
+  },
+}
+
 /** @type {esbuild.BuildOptions} */
-const node = { ...common, platform: 'node', target: 'node22' }
+const node = {
+  ...common,
+  plugins: [oneLanguageOfZod],
+  platform: 'node',
+  target: 'node22',
+  // its first form for Node asks for its parts in a way that no bundler follows
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+}
+
+/**
+ * KaTeX names each of its fonts in three formats; VS Code reads the smallest.
+ * @type {esbuild.Plugin}
+ */
+const oneFontFormat = {
+  name: 'one-font-format',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]katex(\.min)?\.css$/ }, async ({ path }) => ({
+      loader: 'css',
+      contents: (await readFile(path, 'utf8')).replace(/,url\([^)]*\.(woff|ttf)\) ?format\("\w+"\)/g, ''),
+    }))
+  },
+}
+
+/**
+ * The editor's commands for plain text come in one module with those for code, whose parsers do nothing here but weigh.
+ * They say of themselves that importing them has effects; it has none that is needed where none of them is used.
+ */
+const dropUnusedParsers = {
+  name: 'drop-unused-parsers',
+  /** @param {esbuild.PluginBuild} build */
+  setup(build) {
+    build.onResolve({ filter: /^@(lezer|codemirror)\/(common|highlight|language)$/ }, async args => {
+      if (args.pluginData === dropUnusedParsers) return undefined
+      const { path, errors } = await build.resolve(args.path, {
+        kind: args.kind,
+        importer: args.importer,
+        resolveDir: args.resolveDir,
+        pluginData: dropUnusedParsers,
+      })
+      return { path, errors, sideEffects: false }
+    })
+  },
+}
 
 /** @type {esbuild.BuildOptions[]} */
 const product = [
@@ -64,8 +123,10 @@ const product = [
     external: ['vscode'],
     // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
     define: { ...common.define, navigator: 'undefined' },
-    // Stack traces and `error.name` stay readable in a person's log.
-    keepNames: true,
+    // Names stay as they are: stack traces stay readable in a person's log. `keepNames` would do that while it loads.
+    minify: false,
+    minifyWhitespace: options.production,
+    minifySyntax: options.production,
   },
   {
     ...node,
@@ -82,6 +143,7 @@ const product = [
     entryPoints: {
       conversation: 'src/webview/conversation/main.tsx',
       history: 'src/webview/history/main.tsx',
+      math: 'src/webview/rich/math.css',
     },
     outdir: 'dist/webview',
     platform: 'browser',
@@ -90,7 +152,10 @@ const product = [
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     assetNames: 'assets/[name]-[hash]',
-    loader: { '.ttf': 'file' },
+    loader: { '.ttf': 'file', '.woff2': 'file' },
+    // the browser knows the names of all characters by itself
+    alias: { entities: './src/webview/markdown/entities.ts' },
+    plugins: [oneFontFormat, dropUnusedParsers, fewIcons],
     jsx: 'automatic',
     jsxImportSource: 'preact',
   },
@@ -114,6 +179,8 @@ function integrationTests() {
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     packages: 'external',
+    // not bundled, packages are what Node takes them for
+    alias: {},
     external: ['vscode'],
     plugins: [keepSourceLocation],
   }
@@ -149,9 +216,10 @@ function bundledPackages(/** @type {esbuild.Metafile[]} */ metafiles) {
 /** The text of the notices. Throws when a package may not be passed on, or does not say whether it may. */
 function notices(/** @type {string[]} */ folders) {
   const parts = folders.map(folder => {
-    const { name, version, license, author, repository } = JSON.parse(
+    const { name, version, author, repository, ...manifest } = JSON.parse(
       readFileSync(join(folder, 'package.json'), 'utf8'),
     )
+    const license = manifest.license ?? LICENCE_IN_FILE[name]
     if (typeof license !== 'string' || !satisfies(license, PERMISSIVE))
       throw new Error(
         `${name}@${version} is in a bundle, and its licence (${JSON.stringify(license)}) is not on the list of permissive ones.`,

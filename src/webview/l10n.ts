@@ -36,6 +36,19 @@ export function formatNumber(value: number): string {
   return numberFormat(0).format(value)
 }
 
+/** Bytes in words: `812 B`, `1.4 KB`, `23 MB`. */
+export function formatSize(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB'] as const
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1024
+    unit++
+  }
+  const decimals = unit > 0 && value < 9.95 ? 1 : 0
+  return `${numberFormat(decimals).format(value)} ${units[unit]}`
+}
+
 /** Seconds in words short enough for the right of a row: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000

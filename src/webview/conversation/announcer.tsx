@@ -3,32 +3,52 @@ import { useRef } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import { announce } from '../ui/live-region.tsx'
 import { useApp } from './context.ts'
+import { stopReason } from './entries/small.tsx'
+import type { ConversationStore } from './store.ts'
 
-/** Says to screen readers what a glance shows others: a turn began or ended, a question waits, the agent is gone. */
+/**
+ * Says to screen readers what a glance shows others: a turn began or how it ended, a question waits, something went
+ * wrong, the agent is gone. Not what the agent writes: that is read in the log.
+ */
 export function Announcer() {
   const { store } = useApp()
-  const before = useRef({ activity: 'idle', phase: 'empty', waiting: '', key: '' })
+  const before = useRef({ activity: 'idle', phase: 'empty', waiting: '', key: '', cards: '' })
   useSignalEffect(() => {
     const head = store.head.value
     const waiting = store.waiting.value[0] ?? ''
     if (!head) return
     const { activity, phase, key } = head
+    const cards = head.cards.map(card => card.id).join()
     const was = before.current
-    before.current = { activity, phase, waiting, key }
+    before.current = { activity, phase, waiting, key, cards }
     const agent = head.agent?.name ?? t('The agent')
     if (waiting !== was.waiting && waiting !== '') {
       const entry = store.slot(waiting)?.entry.peek()
       if (entry?.kind === 'elicitation') return announce(t('{0} asks: {1}', agent, entry.message))
       if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, entry.title))
     }
+    const card = head.cards.at(-1)
+    if (cards !== was.cards && card && !was.cards.split(',').includes(card.id))
+      return announce(`${card.title} ${card.text}`)
     if (phase !== was.phase || key !== was.key) {
       if (phase === 'starting' || phase === 'loading') return announce(head.progress ?? t('Starting'))
       if (phase === 'ready' && was.phase !== 'ready') return announce(t('{0} is ready', agent))
       if (phase === 'ended') return announce(t('{0} has ended', agent))
     }
-    if (activity === was.activity) return
+    // of another session, what it does is no news
+    if (key !== was.key || activity === was.activity) return
     if (activity === 'running' && was.activity === 'idle') return announce(t('{0} is working', agent))
-    if (activity === 'idle' && was.activity !== 'idle') announce(t('{0} has finished', agent))
+    if (activity === 'idle' && was.activity !== 'idle')
+      announce(endOfTurn(store) ?? t('{0} has finished', agent))
   })
   return null
+}
+
+/** How the turn ended, where that is out of the ordinary. */
+function endOfTurn({ last }: ConversationStore): string | undefined {
+  const entry = last.peek()?.entry.peek()
+  if (entry?.kind !== 'turn_end') return undefined
+  return entry.error
+    ? `${t('The turn ended with an error')} ${entry.error.message}`
+    : stopReason(entry.stopReason).text
 }

@@ -1,17 +1,21 @@
 import type { Card } from '../../views/bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
+import { Choice } from '../ui/choice.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { PlainCode } from '../ui/scroll-area.tsx'
 import { useApp } from './context.ts'
 
 /** One clear message: what happened, what more there is to know, what to do. */
-export function CardView({ card }: { card: Card }) {
+function CardView({ card }: { card: Card }) {
   const { host } = useApp()
   return (
     <section class={`card card-${card.kind}`} aria-label={card.title}>
       <div class="card-head">
-        <Icon name={card.kind} class="card-icon" />
+        <Icon
+          name={card.busy ? 'loading' : card.kind}
+          class={`card-icon${card.busy ? ' codicon-modifier-spin' : ''}`}
+        />
         <div class="card-title" dir="auto">
           {card.title}
         </div>
@@ -19,6 +23,19 @@ export function CardView({ card }: { card: Card }) {
       <div class="card-text" dir="auto">
         {card.text}
       </div>
+      {card.choices && card.choices.length > 0 && (
+        <ul class="choices">
+          {card.choices.map(choice => (
+            <Choice
+              key={choice.id}
+              icon={<Icon name={choice.icon ?? 'circle-large-outline'} />}
+              name={choice.label}
+              about={choice.description}
+              onClick={() => host.card(card.id, choice.id)}
+            />
+          ))}
+        </ul>
+      )}
       {card.details && card.details.length > 0 && (
         <details class="fold">
           <summary>{t('Details')}</summary>
@@ -35,7 +52,7 @@ export function CardView({ card }: { card: Card }) {
           {card.buttons.map((button, i) => (
             <Button
               key={button.id}
-              primary={i === 0}
+              primary={i === 0 && !button.secondary && !card.choices?.length}
               icon={button.icon}
               onClick={() => host.card(card.id, button.id)}
             >

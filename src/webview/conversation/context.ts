@@ -2,51 +2,77 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { ContentBlock, ElicitationOutcome } from '../../acp/model.ts'
 import type { EntryId } from '../../conversation/state.ts'
+import type { EntryCommand } from '../../views/bridge/actions.ts'
+import type { CodeToApply } from '../../views/bridge/code.ts'
 import type { Attachment } from '../../views/bridge/conversation.ts'
 import type { ListController } from '../list/controller.ts'
-import type { Row } from './row.ts'
-import type { EntrySlot } from './slot.ts'
+import type { ComposerHost } from './composer/composer-host.ts'
+import type { FindDoor } from './find/door.ts'
+import type { Row } from './rows/row.ts'
+import type { EntrySlot } from './rows/slot.ts'
+import type { RulesHost } from './rules-host.ts'
 import type { ConversationStore } from './store.ts'
+import type { WorkModel } from './work/work-model.ts'
 
 /** What the view asks of its host. The conversation's key is added where it is sent. */
-export interface ConversationHost {
-  send(text: string, attachments: ContentBlock[]): Promise<void>
-  /** Takes a prompt from the queue: its text, or `null` when it was sent meanwhile. */
-  withdraw(id: string): Promise<string | null>
+export interface ConversationHost extends RulesHost {
+  /** Takes a prompt from the queue: its content, or `null` when it was sent meanwhile. */
+  withdraw(id: string): Promise<ContentBlock[] | null>
   sendQueued(): void
   cancel(): void
   /** Stops one tool call, or one terminal's command. */
-  cancelWork(work: { toolCallId: string } | { terminalId: string }): void
+  cancelWork(work: { toolCallId: string } | { terminalId: string } | { subagentId: string }): void
   answer(requestId: string, optionId: string | undefined): void
   answerElicitation(requestId: string, answer: ElicitationOutcome): void
   setOption(optionId: string, value: string | boolean): void
+  /** Marks a value of an option as a favourite, or no longer. */
+  toggleFavourite(optionId: string, value: string): void
   card(cardId: string, buttonId: string): void
   start(agentId?: string): void
-  saveDraft(key: string, text: string): void
   openLink(href: string): void
-  openFile(path: string, line?: number): void
+  openFile(path: string, line?: number, column?: number): void
+  /** Diffs side by side where there is room; kept for all conversations. */
+  setDiffLayout(sideBySide: boolean): void
   openDiff(entryId: EntryId, content: number, change: number): void
   copy(text: string): void
+  /** Runs one of Parley's commands for an entry. */
+  runFor(command: EntryCommand, entryId: EntryId): void
+  insertCode(text: string): void
+  openText(text: string, language: string): void
+  /** Opens something that is no text. `data` is base64. */
+  openBlob(name: string, mimeType: string, data: string): void
+  applyCode(code: CodeToApply): void
   run(command: string): void
+  rename(title: string): void
 }
 
 /** What the host does to the view without being asked. */
 export interface ComposerPort {
   focus(): void
+  /** Nothing stands in it. */
+  readonly isEmpty: boolean
   attach(attachment: Attachment): void
   /** Types into the composer, as when somebody types while something else has the focus. */
   type(text: string): void
+  /** Puts a prompt there, chips and pictures too, after what stands in it. It can be undone. `quiet`: without the focus. */
+  write(blocks: readonly ContentBlock[], quiet?: boolean): void
 }
 
 export interface App {
   host: ConversationHost
+  /** what the composer asks of the editor around it */
+  editor: ComposerHost
   store: ConversationStore
   list: ListController<Row>
+  find: FindDoor
+  work: WorkModel
   /** set while the composer is there */
   composer: { current: ComposerPort | undefined }
   /** Opens or closes an entry and keeps its line under the pointer. */
   toggle(slot: EntrySlot): void
   toggleRun(slots: readonly EntrySlot[]): void
+  /** Hides what a subagent does, or shows it; keeps its line under the pointer. */
+  hideWork(subagent: EntrySlot, sessionId: string, hidden: boolean): void
 }
 
 const AppContext = createContext<App | undefined>(undefined)

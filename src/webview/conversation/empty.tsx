@@ -1,5 +1,8 @@
+import { useState } from 'preact/hooks'
 import type { AgentChoice, ConversationHead } from '../../views/bridge/conversation.ts'
 import { t } from '../l10n.ts'
+import { moveFocus } from '../ui/arrow-focus.ts'
+import { Choice } from '../ui/choice.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
 import { Cards } from './cards.tsx'
 import { useApp } from './context.ts'
@@ -9,12 +12,15 @@ export function Empty({ head }: { head: ConversationHead }) {
   const real = head.agents.filter(agent => agent.source !== 'demo')
   const demo = head.agents.filter(agent => agent.source === 'demo')
   const { host } = useApp()
+  // nothing was looked for where nothing may be started
+  const untrusted = head.cards.some(({ id }) => id === 'untrusted')
+  const offers = untrusted ? real.length > 0 : head.agents.length > 0
   return (
     <div class="empty" tabIndex={-1}>
       <div class="empty-content">
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
-        {head.agents.length > 0 && (
+        {offers && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
               {real.length > 0 ? t('Start with an agent') : t('No agent found on this machine')}
@@ -26,32 +32,29 @@ export function Empty({ head }: { head: ConversationHead }) {
                 )}
               </p>
             )}
-            <ul class="agents">
-              {real.map(agent => (
-                <Agent key={agent.agentId} agent={agent} isDefault={agent.agentId === head.defaultAgentId} />
-              ))}
-              {demo.map(agent => (
-                <Agent key={agent.agentId} agent={agent} isDefault={false} />
-              ))}
-            </ul>
+            <Agents agents={[...real, ...demo]} defaultAgentId={head.defaultAgentId} />
           </section>
         )}
-        {(head.agents.length > 0 || head.cards.length === 0) && (
+        {(offers || head.cards.length === 0) && (
           <div class="empty-links">
             <button type="button" class="link-button" onClick={() => host.run('parley.openHistory')}>
-              <Icon name="history" /> {t('Continue an earlier session')}
+              <Icon name="history" />
+              <span>{t('Continue an earlier session')}</span>
             </button>
             <button type="button" class="link-button" onClick={() => host.run('parley.openSettings')}>
-              <Icon name="gear" /> {t('Add an agent in the settings')}
+              <Icon name="gear" />
+              <span>{t('Add an agent in the settings')}</span>
             </button>
           </div>
         )}
         {head.roots && (
           <p class="empty-place quiet" title={head.roots.cwd}>
-            <Icon name={head.roots.scratch ? 'beaker' : 'folder-opened'} />{' '}
-            {head.roots.scratch
-              ? t('No folder is open: the agent gets a private scratch folder.')
-              : t('Works in {0}', head.roots.cwdLabel)}
+            <Icon name={head.roots.scratch ? 'beaker' : 'folder-opened'} />
+            <span>
+              {head.roots.scratch
+                ? t('No folder is open: the agent gets a private scratch folder.')
+                : t('Works in {0}', head.roots.cwdLabel)}
+            </span>
           </p>
         )}
       </div>
@@ -59,19 +62,50 @@ export function Empty({ head }: { head: ConversationHead }) {
   )
 }
 
-function Agent({ agent, isDefault }: { agent: AgentChoice; isDefault: boolean }) {
-  const { host } = useApp()
+/** One stop for Tab, however many there are; the arrows go through them. */
+function Agents({ agents, defaultAgentId }: { agents: AgentChoice[]; defaultAgentId: string | undefined }) {
+  const [stop, setStop] = useState(defaultAgentId)
+  const reachable = agents.some(agent => agent.agentId === stop) ? stop : agents[0]?.agentId
   return (
-    <li>
-      <button type="button" class="agent" onClick={() => host.start(agent.agentId)}>
-        <AgentIcon icon={agent.icon} />
-        <span class="agent-text">
-          <span class="agent-name">{agent.source === 'demo' ? t('Try the demo agent') : agent.name}</span>
-          <span class="agent-description">{agent.description ?? sourceText(agent)}</span>
-        </span>
-        {isDefault && <span class="agent-default">{t('default')}</span>}
-      </button>
-    </li>
+    <ul class="choices" onKeyDown={event => moveFocus(event, event.currentTarget, '.choice')}>
+      {agents.map(agent => (
+        <Agent
+          key={agent.agentId}
+          agent={agent}
+          isDefault={agent.source !== 'demo' && agent.agentId === defaultAgentId}
+          tabIndex={agent.agentId === reachable ? 0 : -1}
+          onFocus={() => setStop(agent.agentId)}
+        />
+      ))}
+    </ul>
+  )
+}
+
+interface AgentProps {
+  agent: AgentChoice
+  isDefault: boolean
+  tabIndex: number
+  onFocus: () => void
+}
+
+function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
+  const { host, composer } = useApp()
+  const name = agent.source === 'demo' ? t('Try the demo agent') : agent.name
+  const description = agent.description ?? sourceText(agent)
+  return (
+    <Choice
+      icon={<AgentIcon icon={agent.icon} />}
+      name={name}
+      about={description}
+      end={isDefault && <span class="choice-end">{t('default')}</span>}
+      tabIndex={tabIndex}
+      onFocus={onFocus}
+      onClick={() => {
+        host.start(agent.agentId)
+        // this button goes, and what comes next is to write
+        composer.current?.focus()
+      }}
+    />
   )
 }
 

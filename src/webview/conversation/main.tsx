@@ -5,21 +5,36 @@
  * - `<link rel="stylesheet" href="…/dist/webview/conversation.css">` and
  *   `<script type="module" nonce="…" src="…/dist/webview/conversation.js">`.
  * Its content security policy: `default-src 'none'; script-src 'nonce-…' ${cspSource}` (the grammars load from
- * `dist/webview/chunks` when they are needed), `style-src ${cspSource}`, `font-src ${cspSource}` (codicons),
+ * `dist/webview/chunks` when they are needed), `style-src 'nonce-…' ${cspSource}` (the composer's editor; diagrams, while
+ * they are drawn), `font-src ${cspSource}` (codicons),
  * `img-src ${cspSource} data:`, `media-src data:`. No inline styles and no `eval` are needed.
  */
 import '@vscode/codicons/dist/codicon.css'
 import '../styles/base.css'
 import '../styles/widgets.css'
+import '../styles/choices.css'
 import '../styles/list.css'
 import '../styles/prose.css'
+import '../styles/rich.css'
+import '../styles/diff.css'
 import '../styles/work.css'
+import '../styles/ansi.css'
+import '../styles/permission-rules.css'
+import '../styles/work-bars.css'
 import '../styles/elicitation.css'
 import '../styles/cancel-work.css'
 import '../styles/conversation.css'
 import '../styles/composer.css'
+import '../styles/context.css'
+import '../styles/find.css'
+import '../styles/actions.css'
+import '../styles/session-title.css'
+import '../styles/subagent.css'
 import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { RunEntryCommand } from '../../views/bridge/actions.ts'
+import { SetDiffLayout } from '../../views/bridge/appearance.ts'
+import { ApplyCode, InsertCode, OpenBlob, OpenText } from '../../views/bridge/code.ts'
 import {
   AnswerElicitation,
   AnswerPermission,
@@ -34,24 +49,45 @@ import {
   OpenFile,
   OpenLink,
   Patch,
+  PromptOutcome,
   Ready,
   RunCommand,
   SaveDraft,
+  SaveDraftItems,
   SendPrompt,
   SendQueued,
   SetConfigOption,
   Snapshot,
   StartSession,
+  TakeBack,
   WithdrawPrompt,
 } from '../../views/bridge/conversation.ts'
+import { FocusChanged } from '../../views/bridge/navigate.ts'
+import { ToggleFavourite } from '../../views/bridge/options.ts'
+import { RenameSession } from '../../views/bridge/session-title.ts'
+import { followTheme } from '../host/appearance.ts'
 import { connectToHost } from '../host/connection.ts'
+import { keepFieldKeys } from '../host/field-keys.ts'
+import { fitTheme } from '../host/fit-theme.ts'
+import { focusOnEntry } from '../host/focus-on-entry.ts'
 import { readPage } from '../host/page.ts'
 import { ListController } from '../list/controller.ts'
+import type { Range } from '../list/window.ts'
+import { wantsSideBySide } from '../tools/diff-layout.ts'
+import { listenForComposer } from './actions/quote.ts'
+import { composerHost } from './composer/composer-host.ts'
 import { Draft } from './composer/draft.ts'
+import { restoreHeight } from './composer/resize-handle.tsx'
 import { type App, AppProvider, type ConversationHost } from './context.ts'
-import type { EntrySlot } from './slot.ts'
+import { findHost, listenFind } from './find/connect.ts'
+import { FindDoor } from './find/door.ts'
+import { listenNavigation } from './navigation/navigation.ts'
+import { firstEntry, lastEntry } from './rows/row.ts'
+import type { EntrySlot } from './rows/slot.ts'
+import { rulesHost } from './rules-host.ts'
 import { ConversationStore } from './store.ts'
 import { ConversationView } from './view.tsx'
+import { connectWork } from './work/work-model.ts'
 
 readPage()
 const connection = connectToHost()
@@ -59,10 +95,16 @@ const store = new ConversationStore((key, from, to) =>
   connection.sendRequest(FetchEntries, { key, from, to }),
 )
 const list = new ListController(store.rows.window, { follow: true })
-const draft = new Draft((key, text) => void connection.sendNotification(SaveDraft, { key, text }))
+const draft = new Draft({
+  saveText: (key, text, marks) => void connection.sendNotification(SaveDraft, { key, text, marks }),
+  saveItems: (key, items) => void connection.sendNotification(SaveDraftItems, { key, items }),
+  send: (key, prompt) => connection.sendRequest(SendPrompt, { key, ...prompt }),
+  outcome: id => connection.sendRequest(PromptOutcome, { id }),
+  takeBack: (key, ids, draft) => void connection.sendNotification(TakeBack, { key, ids, draft }),
+})
 
 const host: ConversationHost = {
-  send: (text, attachments) => connection.sendRequest(SendPrompt, { key: store.key, text, attachments }),
+  ...rulesHost(connection, () => store.key),
   withdraw: id => connection.sendRequest(WithdrawPrompt, { key: store.key, id }),
   sendQueued: () => void connection.sendNotification(SendQueued, { key: store.key }),
   cancelWork: work => void connection.sendNotification(CancelWork, { key: store.key, work }),
@@ -73,35 +115,58 @@ const host: ConversationHost = {
     void connection.sendNotification(AnswerElicitation, { key: store.key, requestId, answer }),
   setOption: (optionId, value) =>
     void connection.sendNotification(SetConfigOption, { key: store.key, optionId, value }),
+  toggleFavourite: (optionId, value) =>
+    void connection.sendNotification(ToggleFavourite, { key: store.key, optionId, value }),
   card: (cardId, buttonId) => void connection.sendNotification(CardAction, { cardId, buttonId }),
   start: agentId => void connection.sendNotification(StartSession, { agentId }),
-  saveDraft: (key, text) => void connection.sendNotification(SaveDraft, { key, text }),
   openLink: href => void connection.sendNotification(OpenLink, { href }),
-  openFile: (path, line) => void connection.sendNotification(OpenFile, { path, line }),
+  openFile: (path, line, column) => void connection.sendNotification(OpenFile, { path, line, column }),
+  setDiffLayout: sideBySide => {
+    wantsSideBySide.value = sideBySide
+    void connection.sendNotification(SetDiffLayout, { sideBySide })
+  },
   openDiff: (entryId, content, change) =>
     void connection.sendNotification(OpenDiff, { key: store.key, entryId, content, change }),
   copy: text => void connection.sendNotification(Copy, { text }),
+  runFor: (command, entryId) =>
+    void connection.sendNotification(RunEntryCommand, { command, key: store.key, entryId }),
+  insertCode: text => void connection.sendNotification(InsertCode, { text }),
+  openText: (text, language) => void connection.sendNotification(OpenText, { text, language }),
+  openBlob: (name, mimeType, data) => void connection.sendNotification(OpenBlob, { name, mimeType, data }),
+  applyCode: code => void connection.sendNotification(ApplyCode, code),
+  rename: title => void connection.sendNotification(RenameSession, { key: store.key, title }),
   run: command => void connection.sendNotification(RunCommand, { command }),
 }
 
-const app: App = {
+const app = {
   host,
+  editor: composerHost(connection, () => store.key),
   store,
   list,
+  work: connectWork(connection, () => store.key),
   composer: { current: undefined },
-  toggle(slot) {
+  toggle(slot: EntrySlot) {
     hold(slot)
     slot.open.value = !slot.open.peek()
     store.rows.changed(slot.index, slot.index + 1)
   },
-  toggleRun(slots) {
+  toggleRun(slots: readonly EntrySlot[]) {
     const first = slots[0]!
     hold(first)
     const open = store.openState(`run/${first.id}`)
     open.value = !open.peek()
     store.rows.changed(first.index, first.index + slots.length)
   },
-}
+  hideWork(subagent, sessionId, hidden) {
+    hold(subagent)
+    store.setHidden(sessionId, hidden)
+  },
+} as App
+
+app.find = new FindDoor(app, findHost(connection))
+listenFind(connection, app)
+listenNavigation(connection, app)
+listenForComposer(connection, app)
 
 function hold(slot: EntrySlot): void {
   const rows = store.rows.rowsOf(slot.index)
@@ -109,25 +174,43 @@ function hold(slot: EntrySlot): void {
   if (row) list.hold(row)
 }
 
-list.onRange = ({ start, end }) => {
-  const missing = store.rows.window.items.slice(start, end).filter(row => row.kind === 'missing')
-  const first = missing[0]
-  const last = missing.at(-1)
-  if (first && last) store.need(first.entryIndex, last.entryIndex + 1)
+/** Rows around those in the page whose entries are fetched before somebody comes there. */
+const ahead = 150
+
+/** What is in the page, and near it where somebody may come, is there and as it is now. */
+function fetchSeen({ start, end }: Range): void {
+  const near = list.following.peek() ? 0 : ahead
+  const rows = store.rows.window.items.slice(Math.max(0, start - near), end + near)
+  const first = rows[0]
+  const last = rows.at(-1)
+  if (first && last) store.need(firstEntry(first), lastEntry(last) + 1)
+}
+let seen: Range = { start: 0, end: 0 }
+list.onRange = range => {
+  seen = range
+  fetchSeen(range)
 }
 
 connection.onNotification(Snapshot, snapshot => {
   const another = snapshot.head.key !== store.key
+  if (store.key === '') restoreHeight(snapshot.composerHeight)
   store.applySnapshot(snapshot)
-  draft.show(snapshot.head.key, snapshot.draft, snapshot.head.keyBefore)
+  draft.show(snapshot.head.key, snapshot.draft, snapshot.waiting, snapshot.head.keyBefore)
   if (another) list.toEnd()
+  else fetchSeen(seen)
+  app.find.shown?.conversationShown()
 })
 connection.onNotification(Patch, patch => {
   if (!store.applyPatch(patch)) void connection.sendNotification(Ready)
+  if (document.hasFocus()) void connection.sendNotification(FocusChanged, { focused: true })
 })
 connection.onNotification(Attach, attachment => app.composer.current?.attach(attachment))
 connection.onNotification(FocusComposer, () => app.composer.current?.focus())
+keepFieldKeys()
+focusOnEntry(() => app.composer.current?.focus())
 connection.listen()
+followTheme(connection)
+fitTheme()
 
 effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
@@ -140,3 +223,4 @@ render(
   document.getElementById('root')!,
 )
 void connection.sendNotification(Ready)
+if (document.hasFocus()) void connection.sendNotification(FocusChanged, { focused: true })

@@ -1,4 +1,5 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { ContentBlock } from '../../acp/model.ts'
 import type { Entry, EntryId } from '../../conversation/state.ts'
 import type {
   ConversationHead,
@@ -6,8 +7,8 @@ import type {
   ConversationSnapshot,
   PatchOp,
 } from '../../views/bridge/conversation.ts'
-import { RowModel } from './rows.ts'
-import { EntrySlot } from './slot.ts'
+import { RowModel } from './rows/rows.ts'
+import { EntrySlot } from './rows/slot.ts'
 import { Terminals } from './terminals.ts'
 
 /** Entries are fetched in pages of this many. */
@@ -31,16 +32,24 @@ export class ConversationStore {
   readonly last = signal<EntrySlot | undefined>(undefined)
   /** tool call entries by the agent's id of them, for permissions */
   readonly #toolCalls = new Map<string, EntrySlot>()
+  readonly #subagents = new Map<string, EntrySlot>()
+  /** by session: the number of a subagent */
+  readonly #numbers = new Map<string, number>()
   readonly #slots = new Map<EntryId, EntrySlot>()
   readonly #waiting = new Set<EntrySlot>()
   readonly #open = new Map<string, Signal<boolean>>()
   readonly #fetching = new Set<number>()
+  /** Entries from before the last snapshot that it did not bring: what changed of them meanwhile is not known. */
+  readonly #stale = new Set<EntrySlot>()
   readonly #fetch: FetchEntries
   #revision: number | undefined
 
   constructor(fetch: FetchEntries) {
     this.#fetch = fetch
-    this.rows = new RowModel(id => this.openState(`run/${id}`))
+    this.rows = new RowModel(
+      id => this.openState(`run/${id}`),
+      subagent => this.#lineOf(subagent).some(one => this.#hiddenState(one).peek()),
+    )
   }
 
   get key(): string {
@@ -56,7 +65,11 @@ export class ConversationStore {
       for (const terminal of snapshot.terminals) this.terminals.get(terminal.terminalId).replace(terminal)
       const slots = new Array<EntrySlot | undefined>(snapshot.total).fill(undefined)
       if (same) {
-        for (const slot of this.#slots.values()) if (slot.index < snapshot.first) slots[slot.index] = slot
+        for (const slot of this.#slots.values()) {
+          if (slot.index >= snapshot.first) continue
+          slots[slot.index] = slot
+          this.#stale.add(slot)
+        }
       }
       for (const [i, entry] of snapshot.entries.entries()) {
         slots[snapshot.first + i] = this.#upsert(snapshot.first + i, entry)
@@ -104,22 +117,71 @@ export class ConversationStore {
     return this.#toolCalls.get(toolCallId)
   }
 
-  /** What the person wrote so far, oldest first, of the entries that are here. */
-  prompts(): string[] {
-    const texts: string[] = []
-    for (const slot of this.rows.slots) {
-      const entry = slot?.entry.peek()
-      if (entry?.kind !== 'message' || entry.role !== 'user') continue
-      const text = entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('')
-      if (text.trim() !== '') texts.push(text)
-    }
-    return texts
+  subagent(sessionId: string): EntrySlot | undefined {
+    return this.#subagents.get(sessionId)
   }
 
-  /** Sees to it that the entries of a part of the conversation come; `from` inclusive, `to` exclusive. */
+  /** Which subagent a session is, counted from 0 in the order in which they were met. */
+  numberOf(subagent: string): number {
+    const number = this.#numbers.get(subagent) ?? this.#numbers.size
+    this.#numbers.set(subagent, number)
+    return number
+  }
+
+  /** The person does not want to see what the subagent does. */
+  isHidden(subagent: string): boolean {
+    return this.#hiddenState(subagent).value
+  }
+
+  /** Hides what a subagent does, or shows it, with all that it was begun in. */
+  setHidden(subagent: string, hidden: boolean): void {
+    const ones = hidden ? [subagent] : this.#lineOf(subagent)
+    batch(() => {
+      for (const one of ones) this.#hiddenState(one).value = hidden
+      const from = Math.min(...ones.map(one => this.#subagents.get(one)?.index ?? 0))
+      this.rows.changed(from, this.rows.slots.length)
+    })
+  }
+
+  #hiddenState(subagent: string): Signal<boolean> {
+    return this.openState(`hidden/${subagent}`)
+  }
+
+  /** The subagent, the one that it was begun in, and so on. */
+  #lineOf(subagent: string): string[] {
+    const line: string[] = []
+    for (let at: string | undefined = subagent; at !== undefined && !line.includes(at); ) {
+      line.push(at)
+      at = this.#subagents.get(at)?.entry.peek().within
+    }
+    return line
+  }
+
+  /**
+   * What the person wrote last, oldest first: of the entries that are here without a gap up to the end. `from`: index of
+   * the first of these entries.
+   */
+  lastPrompts(): { prompts: ContentBlock[][]; from: number } {
+    const prompts: ContentBlock[][] = []
+    const { slots } = this.rows
+    let from = slots.length
+    while (from > 0 && slots[from - 1]) {
+      const entry = slots[--from]!.entry.peek()
+      if (entry.kind !== 'message' || entry.role !== 'user' || entry.within !== undefined) continue
+      if (entry.blocks.some(block => block.type === 'text' && block.text.trim() !== ''))
+        prompts.unshift(entry.blocks)
+    }
+    return { prompts, from }
+  }
+
+  /**
+   * Sees to it that the entries of a part of the conversation come, those anew that may have changed while nobody
+   * looked; `from` inclusive, `to` exclusive.
+   */
   need(from: number, to: number): void {
     for (let start = Math.floor(from / page) * page; start < to; start += page) {
-      if (!this.#fetching.has(start) && this.#missing(start)) void this.#fetchPage(start)
+      if (!this.#fetching.has(start) && this.#missing(Math.max(start, from), Math.min(start + page, to)))
+        void this.#fetchPage(start)
     }
   }
 
@@ -128,9 +190,12 @@ export class ConversationStore {
     return computed(() => this.head.value?.[key])
   }
 
-  #missing(start: number): boolean {
-    const end = Math.min(start + page, this.rows.slots.length)
-    for (let i = start; i < end; i++) if (!this.rows.slots[i]) return true
+  #missing(from: number, to: number): boolean {
+    const end = Math.min(to, this.rows.slots.length)
+    for (let i = from; i < end; i++) {
+      const slot = this.rows.slots[i]
+      if (!slot || this.#stale.has(slot)) return true
+    }
     return false
   }
 
@@ -143,7 +208,8 @@ export class ConversationStore {
       if (this.key !== key) return
       batch(() => {
         for (const [i, entry] of entries.entries()) {
-          if (!this.rows.slots[start + i]) this.rows.slots[start + i] = this.#upsert(start + i, entry)
+          const slot = this.rows.slots[start + i]
+          if (!slot || this.#stale.has(slot)) this.rows.slots[start + i] = this.#upsert(start + i, entry)
         }
         this.rows.changed(start, start + entries.length)
         this.#afterEntries()
@@ -196,6 +262,7 @@ export class ConversationStore {
   #upsert(index: number, entry: Entry): EntrySlot {
     let slot = this.#slots.get(entry.id)
     if (slot) {
+      this.#stale.delete(slot)
       slot.index = index
       slot.replace(entry)
     } else {
@@ -204,6 +271,9 @@ export class ConversationStore {
       this.#slots.set(entry.id, slot)
     }
     if (entry.kind === 'tool_call') this.#toolCalls.set(entry.toolCallId, slot)
+    if (entry.kind === 'subagent') this.#subagents.set(entry.sessionId, slot)
+    if (entry.kind === 'subagent') this.numberOf(entry.sessionId)
+    if (entry.within !== undefined) slot.subagent = this.numberOf(entry.within)
     if ((entry.kind === 'permission' || entry.kind === 'elicitation') && !entry.outcome)
       this.#waiting.add(slot)
     else this.#waiting.delete(slot)
@@ -220,6 +290,7 @@ export class ConversationStore {
   #drop(slot: EntrySlot): void {
     slot.dispose()
     this.#slots.delete(slot.id)
+    this.#stale.delete(slot)
     this.#waiting.delete(slot)
     const entry = slot.entry.peek()
     if (entry.kind === 'tool_call' && this.#toolCalls.get(entry.toolCallId) === slot) {
@@ -229,6 +300,8 @@ export class ConversationStore {
 
   #forget(): void {
     for (const slot of this.#slots.values()) this.#drop(slot)
+    this.#subagents.clear()
+    this.#numbers.clear()
     this.#open.clear()
     this.#fetching.clear()
     this.terminals.clear()

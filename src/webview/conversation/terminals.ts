@@ -1,6 +1,9 @@
 import { signal } from '@preact/signals'
 import type { TerminalState } from '../../conversation/state.ts'
-import { TerminalText } from '../tools/terminal-text.ts'
+
+interface Reader {
+  append(text: string): void
+}
 
 /** A terminal of the conversation: what it is, and its output, taken apart only once somebody looks at it. */
 export class TerminalSlot {
@@ -9,7 +12,7 @@ export class TerminalSlot {
   /** Increases when output came. */
   readonly grown = signal(0)
   #output = ''
-  #text: TerminalText | undefined
+  #reader: Reader | undefined
 
   replace(state: TerminalState): void {
     const { output, ...rest } = state
@@ -19,24 +22,24 @@ export class TerminalSlot {
       return
     }
     this.#output = output
-    this.#text = undefined
+    this.#reader = undefined
     this.grown.value++
   }
 
   append(text: string): void {
     if (text === '') return
     this.#output += text
-    this.#text?.append(text)
+    this.#reader?.append(text)
     this.grown.value++
   }
 
-  /** The output as lines; read `grown` to hear of more. */
-  get text(): TerminalText {
-    if (!this.#text) {
-      this.#text = new TerminalText()
-      this.#text.append(this.#output)
+  /** The output in a reader of the caller's, which then hears of more by itself; read `grown` to hear of it, too. */
+  read<T extends Reader>(make: () => T): T {
+    if (!this.#reader) {
+      this.#reader = make()
+      this.#reader.append(this.#output)
     }
-    return this.#text
+    return this.#reader as T
   }
 
   get raw(): string {

@@ -1,22 +1,30 @@
-import { useSignalEffect } from '@preact/signals'
-import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
+import { onProseClick, onProseCopy } from './actions/links.ts'
+import { conversationContext, rowContext } from './actions/menu-context.ts'
+import { SelectionActions } from './actions/selection-actions.tsx'
 import { Announcer } from './announcer.tsx'
+import { Begin } from './begin.tsx'
 import { Cards } from './cards.tsx'
 import { Composer } from './composer/composer.tsx'
 import type { Draft } from './composer/draft.ts'
+import { OutgoingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
 import { Empty } from './empty.tsx'
-import { Header } from './header.tsx'
-import { JumpButtons } from './jump.tsx'
-import { onViewKey } from './keys.ts'
-import { onProseClick } from './links.ts'
-import { Plans } from './plan.tsx'
-import type { Row } from './row.ts'
-import { RowView, rowClass } from './row-view.tsx'
-import { WorkingLine } from './working-line.tsx'
+import { Header } from './header/header.tsx'
+import { JumpButtons } from './navigation/jump.tsx'
+import { onViewKey } from './navigation/keys.ts'
+import { useQuestionFocus } from './navigation/question-focus.ts'
+import type { Row } from './rows/row.ts'
+import { RowView, rowClass } from './rows/row-view.tsx'
+import { ChangedFiles } from './work/changed-files.tsx'
+import { Plans } from './work/plan.tsx'
+import { WorkingLine } from './work/working-line.tsx'
+
+const FindWidget = lazy(() => import('./find/widget.tsx').then(module => module.FindWidget))
 
 /** The whole Conversation view. */
 export function ConversationView({ draft }: { draft: Draft }) {
@@ -33,16 +41,27 @@ export function ConversationView({ draft }: { draft: Draft }) {
 
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links and buttons inside answer to the keyboard by themselves
-    <main ref={root} class="conversation" onClick={event => onProseClick(event, app.host)}>
+    <main
+      ref={root}
+      class="conversation"
+      data-vscode-context={conversationContext(
+        app.store.part('key').value ?? '',
+        app.store.part('canFork').value ?? false,
+      )}
+      onClick={event => onProseClick(event, app.host)}
+      onCopy={onProseCopy}
+    >
       <Header />
       <Progress />
-      <Body />
+      <Body draft={draft} />
       <div class="dock">
         <Plans />
+        <ChangedFiles />
         <Composer draft={draft} />
       </div>
       <Announcer />
       <LiveRegion />
+      <SelectionActions />
     </main>
   )
 }
@@ -59,7 +78,7 @@ function Progress() {
   )
 }
 
-function Body() {
+function Body({ draft }: { draft: Draft }) {
   const app = useApp()
   const { store, list } = app
   const head = store.head.value
@@ -83,72 +102,42 @@ function Body() {
         role="log"
         rowClass={rowClass}
         renderRow={renderRow}
-        footer={<Footer />}
+        rowContext={rowContext}
+        footer={<Footer draft={draft} />}
       />
+      {head.phase === 'ready' &&
+        head.activity === 'idle' &&
+        head.cards.length === 0 &&
+        store.total.value === 0 && <Begin head={head} />}
       <JumpButtons />
+      {app.find.model && <FindWidget find={app.find.model} />}
     </div>
   )
 }
 
 /** After the last row: what is under way, what went wrong. */
-function Footer() {
-  const { store } = useApp()
+function Footer({ draft }: { draft: Draft }) {
+  const { store, host } = useApp()
   const head = store.head.value
   const starting = head?.phase === 'starting' || head?.phase === 'loading'
   return (
     <div class="list-footer">
-      {starting && head?.progress && <div class="progress-text quiet">{head.progress}</div>}
+      <OutgoingPrompts draft={draft} />
+      {starting && head?.progress && (
+        <div class="progress-text quiet">
+          {head.progress}{' '}
+          <button
+            type="button"
+            class="link-button"
+            title={t('Cancel (Escape)')}
+            onClick={() => host.cancel()}
+          >
+            {t('Cancel')}
+          </button>
+        </div>
+      )}
       <WorkingLine />
       <Cards />
     </div>
   )
-}
-
-/** So long after the last key nobody is writing any more, in milliseconds. */
-const quiet = 400
-
-/**
- * A question that comes while the person is not writing takes the focus, so that a digit or Enter answers it. Never while
- * something stands in the composer, nor right after a key was pressed: then it waits a moment.
- */
-function useQuestionFocus(): void {
-  const { store, list } = useApp()
-  const lastKey = useRef(0)
-  useEffect(() => {
-    const key = () => {
-      lastKey.current = performance.now()
-    }
-    window.addEventListener('keydown', key, true)
-    return () => window.removeEventListener('keydown', key, true)
-  }, [])
-  useSignalEffect(() => {
-    if (store.waiting.value[0] === undefined) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const offer = () => {
-      if (isBusy() || !list.following.peek()) return
-      const rest = lastKey.current + quiet - performance.now()
-      if (rest > 0) timer = setTimeout(offer, rest)
-      // after the box is drawn
-      else requestAnimationFrame(focusQuestion)
-    }
-    offer()
-    return () => clearTimeout(timer)
-  })
-}
-
-/** The person is elsewhere, or at something in the view that is not to be left. */
-function isBusy(): boolean {
-  if (!document.hasFocus()) return true
-  const focused = document.activeElement
-  if (focused instanceof HTMLTextAreaElement) return focused.value !== ''
-  if (focused?.matches('.elicitation :is(input, select)')) return true
-  return focused !== document.body && !focused?.closest('.transcript')
-}
-
-function focusQuestion(): void {
-  document
-    .querySelector<HTMLElement>(
-      '.permission.first :is([data-primary], [data-option], input, select), .permission.first[data-focus]',
-    )
-    ?.focus()
 }

@@ -1,12 +1,14 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { HistoryRow } from '../../views/bridge/history.ts'
+import type { HistoryAction, HistoryRow } from '../../views/bridge/history.ts'
 
 /** What the History view asks of its host. */
 export interface HistoryHost {
-  act(action: 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork', row: HistoryRow): void
+  act(action: HistoryAction, row: HistoryRow): void
+  rename(row: HistoryRow, title: string): void
   more(agentId: string): void
   start(agentId: string): void
+  signIn(agentId: string): void
   run(command: string): void
 }
 

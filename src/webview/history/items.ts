@@ -7,6 +7,15 @@ export interface HistoryFilter {
   text: string
   /** only sessions of the folders that are open in this window */
   here: boolean
+  /** also those that were put away */
+  archived: boolean
+}
+
+/** A row that the person is asked about, in its own place: what it shall be called, whether it is to be deleted. */
+export interface RowQuestion {
+  what: 'rename' | 'delete'
+  /** the row's */
+  key: string
 }
 
 /** One line of the list. */
@@ -15,9 +24,10 @@ export type HistoryItem = WindowItem &
 
 /** The lines to show, in order: the rows that pass the filter, the newest first, under their dates. */
 export function historyItems(state: HistoryState, filter: HistoryFilter, now: number): HistoryItem[] {
-  const rows = filterRows(filter.here ? state.rows.filter(row => row.here) : state.rows, {
-    text: filter.text,
-  })
+  const shown = state.rows.filter(
+    row => (!filter.here || row.here) && (filter.archived || !row.archived || row.open),
+  )
+  const rows = filterRows(shown, { text: filter.text })
   const items: HistoryItem[] = []
   const add = (key: string, height: number, item: ItemContent) =>
     items.push({ ...item, key, height, measured: false, index: -1 } as HistoryItem)

@@ -1,10 +1,11 @@
-import type { HistoryRow } from '../../views/bridge/history.ts'
+import type { HistoryAction, HistoryRow } from '../../views/bridge/history.ts'
 import { t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
+import { TitleField } from '../ui/title-field.tsx'
 import { useHost } from './context.ts'
 import { longTime, shortTime } from './dates.ts'
-import { defaultAction } from './items.ts'
+import { defaultAction, type RowQuestion } from './items.ts'
 
 interface RowProps {
   row: HistoryRow
@@ -14,17 +15,18 @@ interface RowProps {
   position: number
   count: number
   onPress: () => void
-  /** the person is asked whether it is to be deleted */
-  deleting: boolean
+  /** what the person is asked of it, in its own place */
+  question: RowQuestion['what'] | undefined
   /** Asks, or takes the question back. */
-  onDelete: (ask: boolean) => void
+  onAsk: (what: RowQuestion['what'] | undefined, focusBack?: boolean) => void
 }
 
 /** One session: its title and what it is doing; under it agent, folder and time, or what can be done with it. */
-export function HistoryRowView({ row, id, active, position, count, onPress, deleting, onDelete }: RowProps) {
+export function HistoryRowView({ row, id, active, position, count, onPress, question, onAsk }: RowProps) {
   const host = useHost()
   const action = defaultAction(row)
   const state = stateOf(row)
+  const elsewhere = row.open ? undefined : elsewhereOf(row)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
     <div
@@ -37,25 +39,39 @@ export function HistoryRowView({ row, id, active, position, count, onPress, dele
       aria-setsize={count}
       title={tooltip(row)}
       onPointerDown={onPress}
-      onClick={() => action && !deleting && host.act(action, row)}
+      onClick={() => action && !question && host.act(action, row)}
+      data-vscode-context={menuContext(row)}
     >
       <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
       <div class="history-text">
         <div class="history-first">
-          <span class={`history-title${row.untitled ? ' untitled' : ''}`} dir="auto">
-            {row.title}
-          </span>
-          {state && <span class={`history-state state-${row.activity}`}>{state}</span>}
+          {question === 'rename' ? (
+            <TitleField
+              title={row.untitled ? '' : row.title}
+              label={t('Session title')}
+              placeholder={t('As it is called without you')}
+              onRename={title => host.rename(row, title)}
+              onClose={byKey => onAsk(undefined, byKey)}
+            />
+          ) : (
+            <span class={`history-title${row.untitled ? ' untitled' : ''}`} dir="auto">
+              {row.title}
+            </span>
+          )}
+          {state && question !== 'rename' && (
+            <span class={`history-state state-${row.activity}`}>{state}</span>
+          )}
         </div>
-        {deleting ? (
-          <Confirmation row={row} onDelete={onDelete} />
+        {question === 'delete' ? (
+          <Confirmation row={row} onAsk={onAsk} />
         ) : (
           <div class="history-second">
             <span class="history-place">
               {row.agentName} · {row.here ? row.folder : t('in {0}', row.folder)}
               {row.updatedAt !== undefined && <Time time={row.updatedAt} />}
+              {elsewhere && ` · ${elsewhere}`}
             </span>
-            <RowActions row={row} onDelete={onDelete} />
+            {question === undefined && <RowActions row={row} onAsk={onAsk} />}
           </div>
         )}
       </div>
@@ -68,23 +84,23 @@ function Time({ time }: { time: number }) {
 }
 
 /** Shown on hover and for the active row; the keyboard has its own ways to the same. */
-function RowActions({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
+function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   const host = useHost()
-  const button = (action: 'load' | 'resume' | 'close' | 'delete' | 'fork', icon: string, label: string) => (
-    <button
-      type="button"
+  // no buttons: what is an option holds nothing that can be focused
+  const button = (action: HistoryAction, icon: string, label: string) => (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
+    // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse alone
+    <span
       class="icon-button"
-      tabIndex={-1}
       title={label}
-      aria-label={label}
       onClick={event => {
         event.stopPropagation()
-        if (action === 'delete') onDelete(true)
+        if (action === 'delete') onAsk('delete')
         else host.act(action, row)
       }}
     >
       <Icon name={icon} />
-    </button>
+    </span>
   )
   return (
     <span class="history-actions" aria-hidden="true">
@@ -93,6 +109,10 @@ function RowActions({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
         button('resume', 'debug-continue', t('Resume: goes on without showing it (Shift+Enter)'))}
       {row.canFork &&
         button('fork', 'repo-forked', t('Fork: a new session that begins with this conversation'))}
+      {row.canArchive &&
+        (row.archived
+          ? button('unarchive', 'inbox', t('Unarchive: shows it among the others again'))
+          : button('archive', 'archive', t('Archive: puts it away')))}
       {row.canClose && button('close', 'close', t('Close the session'))}
       {row.canDelete && button('delete', 'trash', t('Delete the session… (Delete)'))}
     </span>
@@ -100,11 +120,11 @@ function RowActions({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
 }
 
 /** In the place of the second line, so that nothing moves. */
-function Confirmation({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
+function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   const host = useHost()
   const answer = (event: MouseEvent, remove: boolean) => {
     event.stopPropagation()
-    onDelete(false)
+    onAsk(undefined)
     if (remove) host.act('delete', row)
   }
   return (
@@ -120,20 +140,57 @@ function Confirmation({ row, onDelete }: Pick<RowProps, 'row' | 'onDelete'>) {
   )
 }
 
+/** What VS Code needs to draw the row's context menu; `package.json` tests it. */
+function menuContext(row: HistoryRow): string {
+  return JSON.stringify({
+    webviewSection: 'session',
+    preventDefaultContextMenuItems: true,
+    parleyAgentId: row.agentId,
+    parleySessionId: row.sessionId,
+    parleyOpen: row.open,
+    parleyCanLoad: row.canLoad && !row.open,
+    parleyCanResume: row.canResume,
+    parleyCanFork: row.canFork,
+    parleyCanArchive: row.canArchive && !row.archived,
+    parleyCanUnarchive: row.canArchive && row.archived,
+    parleyCanClose: row.canClose,
+    parleyCanDelete: row.canDelete,
+  })
+}
+
 function dotOf(row: HistoryRow): string {
   if (row.activity === 'running') return 'running'
   if (row.activity === 'requires_action') return 'waiting'
+  if (row.ended) return row.ended
   return row.open ? 'idle' : 'closed'
 }
 
 function stateOf(row: HistoryRow): string | undefined {
   if (row.activity === 'running') return t('running')
   if (row.activity === 'requires_action') return t('needs your answer')
-  return row.open ? t('open') : undefined
+  if (row.ended === 'failed') return t('failed')
+  if (row.ended === 'done') return t('done')
+  if (row.open) return t('open')
+  return row.archived ? t('archived') : undefined
+}
+
+/** What the agent says of a session that is not open here: longer words, and less to do about it. */
+function elsewhereOf(row: HistoryRow): string | undefined {
+  switch (row.elsewhere) {
+    case 'running':
+      return t('running elsewhere')
+    case 'requires_action':
+      return t('needs an answer elsewhere')
+    case 'open':
+      return t('open elsewhere')
+    default:
+      return undefined
+  }
 }
 
 function tooltip(row: HistoryRow): string {
-  return [row.title, row.cwd, row.updatedAt === undefined ? undefined : longTime(row.updatedAt)]
+  const saved = row.elsewhere === 'saved' ? t('Saved by {0}, open nowhere', row.agentName) : undefined
+  return [row.title, row.cwd, row.updatedAt === undefined ? undefined : longTime(row.updatedAt), saved]
     .filter(Boolean)
     .join('\n')
 }

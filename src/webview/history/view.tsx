@@ -11,18 +11,26 @@ import { Icon } from '../ui/icon.tsx'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
 import { useHost } from './context.ts'
 import { groupName } from './dates.ts'
-import { defaultAction, type HistoryItem, historyItems } from './items.ts'
+import {
+  defaultAction,
+  type HistoryFilter,
+  type HistoryItem,
+  historyItems,
+  type RowQuestion,
+} from './items.ts'
 import { AgentNotes } from './note.tsx'
 import { HistoryRowView } from './row.tsx'
 
 interface HistoryViewProps {
   state: Signal<HistoryState | undefined>
   /** kept through a reload */
-  filter: Signal<{ text: string; here: boolean }>
+  filter: Signal<HistoryFilter>
+  /** the row that the person is asked about */
+  asked: Signal<RowQuestion | undefined>
 }
 
 /** The whole History view. The search field keeps the focus; the arrow keys walk through the rows. */
-export function HistoryView({ state, filter }: HistoryViewProps) {
+export function HistoryView({ state, filter, asked }: HistoryViewProps) {
   const host = useHost()
   const search = useRef<HTMLInputElement>(null)
   const active = useSignal<string | undefined>(undefined)
@@ -32,8 +40,6 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
     return { window, controller }
   }, [])
   const version = useSignal(0)
-  /** the row that is asked about: to be deleted or kept */
-  const deleting = useSignal<string | undefined>(undefined)
 
   // once a minute is enough for the groups; the rows keep their own time
   const minute = useComputed(() => Math.floor(now.value / 60_000))
@@ -47,36 +53,48 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
     if (!rows.some(item => item.key === active.peek())) active.value = rows[0]?.key
   }, [items.value])
 
-  const rows = items.value.flatMap(item => (item.kind === 'row' ? [item] : []))
-  const activeIndex = rows.findIndex(item => item.key === active.value)
+  /** As it is now: a fast hand presses Enter before what it typed is drawn. */
+  const current = () => {
+    const rows = items.value.flatMap(item => (item.kind === 'row' ? [item] : []))
+    const index = rows.findIndex(item => item.key === active.value)
+    return { rows, index: index < 0 && rows.length > 0 ? 0 : index }
+  }
+
+  /** The active row is in the page: those far from the view are not. */
+  const isDrawn = () => {
+    const { start, end } = list.controller.range.value
+    return list.window.items.slice(start, end).some(item => item.key === active.value)
+  }
 
   const go = (index: number) => {
+    const { rows } = current()
     const item = rows[Math.max(0, Math.min(rows.length - 1, index))]
     if (!item) return
-    deleting.value = undefined
+    asked.value = undefined
     active.value = item.key
     list.controller.reveal(item)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return
-    const item = rows[activeIndex]
+    const { rows, index } = current()
+    const item = rows[index]
     switch (event.key) {
       case 'ArrowDown':
-        go(activeIndex + 1)
+        go(index + 1)
         break
       case 'ArrowUp':
-        go(activeIndex - 1)
+        go(index - 1)
         break
       case 'PageDown':
-        go(activeIndex + 10)
+        go(index + 10)
         break
       case 'PageUp':
-        go(activeIndex - 10)
+        go(index - 10)
         break
       case 'Enter': {
         if (!item) return
-        if (deleting.value === item.key) {
-          deleting.value = undefined
+        if (asked.value?.what === 'delete' && asked.value.key === item.key) {
+          asked.value = undefined
           host.act('delete', item.row)
           break
         }
@@ -84,14 +102,17 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
         if (action) host.act(action, item.row)
         break
       }
+      case 'F2':
+        if (item) ask('rename', item)
+        break
       case 'Delete':
         if (!item || deletesText(event.target)) return
-        if (item.row.canDelete) askToDelete(item.key, item.row.title)
+        if (item.row.canDelete) ask('delete', item)
         else if (item.row.canClose) host.act('close', item.row)
         else return
         break
       case 'Escape':
-        if (deleting.value !== undefined) deleting.value = undefined
+        if (asked.value !== undefined) asked.value = undefined
         else if (filter.value.text === '') return
         else setText('')
         break
@@ -100,13 +121,22 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
     }
     event.preventDefault()
   }
-  const askToDelete = (key: string, title: string) => {
-    active.value = key
-    deleting.value = key
-    announce(t('Delete “{0}”? Enter deletes it for good, Escape keeps it.', title))
+  const ask = (what: RowQuestion['what'], { key }: HistoryItem) => {
+    asked.value = { what, key }
   }
+  // also when the context menu asks, which VS Code draws
+  useLayoutEffect(() => {
+    const question = asked.value
+    const item = items.value.find(one => one.key === question?.key)
+    if (!question || item?.kind !== 'row') return
+    active.value = item.key
+    list.controller.reveal(item)
+    if (question.what === 'rename') return
+    search.current?.focus()
+    announce(t('Delete “{0}”? Enter deletes it for good, Escape keeps it.', item.row.title))
+  }, [asked.value])
   const setText = (text: string) => {
-    deleting.value = undefined
+    asked.value = undefined
     filter.value = { ...filter.value, text }
     active.value = undefined
     list.controller.toTop()
@@ -114,12 +144,15 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
     announce(plural(found, 'One session', '{0} sessions'))
   }
 
+  const focusBack = useCallback(() => search.current?.focus(), [])
   const renderRow = useCallback(
-    (item: HistoryItem) => <Item item={item} active={active} deleting={deleting} rows={items.value} />,
-    [active, deleting, items.value],
+    (item: HistoryItem) => (
+      <Item item={item} active={active} asked={asked} rows={items.value} focusBack={focusBack} />
+    ),
+    [active, asked, items.value],
   )
   if (!state.value) return <main class="history" />
-  const { here } = filter.value
+  const { here, archived } = filter.value
   return (
     <main
       class="history"
@@ -146,13 +179,14 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
             role="combobox"
             aria-expanded={items.value.length > 0}
             aria-controls={items.value.length > 0 ? 'history-list' : undefined}
-            aria-activedescendant={active.value}
+            aria-activedescendant={isDrawn() ? active.value : undefined}
             aria-label={t('Search sessions')}
             placeholder={t('Search sessions')}
             spellcheck={false}
             value={filter.value.text}
             onInput={event => setText(event.currentTarget.value)}
             onKeyDown={onKeyDown}
+            onContextMenu={event => menuByKey(event, active.value)}
           />
           {filter.value.text !== '' && (
             <IconButton icon="close" label={t('Clear')} onClick={() => setText('')} />
@@ -168,6 +202,17 @@ export function HistoryView({ state, filter }: HistoryViewProps) {
             list.controller.toTop()
           }}
         />
+        {(archived || state.value.rows.some(row => row.archived)) && (
+          <IconButton
+            icon="archive"
+            label={t('Archived sessions too')}
+            pressed={archived}
+            class={archived ? 'pressed' : ''}
+            onClick={() => {
+              filter.value = { ...filter.value, archived: !archived }
+            }}
+          />
+        )}
       </div>
       {items.value.length > 0 && (
         <VirtualList
@@ -201,6 +246,17 @@ function deletesText(target: EventTarget | null): boolean {
   return target.selectionStart !== target.value.length
 }
 
+/** The menu key, with the search field in focus, means the row that is chosen. */
+function menuByKey(event: MouseEvent, active: string | undefined): void {
+  const row = active === undefined ? null : document.getElementById(active)
+  if (event.button === 2 || !row) return
+  event.preventDefault()
+  event.stopPropagation()
+  const { left, bottom } = row.getBoundingClientRect()
+  const at = { clientX: left + 24, clientY: bottom - 8 }
+  row.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, ...at }))
+}
+
 function itemClass(item: HistoryItem): string {
   return `history-item history-item-${item.kind}`
 }
@@ -208,11 +264,12 @@ function itemClass(item: HistoryItem): string {
 interface ItemProps {
   item: HistoryItem
   active: Signal<string | undefined>
-  deleting: Signal<string | undefined>
+  asked: Signal<RowQuestion | undefined>
   rows: readonly HistoryItem[]
+  focusBack: () => void
 }
 
-function Item({ item, active, deleting, rows }: ItemProps) {
+function Item({ item, active, asked, rows, focusBack }: ItemProps) {
   switch (item.kind) {
     case 'group':
       return (
@@ -222,6 +279,7 @@ function Item({ item, active, deleting, rows }: ItemProps) {
       )
     case 'row': {
       const sessions = rows.filter(one => one.kind === 'row')
+      const question = asked.value?.key === item.key ? asked.value.what : undefined
       return (
         <HistoryRowView
           row={item.row}
@@ -231,12 +289,18 @@ function Item({ item, active, deleting, rows }: ItemProps) {
           count={sessions.length}
           onPress={() => {
             active.value = item.key
-            if (deleting.value !== item.key) deleting.value = undefined
+            if (!question) asked.value = undefined
           }}
-          deleting={deleting.value === item.key}
-          onDelete={ask => {
-            active.value = item.key
-            deleting.value = ask ? item.key : undefined
+          question={question}
+          onAsk={(what, back = true) => {
+            if (what) {
+              active.value = item.key
+              asked.value = { what, key: item.key }
+              return
+            }
+            // the question may have gone to another row meanwhile
+            if (asked.value?.key === item.key) asked.value = undefined
+            if (back) focusBack()
           }}
         />
       )
@@ -246,7 +310,7 @@ function Item({ item, active, deleting, rows }: ItemProps) {
 
 interface NothingProps {
   state: HistoryState
-  filter: Signal<{ text: string; here: boolean }>
+  filter: Signal<HistoryFilter>
 }
 
 /** Why there are no rows, and what to do. */
@@ -261,7 +325,7 @@ function Nothing({ state, filter }: NothingProps) {
           type="button"
           class="link-button"
           onClick={() => {
-            filter.value = { text: '', here: false }
+            filter.value = { ...filter.value, text: '', here: false }
           }}
         >
           {t('Show all sessions')}

@@ -3,6 +3,10 @@ import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
 /** Nearer to the end than this counts as the end, in pixels: fractions of a pixel and a nudge of the wheel. */
 const atEnd = 4
+/** What a row that was opened shows may come late: for so long it is held even where all of the list fits. Milliseconds. */
+const holdFor = 1000
+/** Selected rows stay in the page while no more rows than this lie between them and the view, both included. */
+const mostSelected = 160
 /** The height to assume where there is no layout. */
 const assumedHeight = 800
 
@@ -11,22 +15,33 @@ const assumedHeight = 800
  * where it is when heights above it change. At the end the view follows what is added; anywhere else it stays.
  */
 export class ListController<T extends WindowItem> {
+  /** the rows that are in the page */
   readonly range = signal<Range>({ start: 0, end: 0 })
   /** the view is at the end and follows */
   readonly following: Signal<boolean>
+  /** the end is in view, whether or not it is followed: somebody was led there, or all of it fits */
+  readonly atEnd = signal(true)
   readonly #follows: boolean
   readonly #window: ListWindow<T>
   #element: HTMLElement | undefined
   #top: HTMLElement | undefined
   #bottom: HTMLElement | undefined
   #anchor: Anchor<T> | undefined
+  #heldUntil = 0
   #lastTop = 0
-  #width = 0
+  #viewHeight = 0
+  /** the rows that are mounted, or are being */
+  #drawn: Range = this.range.peek()
+  /** the rows to mount instead; counted so that it is drawn again */
+  #next: Range | undefined
+  readonly #redraws = signal(0)
   readonly #rows = new Map<Element, T>()
   readonly #elements = new Map<string, HTMLElement>()
   readonly #fresh = new Set<Element>()
   #observer: ResizeObserver | undefined
-  /** Called with the rows that are mounted now. */
+  /** the first and the last row in which text is selected */
+  #selected: readonly [T, T] | undefined
+  /** Called with the rows that are in the page now. */
   onRange: ((range: Range) => void) | undefined
 
   /** @param options `follow`: the view begins at the end, and follows it there */
@@ -40,16 +55,31 @@ export class ListController<T extends WindowItem> {
     this.#element = element
     this.#top = top
     this.#bottom = bottom
-    this.#width = element.clientWidth
+    this.#viewHeight = element.clientHeight
     this.#observer = new ResizeObserver(entries => this.#resized(entries))
     this.#observer.observe(element)
     this.#observer.observe(content)
     for (const row of this.#rows.keys()) this.#observer.observe(row)
+    const select = () => this.#select(element)
+    element.ownerDocument.addEventListener('selectionchange', select)
     this.settle()
     return () => {
+      element.ownerDocument.removeEventListener('selectionchange', select)
       this.#observer?.disconnect()
       this.#element = undefined
     }
+  }
+
+  /**
+   * The rows to mount now; to be called while drawing, which it makes happen again when others are to be. Where the end
+   * is followed, rows that came are mounted at once, and those that are far above it by now are not drawn once more.
+   */
+  toDraw(): Range {
+    void this.#redraws.value
+    this.#drawn = this.#next ?? this.#drawn
+    this.#next = undefined
+    if (this.#element && this.following.peek()) this.#drawn = this.#wanted(this.#drawn) ?? this.#drawn
+    return this.#drawn
   }
 
   /** A row was mounted, or its item is another one now. */
@@ -66,6 +96,19 @@ export class ListController<T extends WindowItem> {
     }
   }
 
+  /** Height of what is seen of the list, in pixels. */
+  get viewHeight(): number {
+    return this.#element?.clientHeight || assumedHeight
+  }
+
+  /** The whole row is in view. */
+  isInView(item: T): boolean {
+    const element = this.#element
+    if (!element || item.index < 0) return false
+    const top = this.#window.offsetOf(item.index)
+    return top >= element.scrollTop && top + item.height <= element.scrollTop + element.clientHeight
+  }
+
   /** The element of a row that is mounted. */
   elementOf(key: string): HTMLElement | undefined {
     return this.#elements.get(key)
@@ -76,6 +119,7 @@ export class ListController<T extends WindowItem> {
     if (!element) return
     const top = element.scrollTop
     const distance = element.scrollHeight - element.clientHeight - top
+    this.atEnd.value = distance <= atEnd
     const followed = this.following.peek()
     this.following.value = this.#follows && (distance <= atEnd || (followed && top >= this.#lastTop - 1))
     this.#lastTop = top
@@ -101,6 +145,7 @@ export class ListController<T extends WindowItem> {
     const element = this.#element
     if (!element || item.index < 0) return
     this.following.value = false
+    this.#heldUntil = performance.now() + holdFor
     this.#anchor = { item, delta: element.scrollTop - this.#window.offsetOf(item.index) }
   }
 
@@ -147,17 +192,21 @@ export class ListController<T extends WindowItem> {
   settle(): void {
     const element = this.#element
     if (!element || !this.#top || !this.#bottom) return
-    for (const row of this.#fresh) this.#measure(row)
+    for (const row of this.#fresh) this.#measure(row, row.getBoundingClientRect().height)
     this.#fresh.clear()
-    const { start, end } = this.range.peek()
+    const { start, end } = this.#drawn
     this.#top.style.height = `${this.#window.offsetOf(Math.min(start, this.#window.count))}px`
     this.#bottom.style.height = `${Math.max(0, this.#window.height - this.#window.offsetOf(Math.min(end, this.#window.count)))}px`
     this.#place(element)
     this.#updateRange()
+    if (this.range.peek() === this.#drawn) return
+    this.range.value = this.#drawn
+    this.onRange?.(this.#drawn)
   }
 
   #place(element: HTMLElement): void {
-    const most = element.scrollHeight - element.clientHeight
+    this.#viewHeight = element.clientHeight
+    const most = element.scrollHeight - this.#viewHeight
     let target: number | undefined
     if (this.following.peek()) target = most
     else {
@@ -166,7 +215,8 @@ export class ListController<T extends WindowItem> {
     }
     if (target !== undefined && Math.abs(element.scrollTop - target) > 0.5) element.scrollTop = target
     this.#lastTop = element.scrollTop
-    if (this.#follows && most <= 0) this.following.value = true
+    this.atEnd.value = most - this.#lastTop <= atEnd
+    if (this.#follows && most <= 0 && performance.now() >= this.#heldUntil) this.following.value = true
   }
 
   /** The anchor; its row may have been made anew since. */
@@ -178,10 +228,9 @@ export class ListController<T extends WindowItem> {
     return this.#anchor
   }
 
-  #measure(row: Element): boolean {
+  #measure(row: Element, height: number): boolean {
     const item = this.#rows.get(row)
     if (!item) return false
-    const { height } = row.getBoundingClientRect()
     if (item.measured && Math.abs(item.height - height) < 0.01) return false
     // without layout every height is 0: the estimate is better
     if (height === 0 && !item.measured) return false
@@ -189,30 +238,61 @@ export class ListController<T extends WindowItem> {
     return true
   }
 
+  /** The browser tells the sizes: asking for them would make it lay out again. */
   #resized(entries: ResizeObserverEntry[]): void {
     const element = this.#element
     if (!element) return
-    if (element.clientWidth !== this.#width) this.#width = element.clientWidth
-    for (const { target } of entries) if (this.#rows.has(target)) this.#measure(target)
-    this.settle()
+    let moved = false
+    for (const { target, borderBoxSize } of entries) {
+      const height = borderBoxSize[0]?.blockSize ?? 0
+      if (this.#rows.has(target)) moved = this.#measure(target, height) || moved
+      else moved = true
+    }
+    if (moved) this.settle()
   }
 
   #updateRange(): void {
-    const element = this.#element
-    if (!element) return
-    const view = element.clientHeight || assumedHeight
-    const top = this.following.peek() ? Math.max(0, this.#window.height - view) : element.scrollTop
+    if (!this.#element) return
+    this.#next = this.#wanted(this.#drawn)
+    if (this.#next) this.#redraws.value++
+  }
+
+  /** The rows to mount; `undefined` where those that are do as well. */
+  #wanted(now: Range): Range | undefined {
+    const view = this.#viewHeight || assumedHeight
+    const following = this.following.peek()
+    const top = following ? Math.max(0, this.#window.height - view) : this.#element!.scrollTop
     const near = (margin: number) => this.#window.range(top - margin, top + view + margin)
     // while the end is followed, rows pass by: what is far above it comes when somebody looks there
-    const following = this.following.peek()
     const needed = near(following ? 0 : view / 2)
-    const wanted = near(following ? view / 4 : view)
-    const now = this.range.peek()
+    const wanted = this.#withSelected(near(following ? view / 4 : view))
     const covers = now.start <= needed.start && now.end >= needed.end
     const tooMany = now.end - now.start > (wanted.end - wanted.start) * 2 + 8
-    if (covers && !tooMany && now.end <= this.#window.count) return
-    if (now.start === wanted.start && now.end === wanted.end) return
-    this.range.value = wanted
-    this.onRange?.(wanted)
+    if (covers && !tooMany && now.end <= this.#window.count) return undefined
+    return now.start === wanted.start && now.end === wanted.end ? undefined : wanted
+  }
+
+  /** What is selected is lost when its rows leave the page. */
+  #select(element: HTMLElement): void {
+    const selection = element.ownerDocument.getSelection()
+    const one = selection && !selection.isCollapsed ? this.#rowOf(selection.anchorNode) : undefined
+    const other = one && this.#rowOf(selection?.focusNode ?? null)
+    this.#selected = one && other && (one.index <= other.index ? [one, other] : [other, one])
+  }
+
+  #rowOf(node: Node | null): T | undefined {
+    for (let at = node; at && at !== this.#element; at = at.parentNode) {
+      const row = this.#rows.get(at as Element)
+      if (row) return row
+    }
+    return undefined
+  }
+
+  #withSelected(range: Range): Range {
+    const [first, last] = this.#selected ?? []
+    if (!first || !last || first.index < 0 || last.index < 0) return range
+    const start = Math.min(range.start, first.index)
+    const end = Math.max(range.end, last.index + 1)
+    return end - start > Math.max(mostSelected, range.end - range.start) ? range : { start, end }
   }
 }

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { ListController } from './controller.ts'
 import type { ListWindow, WindowItem } from './window.ts'
@@ -18,6 +18,8 @@ interface VirtualListProps<T extends WindowItem> {
   role: 'log' | 'listbox'
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
+  /** what VS Code's context menu is told of a row, as JSON */
+  rowContext?: (item: T) => string | undefined
   /** under the rows, scrolling with them */
   footer?: ComponentChildren
 }
@@ -26,7 +28,7 @@ interface VirtualListProps<T extends WindowItem> {
 export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
   const { window: rows, controller, focusable = true } = props
   void props.version.value
-  const { start, end } = controller.range.value
+  const { start, end } = controller.toDraw()
   const element = useRef<HTMLDivElement>(null)
   const top = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
@@ -38,7 +40,7 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
   )
   useLayoutEffect(() => controller.settle())
 
-  const mounted = rows.items.slice(start, Math.min(end, rows.count))
+  const mounted = useRows(props, start, Math.min(end, rows.count))
   return (
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it has a label only where it has a role
     <div
@@ -54,15 +56,7 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
         {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: every role that it may have takes a label */}
         <div id={props.id} role={props.role} aria-label={props.label} aria-live="off">
           <div ref={top} role="presentation" />
-          {mounted.map(item => (
-            <ListRow
-              key={item.key}
-              item={item}
-              controller={controller}
-              class={props.rowClass(item)}
-              renderRow={props.renderRow}
-            />
-          ))}
+          {mounted}
           <div ref={bottom} role="presentation" />
         </div>
         {props.footer}
@@ -71,18 +65,57 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
   )
 }
 
+interface Drawn {
+  class: string
+  row: VNode
+}
+
+/**
+ * The rows of a part of the list. A row that is there already is not looked at again: what changes in it, it hears of by
+ * itself.
+ */
+function useRows<T extends WindowItem>(props: VirtualListProps<T>, start: number, end: number): VNode[] {
+  const { controller, renderRow, rowClass, rowContext } = props
+  const before = useRef<{ renderRow: unknown; rows: Map<T, Drawn> } | undefined>(undefined)
+  const known = before.current?.renderRow === renderRow ? before.current.rows : undefined
+  const rows = new Map<T, Drawn>()
+  const mounted = props.window.items.slice(start, end).map(item => {
+    const className = rowClass(item)
+    let drawn = known?.get(item)
+    if (drawn?.class !== className) {
+      const row = (
+        <ListRow
+          key={item.key}
+          item={item}
+          controller={controller}
+          class={className}
+          context={rowContext?.(item)}
+          renderRow={renderRow}
+        />
+      )
+      drawn = { class: className, row }
+    }
+    rows.set(item, drawn)
+    return drawn.row
+  })
+  before.current = { renderRow, rows }
+  return mounted
+}
+
 interface ListRowProps<T extends WindowItem> {
   item: T
   controller: ListController<T>
   class: string
+  context: string | undefined
   renderRow: (item: T) => ComponentChildren
 }
 
-function ListRow<T extends WindowItem>({ item, controller, class: className, renderRow }: ListRowProps<T>) {
+function ListRow<T extends WindowItem>(props: ListRowProps<T>) {
+  const { item, controller, class: className, context, renderRow } = props
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => controller.mount(element.current!, item), [controller, item])
   return (
-    <div ref={element} class={className}>
+    <div ref={element} class={className} data-vscode-context={context}>
       {renderRow(item)}
     </div>
   )

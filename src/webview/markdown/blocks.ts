@@ -1,4 +1,5 @@
 import { markdown } from './parser.ts'
+import { goesOn } from './plain.ts'
 
 /** One top-level block of a markdown text that may still be growing. */
 export interface MarkdownBlock {
@@ -12,6 +13,8 @@ export interface MarkdownBlock {
   closed: boolean
   /** Increases whenever its HTML may be another one. */
   version: number
+  /** Since this version only text was appended that goes on with its last line: see `plain.ts`. */
+  settled: number
 }
 
 /** What one `flush` changed: indexes of blocks that are new or have another source, in rising order. */
@@ -30,9 +33,20 @@ interface Group {
   /** line after its last */
   end: number
 }
-/** A block of text or a list is cut when it is this long: no message needs it, and each step would cost its length. */
+/** A block is cut when it is this long: no message needs it, and each step would cost its length. */
 const longBlock = 16_384
-const cuttable = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list'])
+const cuttable = new Set([
+  'paragraph',
+  'heading',
+  'bullet_list',
+  'ordered_list',
+  'blockquote',
+  'table',
+  'code_block',
+  'html_block',
+])
+/** Blocks whose last line may go on without being parsed. */
+const growing = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list', 'blockquote', 'table'])
 
 interface OpenFence {
   close: RegExp
@@ -44,18 +58,22 @@ interface OpenFence {
  * Splits a growing markdown text into top-level blocks so that a closed block is never looked at again. CommonMark
  * decides block structure line by line: once another top-level block began in a complete line, the ones before it are
  * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text
- * (but for paragraphs and lists of more than 16,384 characters, which are cut).
+ * (but for blocks of more than 16,384 characters, which are cut unless they are fences).
  *
  * The one thing that reaches back is a link definition (`[label]: address`): blocks that asked for a label are
  * remembered, and get a new version when its definition comes or changes.
  *
- * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence.
+ * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it goes on.
  */
 export class BlockStream {
   readonly blocks: MarkdownBlock[] = []
   #closed = 0
   /** source after the last closed block */
   #tail = ''
+  /** the tail is long and there is no place to cut it; its beginning, which decides it, stays */
+  #whole = false
+  /** how much of the tail was taken in */
+  #flushed = 0
   /** a `\r` at the end of what came, whose `\n` may follow */
   #carriage = false
   #dirty = false
@@ -81,7 +99,8 @@ export class BlockStream {
 
   /** Characters that a flush would look at. */
   get pendingCost(): number {
-    return this.#fence ? this.#tail.length - this.#fence.searched : this.#tail.length
+    if (this.#fence) return this.#tail.length - this.#fence.searched
+    return this.#growingLine() ? this.#tail.length - this.#flushed : this.#tail.length
   }
 
   /** Parses what was appended since the last flush. */
@@ -89,6 +108,13 @@ export class BlockStream {
     const before = this.blocks.length
     if (!this.#dirty) return { changed: [], before }
     this.#dirty = false
+    const line = this.#growingLine()
+    if (line) {
+      line.source += this.#tail.slice(this.#flushed)
+      line.version++
+      this.#flushed = this.#tail.length
+      return { changed: [line.index], before }
+    }
     if (this.#fence && this.#growFence(this.#fence)) return { changed: [this.#closed], before }
     const firstOpen = this.#closed
     this.#cutLong()
@@ -97,6 +123,7 @@ export class BlockStream {
     const changed = new Set<number>()
     for (let i = firstOpen; i < this.#closed; i++) changed.add(i)
     this.#parseTail(changed)
+    this.#flushed = this.#tail.length
     return { changed: [...changed].sort((a, b) => a - b), before }
   }
 
@@ -113,6 +140,15 @@ export class BlockStream {
     return markdown.render(block.source, { references })
   }
 
+  /** The open block, when all that was appended goes on with its last line. */
+  #growingLine(): MarkdownBlock | undefined {
+    const block = this.blocks.at(-1)
+    if (!block || block.closed || this.#newline || this.#fence || !growing.has(block.type)) return undefined
+    // a link definition's title may go on, too
+    if ((this.#tail.length >= longBlock && !this.#whole) || block.source.includes(']:')) return undefined
+    return goesOn(block.source, this.#tail.slice(this.#flushed)) ? block : undefined
+  }
+
   /** Appends to an open fence without parsing; false when the fence may have ended. */
   #growFence(fence: OpenFence): boolean {
     const complete = this.#tail.lastIndexOf('\n') + 1
@@ -127,7 +163,7 @@ export class BlockStream {
     fence.searched = Math.max(fence.searched, complete)
     const block = this.blocks[this.#closed]!
     block.source = this.#tail
-    block.version++
+    this.renew(block)
     this.#newline = false
     return true
   }
@@ -143,7 +179,7 @@ export class BlockStream {
    * decided by the text alone, not by the pieces it came in.
    */
   #cutLong(): void {
-    while (this.#tail.length >= longBlock) {
+    while (this.#tail.length >= longBlock && !this.#whole) {
       const groups = topLevel(this.#tail, {})
       const lines = lineStarts(this.#tail)
       const index = groups.findIndex((group, i) => {
@@ -153,13 +189,18 @@ export class BlockStream {
       if (index < 0) return
       this.#closeGroups(this.#tail, groups, index)
       const type = groups[index]!.type
-      const cut = isList(type) ? itemCut(this.#tail) : textCut(this.#tail)
-      if (cut <= 0) return
+      const cut = cutOf(type, this.#tail)
+      if (cut <= 0) {
+        this.#whole = true
+        return
+      }
       const source = this.#tail.slice(0, cut)
       this.#define(source)
-      this.#put(this.#closed, isList(type) ? type : 'paragraph', source, true)
+      this.#put(this.#closed, type === 'heading' ? 'paragraph' : type, source, true)
       this.#closed++
-      this.#tail = this.#tail.slice(cut)
+      // the rows of a table say nothing without its head
+      const head = type === 'table' ? tableHead(source) : ''
+      this.#tail = head + this.#tail.slice(cut)
     }
   }
 
@@ -167,6 +208,7 @@ export class BlockStream {
   #closeGroups(text: string, groups: readonly Group[], count: number): void {
     const settled = groups.slice(0, count < 0 ? -1 : count)
     if (settled.length === 0) return
+    this.#whole = false
     const lines = lineStarts(text)
     let from = 0
     for (const group of settled) {
@@ -213,15 +255,21 @@ export class BlockStream {
   #put(index: number, type: string, source: string, closed: boolean): boolean {
     const block = this.blocks[index]
     if (!block) {
-      this.blocks.push({ index, type, source, closed, version: 0 })
+      this.blocks.push({ index, type, source, closed, version: 0, settled: 0 })
       return true
     }
     if (block.source === source && block.closed === closed && block.type === type) return false
     block.type = type
     block.source = source
     block.closed = closed
-    block.version++
+    this.renew(block)
     return true
+  }
+
+  /** The block's HTML is another one, whatever its source is. */
+  renew(block: MarkdownBlock): void {
+    block.version++
+    block.settled = block.version
   }
 
   #remember(label: string, index: number): void {
@@ -246,11 +294,11 @@ export class BlockStream {
       const was = before.get(label)
       if (is?.href === was?.href && is?.title === was?.title) continue
       for (const index of this.#askers.get(label) ?? []) {
-        this.blocks[index]!.version++
+        this.renew(this.blocks[index]!)
         changed.add(index)
       }
       for (let i = this.#closed; i < this.blocks.length; i++) {
-        this.blocks[i]!.version++
+        this.renew(this.blocks[i]!)
         changed.add(i)
       }
     }
@@ -259,6 +307,27 @@ export class BlockStream {
 
 function isList(type: string): boolean {
   return type === 'bullet_list' || type === 'ordered_list'
+}
+
+/** Where to cut a long block at the beginning of a text; 0 where it cannot be cut. */
+function cutOf(type: string, source: string): number {
+  if (isList(type)) return itemCut(source)
+  return type === 'paragraph' || type === 'heading' ? textCut(source) : lineCut(type, source)
+}
+
+/** After the last line's end in the second quarter of a long block whose lines stand for themselves. */
+function lineCut(type: string, source: string): number {
+  const begin =
+    type === 'blockquote' ? /\n(?= {0,3}>)/g : type === 'code_block' ? /\n(?= {4}|\t)/g : /\n(?=[^\n])/g
+  let cut = 0
+  for (const { index } of source.slice(0, (longBlock * 3) / 4).matchAll(begin)) cut = index + 1
+  return cut > longBlock / 2 ? cut : 0
+}
+
+/** The first two lines, with the line ends. */
+function tableHead(source: string): string {
+  const lines = source.replace(/^\s*\n/, '').split('\n', 2)
+  return lines.map(line => `${line}\n`).join('')
 }
 
 /** Where the last item begins that begins in the first three quarters of a long list; 0 when there is none. */
@@ -298,7 +367,35 @@ function topLevel(source: string, references: Record<string, Reference>): Group[
       continue
     groups.push({ type: token.type.replace(/_open$/, ''), end: token.map[1] })
   }
-  return groups
+  return source.includes('<details') ? joinFolds(groups, source) : groups
+}
+
+/**
+ * What stands between `<details>` and `</details>` is one block with them, whatever it is: on their own neither would
+ * hold anything.
+ */
+function joinFolds(groups: readonly Group[], source: string): Group[] {
+  const lines = lineStarts(source)
+  const joined: Group[] = []
+  let depth = 0
+  let from = 0
+  for (const { type, end } of groups) {
+    const to = lines[end] ?? source.length
+    const before = depth
+    if (type === 'html_block') depth += foldsIn(source.slice(from, to))
+    from = to
+    const last = joined.at(-1)
+    if (before > 0 && last) last.end = end
+    else joined.push({ type, end })
+    depth = Math.max(0, depth)
+  }
+  return joined
+}
+
+/** How many more folds begin than end in a piece of HTML. */
+function foldsIn(html: string): number {
+  const count = (tag: RegExp) => html.match(tag)?.length ?? 0
+  return count(/<details[\s>]/gi) - count(/<\/details\s*>/gi)
 }
 
 function lineStarts(source: string): number[] {

@@ -1,28 +1,68 @@
 import { t } from '../l10n.ts'
+import { type FenceInfo, fenceInfo } from './fence-info.ts'
 import { highlight } from './highlight.ts'
 
 /** Longer code is shown plain: colours would cost more than they tell. Characters. */
-const longestColoured = 60_000
+const longestColoured = 240_000
+/** Longer code is drawn plain, and coloured piece by piece: see `colour-later.ts`. Characters. */
+const colouredAtOnce = 8000
 
 /** Long plain code is drawn in pieces of about this length, so that a browser that lays out one leaves the others. */
 export const pieceLength = 4000
 
 /** The HTML of a code block with its bar; `info` is what stands after the fence. */
 export function codeBlockHtml(code: string, info: string): string {
-  const language = languageOf(info)
+  const about = fenceInfo(info)
+  const { language } = about
   const text = code.endsWith('\n') ? code.slice(0, -1) : code
-  const coloured = language && text.length <= longestColoured ? highlight(text, language) : undefined
-  const copy = escaped(t('Copy'))
+  const mayColour = language !== '' && text.length <= longestColoured
+  // of long code this only asks for the grammar
+  const html = mayColour ? highlight(text.length > colouredAtOnce ? '' : text, language) : undefined
+  const coloured = text.length > colouredAtOnce ? undefined : html
   return (
-    `<div class="code-block"><div class="code-bar"><span class="code-language">${escaped(language)}</span>` +
-    `<button type="button" class="icon-button" data-action="copy-code" title="${copy}" aria-label="${copy}">` +
-    `<span class="codicon codicon-copy" aria-hidden="true"></span></button></div>` +
+    `<div class="code-block"${placeOf(about)}><div class="code-bar">` +
+    `<span class="code-language">${escaped(nameOf(about))}</span>${buttons(language)}</div>` +
     `<pre dir="ltr" tabindex="0"><code>${coloured ?? plainHtml(text)}</code></pre></div>\n`
   )
 }
 
+/** Where the code belongs, for those who apply it. */
+function placeOf({ language, path, from, to }: FenceInfo): string {
+  let attributes = ''
+  if (language) attributes += ` data-language="${escaped(language)}"`
+  if (path) attributes += ` data-path="${escaped(path)}"`
+  if (from !== undefined && to !== undefined) attributes += ` data-line="${from}" data-end="${to}"`
+  return attributes
+}
+
+function nameOf({ language, path, from, to }: FenceInfo): string {
+  if (!path) return language
+  const name = path.split(/[\\/]/).at(-1) ?? path
+  return from === undefined ? name : `${name}:${from}–${to}`
+}
+
+/** Commands and their output are not applied to a file. */
+const notApplied =
+  /^(?:(?:ba|z|fi)?sh|shell|console|terminal|shellsession|powershell|ps1?|text|txt|plaintext)$/i
+
+function buttons(language: string): string {
+  let html = ''
+  if (!notApplied.test(language)) html += button('apply-code', 'git-pull-request-create', t('Apply…'))
+  html += button('insert-code', 'insert', t('Insert at cursor'))
+  html += button('open-code', 'new-file', t('Open as a file'))
+  return html + button('copy-code', 'copy', t('Copy'))
+}
+
+function button(action: string, icon: string, label: string): string {
+  const name = escaped(label)
+  return (
+    `<button type="button" class="icon-button" data-action="${action}" title="${name}" aria-label="${name}">` +
+    `<span class="codicon codicon-${icon}" aria-hidden="true"></span></button>`
+  )
+}
+
 function plainHtml(text: string): string {
-  if (text.length <= pieceLength * 2) return escaped(text)
+  if (text.length <= colouredAtOnce) return escaped(text)
   let html = ''
   for (let at = 0; at < text.length; ) {
     const line = text.indexOf('\n', at + pieceLength) + 1
@@ -35,14 +75,7 @@ function plainHtml(text: string): string {
 
 /** The language's name in a fence's info: `ts`, `ts title="a"`, `{.python}`; of `12:30:src/a.ts` its extension. */
 export function languageOf(info: string): string {
-  const word =
-    info
-      .trim()
-      .split(/[\s,{]+/)
-      .find(Boolean) ?? ''
-  const path = /^\d+:\d+:(.+)$/.exec(word)?.[1]
-  if (path) return /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? ''
-  return word.replace(/^\.|\}$/g, '').slice(0, 40)
+  return fenceInfo(info).language
 }
 
 function escaped(text: string): string {

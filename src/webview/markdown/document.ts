@@ -89,7 +89,7 @@ export class MarkdownDocument {
 
   #redraw(block: MarkdownBlock): void {
     if (this.#stream.blocks[block.index] !== block) return
-    block.version++
+    this.#stream.renew(block)
     this.watch(block.index).value = block.version
   }
 

@@ -1,12 +1,29 @@
+import { enrich } from '../rich/rich.ts'
+import type { MarkdownBlock } from './blocks.ts'
 import { pieceLength } from './code.ts'
+import { colourLater } from './colour-later.ts'
 import type { MarkdownDocument } from './document.ts'
 import { morphChildren } from './morph.ts'
+import { growLine } from './plain.ts'
 
 /** A growing code block is coloured at every step up to this length, then only plain text is added until it closes. */
 const colouredWhileOpen = 6000
 
+/** The last block of a text is never closed; a fence may have ended all the same. */
+function hasEnded(source: string): boolean {
+  return /\n {0,3}(?:`{3,}|~{3,})\s*$/.test(source.slice(-100))
+}
+
 /** what each element shows: which block, in which version */
-const drawn = new WeakMap<Element, { document: MarkdownDocument; part: number; version: number }>()
+const drawn = new WeakMap<Element, Drawn>()
+
+interface Drawn {
+  document: MarkdownDocument
+  part: number
+  version: number
+  /** characters of the block's source */
+  length: number
+}
 
 /** Draws a block into its element; nothing happens when it is there already. */
 export function drawBlock(element: HTMLElement, document: MarkdownDocument, part: number): void {
@@ -16,16 +33,26 @@ export function drawBlock(element: HTMLElement, document: MarkdownDocument, part
   const same = before?.document === document && before.part === part
   if (same && before.version === block.version) return
   const start = performance.now()
-  drawn.set(element, { document, part, version: block.version })
-  if (!(same && block.type === 'fence' && !block.closed && growCode(element, block.source))) {
+  drawn.set(element, { document, part, version: block.version, length: block.source.length })
+  if (!(same && grow(element, block, before))) {
     const html = document.html(part)
     if (same) {
       const template = element.ownerDocument.createElement('template')
       template.innerHTML = html
       morphChildren(element, template.content)
     } else element.innerHTML = html
+    if (html.includes('data-rich')) enrich(element)
+    if (html.includes('code-piece') && (block.closed || hasEnded(block.source))) colourLater(element)
   }
   if (!block.closed) document.spent(performance.now() - start)
+}
+
+/** Shows only what came to a block that is open; false when it has to be drawn as a whole. */
+function grow(element: HTMLElement, block: MarkdownBlock, before: Drawn): boolean {
+  if (block.closed) return false
+  if (block.type === 'fence') return !hasEnded(block.source) && growCode(element, block.source)
+  if (before.version < block.settled) return false
+  return growLine(element, block.source.slice(0, before.length), block.source.slice(before.length))
 }
 
 /** by code element that grew: how many characters it shows */

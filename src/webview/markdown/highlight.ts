@@ -1,8 +1,11 @@
-import hljs from 'highlight.js/lib/core'
+import type { HLJSApi } from 'highlight.js'
 import { grammarOf, grammars } from './languages.ts'
 
 const wanted = new Set<string>()
 const loading = new Map<string, Promise<void>>()
+/** Loaded with the first grammar: a conversation without code does without. */
+let hljs: HLJSApi | undefined
+let core: Promise<HLJSApi> | undefined
 
 /**
  * The code as HTML with `hljs-…` spans, or `undefined` when its language is unknown or not loaded yet; in the latter case
@@ -11,12 +14,17 @@ const loading = new Map<string, Promise<void>>()
 export function highlight(code: string, language: string): string | undefined {
   const grammar = grammarOf(language)
   if (!grammar) return undefined
-  if (!hljs.getLanguage(grammar)) {
+  if (!hljs?.getLanguage(grammar)) {
     wanted.add(grammar)
     return undefined
   }
-  return hljs.highlight(code, { language: grammar, ignoreIllegals: true }).value
+  const html = hljs.highlight(code, { language: grammar, ignoreIllegals: true }).value
+  return html.replace(storage, '<span class="hljs-keyword hljs-storage">$1<')
 }
+
+/** Words that declare something: themes mostly give them another colour than those that steer. */
+const storage =
+  /<span class="hljs-keyword">(const|let|var|function|fn|def|func|fun|class|interface|type|enum|struct|trait|impl|extends|implements|static|public|private|protected|internal|readonly|abstract|final|async|mut|val|void|namespace|package)</g
 
 /** The grammars that were asked for since the last call and are not loaded. */
 export function takeWanted(): string[] {
@@ -31,8 +39,12 @@ export async function loadGrammars(names: readonly string[]): Promise<void> {
     names.map(name => {
       let promise = loading.get(name)
       if (!promise) {
-        promise = grammars[name]!().then(
-          module => hljs.registerLanguage(name, module.default),
+        core ??= import('highlight.js/lib/core').then(module => module.default)
+        promise = Promise.all([core, grammars[name]!()]).then(
+          ([engine, grammar]) => {
+            hljs = engine
+            engine.registerLanguage(name, grammar.default)
+          },
           () => undefined,
         )
         loading.set(name, promise)

@@ -31,14 +31,20 @@ function morphNode(node: Node, to: Node): boolean {
     return true
   }
   if (node instanceof Element && to instanceof Element) {
+    // what was drawn into it is not in `to`: it stays, or all of it goes
+    if (node.hasAttribute('data-rich') || to.hasAttribute('data-rich')) return sameRich(node, to)
     morphAttributes(node, to)
     morphChildren(node, to)
   }
   return true
 }
 
+function sameRich(node: Element, to: Element): boolean {
+  return ['data-rich', 'data-source'].every(name => node.getAttribute(name) === to.getAttribute(name))
+}
+
 /** Appends instead of replacing where it can: a selection in the text then stays. */
-export function setText(node: Text, text: string): void {
+function setText(node: Text, text: string): void {
   const now = node.data
   if (now === text) return
   if (text.startsWith(now)) node.appendData(text.slice(now.length))

@@ -1,6 +1,11 @@
 import MarkdownIt from 'markdown-it'
-import { codeBlockHtml } from './code.ts'
-import { fileReference } from './file-reference.ts'
+import { t } from '../l10n.ts'
+import { linkedParts } from '../tools/file-links.ts'
+import { codeBlockHtml, languageOf } from './code.ts'
+import { type FileReference, fileReference } from './file-reference.ts'
+import { footnotes } from './footnotes.ts'
+import { longestFormula, math, mathHtml } from './math.ts'
+import { packSource } from './rich-source.ts'
 
 /**
  * The one markdown-it of the webviews. Its HTML is not yet sanitised: see `sanitize.ts`. Differences from the default:
@@ -8,7 +13,9 @@ import { fileReference } from './file-reference.ts'
  * - only real addresses become links by themselves (`main.rs` and `README.md` do not);
  * - nothing remote is loaded: an image from elsewhere is a link;
  * - no style attributes, which the content security policy would refuse anyway;
- * - `path:line` in inline code is a link that opens the editor.
+ * - `path:line` in inline code is a link that opens the editor;
+ * - formulas and diagrams are left for `rich/` to draw;
+ * - footnotes: see `footnotes.ts`.
  */
 export const markdown = new MarkdownIt({ html: true, linkify: true })
 
@@ -16,13 +23,42 @@ markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 markdown.validateLink = href =>
   !/^\s*(?:javascript|vbscript|data(?!:image\/(?:gif|png|jpeg|webp);)|blob)\s*:/i.test(href)
 
+markdown.use(math)
+markdown.use(footnotes)
+
 const rules = markdown.renderer.rules
 const escapeHtml = markdown.utils.escapeHtml
 
+/** Longer ones are shown as the code they are: drawing them would take too long. Characters. */
+const longestDiagram = 20_000
+
 rules.fence = (tokens, index) => {
   const token = tokens[index]!
-  return codeBlockHtml(token.content, markdown.utils.unescapeAll(token.info))
+  const info = markdown.utils.unescapeAll(token.info)
+  const code = codeBlockHtml(token.content, info)
+  // not while it grows: half a formula or diagram is none
+  if (!token.meta?.ended) return code
+  const language = languageOf(info).toLowerCase()
+  const source = token.content.trim()
+  if (language === 'math' && source !== '' && source.length <= longestFormula)
+    return `${mathHtml(source, source, true, escapeHtml)}\n`
+  if (language === 'mermaid' && source !== '' && source.length <= longestDiagram)
+    return `<div class="diagram" data-rich="mermaid" data-source="${packSource(source)}">${code}</div>\n`
+  return code
 }
+/** Tells of each fence whether its end has come. */
+markdown.core.ruler.after('block', 'ended_fences', state => {
+  let lines: string[] | undefined
+  for (const token of state.tokens) {
+    if (token.type !== 'fence' || !token.map || !/^\s*(?:math|mermaid)\b/i.test(token.info)) continue
+    lines ??= state.src.split('\n')
+    const last = lines[token.map[1] - 1] ?? ''
+    const length = token.markup.length
+    const close = token.markup[0] === '~' ? /(~{3,})[ \t]*$/ : /(`{3,})[ \t]*$/
+    const ended = token.map[1] - token.map[0] > 1 && (close.exec(last)?.[1]?.length ?? 0) >= length
+    token.meta = { ended }
+  }
+})
 rules.code_block = (tokens, index) => codeBlockHtml(tokens[index]!.content, '')
 
 rules.code_inline = (tokens, index) => {
@@ -30,8 +66,42 @@ rules.code_inline = (tokens, index) => {
   const code = `<code>${escapeHtml(text)}</code>`
   const file = fileReference(text)
   if (!file) return code
-  const line = file.line === undefined ? '' : ` data-line="${file.line}"`
-  return `<a class="file-link" href="#" data-path="${escapeHtml(file.path)}"${line}>${code}</a>`
+  return `<a ${fileAttributes(file)}>${code}</a>`
+}
+
+function fileAttributes({ path, line, column }: FileReference): string {
+  let attributes = `class="file-link" href="#" data-path="${escapeHtml(path)}"`
+  if (line !== undefined) attributes += ` data-line="${line}"`
+  if (column !== undefined) attributes += ` data-column="${column}"`
+  return attributes
+}
+
+/** `src/a.ts:12` in a text is a link as well. */
+markdown.core.ruler.after('linkify', 'file_links', state => {
+  for (const { type, children } of state.tokens) {
+    if (type !== 'inline' || !children) continue
+    let within = 0
+    for (let i = 0; i < children.length; i++) {
+      const child = children[i]!
+      if (child.type === 'link_open') within++
+      else if (child.type === 'link_close') within--
+      if (child.type !== 'text' || within > 0) continue
+      const parts = linkedParts(child.content)
+      if (!parts.some(part => part.file)) continue
+      const tokens = parts.map(part => {
+        const token = new state.Token(part.file ? 'file_link' : 'text', '', 0)
+        token.content = part.text
+        token.meta = part.file ? { file: part.file } : null
+        return token
+      })
+      children.splice(i, 1, ...tokens)
+      i += tokens.length - 1
+    }
+  }
+})
+rules.file_link = (tokens, index) => {
+  const { content, meta } = tokens[index]!
+  return `<a ${fileAttributes((meta as { file: FileReference }).file)}>${escapeHtml(content)}</a>`
 }
 
 rules.image = (tokens, index) => {
@@ -39,7 +109,9 @@ rules.image = (tokens, index) => {
   const source = String(token.attrGet('src') ?? '')
   const alt = token.content
   if (source.startsWith('data:image/')) {
-    return `<img src="${escapeHtml(source)}" alt="${escapeHtml(alt)}">`
+    const label = escapeHtml(alt === '' ? t('Show larger') : t('{0}: show larger', alt))
+    const image = `<img src="${escapeHtml(source)}" alt="${escapeHtml(alt)}">`
+    return `<button type="button" class="picture" data-action="enlarge" aria-label="${label}">${image}</button>`
   }
   return `<a href="${escapeHtml(source)}" class="image-link">${escapeHtml(alt || source)}</a>`
 }

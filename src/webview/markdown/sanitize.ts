@@ -6,7 +6,7 @@ const allowed = {
       ' ',
     ),
   ALLOWED_ATTR:
-    'href src alt title class data-path data-line data-action start open colspan rowspan dir lang role aria-label aria-hidden tabindex type'.split(
+    'href src alt title class data-path data-line data-column data-action data-footnote data-rich data-source data-language data-end start open colspan rowspan dir lang role aria-label aria-hidden tabindex type'.split(
       ' ',
     ),
   ALLOW_DATA_ATTR: false,

@@ -1,5 +1,6 @@
 import { parsePatch, structuredPatch } from 'diff'
 import type { FileChange } from '../../acp/model.ts'
+import { likeness } from './patch-of-file.ts'
 
 export interface DiffGroup {
   kind: 'same' | 'added' | 'removed'
@@ -8,6 +9,8 @@ export interface DiffGroup {
 export interface DiffHunk {
   /** 1-based first line in the new text */
   start: number
+  /** the same in the old text */
+  oldStart: number
   groups: DiffGroup[]
 }
 /** A unified diff of one file, with three lines around each change. */
@@ -17,24 +20,17 @@ export interface FileDiff {
   hunks: DiffHunk[]
   /** Too much changed to compare in time: all old lines, then all new ones. */
   coarse: boolean
+  /** All lines of the new text, when the change came with its texts: what is unchanged between the hunks is among them. */
+  newLines?: readonly string[]
+  /** What a patch says besides lines: a binary file, a change of its mode. */
+  note?: 'binary' | { oldMode: string; newMode: string }
 }
 
 /** Comparing takes this long at most, in milliseconds: a text of which every line differs has a quadratic cost. */
-const timeout = 150
+const timeout = 60
 
-const known = new WeakMap<FileChange, FileDiff>()
-
-/** The diff of one changed file. `patch` is used when the change came without its texts. Computed once per change. */
+/** The diff of one changed file. `patch` is used when the change came without its texts. */
 export function diffOf(change: FileChange, patch?: string): FileDiff | undefined {
-  let diff = known.get(change)
-  if (!diff) {
-    diff = compute(change, patch)
-    if (diff) known.set(change, diff)
-  }
-  return diff
-}
-
-function compute(change: FileChange, patch: string | undefined): FileDiff | undefined {
   if (change.newText !== undefined || change.oldText !== undefined) {
     return compare(change.oldText ?? '', change.newText ?? '')
   }
@@ -50,9 +46,10 @@ function compare(before: string, after: string): FileDiff {
       { kind: 'removed', lines: removed },
       { kind: 'added', lines: added },
     ]
-    return { added: added.length, removed: removed.length, hunks: [{ start: 1, groups }], coarse: true }
+    const hunks = [{ start: 1, oldStart: 1, groups }]
+    return { added: added.length, removed: removed.length, hunks, coarse: true }
   }
-  return fromHunks(patch.hunks)
+  return { ...fromHunks(patch.hunks), newLines: linesOf(after) }
 }
 
 /** A change of line ends alone would mark every line. */
@@ -68,25 +65,31 @@ function linesOf(text: string): string[] {
 function fromPatch(text: string, change: FileChange): FileDiff | undefined {
   try {
     const files = parsePatch(text)
-    const file =
-      files.find(one =>
-        [one.newFileName, one.oldFileName].some(name => name && sameFile(name, change.path)),
-      ) ?? (files.length === 1 ? files[0] : undefined)
+    const rated = files.map(one => ({
+      one,
+      rate: Math.max(
+        likeness(one.newFileName, change.path),
+        likeness(one.oldFileName, change.oldPath ?? change.path),
+      ),
+    }))
+    const best = rated.reduce((found, next) => (next.rate > found.rate ? next : found), {
+      one: files[0],
+      rate: 0,
+    })
+    const file = best.rate > 0 || files.length === 1 ? best.one : undefined
     const diff = file && fromHunks(file.hunks)
-    return diff && diff.added + diff.removed > 0 ? diff : undefined
+    if (!diff) return undefined
+    if (file.isBinary) diff.note = 'binary'
+    else if (file.oldMode && file.newMode && file.oldMode !== file.newMode)
+      diff.note = { oldMode: file.oldMode, newMode: file.newMode }
+    return diff.added + diff.removed > 0 || diff.note || file.isRename || file.isCopy ? diff : undefined
   } catch {
     // not a patch that the library reads: its text is shown instead
     return undefined
   }
 }
 
-function sameFile(name: string, path: string): boolean {
-  const plain = name.replace(/^[ab]\//, '').replaceAll('\\', '/')
-  const wanted = path.replaceAll('\\', '/')
-  return wanted === plain || wanted.endsWith(`/${plain}`)
-}
-
-function fromHunks(hunks: ReadonlyArray<{ newStart: number; lines: string[] }>): FileDiff {
+function fromHunks(hunks: ReadonlyArray<{ oldStart: number; newStart: number; lines: string[] }>): FileDiff {
   const diff: FileDiff = { added: 0, removed: 0, hunks: [], coarse: false }
   for (const hunk of hunks) {
     const groups: DiffGroup[] = []
@@ -100,7 +103,7 @@ function fromHunks(hunks: ReadonlyArray<{ newStart: number; lines: string[] }>):
       if (last?.kind === kind) last.lines.push(line.slice(1))
       else groups.push({ kind, lines: [line.slice(1)] })
     }
-    diff.hunks.push({ start: hunk.newStart, groups })
+    diff.hunks.push({ start: hunk.newStart, oldStart: hunk.oldStart, groups })
   }
   return diff
 }

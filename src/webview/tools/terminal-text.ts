@@ -1,166 +1,234 @@
-import Anser from 'anser'
+import { pushSpan, TerminalLine, type TerminalSpan } from './terminal-line.ts'
+import { StyleState } from './terminal-style.ts'
 
-/** A piece of terminal output in one style. Colours are `ansi-…` class names or CSS colours (`rgb(1, 2, 3)`). */
-export interface TerminalSpan {
-  text: string
-  foreground?: string
-  background?: string
-  /** of `bold`, `dim`, `italic`, `underline`, `strikethrough`, `hidden` */
-  decorations: readonly string[]
-}
 /** Some lines that will not change any more. */
 export interface TerminalLines {
   readonly id: number
   readonly spans: TerminalSpan[]
-  count: number
 }
 
 /** Lines kept in one group, so that the view draws a closed group once. */
 const groupLines = 50
 /** Older groups are dropped: a terminal's screen is not its log. */
 const keptGroups = 20
-/** A line is cut here; terminals that draw with one endless line exist. */
-const longestLine = 20_000
+/** The last lines are the screen, in which the cursor may move: at least so many, at most a group more. */
+const screenLines = 60
 
 const esc = '\u001b'
-/** Everything but colours: titles and links (OSC), cursor movement, erasing, character sets. */
-const notColour = new RegExp(
+/** Text without controls, or one control: a sequence whole. */
+const pieces = new RegExp(
   [
+    `${esc}\\[([0-9;:?<=>!]*)[ -/]*([@-~])`,
     `${esc}\\][^\u0007${esc}]*(?:\u0007|${esc}\\\\)`,
-    `${esc}\\[[0-9;:?<=>!]*[ -/]*[@-ln-~]`,
     `${esc}[()*+][A-Za-z0-9]`,
-    `${esc}[@-Z\\\\^_=>78]`,
-    '[\u0000-\u0007\u000b\u000c\u000e-\u001a\u007f]',
+    `${esc}[ -/]?.`,
+    '[\u0000-\u001f\u007f]',
+    '[^\u0000-\u001f\u007f]+',
   ].join('|'),
-  'g',
+  'gs',
 )
 /** An escape sequence whose end has not come. */
 const unfinished = new RegExp(`${esc}(?:\\[[0-9;:?<=>!]*[ -/]*|\\][^\u0007${esc}]{0,4096}${esc}?|[()*+])?$`)
 
 /**
- * A terminal's output as lines of coloured spans, taken in as it comes: what was read is never read again. A carriage
- * return starts the line over, as progress bars want; other cursor movement is left out.
+ * A terminal's output as lines of coloured spans, taken in as it comes: what was read is never read again. The last lines
+ * are a screen in which the cursor moves, as progress bars and lists of tasks want; lines above it stay as they are.
  */
 export class TerminalText {
+  /** lines above the screen, closed */
   readonly groups: TerminalLines[] = []
-  /** older lines were dropped */
-  dropped = false
-  /** lines that were completed */
-  lines = 0
-  #colours = new Anser()
-  /** the line that has not ended, raw */
-  #line = ''
-  #nextId = 0
+  /** the screen; the last line may have no end yet */
+  readonly screen: TerminalLine[] = [new TerminalLine(0)]
+  /** how many lines were dropped at the beginning */
+  dropped = 0
+  readonly #style = new StyleState()
+  readonly #keptGroups: number
+  #row = 0
+  #column = 0
+  #saved = { row: 0, column: 0 }
+  /** the beginning of a sequence whose end has not come */
+  #rest = ''
+  #nextId = 1
 
-  append(text: string): void {
-    const lines = (this.#line + text).split('\n')
-    this.#line = lines.pop()!
-    if (this.#line.length > longestLine * 2) this.#line = this.#line.slice(-longestLine)
-    for (const line of lines) this.#complete(line)
-    while (this.groups.length > keptGroups) {
-      this.groups.shift()
-      this.dropped = true
-    }
+  /** `kept`: how many groups of lines are kept above the screen. */
+  constructor(kept = keptGroups) {
+    this.#keptGroups = kept
   }
 
-  /** The line that has not ended. */
-  get openLine(): TerminalSpan[] {
-    const colours = Object.assign(new Anser(), structuredClone({ ...this.#colours }))
-    return spansOf(colours, shown(this.#line.replace(unfinished, '')))
+  /** All lines that are kept, without colours. */
+  get plain(): string {
+    const text = (spans: readonly TerminalSpan[]) => spans.map(span => span.text).join('')
+    return [...this.groups, ...this.screen].map(({ spans }) => text(spans)).join('\n')
+  }
+
+  append(text: string): void {
+    let more = this.#rest + text
+    this.#rest = unfinished.exec(more)?.[0] ?? ''
+    if (this.#rest !== '') more = more.slice(0, -this.#rest.length)
+    for (const match of more.matchAll(pieces)) {
+      const piece = match[0]
+      const code = piece.charCodeAt(0)
+      if (code >= 32 && code !== 127) {
+        this.#line.write(this.#column, piece, this.#style.current)
+        this.#column += piece.length
+      } else if (match[2] !== undefined) this.#sequence(match[2], match[1] ?? '', piece)
+      else this.#control(piece)
+    }
   }
 
   get isEmpty(): boolean {
-    return this.lines === 0 && this.#line === ''
+    return this.groups.length === 0 && this.screen.length === 1 && this.screen[0]!.length === 0
   }
 
-  #complete(line: string): void {
-    let group = this.groups.at(-1)
-    if (!group || group.count >= groupLines) {
-      group = { id: this.#nextId++, spans: [], count: 0 }
-      this.groups.push(group)
+  get #line(): TerminalLine {
+    return this.screen[this.#row]!
+  }
+
+  #control(piece: string): void {
+    switch (piece) {
+      case '\n':
+        this.#moveTo(this.#row + 1, 0, true)
+        return
+      case '\r':
+        this.#column = 0
+        return
+      case '\b':
+        this.#column = Math.max(0, this.#column - 1)
+        return
+      case '\t': {
+        // as a tab, so that it is copied as one, where nothing follows yet
+        const { length } = this.#line
+        if (this.#column >= length) {
+          this.#line.write(this.#column, '\t', this.#style.current)
+          this.#column++
+        } else this.#column = Math.min(length, this.#column + 8 - (this.#column % 8))
+        return
+      }
+      case `${esc}7`:
+        this.#saved = { row: this.#row, column: this.#column }
+        return
+      case `${esc}8`:
+        this.#moveTo(this.#saved.row, this.#saved.column)
+        return
+      case `${esc}c`:
+        this.#clear(0)
+        this.#moveTo(0, 0)
+        return
+      case `${esc}M`:
+        this.#moveTo(this.#row - 1, this.#column)
     }
-    // a line break after the line, but for the one that ends the group: its element is a block
-    if (group.count > 0) pushText(group.spans, '\n')
-    for (const span of spansOf(this.#colours, shown(line))) push(group.spans, span)
-    group.count++
-    this.lines++
+  }
+
+  #sequence(final: string, parameters: string, piece: string): void {
+    if (final === 'm') {
+      if (/^[0-9;:]*$/.test(parameters)) this.#style.apply(piece)
+      return
+    }
+    const [first = 0, second = 0] = parameters.split(';').map(value => Number.parseInt(value, 10) || 0)
+    const count = Math.min(first || 1, 10_000)
+    switch (final) {
+      case 'A':
+        this.#moveTo(this.#row - count, this.#column)
+        break
+      case 'B':
+        this.#moveTo(this.#row + count, this.#column)
+        break
+      case 'C':
+        this.#moveTo(this.#row, this.#column + count)
+        break
+      case 'D':
+        this.#moveTo(this.#row, this.#column - count)
+        break
+      case 'E':
+        this.#moveTo(this.#row + count, 0)
+        break
+      case 'F':
+        this.#moveTo(this.#row - count, 0)
+        break
+      case 'G':
+      case '`':
+        this.#moveTo(this.#row, count - 1)
+        break
+      case 'd':
+        this.#moveTo(count - 1, this.#column)
+        break
+      case 'H':
+      case 'f':
+        this.#moveTo(count - 1, (second || 1) - 1)
+        break
+      case 'J':
+        this.#clear(first)
+        break
+      case 'K':
+        if (first === 0) this.#line.erase(this.#column)
+        else if (first === 1) this.#line.erase(0, this.#column + 1)
+        else if (first === 2) this.#line.erase(0)
+        break
+      case 'P':
+        this.#line.remove(this.#column, count)
+        break
+      case 'X':
+        this.#line.erase(this.#column, this.#column + count)
+        break
+      case 's':
+        this.#saved = { row: this.#row, column: this.#column }
+        break
+      case 'u':
+        this.#moveTo(this.#saved.row, this.#saved.column)
+        break
+    }
+  }
+
+  /** Only a line end makes new lines; the cursor otherwise stays on those that are there. */
+  #moveTo(row: number, column: number, grow = false): void {
+    this.#row = Math.max(0, row)
+    if (grow && this.#row === this.screen.length) this.screen.push(new TerminalLine(this.#nextId++))
+    this.#row = Math.min(this.#row, this.screen.length - 1)
+    this.#column = Math.max(0, Math.min(column, 10_000))
+    if (this.screen.length >= screenLines + groupLines) this.#close()
+  }
+
+  /** 0: from the cursor on, 1: up to it, 2 and 3: all of the screen. */
+  #clear(what: number): void {
+    if (what === 0) {
+      this.#line.erase(this.#column)
+      for (const line of this.screen.slice(this.#row + 1)) line.erase(0)
+    } else if (what === 1) {
+      for (const line of this.screen.slice(0, this.#row)) line.erase(0)
+      this.#line.erase(0, this.#column + 1)
+    } else for (const line of this.screen) line.erase(0)
+    // blank lines at the end would only be in the way
+    while (this.screen.length - 1 > this.#row && this.screen.at(-1)!.length === 0) this.screen.pop()
+  }
+
+  /** The upper lines of the screen become a group that stays as it is. */
+  #close(): void {
+    const lines = this.screen.splice(0, groupLines)
+    const spans: TerminalSpan[] = []
+    for (const [i, line] of lines.entries()) {
+      // a line break after every line but the last: the group's element is a block
+      if (i > 0) pushBreak(spans)
+      for (const span of line.spans) pushSpan(spans, span)
+    }
+    this.groups.push({ id: lines[0]!.id, spans })
+    this.#row = Math.max(0, this.#row - groupLines)
+    this.#saved.row = Math.max(0, this.#saved.row - groupLines)
+    while (this.groups.length > this.#keptGroups) {
+      this.groups.shift()
+      this.dropped += groupLines
+    }
   }
 }
 
-/** What a terminal shows of a raw line. */
-function shown(raw: string): string {
-  let line = raw.replace(notColour, '').replace(colour, code => code.replace(/:+/g, ';'))
-  while (line.endsWith('\r')) line = line.slice(0, -1)
-  const start = line.lastIndexOf('\r')
-  if (start >= 0) line = (line.slice(0, start).match(colour)?.join('') ?? '') + line.slice(start + 1)
-  while (line.includes('\b')) {
-    const next = line.replace(backspace, '')
-    if (next === line) break
-    line = next
-  }
-  return line.length > longestLine ? line.slice(0, longestLine) : line
-}
-// outside of a class \b is the edge of a word
-const backspace = /[^\b]?[\b]/
-const colour = new RegExp(`${esc}\\[[0-9;:]*m`, 'g')
-
-function spansOf(colours: Anser, line: string): TerminalSpan[] {
-  const spans: TerminalSpan[] = []
-  if (line === '') return spans
-  // the library colours only what follows a code: begin with one that changes nothing
-  for (const piece of colours.process(
-    `${esc}[55m${line}`,
-    {
-      json: true,
-      remove_empty: true,
-      use_classes: true,
-    },
-    true,
-  )) {
-    if (piece.content === '') continue
-    push(spans, {
-      text: piece.content,
-      foreground: colourOf(piece.fg, piece.fg_truecolor),
-      background: colourOf(piece.bg, piece.bg_truecolor),
-      decorations: piece.decorations,
-    })
-  }
-  return spans
-}
-
-function colourOf(name: string | null, rgb: string | null): string | undefined {
-  if (!name) return undefined
-  if (name === 'ansi-truecolor') return rgb ? `rgb(${rgb})` : undefined
-  const palette = /^ansi-palette-(\d+)$/.exec(name)
-  return palette ? paletteColour(Number(palette[1])) : name
-}
-
-/** Colours 16 to 255 of the usual palette: a cube of 6 × 6 × 6, then 24 greys. */
-function paletteColour(index: number): string {
-  if (index >= 232) {
-    const grey = 8 + (index - 232) * 10
-    return `rgb(${grey}, ${grey}, ${grey})`
-  }
-  const level = (n: number) => (n === 0 ? 0 : 55 + n * 40)
-  const cube = index - 16
-  return `rgb(${level(Math.floor(cube / 36))}, ${level(Math.floor(cube / 6) % 6)}, ${level(cube % 6)})`
-}
-
-function pushText(spans: TerminalSpan[], text: string): void {
+function pushBreak(spans: TerminalSpan[]): void {
   const last = spans.at(-1)
-  if (last && !last.background && last.decorations.length === 0) last.text += text
-  else spans.push({ text, decorations: [] })
+  if (last && !last.background && last.decorations.length === 0) last.text += '\n'
+  else spans.push({ text: '\n', foreground: undefined, background: undefined, decorations: [] })
 }
 
-/** Joins a span to the one before it when both look alike. */
-function push(spans: TerminalSpan[], span: TerminalSpan): void {
-  const last = spans.at(-1)
-  if (
-    last &&
-    last.foreground === span.foreground &&
-    last.background === span.background &&
-    last.decorations.join() === span.decorations.join()
-  ) {
-    last.text += span.text
-  } else spans.push({ ...span, decorations: [...span.decorations] })
+/** All of an output, as it would be read on the screen, without colours. */
+export function plainOutput(raw: string): string {
+  const whole = new TerminalText(Number.POSITIVE_INFINITY)
+  whole.append(raw)
+  return whole.plain
 }

@@ -3,6 +3,9 @@ import type { RootsNote } from '../../views/bridge/conversation.ts'
 /** The folders that paths are said relative to. */
 export type PathRoots = Pick<RootsNote, 'cwd' | 'additional'>
 
+/** More files than these are counted. */
+const NAMED = 2
+
 /** A tool call's title, cut where an ellipsis does the least harm: `tail` stays visible, `head` gives way. */
 export interface TitleParts {
   head: string
@@ -35,6 +38,16 @@ export function titleParts(title: string, roots: PathRoots | undefined): TitlePa
   // a long command with a path in its middle is cut at its end, like any text
   if (text.length - end > 60) return { head: '', tail: text, code, full: text }
   return { head: text.slice(0, cut), tail: text.slice(cut), code, full: text }
+}
+
+/** The title of an edit, with its files where the agent names none of them: *Edit files* says nothing of which. */
+export function titleOfEdit(title: string, paths: readonly string[]): string {
+  const files = [...new Set(paths)]
+  const [only] = files
+  if (only === undefined || files.some(path => title.includes(baseName(path)))) return title
+  if (files.length === 1) return `${title} ${only}`
+  const names = files.slice(0, NAMED).map(baseName).join(', ')
+  return files.length > NAMED ? `${title} ${names} +${files.length - NAMED}` : `${title} ${names}`
 }
 
 /** The path as seen from the session's roots: relative to `cwd`, or with another root's name before it. */

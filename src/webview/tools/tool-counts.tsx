@@ -1,6 +1,6 @@
 import type { ToolCallEntry } from '../../conversation/state.ts'
-import { diffOf } from './diff.ts'
-import { DiffCounts } from './diff-view.tsx'
+import { DiffCounts } from './diff-counts.tsx'
+import { diffSoon } from './diff-soon.ts'
 
 /** How many lines a tool call adds and removes, over all its diffs; nothing when it has none. */
 export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
@@ -9,7 +9,7 @@ export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
   for (const content of entry.content) {
     if (content.type !== 'diff') continue
     for (const change of content.changes) {
-      const diff = diffOf(change, content.patch?.text)
+      const diff = diffSoon(change, content.patch?.text)
       added += diff?.added ?? 0
       removed += diff?.removed ?? 0
     }

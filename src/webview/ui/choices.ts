@@ -3,6 +3,10 @@ export interface MenuChoice {
   name: string
   description?: string
   group?: string
+  /** codicon, in place of the check mark */
+  icon?: string
+  /** It stands in the list a second time, further down: a search finds it there. */
+  again?: boolean
 }
 
 /** The choices in which every word of the query occurs, those whose name begins with it first. */
@@ -10,6 +14,7 @@ export function matchChoices(choices: readonly MenuChoice[], query: string): rea
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return choices
   const scored = choices.flatMap((choice, order) => {
+    if (choice.again) return []
     const name = choice.name.toLocaleLowerCase()
     const text = `${name} ${choice.value.toLocaleLowerCase()} ${choice.group?.toLocaleLowerCase() ?? ''}`
     if (!words.every(word => text.includes(word))) return []

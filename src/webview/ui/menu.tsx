@@ -11,6 +11,9 @@ interface MenuProps {
   choices: readonly MenuChoice[]
   /** the value that is chosen now */
   current?: string
+  /** values that are marked with a star; absent: nothing is marked here */
+  starred?: ReadonlySet<string>
+  onStar?: (value: string) => void
   onChoose: (value: string) => void
   onClose: () => void
 }
@@ -21,7 +24,7 @@ const searchFrom = 10
 const mostShown = 500
 
 /** A dropdown list: arrows, Home and End, typing, Enter, Escape. Long lists are searched and drawn in part. */
-export function Menu({ anchor, label, choices, current, onChoose, onClose }: MenuProps) {
+export function Menu({ anchor, label, choices, current, starred, onStar, onChoose, onClose }: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
   const [active, setActive] = useState(() =>
@@ -61,7 +64,11 @@ export function Menu({ anchor, label, choices, current, onChoose, onClose }: Men
       event.preventDefault()
       setActive(Math.max(0, Math.min(last, index)))
     }
-    if (event.key === 'ArrowDown') go(active >= last ? 0 : active + 1)
+    if (event.key.toLowerCase() === 'd' && (event.ctrlKey || event.metaKey) && starred) {
+      event.preventDefault()
+      event.stopPropagation()
+      if (matches[active]) onStar?.(matches[active].value)
+    } else if (event.key === 'ArrowDown') go(active >= last ? 0 : active + 1)
     else if (event.key === 'ArrowUp') go(active <= 0 ? last : active - 1)
     else if (event.key === 'PageDown') go(active + 8)
     else if (event.key === 'PageUp') go(active - 8)
@@ -116,12 +123,14 @@ export function Menu({ anchor, label, choices, current, onChoose, onClose }: Men
       >
         {shown.map((choice, i) => (
           <MenuRow
-            key={choice.value}
+            key={`${choice.again ? choice.group : ''}/${choice.value}`}
             id={`menu-${i}`}
             choice={choice}
             group={choice.group !== matches[i - 1]?.group ? choice.group : undefined}
             active={i === active}
             chosen={choice.value === current}
+            star={starred?.has(choice.value)}
+            onStar={() => onStar?.(choice.value)}
             onPoint={() => i !== active && setActive(i)}
             onChoose={() => choose(choice)}
           />
@@ -144,11 +153,14 @@ interface MenuRowProps {
   group: string | undefined
   active: boolean
   chosen: boolean
+  /** absent: cannot be marked */
+  star: boolean | undefined
+  onStar: () => void
   onPoint: () => void
   onChoose: () => void
 }
 
-function MenuRow({ id, choice, group, active, chosen, onPoint, onChoose }: MenuRowProps) {
+function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onChoose }: MenuRowProps) {
   return (
     <>
       {group !== undefined && (
@@ -168,11 +180,30 @@ function MenuRow({ id, choice, group, active, chosen, onPoint, onChoose }: MenuR
         onPointerMove={onPoint}
         onClick={onChoose}
       >
-        <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
+        {choice.icon ? (
+          <Icon name={choice.icon} />
+        ) : (
+          <Icon name="check" class={chosen ? 'menu-check' : 'menu-check invisible'} />
+        )}
         <span class="menu-text">
           <span class="menu-name">{choice.name}</span>
           {choice.description && <span class="menu-description">{choice.description}</span>}
         </span>
+        {star !== undefined && (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the list has a key for it
+          <span
+            class={`menu-star${star ? ' on' : ''}`}
+            role="img"
+            aria-label={star ? t('Favourite') : undefined}
+            title={star ? t('Remove from favourites (Ctrl+D)') : t('Add to favourites (Ctrl+D)')}
+            onClick={event => {
+              event.stopPropagation()
+              onStar()
+            }}
+          >
+            <Icon name={star ? 'star-full' : 'star-empty'} />
+          </span>
+        )}
       </div>
     </>
   )

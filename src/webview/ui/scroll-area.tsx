@@ -40,6 +40,7 @@ interface PlainCodeProps {
 
 /** Text as it is, in the editor's font; a long one scrolls by itself. */
 export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
+  const shown = whole ? visible(text) : text.length > longest ? `${text.slice(0, longest)}…` : text
   return (
     <pre
       class={`plain-code${wrap ? ' wrap' : ''}`}
@@ -47,7 +48,20 @@ export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
     >
-      {whole ? visible(text) : text.length > longest ? `${text.slice(0, longest)}…` : text}
+      {wrap ? options(shown) : shown}
     </pre>
+  )
+}
+
+/** `--option` is not broken after its dashes, as a browser would. */
+function options(text: string): ComponentChildren {
+  return text.split(/(?<=\s)(-\S+)/).map((piece, i) =>
+    i % 2 === 0 ? (
+      piece
+    ) : (
+      <span key={i} class="unbroken">
+        {piece}
+      </span>
+    ),
   )
 }

@@ -9,6 +9,8 @@ interface CommandListProps {
   onPoint: (index: number) => void
 }
 
+export const commandListId = 'command-list'
+
 export function commandRowId(index: number): string {
   return `command-${index}`
 }
@@ -20,8 +22,8 @@ export function CommandList({ commands, active, onChoose, onPoint }: CommandList
     list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
   }, [active, commands])
   return (
-    <div ref={list} class="completion" role="listbox" aria-label={t('Commands')}>
-      {commands.slice(0, 200).map((command, i) => (
+    <div ref={list} id={commandListId} class="completion" role="listbox" aria-label={t('Commands')}>
+      {commands.map((command, i) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the composer hears the keys
         <div
           key={command.name}

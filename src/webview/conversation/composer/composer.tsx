@@ -1,50 +1,69 @@
-import { useSignalEffect } from '@preact/signals'
-import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Command } from '../../../acp/model.ts'
-import { messageOf } from '../../../common/errors.ts'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { draftOf, joinDrafts } from '../../../common/draft.ts'
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
-import { UsageRing } from '../usage-ring.tsx'
-import { CommandList, commandRowId } from './command-list.tsx'
-import { calledCommand, commandQuery, matchCommands } from './command-query.ts'
+import { AddMenu } from './add-menu.tsx'
+import { Attachments } from './attachments.tsx'
+import { calledCommand } from './command-query.ts'
 import { ConfigOptions } from './config-options.tsx'
 import type { Draft } from './draft.ts'
-import { PromptHistory } from './prompt-history.ts'
+import { itemOf } from './items.ts'
 import { Queue } from './queue.tsx'
+import { ResizeHandle } from './resize-handle.tsx'
+import { fitAttachments, takerOf } from './take.ts'
 import { TextInput, type TextInputHandle } from './text-input.tsx'
+import { UsageRing } from './usage-ring.tsx'
+import { useCompletion } from './use-completion.tsx'
+import { usePromptHistory } from './use-prompt-history.ts'
+import { useSending } from './use-sending.ts'
+import { useTaking } from './use-taking.ts'
 
-/** Where the person writes: text, context as chips, commands, options, send and stop. */
+/** Where the person writes: text with chips in it, what goes along, commands, options, send and stop. */
 export function Composer({ draft }: { draft: Draft }) {
   const app = useApp()
-  const { store, host, list } = app
+  const { store, host } = app
   const head = store.head.value
   const input = useRef<TextInputHandle>(null)
-  const history = useRef(new PromptHistory())
+  const area = useRef<HTMLDivElement>(null)
   const recalling = useRef(false)
-  const [caret, setCaret] = useState(0)
-  const [active, setActive] = useState(0)
-  const [dismissed, setDismissed] = useState('')
   const [failure, setFailure] = useState('')
-  const [sending, setSending] = useState(false)
-  const waitForReady = useRef<(() => void) | undefined>(undefined)
   const text = draft.text.value
-  const attachments = draft.attachments.value
+  const isEmpty = draft.isEmpty.value
+
+  const fail = (sentence: string) => {
+    setFailure(sentence)
+    announce(sentence)
+  }
+  const { take, takeRow, onPaste, dropping } = useTaking({ draft, input, area, onFail: fail })
+  const taking = useRef(take)
+  taking.current = take
 
   useLayoutEffect(() => {
+    draft.onRefused = sentence => {
+      setFailure(sentence)
+      announce(t('The prompt was not sent: {0}', sentence))
+    }
     app.composer.current = {
       focus: () => input.current?.focus(),
+      get isEmpty() {
+        return draft.isEmpty.peek()
+      },
       attach(attachment) {
-        draft.attach(attachment)
-        announce(t('{0} attached', attachment.label))
-        input.current?.focus()
+        void taking.current(fitAttachments([attachment], takerOf(store.head.peek())))
       },
       type(typed) {
         input.current?.focus()
         input.current?.insert(typed)
+      },
+      write(blocks, quiet) {
+        const written = joinDrafts(draft.content.peek(), draftOf(blocks, itemOf))
+        draft.put(written)
+        input.current?.setText(written)
+        if (!quiet) input.current?.focus()
       },
     }
     return () => {
@@ -52,120 +71,58 @@ export function Composer({ draft }: { draft: Draft }) {
     }
   }, [app, draft])
 
-  // what was sent while the agent started goes out once it is ready
-  useSignalEffect(() => {
-    const phase = store.head.value?.phase
-    if (phase !== 'starting' && phase !== 'loading') waitForReady.current?.()
+  const history = usePromptHistory(draft, prompt => {
+    recalling.current = true
+    draft.put(prompt)
+    input.current?.setText(prompt)
+    recalling.current = false
   })
-
-  const onInput = useCallback(
-    (value: string, at: number) => {
-      draft.setText(value)
-      setCaret(at)
-      setActive(0)
-      setFailure('')
-      if (!value.startsWith('/')) setDismissed('')
-    },
-    [draft],
-  )
-
-  const query = commandQuery(text, caret)
   const commands = head?.commands ?? []
-  const matches =
-    query === undefined || (dismissed !== '' && text.startsWith(dismissed))
-      ? []
-      : matchCommands(commands, query)
-  const completing = matches.length > 0 && calledCommand(commands, text) !== matches[active]
+  const completion = useCompletion({ draft, input, commands, onTake: takeRow })
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
-  const isEmpty = text.trim() === '' && attachments.length === 0
-  const blocked = blockedBecause(head)
-
-  const send = async () => {
-    // as it is now: a fast hand presses Enter before what it typed is drawn
-    const prompt = draft.text.peek().trim()
-    if ((prompt === '' && draft.attachments.peek().length === 0) || blocked || sending) return
-    history.current.stop()
-    setSending(true)
+  const { blocked, send } = useSending(draft, () => {
+    history.stop()
     setFailure('')
-    draft.hold()
-    list.toEnd()
-    try {
-      if (isStarting(store.head.peek())) {
-        await new Promise<void>(resolve => {
-          waitForReady.current = resolve
-        })
-        waitForReady.current = undefined
-      }
-      await host.send(
-        draft.text.peek().trim(),
-        draft.attachments.peek().map(attachment => attachment.block),
-      )
-      draft.release(true)
-    } catch (error) {
-      draft.release(false)
-      setFailure(messageOf(error))
-      announce(t('The prompt was not sent: {0}', messageOf(error)))
-    } finally {
-      setSending(false)
-    }
-  }
-
-  const complete = (command: Command) => {
-    input.current?.setText(`/${command.name} `)
-    input.current?.focus()
-  }
+  })
 
   const onKey = (event: KeyboardEvent): boolean => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
-    if (completing && plain) {
-      const count = Math.min(matches.length, 200)
-      switch (event.key) {
-        case 'ArrowDown':
-          setActive((active + 1) % count)
-          return true
-        case 'ArrowUp':
-          setActive((active + count - 1) % count)
-          return true
-        case 'Tab':
-        case 'Enter':
-          complete(matches[active]!)
-          return true
-        case 'Escape':
-          setDismissed(text)
-          event.stopPropagation()
-          return true
-      }
+    if (completion.onKey(event)) return true
+    if (event.key === 'Enter' && event.altKey) {
+      const item = draft.item(input.current?.chipAtCaret ?? '')
+      if (item) openItem(item)
+      return item !== undefined
     }
-    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
-      void send()
+    if (event.key === 'Enter' && !event.shiftKey) {
+      send()
       return true
     }
-    if (!plain) return false
+    if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false
     const { start, end } = input.current?.caret ?? { start: 0, end: 0 }
-    const walking = history.current.isWalking
-    if (event.key === 'ArrowUp' && ((start === 0 && end === 0) || walking)) {
-      return recall(history.current.older(store.prompts(), text))
-    }
-    if (event.key === 'ArrowDown' && walking) return recall(history.current.newer())
-    return false
+    const atStart = start === 0 && end === 0
+    // who went into the text with the cursor moves there
+    if (!atStart && (start !== end || end !== draft.text.peek().length) && history.isWalking()) return false
+    return history.onArrow(event.key, atStart)
   }
-  const recall = (prompt: string | undefined): boolean => {
-    if (prompt === undefined) return false
-    recalling.current = true
-    input.current?.setText(prompt)
-    recalling.current = false
-    return true
+  const onInput = () => {
+    if (!recalling.current) history.stop()
+    completion.onInput()
+    setFailure('')
+  }
+
+  const openItem = (item: Attachment) => {
+    const { content } = item
+    if (content.type === 'text') input.current?.unfold(item.id, content.text)
+    else if ('uri' in content && content.uri && !content.uri.startsWith('parley:')) host.openLink(content.uri)
   }
 
   const called = calledCommand(commands, text)
   return (
-    <div class="composer-area">
-      {completing && (
-        <CommandList commands={matches} active={active} onChoose={complete} onPoint={setActive} />
-      )}
+    <div ref={area} class="composer-area">
+      {completion.list}
       {head && head.queue.length > 0 && <Queue head={head} draft={draft} />}
       <div
-        class={`composer${sending ? ' sending' : ''}`}
+        class={`composer${dropping ? ' dropping' : ''}`}
         onPointerDown={event => {
           if (event.target === event.currentTarget) {
             event.preventDefault()
@@ -173,38 +130,23 @@ export function Composer({ draft }: { draft: Draft }) {
           }
         }}
       >
-        {attachments.length > 0 && (
-          <div class="chips composer-chips">
-            {attachments.map(attachment => (
-              <AttachmentChip
-                key={attachment.id}
-                attachment={attachment}
-                onRemove={() => draft.detach(attachment.id)}
-              />
-            ))}
-          </div>
-        )}
+        <ResizeHandle text={() => textOf(area.current)} />
+        <Attachments items={draft.beside.value} onRemove={item => draft.detach(item.id)} onOpen={openItem} />
         <TextInput
           handle={input}
-          value={text}
+          draft={draft}
           placeholder={placeholder(head)}
           label={t('Message')}
-          disabled={sending && !isStarting(head)}
-          activeDescendant={completing ? commandRowId(active) : undefined}
-          onInput={(value, at) => {
-            if (!recalling.current) history.current.stop()
-            onInput(value, at)
-          }}
-          onCaret={setCaret}
+          completion={completion.aria}
+          onInput={onInput}
+          onCaret={completion.onCaret}
           onKey={onKey}
+          onPaste={onPaste}
+          onOpen={openItem}
         />
         {called?.hint && text.trim() === `/${called.name}` && <div class="composer-hint">{called.hint}</div>}
         <div class="composer-bar">
-          <IconButton
-            icon="add"
-            label={t('Add the selection in the editor')}
-            onClick={() => host.run('parley.addSelection')}
-          />
+          <AddMenu onTake={takeRow} />
           <ConfigOptions />
           <div class="composer-end">
             {head?.usage && <UsageRing usage={head.usage} />}
@@ -218,11 +160,11 @@ export function Composer({ draft }: { draft: Draft }) {
             )}
             {(!running || !isEmpty) && (
               <IconButton
-                icon={sending ? 'loading' : 'send'}
-                class={`send${sending ? ' busy' : ''}`}
+                icon="send"
+                class="send"
                 label={blocked ?? (running ? t('Send when the turn has ended (Enter)') : t('Send (Enter)'))}
-                disabled={isEmpty || blocked !== undefined || sending}
-                onClick={() => void send()}
+                disabled={isEmpty || blocked !== undefined}
+                onClick={send}
               />
             )}
           </div>
@@ -237,16 +179,8 @@ export function Composer({ draft }: { draft: Draft }) {
   )
 }
 
-function isStarting(head: ConversationHead | undefined): boolean {
-  return head?.phase === 'starting' || head?.phase === 'loading'
-}
-
-/** Why nothing can be sent now. */
-function blockedBecause(head: ConversationHead | undefined): string | undefined {
-  if (!head) return t('One moment')
-  if (head.phase === 'ended') return t('The agent is no longer running')
-  if (head.phase === 'empty' && head.agents.length === 0) return t('There is no agent to send this to')
-  return undefined
+function textOf(area: HTMLElement | null): HTMLElement | null {
+  return area?.querySelector<HTMLElement>('.composer-text') ?? null
 }
 
 function placeholder(head: ConversationHead | undefined): string {
@@ -254,20 +188,6 @@ function placeholder(head: ConversationHead | undefined): string {
   const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
   const name = head.agent?.name ?? chosen?.name
   const ask = name ? t('Ask {0}…', name) : t('Ask…')
-  return head.commands.length > 0 ? `${ask}  ${t('/ for commands')}` : ask
-}
-
-function AttachmentChip({ attachment, onRemove }: { attachment: Attachment; onRemove: () => void }) {
-  return (
-    <span class="chip" title={attachment.detail}>
-      <Icon name={attachment.icon} />
-      <span class="chip-label">{attachment.label}</span>
-      <IconButton
-        icon="close"
-        class="chip-remove"
-        label={t('Remove {0}', attachment.label)}
-        onClick={onRemove}
-      />
-    </span>
-  )
+  const hint = head.commands.length > 0 ? t('@ for context, / for commands') : t('@ for context')
+  return `${ask}  ${hint}`
 }

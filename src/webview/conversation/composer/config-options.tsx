@@ -1,6 +1,9 @@
-import { useCallback, useRef, useState } from 'preact/hooks'
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
 import type { ConfigOption } from '../../../acp/model.ts'
+import { sectionsOf } from '../../../common/option-sections.ts'
+import type { RememberedOption } from '../../../views/bridge/options.ts'
 import { t } from '../../l10n.ts'
+import type { MenuChoice } from '../../ui/choices.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Popup } from '../../ui/popup.tsx'
@@ -53,7 +56,9 @@ interface SelectProps {
 }
 
 function SelectOption({ option, pending }: SelectProps) {
-  const { host } = useApp()
+  const { host, store } = useApp()
+  const remembered = store.head.value?.rememberedOptions[option.id]
+  const choices = useMemo(() => listed(option, remembered), [option, remembered])
   const [open, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const close = useCallback(() => setOpen(false), [])
@@ -67,7 +72,7 @@ function SelectOption({ option, pending }: SelectProps) {
       <button
         ref={button}
         type="button"
-        class={`option${pending ? ' pending' : ''}`}
+        class={`option${pending ? ' pending' : ''}${(name || option.name).length <= shortName ? ' short' : ''}`}
         aria-haspopup="listbox"
         aria-expanded={open}
         aria-busy={pending}
@@ -82,7 +87,9 @@ function SelectOption({ option, pending }: SelectProps) {
         <Menu
           anchor={button}
           label={option.name}
-          choices={option.choices}
+          choices={choices}
+          starred={choices.length > few ? new Set(remembered?.favourites) : undefined}
+          onStar={value => host.toggleFavourite(option.id, value)}
           current={option.currentValue}
           onChoose={value => host.setOption(option.id, value)}
           onClose={close}
@@ -90,6 +97,21 @@ function SelectOption({ option, pending }: SelectProps) {
       )}
     </>
   )
+}
+
+/** A name of so few letters is never cut: nothing would be left of it. */
+const shortName = 7
+
+/** So few choices need no favourites. */
+const few = 8
+
+/** The choices with the favourites and the ones used lately before them, as long as nothing is searched for. */
+function listed(option: SelectProps['option'], remembered: RememberedOption | undefined): MenuChoice[] {
+  return sectionsOf(option.choices, remembered).flatMap(({ section, choices }) => {
+    if (section === undefined || typeof section === 'object') return choices
+    const group = { favourites: t('Favourites'), recent: t('Recently used'), all: t('All') }[section]
+    return choices.map(choice => ({ ...choice, group, again: section !== 'all' }))
+  })
 }
 
 interface BooleanProps {

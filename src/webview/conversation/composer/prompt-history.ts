@@ -1,14 +1,19 @@
 /** Walking through earlier prompts with the arrow keys; what was being written comes back at the end. */
-export class PromptHistory {
-  #list: readonly string[] = []
+export class PromptHistory<Prompt = string> {
+  readonly #textOf: (prompt: Prompt) => string
+  #list: readonly Prompt[] = []
   /** position in the list; its length is what is being written */
   #at: number | undefined
-  #own = ''
+  #own: Prompt | undefined
+
+  constructor(textOf: (prompt: Prompt) => string = String) {
+    this.#textOf = textOf
+  }
 
   /** An older prompt, or nothing when there is none. `list`: oldest first; `now`: what stands in the composer. */
-  older(list: readonly string[], now: string): string | undefined {
+  older(list: readonly Prompt[], now: Prompt): Prompt | undefined {
     if (this.#at === undefined) {
-      this.#list = withoutRepeats(list)
+      this.#list = this.#unlike(list)
       this.#own = now
       this.#at = this.#list.length
     }
@@ -17,8 +22,16 @@ export class PromptHistory {
     return this.#list[this.#at]
   }
 
+  /** Prompts from before the oldest one that it knew; the walk stays where it is. */
+  prepend(list: readonly Prompt[]): void {
+    if (this.#at === undefined) return
+    const all = this.#unlike([...list, ...this.#list])
+    this.#at += all.length - this.#list.length
+    this.#list = all
+  }
+
   /** A newer one; after the newest, what was being written. */
-  newer(): string | undefined {
+  newer(): Prompt | undefined {
     if (this.#at === undefined) return undefined
     this.#at++
     if (this.#at < this.#list.length) return this.#list[this.#at]
@@ -34,8 +47,9 @@ export class PromptHistory {
   stop(): void {
     this.#at = undefined
   }
-}
 
-function withoutRepeats(list: readonly string[]): string[] {
-  return list.filter((text, i) => text !== list[i - 1])
+  /** The same prompt twice in a row is walked past at once. */
+  #unlike(list: readonly Prompt[]): Prompt[] {
+    return list.filter((one, i) => i === 0 || this.#textOf(one) !== this.#textOf(list[i - 1]!))
+  }
 }

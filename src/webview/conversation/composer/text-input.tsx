@@ -1,78 +1,196 @@
+import { isolateHistory } from '@codemirror/commands'
+import { effect } from '@preact/signals'
 import type { Ref } from 'preact'
-import { useImperativeHandle, useRef } from 'preact/hooks'
+import { useImperativeHandle, useLayoutEffect, useRef } from 'preact/hooks'
+import { wordsFor } from '../../../common/draft.ts'
+import type { Attachment } from '../../../views/bridge/conversation.ts'
+import { type Draft, sameMarks, type WrittenDraft } from './draft.ts'
+import { type EditorContent, type EditorLook, TextEditor } from './input/editor.ts'
+import { Chips, putChip } from './input/mentions.ts'
 
 /** What the composer needs of whatever one types into. */
 export interface TextInputHandle {
   focus(): void
-  /** Replaces everything; the caret goes to the end. */
-  setText(text: string): void
+  /** Replaces everything; the caret goes to the end. It can be undone. */
+  setText(draft: WrittenDraft): void
   /** Types at the caret. */
   insert(text: string): void
+  /** Replaces a part of the text with a chip, or puts one at the caret, set apart by spaces. */
+  insertChip(item: Attachment, range?: { from: number; to: number }): void
+  replace(range: { from: number; to: number }, text: string): void
+  /** Turns a chip into the text that it stands for. */
+  unfold(id: string, text: string): void
   readonly caret: { start: number; end: number }
+  /** id of the chip that the caret is beside */
+  readonly chipAtCaret: string | undefined
 }
 
 interface TextInputProps {
-  value: string
+  draft: Draft
   placeholder: string
   label: string
-  disabled: boolean
-  /** id of the chosen row of an open completion list */
-  activeDescendant: string | undefined
-  onInput: (text: string, caret: number) => void
+  /** an open completion list, and its chosen row */
+  completion: { list: string; row: string } | undefined
+  /** The person or a completion changed the text. */
+  onInput: () => void
   onCaret: (caret: number) => void
   /** Return true when the key was used. Not called for keys of an input method. */
   onKey: (event: KeyboardEvent) => boolean
+  onPaste: (event: ClipboardEvent) => boolean
+  /** A chip was pressed twice. */
+  onOpen: (item: Attachment) => void
   handle: Ref<TextInputHandle>
+}
+
+type Content = Pick<WrittenDraft, 'text' | 'marks'>
+
+/** What came before what stands there, when that is all that changed. */
+function addedBefore({ text, marks }: Content, now: Content): Content | undefined {
+  const by = text.length - now.text.length
+  if (by <= 0 || now.text === '' || !text.endsWith(now.text)) return undefined
+  const before = marks.filter(mark => mark.to <= by)
+  const shifted = now.marks.map(({ from, to, id }) => ({ from: from + by, to: to + by, id }))
+  return sameMarks(marks, [...before, ...shifted]) ? { text: text.slice(0, by), marks: before } : undefined
 }
 
 /** A text field that grows with its text, up to what its container allows. */
 export function TextInput(props: TextInputProps) {
-  const area = useRef<HTMLTextAreaElement>(null)
+  const { draft } = props
+  const parent = useRef<HTMLDivElement>(null)
+  const editor = useRef<TextEditor | undefined>(undefined)
+  const now = useRef(props)
+  now.current = props
+  const chips = useRef<Chips | undefined>(undefined)
+  chips.current ??= new Chips({
+    item: id => now.current.draft.item(id),
+    open: item => now.current.onOpen(item),
+  })
+  const contentOf = ({ text, marks }: WrittenDraft): EditorContent => ({
+    text,
+    extension: chips.current!.extension(marks),
+  })
+
+  useLayoutEffect(() => {
+    let showing = false
+    const text = new TextEditor(parent.current!, lookOf(now.current), contentOf(draft.content.peek()), {
+      onKey: event => now.current.onKey(event),
+      onPaste: event => now.current.onPaste(event),
+      onUpdate({ docChanged, selectionSet, state, transactions }) {
+        const chipped = transactions.some(one => one.effects.some(effect => effect.is(putChip)))
+        if (docChanged || chipped) {
+          now.current.draft.write(state.doc.toString(), chips.current!.marks(state))
+          if (!showing) now.current.onInput()
+        }
+        if (docChanged || selectionSet) now.current.onCaret(state.selection.main.head)
+      },
+    })
+    editor.current = text
+    // what was changed elsewhere: another conversation's draft, a prompt that left or came back. At once: the next key
+    // is meant for what stands there now.
+    const stop = effect(() => {
+      const content = draft.content.value
+      const { state } = text.view
+      const marks = chips.current!.marks(state)
+      if (state.doc.toString() === content.text && sameMarks(marks, content.marks)) return
+      showing = true
+      const added = addedBefore(content, { text: state.doc.toString(), marks })
+      if (added)
+        text.putBefore(
+          added.text,
+          added.marks.map(mark => putChip.of(mark)),
+        )
+      else text.reset(contentOf(content))
+      showing = false
+    })
+    return () => {
+      stop()
+      text.view.destroy()
+    }
+  }, [])
+
+  const { placeholder, label } = props
+  const row = props.completion?.row
+  useLayoutEffect(() => {
+    editor.current?.changeLook(lookOf(now.current))
+  }, [placeholder, label, row])
+
   useImperativeHandle(
     props.handle,
     () => ({
-      focus: () => area.current?.focus(),
-      setText(text) {
-        const element = area.current
-        if (!element) return
-        element.value = text
-        element.setSelectionRange(text.length, text.length)
-        element.scrollTop = element.scrollHeight
-        props.onInput(text, text.length)
+      focus: () => editor.current?.view.focus(),
+      setText({ text, marks, items }) {
+        for (const item of items) draft.introduce(item)
+        const view = editor.current?.view
+        view?.dispatch({
+          changes: { from: 0, to: view.state.doc.length, insert: text },
+          effects: marks.map(mark => putChip.of(mark)),
+          selection: { anchor: text.length },
+          scrollIntoView: true,
+        })
       },
       insert(text) {
-        const element = area.current
-        if (!element) return
-        element.setRangeText(text, element.selectionStart, element.selectionEnd, 'end')
-        props.onInput(element.value, element.selectionEnd)
+        const view = editor.current?.view
+        view?.dispatch(view.state.replaceSelection(text), { userEvent: 'input.type', scrollIntoView: true })
+      },
+      insertChip(item, range) {
+        const view = editor.current?.view
+        if (!view) return
+        draft.introduce(item)
+        const { from, to } = range ?? view.state.selection.main
+        const { doc } = view.state
+        const words = wordsFor(item.label)
+        const before = from > 0 && !/\s/.test(doc.sliceString(from - 1, from)) && !range ? ' ' : ''
+        const after = /\s/.test(doc.sliceString(to, to + 1)) ? '' : ' '
+        const start = from + before.length
+        const end = start + words.length
+        view.dispatch({
+          changes: { from, to, insert: `${before}${words}${after}` },
+          effects: putChip.of({ from: start, to: end, id: item.id }),
+          selection: { anchor: end + 1 },
+          scrollIntoView: true,
+          userEvent: 'input.complete',
+          // a step of undo of its own, however fast one goes on
+          annotations: isolateHistory.of('full'),
+        })
+      },
+      replace({ from, to }, text) {
+        editor.current?.view.dispatch({
+          changes: { from, to, insert: text },
+          selection: { anchor: from + text.length },
+          scrollIntoView: true,
+          userEvent: 'input.complete',
+        })
+      },
+      unfold(id, text) {
+        const view = editor.current?.view
+        const mark = view && chips.current!.marks(view.state).find(one => one.id === id)
+        if (mark) view.dispatch({ changes: { from: mark.from, to: mark.to, insert: text } })
       },
       get caret() {
-        return { start: area.current?.selectionStart ?? 0, end: area.current?.selectionEnd ?? 0 }
+        const { from = 0, to = 0 } = editor.current?.view.state.selection.main ?? {}
+        return { start: from, end: to }
+      },
+      get chipAtCaret() {
+        const state = editor.current?.view.state
+        const at = state?.selection.main.head
+        return state && chips.current!.marks(state).find(({ from, to }) => from === at || to === at)?.id
       },
     }),
-    [props.onInput],
+    [],
   )
-  const tellCaret = () => props.onCaret(area.current?.selectionEnd ?? 0)
-  return (
-    <textarea
-      ref={area}
-      class="composer-text"
-      rows={1}
-      dir="auto"
-      value={props.value}
-      placeholder={props.placeholder}
-      aria-label={props.label}
-      aria-autocomplete="list"
-      aria-activedescendant={props.activeDescendant}
-      disabled={props.disabled}
-      onInput={event => props.onInput(event.currentTarget.value, event.currentTarget.selectionEnd)}
-      onKeyUp={tellCaret}
-      onClick={tellCaret}
-      onKeyDown={event => {
-        // 229: a key that an input method has taken, in browsers that do not set isComposing for the last one
-        if (event.isComposing || event.keyCode === 229) return
-        if (props.onKey(event)) event.preventDefault()
-      }}
-    />
-  )
+  return <div ref={parent} class="composer-text" />
+}
+
+function lookOf({ placeholder, label, completion }: TextInputProps): EditorLook {
+  return {
+    placeholder,
+    attributes: {
+      'aria-label': label,
+      'aria-autocomplete': 'list',
+      spellcheck: 'true',
+      autocorrect: 'on',
+      autocapitalize: 'sentences',
+      ...(completion && { 'aria-controls': completion.list, 'aria-activedescendant': completion.row }),
+    },
+  }
 }

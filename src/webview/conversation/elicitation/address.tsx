@@ -1,22 +1,28 @@
 import { describeUrl, type UrlWarning } from '../../../conversation/elicitation-url.ts'
 import { t } from '../../l10n.ts'
+import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
 
 /** A whole address with its host set apart, and what there is to know before it is opened. */
 export function Address({ url }: { url: string }) {
+  const { host } = useApp()
   const told = describeUrl(url)
   return (
     <div class="address">
-      <div class="address-text" dir="ltr">
-        {told ? (
-          <>
-            {told.before}
-            <strong class="address-host">{told.host}</strong>
-            {told.after}
-          </>
-        ) : (
-          url
-        )}
+      <div class="address-box">
+        <div class="address-text" dir="ltr">
+          {told ? (
+            <>
+              {told.before}
+              <strong class="address-host">{told.host}</strong>
+              {told.after}
+            </>
+          ) : (
+            url
+          )}
+        </div>
+        <IconButton icon="copy" label={t('Copy Address')} onClick={() => host.copy(url)} />
       </div>
       {told?.warnings.map(warning => (
         <Warning key={warning} text={warningText(warning)} />

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
 import { describeUrl } from '../../../conversation/elicitation-url.ts'
 import type { ElicitationEntry } from '../../../conversation/state.ts'
@@ -7,7 +7,8 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import { Line } from '../entries/line.tsx'
-import type { EntrySlot } from '../slot.ts'
+import { questionsDrawn } from '../navigation/question-focus.ts'
+import type { EntrySlot } from '../rows/slot.ts'
 import { Address } from './address.tsx'
 import { FormField } from './field.tsx'
 import { formOf } from './form-state.ts'
@@ -27,6 +28,9 @@ function Question({ slot, entry }: PartProps) {
   const { store, host } = useApp()
   const { ask } = entry
   const first = store.waiting.value[0] === slot.id
+  useEffect(() => {
+    questionsDrawn.value++
+  }, [])
   const heading = (ask.mode === 'form' && ask.title?.trim()) || entry.message
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a box of its own
@@ -122,7 +126,6 @@ function Visit({ entry, url }: { entry: ElicitationEntry; url: string }) {
             {t('Open {0}', told.host)}
           </Button>
         )}
-        <Button onClick={() => host.copy(url)}>{t('Copy Address')}</Button>
         <Refusals entry={entry} />
       </div>
     </>
@@ -158,8 +161,10 @@ function Answered({ slot, entry }: PartProps) {
         onToggle={() => app.toggle(slot)}
       >
         <span class="answer">{answerText(entry)}</span>
-        <span class="line-aside" dir="auto">
-          {firstLine(entry.message)}
+        <span class="line-aside">
+          <span class="line-text" dir="auto">
+            {firstLine(entry.message)}
+          </span>
         </span>
       </Line>
       {open && (

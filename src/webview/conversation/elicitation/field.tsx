@@ -167,10 +167,7 @@ function RadioControl({ state, field, id }: ControlProps<'select'>) {
             checked={state.written.value === choice.value}
             onChange={() => state.write(choice.value)}
           />
-          <span dir="auto">
-            {choice.title}
-            {choice.description && <span class="quiet field-choice-about">{choice.description}</span>}
-          </span>
+          <ChoiceText choice={choice} />
         </label>
       ))}
     </div>
@@ -215,10 +212,7 @@ function ChecksControl({ state, field, id }: ControlProps<'multi_select'>) {
             checked={chosen.has(choice.value)}
             onChange={event => toggle(choice.value, event.currentTarget.checked)}
           />
-          <span dir="auto">
-            {choice.title}
-            {choice.description && <span class="quiet field-choice-about">{choice.description}</span>}
-          </span>
+          <ChoiceText choice={choice} />
         </label>
       ))}
     </div>
@@ -243,4 +237,13 @@ function step(event: KeyboardEvent, state: FieldState, field: Field<'number' | '
   const least = field.minimum ?? Number.NEGATIVE_INFINITY
   const most = field.maximum ?? Number.POSITIVE_INFINITY
   state.write(String(Math.min(most, Math.max(least, now + by))))
+}
+
+function ChoiceText({ choice }: { choice: { title: string; description?: string } }) {
+  return (
+    <span dir="auto">
+      {choice.title}
+      {choice.description && <span class="quiet field-choice-about">{choice.description}</span>}
+    </span>
+  )
 }

@@ -1,13 +1,20 @@
 import { type Signal, signal } from '@preact/signals'
 import type { ElicitationField, ElicitationValue } from '../../../acp/model.ts'
+import { isPlainMatch } from '../../../common/plain-pattern.ts'
 import {
   type CheckedContent,
   checkContent,
   checkField,
   type FieldProblem,
+  type Matches,
+  matchesPattern,
   presetOf,
 } from '../../../conversation/elicitation-schema.ts'
 import { fromLocalDateTime, toLocalDateTime } from './date-time.ts'
+
+/** A page cannot stop an expression that takes for ever: one that might is left to the host, which looks again and can. */
+const matchesAtOnce: Matches = (pattern, text) =>
+  !isPlainMatch(pattern, text) || matchesPattern(pattern, text)
 
 /** What stands in a field's control: the text of an input, the state of a checkbox, the values that are chosen. */
 export type Written = string | boolean | readonly string[] | undefined
@@ -32,7 +39,7 @@ export class FieldState {
 
   check(): void {
     this.#looked = true
-    this.problem.value = checkField(this.field, this.value())
+    this.problem.value = checkField(this.field, this.value(), matchesAtOnce)
   }
 
   value(): ElicitationValue | undefined {
@@ -55,6 +62,7 @@ export class FormState {
     return checkContent(
       this.fields.map(state => state.field),
       Object.fromEntries(values),
+      matchesAtOnce,
     )
   }
 }

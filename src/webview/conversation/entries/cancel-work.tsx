@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { t } from '../../l10n.ts'
-import { TerminalView } from '../../tools/terminal-view.tsx'
 import { IconButton } from '../../ui/button.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 import type { TerminalSlot } from '../terminals.ts'
 
+const TerminalView = lazy(() => import('./terminal-view.tsx').then(module => module.TerminalView))
+
 interface WithCancelProps {
   /** absent: it cannot be stopped by itself */
-  work: { toolCallId: string } | { terminalId: string } | undefined
+  work: { toolCallId: string } | { terminalId: string } | { subagentId: string } | undefined
   label: string
   children: ComponentChildren
 }

@@ -1,17 +1,20 @@
 import { useRef } from 'preact/hooks'
 import type { ToolCallContent } from '../../../acp/model.ts'
+import type { AppliedRule } from '../../../conversation/applied-rule.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversation/tool-command.ts'
 import { t } from '../../l10n.ts'
-import { commandOf, repeatsCommand, type ToolCommand } from '../../tools/command.ts'
 import { pretty } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
-import { primaryOption } from '../permission-options.ts'
-import type { EntrySlot } from '../slot.ts'
+import { folds } from '../rows/rows.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+import { AlwaysAllow } from './always-allow.tsx'
 import { Line } from './line.tsx'
+import { primaryOption } from './permission-options.ts'
 import { ToolContent } from './tool-call.tsx'
 import { ToolTitle } from './tool-title.tsx'
 
@@ -22,20 +25,34 @@ export function Permission({ slot }: { slot: EntrySlot }) {
 }
 
 function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
-  const { store, host } = useApp()
+  const app = useApp()
+  const { store, host } = app
   const box = useRef<HTMLDivElement>(null)
   const first = store.waiting.value[0] === slot.id
   const call = entry.toolCallId === undefined ? undefined : store.toolCall(entry.toolCallId)
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const primary = primaryOption(entry.options)
+  const all = store.waiting.value
+  const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
+  const label = t('Permission needed: {0}', entry.title)
 
+  if (!first && !slot.open.value) {
+    return (
+      // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and draws one
+      <div class="permission behind" role="group" aria-label={label} data-request={entry.requestId}>
+        <Line icon="shield" open={false} onToggle={() => app.toggle(slot)} end={count}>
+          <Asked entry={entry} tool={tool} />
+        </Line>
+      </div>
+    )
+  }
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and draws one
     <div
       ref={box}
       class={`permission${first ? ' first' : ''}`}
       role="group"
-      aria-label={t('Permission needed: {0}', entry.title)}
+      aria-label={label}
       data-request={entry.requestId}
     >
       <div class="permission-head">
@@ -43,6 +60,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         <div class="permission-title" dir="auto">
           {questionTitle(entry, tool)}
         </div>
+        {count && <div class="permission-count">{count}</div>}
       </div>
       {entry.description && (
         <div class="permission-description" dir="auto">
@@ -50,7 +68,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         </div>
       )}
       <Subject entry={entry} tool={tool} slot={call} />
-      <div class="permission-options">
+      <div class={`permission-options${needsRows(entry.options) ? ' rows' : ''}`}>
         {entry.options.map((option, i) => (
           <button
             key={option.optionId}
@@ -78,9 +96,26 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             <span class="button-label">{t('Cancel')}</span>
           </button>
         )}
+        {(entry.command || tool) && entry.options.some(option => option.kind.startsWith('allow')) && (
+          <AlwaysAllow entry={entry} />
+        )}
       </div>
     </div>
   )
+}
+
+/** More than a side bar shows side by side: one under the other they read more easily than broken over lines. */
+function needsRows(options: PermissionEntry['options']): boolean {
+  const letters = options.reduce((all, option) => all + option.name.length + 6, 0)
+  return options.length > 1 && letters > 44
+}
+
+/** What is asked about, on one line. */
+function Asked({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
+  const { store } = useApp()
+  const { command } = subjectCommand(entry, tool)
+  const title = command ?? (tool?.title || entry.title)
+  return <ToolTitle title={title} roots={store.head.value?.roots} code={command !== undefined} />
 }
 
 function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined): string {
@@ -182,32 +217,53 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const chosen =
     outcome?.type === 'selected' ? entry.options.find(one => one.optionId === outcome.optionId) : undefined
   const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
-  const answer = outcome?.type === 'cancelled' ? t('Cancelled') : (chosen?.name ?? t('Answered'))
-  const about = subjectCommand(entry, tool).command
+  const answer = ruleAnswer(entry.rule) ?? outcomeName(outcome, chosen?.name)
   const open = slot.open.value
+  // what it was about stands in the line above already
+  const repeats = call?.index === slot.index - 1 && !folds(call)
   return (
     <div class="work answered">
       <Line
         icon={rejected ? 'circle-slash' : 'pass'}
         open={open}
         onToggle={() => app.toggle(slot)}
-        end={tool && <ToolCounts entry={tool} />}
+        end={!repeats && tool && <ToolCounts entry={tool} />}
       >
         <span class="answer">{answer}</span>
-        <span class="line-aside">
-          <ToolTitle
-            title={about ?? tool?.title ?? entry.title}
-            roots={app.store.head.value?.roots}
-            code={about !== undefined}
-          />
+        <span class={repeats ? 'visually-hidden' : 'line-aside'}>
+          <Asked entry={entry} tool={tool} />
         </span>
       </Line>
       {open && (
         <div class="work-body">
+          {entry.rule && <RuleLine rule={entry.rule} />}
           <div dir="auto">{questionTitle(entry, tool)}</div>
           <Subject entry={entry} tool={tool} slot={call} />
         </div>
       )}
+    </div>
+  )
+}
+
+function outcomeName(outcome: PermissionEntry['outcome'], chosen: string | undefined): string {
+  return outcome?.type === 'cancelled' ? t('Cancelled') : (chosen ?? t('Answered'))
+}
+
+function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
+  if (!rule) return undefined
+  return rule.action === 'allow' ? t('Allowed by your rule') : t('Rejected by your rule')
+}
+
+/** Which rule it was, and the way to it. */
+function RuleLine({ rule }: { rule: AppliedRule }) {
+  const { host } = useApp()
+  return (
+    <div class="answered-rule">
+      <span>{ruleAnswer(rule)}</span>
+      <code dir="ltr">{rule.text}</code>
+      <button type="button" class="link-button" onClick={() => host.openRules(rule)}>
+        {rule.scope === 'user' ? t('Open your settings') : t('Open the workspace’s settings')}
+      </button>
     </div>
   )
 }

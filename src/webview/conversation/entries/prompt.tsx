@@ -1,29 +1,42 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ContentBlock } from '../../../acp/model.ts'
+import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
+import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
+import { draftOf, inText } from '../../../common/draft.ts'
 import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { ContentBlockView } from '../content.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { PlainCode } from '../../ui/scroll-area.tsx'
+import { itemOf } from '../composer/items.ts'
 import { useApp } from '../context.ts'
-import type { EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+import { ContentBlockView } from './content.tsx'
 
-/** What the person wrote, as they wrote it; a long prompt is folded. */
+/** What the person wrote, as they wrote it, with its chips where they stood; a long prompt is folded. */
 export function Prompt({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as MessageEntry
   void slot.grown.value
   const open = slot.open.value
-  const texts = entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : []))
-  const others = entry.blocks.filter(block => block.type !== 'text')
-  const text = texts.join('\n').trim()
+  const within = inText(entry.blocks)
+  const beside = entry.blocks.filter((_, i) => !within[i])
+  const text = draftOf(
+    entry.blocks.filter((_, i) => within[i]),
+    itemOf,
+  ).text.trim()
   const { ref, cut } = useCut(text, open)
+  const [unfolded, setUnfolded] = useState<ResourceBlock | undefined>(undefined)
+  const onChip = (block: ResourceBlock | ResourceLinkBlock) => {
+    if (!block.uri.startsWith(CONTEXT_SCHEME)) app.host.openLink(block.uri)
+    else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
+  }
 
   return (
     <div class="prompt">
       <span class="visually-hidden">{t('You')}: </span>
       {text !== '' && (
         <div ref={ref} class={`prompt-text${open ? '' : ' folded'}`} dir="auto">
-          {text.length > 20_000 && !open ? text.slice(0, 20_000) : text}
+          <PromptText blocks={entry.blocks} within={within} whole={open} onChip={onChip} />
         </div>
       )}
       {(cut || open) && (
@@ -31,11 +44,68 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           {open ? t('Show less') : t('Show more')}
         </button>
       )}
-      {others.length > 0 && <Attachments blocks={others} />}
+      {unfolded?.text !== undefined && <PlainCode text={unfolded.text} />}
+      {beside.length > 0 && <Attachments blocks={beside} />}
       <div class="row-actions">
+        <IconButton
+          icon="edit"
+          label={t('Edit as a new prompt')}
+          onClick={() => app.host.runFor('parley.editPrompt', slot.id)}
+        />
+        <IconButton
+          icon="debug-restart"
+          label={t('Send again')}
+          onClick={() => app.host.runFor('parley.sendAgain', slot.id)}
+        />
         <IconButton icon="copy" label={t('Copy')} onClick={() => app.host.copy(text)} />
       </div>
     </div>
+  )
+}
+
+/** More of a folded prompt than this is not drawn. Characters. */
+const mostFolded = 20_000
+
+interface PromptTextProps {
+  blocks: readonly ContentBlock[]
+  within: readonly boolean[]
+  whole: boolean
+  onChip: (block: ResourceBlock | ResourceLinkBlock) => void
+}
+
+function PromptText({ blocks, within, whole, onChip }: PromptTextProps) {
+  let left = whole ? Number.POSITIVE_INFINITY : mostFolded
+  const first = within.indexOf(true)
+  const last = within.lastIndexOf(true)
+  return (
+    <>
+      {blocks.map((block, i) => {
+        if (!within[i] || left <= 0) return null
+        if (block.type === 'resource' || block.type === 'resource_link')
+          return <PromptChip key={i} block={block} onPress={() => onChip(block)} />
+        if (block.type !== 'text') return null
+        let text = block.text
+        if (i === first) text = text.trimStart()
+        if (i === last) text = text.trimEnd()
+        // two texts in a row: an agent tells the parts of a prompt so
+        if (blocks[i - 1]?.type === 'text') text = `\n${text}`
+        text = text.slice(0, left)
+        left -= text.length
+        return text
+      })}
+    </>
+  )
+}
+
+function PromptChip({ block, onPress }: { block: ResourceBlock | ResourceLinkBlock; onPress: () => void }) {
+  const { label, icon, detail } = chipOf(block)
+  return (
+    <button type="button" class="chip mention" title={detail ?? label} onClick={onPress}>
+      <Icon name={icon} />
+      <span class="chip-label" dir="auto">
+        {label}
+      </span>
+    </button>
   )
 }
 

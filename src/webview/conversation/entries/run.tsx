@@ -3,7 +3,7 @@ import { plural, t } from '../../l10n.ts'
 import { runSummary } from '../../tools/kind.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
-import type { EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../rows/slot.ts'
 import { Line } from './line.tsx'
 import { ToolTitle } from './tool-title.tsx'
 

@@ -4,8 +4,9 @@ import { MarkdownText } from '../../markdown/view.tsx'
 import { pretty } from '../../tools/raw.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
-import { entryDuration } from '../duration.ts'
-import type { EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+import { entryDuration } from './duration.ts'
+import { HighlightedCode } from './highlighted-code.tsx'
 import { Line } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
@@ -72,7 +73,10 @@ function compactionTitle(entry: CompactionEntry): string {
 export function TurnEnd({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as TurnEndEntry
-  if (entry.error) {
+  const head = app.store.head.value
+  // the card under it tells why, and what to do
+  const told = head?.phase === 'ended' && head.cards.length > 0 && app.store.last.value === slot
+  if (entry.error && !told) {
     const { detail } = entry.error
     return (
       <div class="card card-error" role="note">
@@ -95,22 +99,43 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
             <PlainCode text={detail} />
           </details>
         )}
+        <Retry slot={slot} />
       </div>
     )
   }
-  const { icon, text } = stopReason(entry.stopReason)
+  const { icon, text } = stopReason(entry.error ? 'error' : entry.stopReason)
   return (
     <div class="turn-end" role="note">
       <Icon name={icon} />
       <span>{text}</span>
+      <Retry slot={slot} />
     </div>
   )
 }
 
-function stopReason(reason: string): { icon: string; text: string } {
+/** Where the conversation stands still because a turn did not end as it should: the prompt once more. */
+function Retry({ slot }: { slot: EntrySlot }) {
+  const { store, host } = useApp()
+  const head = store.head.value
+  if (store.last.value !== slot || head?.phase !== 'ready' || head.activity !== 'idle') return null
+  return (
+    <button
+      type="button"
+      class="link-button turn-retry"
+      onClick={() => host.runFor('parley.sendAgain', slot.id)}
+    >
+      {t('Send the prompt again')}
+    </button>
+  )
+}
+
+/** What an end other than the ordinary one is called. */
+export function stopReason(reason: string): { icon: string; text: string } {
   switch (reason) {
     case 'cancelled':
       return { icon: 'circle-slash', text: t('You stopped the turn') }
+    case 'interrupted':
+      return { icon: 'debug-disconnect', text: t('The turn was interrupted') }
     case 'max_tokens':
       return { icon: 'warning', text: t('The turn ended: the token limit was reached') }
     case 'max_turn_requests':
@@ -141,7 +166,7 @@ export function Unknown({ slot }: { slot: EntrySlot }) {
       </Line>
       {open && (
         <div class="work-body">
-          <PlainCode text={pretty(entry.raw)} />
+          <HighlightedCode text={pretty(entry.raw)} language="json" />
         </div>
       )}
     </div>

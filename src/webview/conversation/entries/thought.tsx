@@ -1,8 +1,8 @@
 import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { useApp } from '../context.ts'
-import { entryDuration } from '../duration.ts'
-import type { EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+import { entryDuration } from './duration.ts'
 import { Line } from './line.tsx'
 
 /** The line of a thought; its text follows in rows of its own when it is open. */

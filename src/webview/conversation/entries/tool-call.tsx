@@ -1,21 +1,21 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { FileChange, ToolCallContent, ToolCallLocation } from '../../../acp/model.ts'
+import type { ToolCallContent, ToolCallLocation } from '../../../acp/model.ts'
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
-import { diffOf } from '../../tools/diff.ts'
-import { DiffCounts, DiffView } from '../../tools/diff-view.tsx'
 import { kindIcon, kindName } from '../../tools/kind.ts'
 import { pretty, rawText } from '../../tools/raw.ts'
-import { relativePath, titleParts } from '../../tools/title.ts'
+import { type PathRoots, relativePath, titleOfEdit, titleParts } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
-import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
-import { ContentBlockView } from '../content.tsx'
 import { useApp } from '../context.ts'
-import { entryDuration } from '../duration.ts'
-import type { EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../rows/slot.ts'
 import { Terminal, WithCancel } from './cancel-work.tsx'
+import { Change } from './change.tsx'
+import { ContentBlockView } from './content.tsx'
+import { entryDuration } from './duration.ts'
+import { HighlightedCode } from './highlighted-code.tsx'
 import { Line } from './line.tsx'
 import { ToolTitle } from './tool-title.tsx'
 
@@ -25,7 +25,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as ToolCallEntry
   const open = slot.open.value
   const roots = app.store.head.value?.roots
-  const title = entry.title || entry.toolName || kindName(entry.toolKind)
+  const title = titleOfEdit(entry.title || entry.toolName || kindName(entry.toolKind), pathsOf(entry))
   return (
     <div class="work" data-status={entry.status}>
       <WithCancel
@@ -46,6 +46,11 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
       {open && <ToolBody slot={slot} entry={entry} />}
     </div>
   )
+}
+
+/** The files that it says that it changes. */
+function pathsOf({ content }: ToolCallEntry): string[] {
+  return content.flatMap(part => (part.type === 'diff' ? part.changes.map(({ path }) => path) : []))
 }
 
 function isRunning(entry: ToolCallEntry): boolean {
@@ -73,16 +78,12 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   for (const content of entry.content) {
     if (content.type !== 'terminal') continue
     const exit = store.terminals.get(content.terminalId).state.value?.exit
-    if (exit?.signal) return <span class="failed">{exit.signal}</span>
-    if (exit?.exitCode) return <span class="failed">{t('exit {0}', exit.exitCode)}</span>
+    if (exit?.signal) return <Failed>{exit.signal}</Failed>
+    if (exit?.exitCode) return <Failed>{t('exit {0}', exit.exitCode)}</Failed>
   }
   switch (entry.status) {
     case 'failed':
-      return (
-        <span class="failed">
-          <Icon name="error" /> {t('failed')}
-        </span>
-      )
+      return <Failed>{t('failed')}</Failed>
     case 'cancelled':
       return <span>{t('cancelled')}</span>
     case 'paused':
@@ -97,33 +98,53 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   }
 }
 
+function Failed({ children }: { children: ComponentChildren }) {
+  return (
+    <span class="failed">
+      <Icon name="error" /> {children}
+    </span>
+  )
+}
+
 function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
+  const roots = useApp().store.head.value?.roots
   const shown = entry.content.length > 0
   const output = shown ? undefined : rawText(entry.rawOutput)
+  // words among other things, or nothing but data
+  const isData = output !== undefined && output === pretty(entry.rawOutput)
   return (
     <div class="work-body">
-      <FullTitle entry={entry} />
+      <FullTitle entry={entry} roots={roots} />
       {entry.content.map((content, i) => (
         <ToolContent key={i} slot={slot} content={content} position={i} />
       ))}
-      {output !== undefined && <PlainCode text={output} />}
-      {!shown && output === undefined && entry.status !== 'in_progress' && entry.status !== 'pending' && (
-        <div class="quiet">{t('Nothing came of it.')}</div>
+      {output !== undefined &&
+        (isData ? <HighlightedCode text={output} language="json" /> : <PlainCode text={output} />)}
+      {!shown && output === undefined && (
+        <div class="quiet">{isRunning(entry) ? t('No output yet') : t('Nothing came of it.')}</div>
       )}
-      <Locations locations={entry.locations} />
+      <Locations locations={furtherLocations(entry)} />
       <Raw label={t('Raw input')} value={entry.rawInput} />
       <Raw
         label={t('Raw output')}
-        value={output === undefined || typeof entry.rawOutput === 'object' ? entry.rawOutput : undefined}
+        value={shown || (!isData && typeof entry.rawOutput === 'object') ? entry.rawOutput : undefined}
       />
     </div>
   )
 }
 
+/** Where it worked, but for the files whose changes are shown: their names lead there. */
+function furtherLocations({ content, locations }: ToolCallEntry): readonly ToolCallLocation[] {
+  const changed = new Set(
+    content.flatMap(one => (one.type === 'diff' ? one.changes.map(change => change.path) : [])),
+  )
+  return changed.size === 0 ? locations : locations.filter(({ path }) => !changed.has(path))
+}
+
 /** The title in full where the line has to cut it: a command of several lines, a long one. */
-function FullTitle({ entry }: { entry: ToolCallEntry }) {
+function FullTitle({ entry, roots }: { entry: ToolCallEntry; roots: PathRoots | undefined }) {
   const text = entry.title.replace(/^`([^`]+)`$/s, '$1').trim()
-  if (text.length <= 60 && !text.includes('\n')) return null
+  if (titleParts(text, roots).full.length <= 60 && !text.includes('\n')) return null
   return entry.toolKind === 'execute' ? (
     <PlainCode text={text} wrap />
   ) : (
@@ -169,66 +190,9 @@ export function ToolContent({ slot, content, position }: ToolContentProps) {
       return (
         <details class="fold">
           <summary>{t('Content of an unknown kind: {0}', content.kind)}</summary>
-          <PlainCode text={pretty(content.raw)} />
+          <HighlightedCode text={pretty(content.raw)} language="json" />
         </details>
       )
-  }
-}
-
-interface ChangeProps {
-  slot: EntrySlot
-  change: FileChange
-  patch: string | undefined
-  content: number
-  position: number
-}
-
-function Change({ slot, change, patch, content, position }: ChangeProps) {
-  const { host, store } = useApp()
-  const roots = store.head.value?.roots
-  const diff = diffOf(change, patch)
-  const path = relativePath(change.path, roots)
-  const name =
-    change.oldPath && change.oldPath !== change.path
-      ? `${relativePath(change.oldPath, roots)} → ${path}`
-      : path
-  return (
-    <div class="change">
-      <div class="change-head">
-        <button
-          type="button"
-          class="change-path"
-          title={change.path}
-          onClick={() => host.openFile(change.path, diff?.hunks[0]?.start)}
-        >
-          <ToolTitle title={name} roots={undefined} />
-        </button>
-        {operationName(change) && <span class="quiet">{operationName(change)}</span>}
-        {diff && <DiffCounts added={diff.added} removed={diff.removed} />}
-        <IconButton
-          icon="diff-single"
-          label={t('Open diff')}
-          onClick={() => host.openDiff(slot.id, content, position)}
-        />
-      </div>
-      {diff && diff.hunks.length > 0 && <DiffView diff={diff} />}
-      {!diff && patch && <PlainCode text={patch} />}
-    </div>
-  )
-}
-
-function operationName(change: FileChange): string {
-  switch (change.operation) {
-    case 'add':
-      return t('new file')
-    case 'delete':
-      return t('deleted')
-    case 'move':
-      return t('moved')
-    case 'copy':
-      return t('copied')
-    default:
-      return ''
   }
 }
 
@@ -264,7 +228,18 @@ function Raw({ label, value }: { label: string; value: unknown }) {
   return (
     <details class="fold raw" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>{label}</summary>
-      {open && <PlainCode text={typeof value === 'string' ? value : pretty(value)} />}
+      {open && <HighlightedCode {...rawCode(value)} />}
     </details>
   )
+}
+
+/** A text may itself be JSON, as some agents pass it on. */
+function rawCode(value: unknown): { text: string; language: string } {
+  if (typeof value !== 'string') return { text: pretty(value), language: 'json' }
+  if (!/^\s*[[{]/.test(value) || value.length > 1_000_000) return { text: value, language: '' }
+  try {
+    return { text: pretty(JSON.parse(value)), language: 'json' }
+  } catch {
+    return { text: value, language: '' }
+  }
 }

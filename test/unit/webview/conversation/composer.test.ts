@@ -50,6 +50,19 @@ describe('composer: prompt history', () => {
     assert.equal(history.isWalking, false)
   })
 
+  it('goes on with older ones that come later, from where it is', () => {
+    const history = new PromptHistory()
+    history.prepend(['nobody walks'])
+    assert.equal(history.older(['three', 'four'], 'draft'), 'four')
+    history.prepend(['one', 'three'])
+    assert.equal(history.older([], ''), 'three')
+    assert.equal(history.older([], ''), 'one')
+    assert.equal(history.older([], ''), undefined)
+    history.prepend(['zero'])
+    assert.equal(history.older([], ''), 'zero')
+    for (const expected of ['one', 'three', 'four', 'draft']) assert.equal(history.newer(), expected)
+  })
+
   it('has nothing to give without prompts', () => {
     const history = new PromptHistory()
     assert.equal(history.older([], 'draft'), undefined)

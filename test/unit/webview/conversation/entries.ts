@@ -48,6 +48,7 @@ export function head(more: Partial<ConversationHead> = {}): ConversationHead {
     plans: [],
     configOptions: [],
     pendingOptions: [],
+    rememberedOptions: {},
     commands: [],
     prompt: { image: false, audio: false, embeddedContext: false },
     cards: [],

@@ -8,6 +8,8 @@ import type {
   PatchOp,
 } from '../../../../src/views/bridge/conversation.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
+import { TerminalText } from '../../../../src/webview/tools/terminal-text.ts'
+import { until } from '../../../support/until.ts'
 import { head, message, permission, toolCall } from './entries.ts'
 
 function snapshot(entries: Entry[], more: Partial<ConversationSnapshot> = {}): ConversationSnapshot {
@@ -18,7 +20,7 @@ function snapshot(entries: Entry[], more: Partial<ConversationSnapshot> = {}): C
     first: 0,
     total: entries.length,
     terminals: [],
-    draft: '',
+    draft: { text: '', marks: [], items: [] },
     ...more,
   }
 }
@@ -144,6 +146,30 @@ describe('conversation store', () => {
     assert.equal(shown(store)[121], 'Text 120', 'the thought is still open')
   })
 
+  it('fetches anew what may have changed while the view was hidden, once somebody looks at it', async () => {
+    const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
+    const asked: number[] = []
+    const store = new ConversationStore(async (_key, from, to) => {
+      asked.push(from)
+      return structuredClone(all.slice(from, to))
+    })
+    const show = (revision: number) =>
+      store.applySnapshot(snapshot(structuredClone(all.slice(200)), { first: 200, total: 250, revision }))
+    show(1)
+    store.need(0, 200)
+    await fetched(store, 'e0')
+    await fetched(store, 'e100')
+    all[150] = message('e150', 'agent', 'Something else')
+    show(9)
+    assert.equal(shown(store)[150], 'Text 150', 'nothing is taken away meanwhile')
+    store.need(200, 250)
+    assert.deepEqual(asked, [0, 100])
+    store.need(140, 160)
+    await until(() => shown(store)[150] === 'Something else')
+    store.need(140, 160)
+    assert.deepEqual(asked, [0, 100, 100])
+  })
+
   it('tells which permissions wait, oldest first', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([permission('p1'), toolCall('t'), permission('p2')]))
@@ -163,17 +189,18 @@ describe('conversation store', () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([]))
     const terminal = store.terminals.get('t1')
+    const text = () => terminal.read(() => new TerminalText())
     store.applyPatch(patch(2, { op: 'terminal_output', terminalId: 't1', text: 'a\n' }))
     store.applyPatch(
       patch(3, { op: 'terminal', terminal: { terminalId: 't1', output: 'a\nb', truncated: false } }),
     )
     assert.equal(terminal.raw, 'a\nb')
-    assert.equal(terminal.text.lines, 1)
+    assert.equal(text().screen.length, 2)
     store.applyPatch(
       patch(4, { op: 'terminal', terminal: { terminalId: 't1', output: 'new', truncated: true } }),
     )
     assert.equal(terminal.raw, 'new')
-    assert.deepEqual(terminal.text.openLine, [
+    assert.deepEqual(text().screen.at(-1)?.spans, [
       { text: 'new', foreground: undefined, background: undefined, decorations: [] },
     ])
   })

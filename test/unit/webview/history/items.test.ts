@@ -2,37 +2,20 @@ import assert from 'node:assert/strict'
 import type { HistoryRow, HistoryState } from '../../../../src/views/bridge/history.ts'
 import { shortTime } from '../../../../src/webview/history/dates.ts'
 import { defaultAction, historyItems } from '../../../../src/webview/history/items.ts'
+import { historyRow } from './rows.ts'
 
 const now = new Date(2026, 10, 20, 15, 30).getTime()
 const hour = 3_600_000
 
-function row(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {
-  return {
-    agentId: 'a',
-    agentName: 'Agent',
-    sessionId,
-    title: `Session ${sessionId}`,
-    untitled: false,
-    cwd: '/p',
-    folder: 'p',
-    here: true,
-    updatedAt: now,
-    open: false,
-    canLoad: true,
-    canResume: true,
-    canClose: false,
-    canDelete: false,
-    canFork: false,
-    ...more,
-  }
-}
+const row = (sessionId: string, more: Partial<HistoryRow> = {}) =>
+  historyRow(sessionId, { updatedAt: now, ...more })
 const state = (rows: HistoryRow[]): HistoryState => ({
   rows,
   agents: [],
   trusted: true,
   hasFolder: true,
 })
-const keys = (of: HistoryState, filter = { text: '', here: false }) =>
+const keys = (of: HistoryState, filter = { text: '', here: false, archived: false }) =>
   historyItems(of, filter, now).map(item => item.key)
 
 describe('history items', () => {
@@ -54,9 +37,9 @@ describe('history items', () => {
 
   it('pass the filters together', () => {
     const list = state([row('1', { title: 'Fix parser' }), row('2', { title: 'Fix build', here: false })])
-    assert.deepEqual(keys(list, { text: 'fix', here: true }), ['group/today', 'row/a/1'])
-    assert.deepEqual(keys(list, { text: 'build', here: false }), ['group/today', 'row/a/2'])
-    assert.deepEqual(keys(list, { text: 'none', here: false }), [])
+    assert.deepEqual(keys(list, { text: 'fix', here: true, archived: false }), ['group/today', 'row/a/1'])
+    assert.deepEqual(keys(list, { text: 'build', here: false, archived: false }), ['group/today', 'row/a/2'])
+    assert.deepEqual(keys(list, { text: 'none', here: false, archived: false }), [])
   })
 
   it('are opened by Enter in the way that shows most', () => {

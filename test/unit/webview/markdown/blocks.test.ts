@@ -22,6 +22,12 @@ class View {
   }
 }
 
+function feed(text: string): View {
+  const view = new View()
+  view.feed(text)
+  return view
+}
+
 function whole(text: string): string {
   return markdown.render(text)
 }
@@ -54,11 +60,29 @@ const samples: Record<string, string> = {
   'indented code': '    code\n\n    still\ntext\n    not code\n\n\tcode\n\n',
   'line ends': 'a\r\nb\r\n\r\nc\rd\r\r```\r\nx\r\n```\r\n',
   tasks: '- [ ] a\n- [x] b\n- [x]c\n\n* [X] d',
+  formulas:
+    'Let $x^2$ be\n$$\n\\frac{a}{b}\n\n$$\nand\n$$\na\n- b\n$$\nthen \\(y\\).\n\\[\n1+1\n\\]\n- $$\n  z\n  $$\n- w\n> $$\n> q\ntext $$x$$ end\n$$ one line $$\n$5 and $10',
+  'formulas and diagrams in fences':
+    'a\n```math\n\\pi\n```\nb\n~~~mermaid\ngraph TD\n  A-->B\n~~~\nc\n```mermaid\nopen\n``\n',
+  folds:
+    'Before\n\n<details>\n<summary>s</summary>\n\n*in*\n\n- a\n\n<details><summary>t</summary>\n\n```js\n</details>\n```\n\n</details>\n\nmore\n\n</details>\n\nAfter\n\n</details>\n\nend\n\n<details open>\n\nnever closed',
+  footnotes:
+    'One[^1] and two[^why], [^a-z] and [t][^1].\n\n[^1]: First\ngoes on\n[^why]: Because\n\n    and more\n\ntext[^1]\n\n> q[^q]\n\n[^q]:\n\n- a\n[^x]: not one\n\nend',
   'tags that are text':
     'Use Vec<String> and <Foo> or <br> and <b class="codicon">x</b> <script>alert(1)</script>\n\n<Foo>\nblock\n',
 }
 
 describe('markdown blocks', () => {
+  it('keep what is folded in one', () => {
+    const { stream } = feed(
+      'One\n\n<details><summary>s</summary>\n\nTwo\n\n- three\n\n</details>\n\nFour\n\nFive',
+    )
+    assert.deepEqual(
+      stream.blocks.map(block => block.type),
+      ['paragraph', 'html_block', 'paragraph', 'paragraph'],
+    )
+  })
+
   for (const [name, text] of Object.entries(samples)) {
     it(`streams ${name} to the HTML of the whole`, () => {
       for (const lengths of [[1], [2], [3, 1], [7], [text.length], [1, 40]]) {
@@ -74,6 +98,7 @@ describe('markdown blocks', () => {
   }
 
   const fragments = fc.constantFrom(
+    ...['src/a', 'a.ts', 'ts', ':12', '.', '#L3', 'b.go:7'],
     ...[
       'word',
       ' ',
@@ -107,6 +132,20 @@ describe('markdown blocks', () => {
       '![a]',
       '`',
       '**',
+    ],
+    ...[
+      '$',
+      '$$',
+      '$$\n',
+      '$x$',
+      '\\(',
+      '\\)',
+      '\\[\n',
+      '\\]\n',
+      'a=b',
+      '```math\n',
+      '```mermaid\n',
+      '```\n',
     ],
     ...['\r\n', '\r', '\\', '[ ] ', '* ', '+ ', '   ', '<x', '>', 'https://a.b', '&amp;', '\u0000', '😀'],
   )
@@ -163,23 +202,54 @@ describe('markdown blocks', () => {
       'a paragraph': `${sentence.repeat(9)}\n`.repeat(900),
       'a list': `intro\n\n${'- item of a list\n  with two lines\n'.repeat(4000)}\nend`,
       'a heading': `${sentence.repeat(2000)}\n===\nafter`,
+      'a quote': `> ${sentence.repeat(4)}\n`.repeat(900),
+      'indented code': `    ${sentence.repeat(4)}\n`.repeat(900),
+      'a block of HTML': `<div>\n${`${sentence.repeat(4)}\n`.repeat(900)}</div>`,
       'no spaces': `${'😀'.repeat(40_000)}\n\nend`,
     }
     for (const [name, value] of Object.entries(longOnes)) {
       const sources = (lengths: number[]) => {
-        const view = new View()
-        for (const piece of pieces(value, lengths)) view.feed(piece)
-        assert.equal(view.stream.blocks.map(block => block.source).join(''), value, name)
-        assert.ok(
-          view.stream.pendingCost <= 16_384,
-          `${name}: ${view.stream.pendingCost} characters stay open`,
-        )
-        return view.stream.blocks.map(block => block.source)
+        const stream = new BlockStream()
+        for (const piece of pieces(value, lengths)) {
+          stream.append(piece)
+          stream.flush()
+        }
+        const cut = stream.blocks.map(block => block.source)
+        assert.equal(cut.join(''), value, name)
+        assert.ok(stream.pendingCost <= 16_384, `${name}: ${stream.pendingCost} characters stay open`)
+        return cut
       }
       const whole = sources([value.length])
       assert.ok(whole.length > 1, name)
       assert.deepEqual(sources([997]), whole, name)
       assert.deepEqual(sources([4096, 1, 20_000]), whole, name)
+    }
+  })
+
+  it('cuts a long table between its rows, and repeats its head', () => {
+    const head = '| a | b |\n|---|---|\n'
+    const rows = Array.from({ length: 2000 }, (_, i) => `| row ${i} | of a table |\n`)
+    const view = new View()
+    for (const piece of pieces(head + rows.join(''), [997])) view.feed(piece)
+    const { blocks } = view.stream
+    assert.ok(blocks.length > 2 && view.stream.pendingCost <= 16_384)
+    assert.deepEqual([...new Set(blocks.map(({ type }) => type))], ['table'])
+    assert.equal(blocks.map(({ source }) => source.slice(head.length)).join(''), rows.join(''))
+    assert.ok(blocks.every(({ source }) => source.startsWith(head)))
+  })
+
+  it('does not look again at what a line of prose goes on with', () => {
+    for (const begin of ['It', '- item\n- It', '1. It', '> It', '| a | b |\n|---|---|\n| x | It']) {
+      const stream = new BlockStream()
+      stream.append(begin)
+      stream.flush()
+      let looked = 0
+      for (let i = 0; i < 300; i++) {
+        stream.append(' goes on, and on: so it is.')
+        looked += stream.pendingCost
+        stream.flush()
+      }
+      assert.equal(looked, 300 * 27, begin)
     }
   })
 

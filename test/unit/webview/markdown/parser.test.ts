@@ -55,9 +55,29 @@ describe('markdown', () => {
     assert.doesNotMatch(html('`object.property`'), /<a/)
   })
 
+  it('links files in a text, and neither words nor what is a link already', () => {
+    assert.match(
+      html('see src/a.ts:12:3.'),
+      /<a class="file-link" href="#" data-path="src\/a\.ts" data-line="12" data-column="3">src\/a\.ts:12:3<\/a>\./,
+    )
+    assert.match(html('- **lib/b.py**'), /<strong><a [^>]*data-path="lib\/b\.py">/)
+    assert.match(html('at b.go#L10-L20, then'), /data-path="b\.go" data-line="10">b\.go#L10-L20</)
+    for (const text of [
+      'main.rs and and/or',
+      'e.g. this',
+      '[src/a.ts](https://x.y)',
+      'github.com/a/b.git',
+      'v1.2.3',
+      'https://x.y/a.ts',
+    ])
+      assert.doesNotMatch(html(text), /file-link/, text)
+  })
+
   it('knows a file from what only looks like one', () => {
     assert.deepEqual(fileReference('src/a.ts'), { path: 'src/a.ts' })
-    assert.deepEqual(fileReference('a.ts:3:7'), { path: 'a.ts', line: 3 })
+    assert.deepEqual(fileReference('a.ts:3:7'), { path: 'a.ts', line: 3, column: 7 })
+    assert.deepEqual(fileReference('file:///x/a%20b.ts#L4'), { path: '/x/a b.ts', line: 4 })
+    assert.deepEqual(fileReference('src/Makefile:4'), { path: 'src/Makefile', line: 4 })
     assert.deepEqual(fileReference('/x/a.ts#L12-L20'), { path: '/x/a.ts', line: 12 })
     assert.deepEqual(fileReference('C:\\x\\a.ts:4'), { path: 'C:\\x\\a.ts', line: 4 })
     assert.deepEqual(fileReference('.github/workflows/ci.yml'), { path: '.github/workflows/ci.yml' })
@@ -72,6 +92,14 @@ describe('markdown', () => {
     ]) {
       assert.equal(fileReference(other), undefined, other)
     }
+  })
+
+  it('knows a footnote from what only looks like one', () => {
+    const html = markdown.render('Seen[^1], `[^1]`, [^a-z].\n\n[^1]: Said **so**')
+    assert.match(html, /Seen<sup class="footnote-mark"><a href="#" data-footnote="1">1<\/a><\/sup>/)
+    assert.match(html, /<code>\[\^1\]<\/code>, \[\^a-z\]/)
+    assert.match(html, /<div class="footnote" data-footnote="1">.*<p>Said <strong>so<\/strong><\/p>/s)
+    assert.doesNotMatch(markdown.render('[^"><b>]: x\n\n[^"><b>]'), /<b>/)
   })
 
   it('reads the language of a fence', () => {

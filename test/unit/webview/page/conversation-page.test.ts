@@ -1,41 +1,57 @@
 import assert from 'node:assert/strict'
+import type { Draft } from '../../../../src/common/draft.ts'
+import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
+import { FetchPrompts } from '../../../../src/views/bridge/composer.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
+
+const written = (text: string): Draft<never> => ({ text, marks: [], items: [] })
 
 describe('conversation page', function () {
   this.timeout(60_000)
   let page: Page
   let revision = 0
   const ready: number[] = []
-  const sent: Array<{ key: string; text: string; attachments: unknown[] }> = []
+  const sent: Array<{ key: string; parts: bridge.PromptPart[] }> = []
   const answers: Array<{ requestId: string; optionId?: string }> = []
   const drafts: Array<{ key: string; text: string }> = []
+  const items: bridge.Attachment[][] = []
   const cancels: string[] = []
   const files: Array<{ path: string; line?: number }> = []
   const links: string[] = []
   const copies: string[] = []
   let refuse = false
+  /** the answers to prompts wait for this */
+  let held: Promise<void> | undefined
 
   const open = async (options?: Parameters<typeof openPage>[1]) => {
     page = await openPage('conversation', options)
-    for (const list of [ready, sent, answers, drafts, cancels, files, links, copies]) list.length = 0
+    for (const list of [ready, sent, answers, drafts, items, cancels, files, links, copies]) list.length = 0
     refuse = false
+    held = undefined
     page.host.onNotification(bridge.Ready, () => void ready.push(revision))
-    page.host.onRequest(bridge.SendPrompt, prompt => {
+    page.host.onRequest(bridge.SendPrompt, async ({ key, draft }) => {
       if (refuse) throw new Error('There is no session.')
-      sent.push(prompt)
+      sent.push({ key, parts: promptOf(draft) })
+      await held
     })
     page.host.onNotification(bridge.AnswerPermission, answer => void answers.push(answer))
-    page.host.onNotification(bridge.SaveDraft, draft => void drafts.push(draft))
+    page.host.onNotification(bridge.SaveDraft, ({ key, text }) => void drafts.push({ key, text }))
+    page.host.onNotification(bridge.TakeBack, ({ key, draft }) => void drafts.push({ key, text: draft.text }))
+    page.host.onNotification(bridge.SaveDraftItems, draft => void items.push(draft.items))
     page.host.onNotification(bridge.CancelTurn, ({ key }) => void cancels.push(key))
     page.host.onNotification(bridge.OpenFile, file => void files.push(file))
     page.host.onNotification(bridge.OpenLink, ({ href }) => void links.push(href))
     page.host.onNotification(bridge.Copy, ({ text }) => void copies.push(text))
     await page.until(() => ready.length === 1)
   }
-  const show = (entries: Entry[], more: Partial<bridge.ConversationHead> = {}, draft = '') =>
+  const show = (
+    entries: Entry[],
+    more: Partial<bridge.ConversationHead> = {},
+    draft: Draft<bridge.Attachment> = written(''),
+  ) =>
     page.host.sendNotification(bridge.Snapshot, {
       revision: ++revision,
       head: head(more),
@@ -48,7 +64,7 @@ describe('conversation page', function () {
   const patch = (...ops: bridge.PatchOp[]) =>
     page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
   const text = () => page.document.querySelector('.transcript')?.textContent ?? ''
-  const area = () => page.document.querySelector('textarea')!
+  const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
 
   beforeEach(() => open())
   afterEach(() => page.close())
@@ -96,21 +112,21 @@ describe('conversation page', function () {
 
   it('sends with Enter, not with Shift+Enter nor while an input method composes', async () => {
     await show([])
-    await page.until(() => area() && !area().disabled)
+    await page.until(() => area())
     page.type('Hello')
     page.key(area(), 'Enter', { shiftKey: true })
     page.key(area(), 'Enter', { isComposing: true })
     page.key(area(), 'Enter', { keyCode: 229 })
     page.key(area(), 'Enter')
     await page.until(() => sent.length === 1)
-    assert.deepEqual(sent, [{ key: 'k1', text: 'Hello', attachments: [] }])
-    await page.until(() => area().value === '')
+    assert.deepEqual(sent, [{ key: 'k1', parts: [{ type: 'text', text: 'Hello' }] }])
+    await page.until(() => page.written === '')
     page.type('   ')
     page.key(area(), 'Enter')
     page.type('Again')
     page.key(area(), 'Enter')
     await page.until(() => sent.length === 2)
-    assert.equal(sent[1]!.text, 'Again')
+    assert.deepEqual(sent[1]!.parts, [{ type: 'text', text: 'Again' }])
   })
 
   it('keeps what was not taken, and says why', async () => {
@@ -121,19 +137,63 @@ describe('conversation page', function () {
     page.key(area(), 'Enter')
     await page.until(() => page.document.querySelector('.composer-failure'))
     assert.match(page.document.querySelector('.composer-failure')!.textContent!, /There is no session\./)
-    assert.equal(area().value, 'Keep me')
+    assert.equal(page.written, 'Keep me')
   })
 
-  it('sends what was written while the agent starts once it is ready', async () => {
+  it('sends at once, shows what is on its way, and takes the next keys meanwhile', async () => {
     await show([], { phase: 'starting', progress: 'Starting…' })
     await page.until(() => area())
+    let take = () => {}
+    held = new Promise(resolve => {
+      take = resolve
+    })
     page.type('Early')
     page.key(area(), 'Enter')
-    await page.until(() => page.document.querySelector('.composer.sending'))
-    assert.equal(sent.length, 0)
-    await patch({ op: 'head', head: { phase: 'ready' }, cleared: ['progress'] })
-    await page.until(() => sent.length === 1)
-    assert.equal(sent[0]!.text, 'Early')
+    // in the same moment: nothing of what is typed next may stand beside what was sent
+    assert.equal(page.written, '')
+    page.type('And more')
+    await page.until(() => page.document.querySelector('.outgoing')?.textContent?.includes('Early'))
+    page.key(area(), 'Enter')
+    page.type('Typed on')
+    await page.until(() => sent.length === 2)
+    assert.equal(page.document.querySelectorAll('.outgoing').length, 2)
+    assert.deepEqual(
+      sent.map(one => one.parts),
+      [[{ type: 'text', text: 'Early' }], [{ type: 'text', text: 'And more' }]],
+    )
+    take()
+    await page.until(() => !page.document.querySelector('.outgoing'))
+    assert.equal(page.written, 'Typed on')
+  })
+
+  it('puts a refused prompt before what was typed meanwhile, with its chips, and the cursor stays', async () => {
+    await show([])
+    await page.until(() => area())
+    await page.host.sendNotification(bridge.Attach, {
+      id: '1',
+      label: 'a.ts:1',
+      icon: 'file',
+      content: { type: 'text', text: 'x' },
+    })
+    await page.until(() => page.document.querySelector('.composer .chip'))
+    let refuseNow = (_: Error) => {}
+    held = new Promise((_, reject) => {
+      refuseNow = reject
+    })
+    page.type('First')
+    page.key(area(), 'Enter')
+    await page.until(() => sent.length === 1 && !page.document.querySelector('.composer .chip'))
+    page.type('Second')
+    refuseNow(new Error('No images, please.'))
+    await page.until(() => page.written === 'First\n\nSecond')
+    await page.until(() => page.document.querySelector('.composer .chip'))
+    await page.until(() =>
+      page.document.querySelector('.composer-failure')?.textContent?.includes('No images'),
+    )
+    await page.until(() => drafts.at(-1)?.text === 'First\n\nSecond')
+    // an undo takes back what was typed, not what came back
+    page.key(area(), 'z', { ctrlKey: true, keyCode: 90 })
+    await page.until(() => page.written.startsWith('First\n\n'))
   })
 
   it('saves the draft, and brings it back after a reload', async () => {
@@ -146,35 +206,47 @@ describe('conversation page', function () {
     page.window.dispatchEvent(new page.window.Event('pagehide'))
     await page.until(() => drafts.at(-1)?.text === 'Half a thought')
     const block = { type: 'text' as const, text: 'x' }
-    await page.host.sendNotification(bridge.Attach, { id: '1', label: 'a.ts:1', icon: 'file', block })
+    await page.host.sendNotification(bridge.Attach, {
+      id: '1',
+      label: 'a.ts:1',
+      icon: 'file',
+      content: block,
+    })
     await page.until(() => page.document.querySelector('.composer .chip'))
+    await page.until(() => items.length > 0)
     const { state } = page.kept
+    const saved = { text: 'Half a thought', marks: [], items: items.at(-1)! }
     page.close()
     await open({ state })
-    await show([], {}, 'Half a thought')
-    await page.until(() => area()?.value === 'Half a thought')
+    await show([], {}, saved)
+    await page.until(() => page.written === 'Half a thought')
     assert.equal(page.document.querySelector('.composer .chip-label')?.textContent, 'a.ts:1')
   })
 
   it('shows the draft of the conversation it is shown', async () => {
-    await show([], {}, 'First')
-    await page.until(() => area()?.value === 'First')
-    await show([], { key: 'k2' }, 'Second')
-    await page.until(() => area()?.value === 'Second')
+    await show([], {}, written('First'))
+    await page.until(() => page.written === 'First')
+    await show([], { key: 'k2' }, written('Second'))
+    await page.until(() => page.written === 'Second')
   })
 
   it('attaches context as chips and sends it with the prompt', async () => {
     await show([])
     await page.until(() => area())
     const block = { type: 'resource' as const, uri: 'file:///a.ts#L1', text: 'x' }
-    await page.host.sendNotification(bridge.Attach, { id: '1', label: 'a.ts:1', icon: 'file', block })
-    await page.host.sendNotification(bridge.Attach, { id: '2', label: 'b.ts', icon: 'file', block })
+    await page.host.sendNotification(bridge.Attach, {
+      id: '1',
+      label: 'a.ts:1',
+      icon: 'file',
+      content: block,
+    })
+    await page.host.sendNotification(bridge.Attach, { id: '2', label: 'b.ts', icon: 'file', content: block })
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 2)
     page.document.querySelector<HTMLElement>('.composer [aria-label="Remove b.ts"]')!.click()
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 1)
     page.key(area(), 'Enter')
     await page.until(() => sent.length === 1)
-    assert.deepEqual(sent[0], { key: 'k1', text: '', attachments: [block] })
+    assert.deepEqual(sent[0], { key: 'k1', parts: [block] })
     await page.until(() => page.document.querySelectorAll('.composer .chip').length === 0)
   })
 
@@ -210,7 +282,7 @@ describe('conversation page', function () {
     page.key(area(), '1', { ctrlKey: true })
     page.key(page.document.body, '1', { altKey: true })
     page.key(page.document.body, 'x')
-    await page.until(() => area().value === 'x')
+    await page.until(() => page.written === 'x')
     assert.deepEqual(answers, [])
   })
 
@@ -229,22 +301,80 @@ describe('conversation page', function () {
     page.type('/re')
     await page.until(() => page.document.querySelector('.completion'))
     page.key(area(), 'Enter')
-    await page.until(() => area().value === '/review ')
+    await page.until(() => page.written === '/review ')
     assert.equal(sent.length, 0)
     await page.until(() => page.document.querySelector('.composer-hint')?.textContent === 'branch')
+  })
+
+  it('says that the agent is being stopped, while it does not answer', async () => {
+    await show([message('u', 'user', 'Go'), message('a', 'agent', 'I go')], { activity: 'running' })
+    const word = () => page.document.querySelector('.working-text span')?.textContent
+    await page.until(() => word() === 'Writing')
+    await show([message('u', 'user', 'Go'), message('a', 'agent', 'I go')], {
+      activity: 'running',
+      stopping: true,
+    })
+    await page.until(() => word() === 'Stopping')
+  })
+
+  it('says between turns what goes on in the background', async () => {
+    const line = () => page.document.querySelector('.working-text')?.textContent
+    await show([message('a', 'agent', 'It runs')], { background: 2 })
+    await page.until(() => line() === '2 things go on in the background')
+    await show([message('a', 'agent', 'It runs')], { background: 1 })
+    await page.until(() => line() === 'One thing goes on in the background')
+    await show([message('a', 'agent', 'It runs')])
+    await page.until(() => line() === undefined)
   })
 
   it('recalls earlier prompts with the arrow keys', async () => {
     await show([message('u1', 'user', 'One'), message('a', 'agent', 'Ok'), message('u2', 'user', 'Two')])
     await page.until(() => area())
     page.key(area(), 'ArrowUp')
-    await page.until(() => area().value === 'Two')
+    await page.until(() => page.written === 'Two')
     page.key(area(), 'ArrowUp')
-    await page.until(() => area().value === 'One')
+    await page.until(() => page.written === 'One')
     page.key(area(), 'ArrowDown')
-    await page.until(() => area().value === 'Two')
+    await page.until(() => page.written === 'Two')
     page.key(area(), 'ArrowDown')
-    await page.until(() => area().value === '')
+    await page.until(() => page.written === '')
+  })
+
+  it('recalls prompts that the view has not fetched, and those of no other conversation', async () => {
+    const asked: number[] = []
+    page.host.onRequest(FetchPrompts, ({ before }) => {
+      asked.push(before)
+      const text = (words: string) => [{ type: 'text' as const, text: words }]
+      return before === 500 ? { prompts: [text('Three'), text('Four')], from: 90 } : { prompts: [], from: 0 }
+    })
+    await page.host.sendNotification(bridge.Snapshot, {
+      revision: 1,
+      head: head({ key: 'long' }),
+      entries: [message('u1', 'user', 'Four'), message('u2', 'user', 'Five')],
+      first: 500,
+      total: 502,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+    await page.until(() => area())
+    for (const expected of ['Five', 'Four', 'Three']) {
+      page.key(area(), 'ArrowUp')
+      await page.until(() => page.written === expected)
+    }
+    page.key(area(), 'ArrowUp')
+    await page.until(() => asked.length === 2)
+    assert.deepEqual(asked, [500, 90])
+    for (const expected of ['Four', 'Five', '']) {
+      page.key(area(), 'ArrowDown')
+      await page.until(() => page.written === expected)
+    }
+    page.key(area(), 'ArrowUp')
+    await page.until(() => page.written === 'Five')
+    page.type('')
+    await show([message('o', 'user', 'Another')], { key: 'other' })
+    await page.until(() => page.document.body.textContent?.includes('Another'))
+    page.key(area(), 'ArrowUp')
+    await page.until(() => page.written === 'Another')
   })
 
   it('opens links and files in the editor, and copies code', async () => {
@@ -271,20 +401,33 @@ describe('conversation page', function () {
         },
         { type: 'terminal', terminalId: 'never told of' },
       ],
-      locations: [{ path: '/p/src/a.ts', line: 3 }],
+      locations: [
+        { path: '/p/src/a.ts', line: 3 },
+        { path: '/p/src/b.ts', line: 5 },
+      ],
       rawInput: { secret: 'shape' },
     })
     await show([entry], { roots: { cwd: '/p', cwdLabel: 'p', additional: [], unseen: [], scratch: false } })
-    await page.until(() => page.document.querySelector('.work'))
+    await page.until(() => page.document.querySelector('.work .diff-counts'))
     assert.match(text(), /Edit src\/a\.ts\+2−1/)
     page.document.querySelector<HTMLElement>('.work .line')!.click()
     await page.until(() => page.document.querySelector('.diff-added'))
-    assert.equal(page.document.querySelector('.diff-added')!.textContent, '+ b\n+ c')
-    assert.equal(page.document.querySelector('.diff-removed')!.textContent, '- a')
+    const lines = (kind: string) =>
+      [...page.document.querySelectorAll<HTMLElement>(`.diff-${kind}`)].map(
+        line => `${line.dataset.gutter!.trim()} ${line.textContent}`,
+      )
+    // the call is about line 3: the texts are a part of the file
+    assert.deepEqual(lines('removed'), ['3 − a'])
+    assert.deepEqual(lines('added'), ['3 + b', '4 + c'])
     assert.ok(!text().includes('shape'), 'raw input only when asked for')
-    page.document.querySelector<HTMLElement>('.work .chip')!.click()
-    await page.until(() => files.length === 1)
-    assert.deepEqual(files[0], { path: '/p/src/a.ts', line: 3 })
+    // the file whose change is shown leads to its first changed line; others that it worked on have chips
+    page.document.querySelector<HTMLElement>('.work .change-path')!.click()
+    for (const chip of page.document.querySelectorAll<HTMLElement>('.work .chip')) chip.click()
+    await page.until(() => files.length === 2)
+    assert.deepEqual(files, [
+      { path: '/p/src/a.ts', line: 3 },
+      { path: '/p/src/b.ts', line: 5 },
+    ])
   })
 
   it('says everything in the language of the page', async () => {

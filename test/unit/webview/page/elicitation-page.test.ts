@@ -75,7 +75,7 @@ describe('what an agent asks for, on the page', function () {
       first: 0,
       total: entries.length,
       terminals: [],
-      draft: '',
+      draft: { text: '', marks: [], items: [] },
     })
     await page.until(
       () => page.document.querySelectorAll('.elicitation, .answered').length === entries.length,
@@ -170,7 +170,9 @@ describe('what an agent asks for, on the page', function () {
   it('offers no way to an address that is not of the web', async () => {
     const url = 'file:///etc/passwd'
     await show(form('a', { ask: { mode: 'url', elicitationId: 'v', url } }))
-    const labels = [...box('f-a').querySelectorAll('button')].map(one => one.textContent?.trim())
+    const labels = [...box('f-a').querySelectorAll('button')].map(
+      one => one.ariaLabel ?? one.getAttribute('aria-label') ?? one.textContent?.trim(),
+    )
     assert.deepEqual(labels, ['Copy Address', 'Decline', 'Cancel'])
   })
 

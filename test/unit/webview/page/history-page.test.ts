@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import * as bridge from '../../../../src/views/bridge/history.ts'
+import { historyRow } from '../history/rows.ts'
 import { openPage, type Page } from './page.ts'
 
 describe('history page', function () {
@@ -8,24 +9,8 @@ describe('history page', function () {
   const acts: Array<{ action: string; sessionId: string }> = []
   const started: string[] = []
 
-  const row = (sessionId: string, more: Partial<bridge.HistoryRow> = {}): bridge.HistoryRow => ({
-    agentId: 'a',
-    agentName: 'Agent',
-    sessionId,
-    title: `Session ${sessionId}`,
-    untitled: false,
-    cwd: '/p',
-    folder: 'p',
-    here: true,
-    updatedAt: Date.now() - Number(sessionId) * 1000,
-    open: false,
-    canLoad: true,
-    canResume: true,
-    canClose: false,
-    canDelete: false,
-    canFork: false,
-    ...more,
-  })
+  const row = (sessionId: string, more: Partial<bridge.HistoryRow> = {}) =>
+    historyRow(sessionId, { updatedAt: Date.now() - Number(sessionId) * 1000, ...more })
   const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryState> = {}) =>
     page.host.sendNotification(bridge.HistoryUpdate, {
       rows,
@@ -76,6 +61,16 @@ describe('history page', function () {
     )
   })
 
+  it('loads what was typed although nothing of it is drawn yet', async () => {
+    await show([row('1'), row('2', { title: 'Something else' })])
+    await page.until(() => titles().length === 2)
+    search().value = 'else'
+    search().dispatchEvent(new page.window.Event('input', { bubbles: true }))
+    page.key(search(), 'Enter')
+    await page.until(() => acts.length === 1)
+    assert.deepEqual(acts[0]?.sessionId, '2')
+  })
+
   it('filters while one types, and keeps the filter', async () => {
     await show([
       row('1', { title: 'Fix parser' }),
@@ -87,7 +82,7 @@ describe('history page', function () {
     search().dispatchEvent(new page.window.Event('input', { bubbles: true }))
     await page.until(() => titles().length === 1)
     assert.deepEqual(titles(), ['Add export'])
-    assert.deepEqual({ ...(page.kept.state as object) }, { text: 'export', here: false })
+    assert.deepEqual({ ...(page.kept.state as object) }, { text: 'export', here: false, archived: false })
     page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
     await page.until(() => titles().length === 0)
     assert.match(page.document.body.textContent!, /No session matches “export”/)
@@ -99,9 +94,9 @@ describe('history page', function () {
     await show([row('1', { canLoad: false, canResume: false }), row('2', { canClose: true })])
     await page.until(() => titles().length === 2)
     const [none, all] = page.document.querySelectorAll('.history-row')
-    assert.equal(none!.querySelectorAll('button').length, 0)
+    assert.equal(none!.querySelectorAll('.icon-button').length, 0)
     ;(none as HTMLElement).click()
-    const buttons = all!.querySelectorAll('button')
+    const buttons = all!.querySelectorAll<HTMLElement>('.icon-button')
     assert.equal(buttons.length, 3)
     buttons[2]!.click()
     await page.until(() => acts.length === 1)
@@ -125,6 +120,54 @@ describe('history page', function () {
     assert.deepEqual(started, ['z'])
   })
 
+  it('names a session in place: F2 and Enter take the name, Escape does not', async () => {
+    const named: Array<[string, string]> = []
+    page.host.onNotification(
+      bridge.HistoryRename,
+      ({ sessionId, title }) => void named.push([sessionId, title]),
+    )
+    await show([row('1'), row('2')])
+    await page.until(() => titles().length === 2)
+    page.key(search(), 'F2')
+    const field = () => page.document.querySelector<HTMLInputElement>('.title-field')
+    await page.until(() => field() && page.document.activeElement === field())
+    assert.equal(field()!.value, 'Session 1')
+    field()!.value = 'Another'
+    page.key(field()!, 'Escape')
+    await page.until(() => !field())
+    assert.equal(page.document.activeElement, search())
+    await page.host.sendNotification(bridge.HistoryAsk, { what: 'rename', agentId: 'a', sessionId: '2' })
+    await page.until(() => field()?.value === 'Session 2')
+    field()!.value = 'Mine'
+    page.key(field()!, 'Enter')
+    await page.until(() => named.length === 1)
+    assert.deepEqual(named, [['2', 'Mine']])
+    assert.deepEqual(acts, [])
+  })
+
+  it('shows what was put away only when it is asked to', async () => {
+    await show([row('1'), row('2', { archived: true, canArchive: true })])
+    await page.until(() => titles().length === 1)
+    const all = page.document.querySelector<HTMLElement>('[aria-label="Archived sessions too"]')!
+    all.click()
+    await page.until(() => titles().length === 2)
+    page.document.querySelector<HTMLElement>('[title^="Unarchive"]')!.click()
+    await page.until(() => acts.length === 1)
+    assert.equal(acts[0]!.action, 'unarchive')
+    assert.deepEqual({ ...(page.kept.state as object) }, { text: '', here: false, archived: true })
+  })
+
+  it('tells VS Code what the menu of a session has', async () => {
+    await show([row('1', { canFork: true, elsewhere: 'running' })])
+    await page.until(() => titles().length === 1)
+    const told = page.document.querySelector<HTMLElement>('.history-row')!.dataset.vscodeContext!
+    const context = JSON.parse(told)
+    assert.equal(context.parleySessionId, '1')
+    assert.equal(context.parleyCanFork, true)
+    assert.equal(context.parleyCanDelete, false)
+    assert.match(page.document.body.textContent!, /running elsewhere/)
+  })
+
   it('deletes only after it asked in place, by keyboard and by mouse', async () => {
     await show([row('1', { canDelete: true }), row('2', { canDelete: true })])
     const { document } = page
@@ -144,7 +187,10 @@ describe('history page', function () {
     await page.until(() => asked() === 1)
     page.key(search, 'Enter')
     await page.until(() => acts.length === 1)
-    document.querySelector<HTMLElement>('.history-actions .codicon-trash')!.closest('button')!.click()
+    document
+      .querySelector<HTMLElement>('.history-actions .codicon-trash')!
+      .closest<HTMLElement>('.icon-button')!
+      .click()
     await page.until(() => asked() === 1)
     document.querySelector<HTMLElement>('.history-row:has(.history-confirm)')!.click()
     document.querySelector<HTMLElement>('.history-confirm button')!.click()

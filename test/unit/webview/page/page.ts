@@ -28,6 +28,8 @@ function bundle(view: View): Promise<string> {
         jsx: 'automatic',
         jsxImportSource: 'preact',
         loader: { '.css': 'empty', '.ttf': 'empty' },
+        // large, loaded when met, and nothing without layout
+        external: ['katex', 'mermaid'],
         logLevel: 'error',
       })
       .then(({ outputFiles }) => outputFiles[0]!.text)
@@ -46,13 +48,16 @@ export interface Page {
   /** Waits until the condition holds; fails with the page's text after a while. */
   until(condition: () => unknown): Promise<void>
   key(target: EventTarget, key: string, more?: KeyboardEventInit): KeyboardEvent
+  /** Writes the text into the composer, in place of what stands there. */
   type(text: string): void
+  /** What stands in the composer. */
+  readonly written: string
   close(): void
 }
 
 export async function openPage(
   view: View,
-  options: { l10n?: Record<string, string>; state?: unknown } = {},
+  options: { l10n?: Record<string, string>; state?: unknown; prepare?: (window: DOMWindow) => void } = {},
 ): Promise<Page> {
   const dom = new JSDOM(
     `<!DOCTYPE html><html lang="en"><body data-view="${view}"><div id="root"></div>` +
@@ -71,6 +76,10 @@ export async function openPage(
       unobserve(): void {}
       disconnect(): void {}
     },
+    IntersectionObserver: class {
+      observe(): void {}
+      disconnect(): void {}
+    },
     acquireVsCodeApi: () => ({
       postMessage: (message: Message) => {
         const copy = JSON.parse(JSON.stringify(message))
@@ -85,6 +94,9 @@ export async function openPage(
     }),
   })
   window.HTMLElement.prototype.scrollIntoView = () => undefined
+  // without layout nothing has a place; the editor asks for one all the same
+  window.Range.prototype.getClientRects = () => [] as unknown as DOMRectList
+  window.Range.prototype.getBoundingClientRect = () => new window.DOMRect()
 
   class Reader extends AbstractMessageReader {
     listen(callback: DataCallback): Disposable {
@@ -101,10 +113,12 @@ export async function openPage(
   }
   const host = createMessageConnection(new Reader(), new Writer())
   host.listen()
+  options.prepare?.(window)
   window.eval(await bundle(view))
 
   const { document } = window
-  return {
+  const editor = () => document.querySelector<HTMLElement>('.cm-content')!
+  const page: Page = {
     window,
     document,
     host,
@@ -122,15 +136,27 @@ export async function openPage(
       return event
     },
     type(text) {
-      const area = document.querySelector('textarea')!
+      const area = editor()
       area.focus()
-      area.value = text
-      area.setSelectionRange(text.length, text.length)
-      area.dispatchEvent(new window.Event('input', { bubbles: true }))
+      page.key(area, 'a', { ctrlKey: true, keyCode: 65 })
+      if (text === '') return void page.key(area, 'Delete', { keyCode: 46 })
+      const event = new window.Event('paste', { bubbles: true, cancelable: true })
+      const data = {
+        getData: (type: string) => (type === 'text/plain' ? text : ''),
+        types: ['text/plain'],
+        files: [],
+      }
+      area.dispatchEvent(Object.assign(event, { clipboardData: data }))
+    },
+    get written() {
+      const lines = [...editor().querySelectorAll('.cm-line')].map(line => line.cloneNode(true) as Element)
+      for (const line of lines) line.querySelector('.cm-placeholder')?.remove()
+      return lines.map(line => line.textContent).join('\n')
     },
     close() {
       host.dispose()
       window.close()
     },
   }
+  return page
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { commandOf, repeatsCommand } from '../../../../src/webview/tools/command.ts'
+import { commandOf, repeatsCommand } from '../../../../src/conversation/tool-command.ts'
 import { visible } from '../../../../src/webview/tools/visible.ts'
 import { toolCall } from '../conversation/entries.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { baseName, relativePath, titleParts } from '../../../../src/webview/tools/title.ts'
+import { baseName, relativePath, titleOfEdit, titleParts } from '../../../../src/webview/tools/title.ts'
 
 const roots = { cwd: '/home/ann/project', additional: [{ path: '/home/ann/web', label: 'web' }] }
 const parts = (title: string) => {
@@ -35,6 +35,20 @@ describe('tool titles', () => {
   it('cut a long command at its end, not in its middle', () => {
     const command = `cat src/a.ts | ${'grep something | '.repeat(10)}wc`
     assert.deepEqual(parts(command), ['', command])
+  })
+
+  it('name the files of an edit whose agent names none', () => {
+    assert.equal(titleOfEdit('Edit files', ['/w/a.ts']), 'Edit files /w/a.ts')
+    assert.equal(titleOfEdit('Edit a.ts', ['/w/a.ts']), 'Edit a.ts')
+    assert.equal(titleOfEdit('Edit', ['/w/a.ts', '/w/a.ts', '/w/b.ts']), 'Edit a.ts, b.ts')
+    assert.equal(
+      titleOfEdit(
+        'Edit',
+        ['a', 'b', 'c', 'd'].map(name => `/w/x${name}.ts`),
+      ),
+      'Edit xa.ts, xb.ts +2',
+    )
+    assert.equal(titleOfEdit('Run', []), 'Run')
   })
 
   it('say only paths inside of the directory relative to it', () => {

@@ -1,0 +1,53 @@
+import type { ConversationHead } from '../../views/bridge/conversation.ts'
+import { t } from '../l10n.ts'
+import { Choice } from '../ui/choice.tsx'
+import { AgentIcon, Icon } from '../ui/icon.tsx'
+import { useApp } from './context.ts'
+
+/** A session in which nothing was said yet: who is there, where it works, and ways to begin. */
+export function Begin({ head }: { head: ConversationHead }) {
+  const { host, composer } = useApp()
+  const { agent, roots, commands } = head
+  const names = commands.slice(0, 6).map(command => command.name)
+  return (
+    <div class="empty begin">
+      <div class="empty-content">
+        <section aria-labelledby="begin-agent">
+          <h2 id="begin-agent" class="begin-agent">
+            <AgentIcon icon={agent?.icon} />
+            <span dir="auto">{agent?.name}</span>
+          </h2>
+          {roots && (
+            <p class="quiet" title={roots.cwd}>
+              {roots.scratch
+                ? t('No folder is open, so the agent works in a folder of its own.')
+                : t('Works in {0}', roots.cwdLabel)}
+            </p>
+          )}
+          <ul class="choices">
+            <Choice
+              icon={<Icon name="mention" />}
+              name={t('Mention files and more')}
+              about={t('Type @: files, symbols, changes')}
+              onClick={() => composer.current?.type('@')}
+            />
+            {names.length > 0 && (
+              <Choice
+                icon={<Icon name="symbol-event" />}
+                name={t('Run one of its commands')}
+                about={names.map(name => `/${name}`).join('  ')}
+                onClick={() => composer.current?.type('/')}
+              />
+            )}
+            <Choice
+              icon={<Icon name="history" />}
+              name={t('Continue an earlier session')}
+              about={t('Load or resume it from History')}
+              onClick={() => host.run('parley.openHistory')}
+            />
+          </ul>
+        </section>
+      </div>
+    </div>
+  )
+}

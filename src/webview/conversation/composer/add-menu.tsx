@@ -1,0 +1,48 @@
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { MentionRow } from '../../../views/bridge/composer.ts'
+import { t } from '../../l10n.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { useApp } from '../context.ts'
+
+/** Everything that can be added, behind a button: the same as `@` offers without a word behind it. */
+export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
+  const { editor } = useApp()
+  const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = useCallback(() => setRows(undefined), [])
+  const open = async () => setRows(await editor.mentions('').catch(() => []))
+  const choices = (rows ?? []).map((row, i) => ({
+    value: String(i),
+    name: row.name,
+    description: row.detail,
+    icon: row.icon,
+    group: row.group === 'open' ? t('Open editors') : t('Context'),
+  }))
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="icon-button"
+        aria-haspopup="listbox"
+        aria-expanded={rows !== undefined}
+        aria-label={t('Add context')}
+        title={t('Add context (@)')}
+        onClick={() => (rows ? close() : void open())}
+      >
+        <Icon name="add" />
+      </button>
+      {rows && (
+        <Menu
+          anchor={button}
+          label={t('Add context')}
+          choices={choices}
+          current={undefined}
+          onChoose={value => onTake(rows[Number(value)]!)}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}

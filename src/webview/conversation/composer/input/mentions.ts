@@ -1,0 +1,130 @@
+import { invertedEffects } from '@codemirror/commands'
+import { type EditorState, type Extension, RangeSet, StateEffect, StateField } from '@codemirror/state'
+import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+import { type DraftMark, wordsFor } from '../../../../common/draft.ts'
+import type { Attachment } from '../../../../views/bridge/conversation.ts'
+import { t } from '../../../l10n.ts'
+import { cutOf } from '../long-name.ts'
+
+/** Makes a chip of words that stand in the text. */
+export const putChip = StateEffect.define<DraftMark>({
+  map: ({ from, to, id }, changes) => ({ from: changes.mapPos(from, 1), to: changes.mapPos(to, -1), id }),
+})
+
+export interface ChipParts {
+  item(id: string): Attachment | undefined
+  open(item: Attachment): void
+}
+
+/** Chips in the text: words that are drawn, passed over and deleted as one, and that an undo brings back as one. */
+export class Chips {
+  readonly #field: StateField<DecorationSet>
+  readonly #parts: ChipParts
+
+  constructor(parts: ChipParts) {
+    this.#parts = parts
+    this.#field = StateField.define<DecorationSet>({
+      create: () => Decoration.none,
+      update: (chips, transaction) => {
+        const { state } = transaction
+        let next = chips.map(transaction.changes)
+        if (transaction.docChanged)
+          next = next.update({ filter: (from, to, { spec }) => this.#fits(state, { from, to, id: spec.id }) })
+        const added = transaction.effects.flatMap(effect =>
+          effect.is(putChip) ? this.#chip(state, effect.value) : [],
+        )
+        return added.length > 0 ? next.update({ add: added, sort: true }) : next
+      },
+      provide: field => [
+        EditorView.decorations.from(field),
+        EditorView.atomicRanges.of(view => view.state.field(field)),
+      ],
+    })
+  }
+
+  /** With the chips that stand in the text at first. */
+  extension(marks: readonly DraftMark[]): Extension {
+    return [
+      this.#field.init(state =>
+        RangeSet.of(
+          marks.flatMap(mark => this.#chip(state, mark)),
+          true,
+        ),
+      ),
+      invertedEffects.of(({ startState, state }) => {
+        const after = new Set(this.marks(state).map(mark => mark.id))
+        return this.marks(startState)
+          .filter(mark => !after.has(mark.id))
+          .map(mark => putChip.of(mark))
+      }),
+    ]
+  }
+
+  marks(state: EditorState): DraftMark[] {
+    const marks: DraftMark[] = []
+    for (const chip = state.field(this.#field).iter(); chip.value; chip.next())
+      marks.push({ from: chip.from, to: chip.to, id: chip.value.spec.id })
+    return marks
+  }
+
+  #fits(state: EditorState, { from, to, id }: DraftMark): boolean {
+    const item = this.#parts.item(id)
+    return item !== undefined && to <= state.doc.length && state.sliceDoc(from, to) === wordsFor(item.label)
+  }
+
+  #chip(state: EditorState, mark: DraftMark) {
+    const item = this.#parts.item(mark.id)
+    if (!item || !this.#fits(state, mark)) return []
+    const widget = new ChipWidget(item, this.#parts.open)
+    return [Decoration.replace({ widget, id: mark.id }).range(mark.from, mark.to)]
+  }
+}
+
+class ChipWidget extends WidgetType {
+  readonly #item: Attachment
+  readonly #open: (item: Attachment) => void
+
+  constructor(item: Attachment, open: (item: Attachment) => void) {
+    super()
+    this.#item = item
+    this.#open = open
+  }
+
+  override eq(other: ChipWidget): boolean {
+    return other.#item.id === this.#item.id
+  }
+
+  toDOM(): HTMLElement {
+    const chip = document.createElement('span')
+    chip.className = 'chip mention'
+    const hint = t('Double-click, or Alt+Enter beside it, to open')
+    chip.title = [this.#item.detail, hint].filter(Boolean).join('\n\n')
+    const icon = chip.appendChild(document.createElement('span'))
+    icon.className = `codicon codicon-${this.#item.icon}`
+    icon.setAttribute('aria-hidden', 'true')
+    const label = chip.appendChild(document.createElement('span'))
+    label.className = 'chip-label'
+    label.dir = 'auto'
+    const name = this.#item.label
+    const cut = cutOf(name)
+    if (cut === name.length) label.textContent = name
+    else {
+      label.classList.add('cut')
+      for (const [part, text] of [
+        ['cut-start', name.slice(0, cut)],
+        ['cut-end', name.slice(cut)],
+      ] as const) {
+        const span = label.appendChild(document.createElement('span'))
+        span.className = part
+        span.textContent = text
+      }
+    }
+    // a press puts the cursor there, as in text; two open what it stands for
+    chip.addEventListener('dblclick', () => this.#open(this.#item))
+    return chip
+  }
+
+  override ignoreEvent(event: Event): boolean {
+    return event.type === 'dblclick'
+  }
+}

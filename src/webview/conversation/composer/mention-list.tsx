@@ -1,0 +1,148 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { MentionRow } from '../../../views/bridge/composer.ts'
+import { t } from '../../l10n.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { cutOf } from './long-name.ts'
+import type { FoundMentions } from './use-mentions.ts'
+
+export const mentionListId = 'mention-list'
+
+export function mentionRowId(index: number): string {
+  return `mention-${index}`
+}
+
+interface MentionListProps {
+  found: FoundMentions
+  query: string
+  active: number
+  onChoose: (row: MentionRow) => void
+  onPoint: (index: number) => void
+}
+
+/** What `@` offers, above the composer while something is typed behind it. The composer keeps the focus. */
+export function MentionList({ found, query, active, onChoose, onPoint }: MentionListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const { rows, searching } = found
+  useLayoutEffect(() => {
+    list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+  }, [active, rows])
+  return (
+    <div ref={list} id={mentionListId} class="completion mentions" role="listbox" aria-label={t('Context')}>
+      {rows.map((row, i) => (
+        <Row
+          key={`${row.group}/${row.name}/${row.detail}`}
+          row={row}
+          index={i}
+          heading={row.group === rows[i - 1]?.group ? undefined : row.group}
+          active={i === active}
+          onChoose={onChoose}
+          onPoint={onPoint}
+        />
+      ))}
+      {rows.length === 0 && (
+        <div class="menu-empty" role="option" aria-disabled="true" aria-selected={false} tabIndex={-1}>
+          {searching ? t('Searching…') : t('Nothing matches “{0}”', query)}
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface RowProps {
+  row: MentionRow
+  index: number
+  heading: MentionRow['group'] | undefined
+  active: boolean
+  onChoose: (row: MentionRow) => void
+  onPoint: (index: number) => void
+}
+
+function Row({ row, index, heading, active, onChoose, onPoint }: RowProps) {
+  return (
+    <>
+      {heading !== undefined && (
+        <div class="menu-group" role="presentation">
+          {headings()[heading]}
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the composer hears the keys */}
+      <div
+        id={mentionRowId(index)}
+        class="menu-row mention-row"
+        role="option"
+        tabIndex={-1}
+        aria-selected={active}
+        data-active={active ? '' : undefined}
+        title={row.detail}
+        onPointerMove={() => !active && onPoint(index)}
+        onPointerDown={event => event.preventDefault()}
+        onClick={() => onChoose(row)}
+      >
+        <Icon name={row.icon} />
+        <Name text={row.name} matches={row.matches} />
+        {row.detail && <Detail text={row.detail} matches={row.detailMatches ?? []} name={row.name} />}
+      </div>
+    </>
+  )
+}
+
+function headings(): Record<MentionRow['group'], string> {
+  return {
+    open: t('Open editors'),
+    context: t('Context'),
+    files: t('Files and folders'),
+    symbols: t('Symbols'),
+  }
+}
+
+function Name({ text, matches }: { text: string; matches: readonly number[] }) {
+  const cut = cutOf(text)
+  if (cut === text.length)
+    return (
+      <span class="mention-name" dir="auto">
+        <Marked text={text} matches={matches} />
+      </span>
+    )
+  return (
+    <span class="mention-name cut">
+      <span class="cut-start">
+        <Marked text={text.slice(0, cut)} matches={matches.filter(i => i < cut)} />
+      </span>
+      <span class="cut-end">
+        <Marked text={text.slice(cut)} matches={matches.filter(i => i >= cut).map(i => i - cut)} />
+      </span>
+    </span>
+  )
+}
+
+/** Where it is. Of a path that is too long, the middle gives way: its beginning and its last folder say most. */
+function Detail({ text, matches, name }: { text: string; matches: readonly number[]; name: string }) {
+  const folder = text.endsWith(`/${name}`) ? text.slice(0, -name.length - 1) : text
+  if (folder === name) return null
+  const cut = folder.lastIndexOf('/')
+  const shift = matches.filter(i => i < folder.length)
+  if (cut <= 0) return <span class="mention-detail">{<Marked text={folder} matches={shift} />}</span>
+  return (
+    <span class="mention-detail mention-path">
+      <span class="mention-path-start">
+        <Marked text={folder.slice(0, cut)} matches={shift.filter(i => i < cut)} />
+      </span>
+      <span class="mention-path-end">
+        <Marked text={folder.slice(cut)} matches={shift.filter(i => i >= cut).map(i => i - cut)} />
+      </span>
+    </span>
+  )
+}
+
+/** Text with the letters that match marked; runs of them as one. */
+function Marked({ text, matches }: { text: string; matches: readonly number[] }) {
+  if (matches.length === 0) return <>{text}</>
+  const hit = new Set(matches)
+  const parts: Array<{ text: string; hit: boolean }> = []
+  for (let i = 0; i < text.length; i++) {
+    const last = parts.at(-1)
+    if (last && last.hit === hit.has(i)) last.text += text[i]
+    else parts.push({ text: text[i]!, hit: hit.has(i) })
+  }
+  return <>{parts.map((part, i) => (part.hit ? <mark key={i}>{part.text}</mark> : part.text))}</>
+}

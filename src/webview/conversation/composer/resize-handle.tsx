@@ -1,0 +1,74 @@
+import { signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { t } from '../../l10n.ts'
+import { useApp } from '../context.ts'
+
+/** Pixels for one press of an arrow key. */
+const step = 24
+/** The composer is never taller than this part of the window, however it got there. */
+const tallest = 0.8
+
+/** What the person chose, in pixels. */
+const chosen = signal<number | undefined>(undefined)
+
+/** Gives the text its height back that the person chose before a reload. */
+export function restoreHeight(height: number | undefined): void {
+  chosen.value = height
+  setHeight(document.querySelector('.composer-text'), height)
+}
+
+function setHeight(text: HTMLElement | null, height: number | undefined): void {
+  const most = Math.round(window.innerHeight * tallest)
+  text?.style.setProperty('--composer-height', height === undefined ? '' : `${Math.min(height, most)}px`)
+  text?.classList.toggle('resized', height !== undefined)
+}
+
+/** The upper edge of the composer: pulled, or moved by the arrow keys; pressed twice, it finds its height by itself. */
+export function ResizeHandle({ text }: { text: () => HTMLElement | null }) {
+  const { editor } = useApp()
+  const from = useRef<{ y: number; height: number } | undefined>(undefined)
+  const apply = (height: number | undefined) => {
+    chosen.value = height === undefined ? undefined : Math.max(36, Math.round(height))
+    setHeight(text(), chosen.value)
+  }
+  const keep = () => editor.keepHeight(chosen.peek())
+  const now = () => text()?.getBoundingClientRect().height ?? 0
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a line that is moved is no thematic break
+    <div
+      class="composer-resize"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="horizontal"
+      aria-label={t('Height of the message')}
+      aria-valuenow={chosen.value ?? 0}
+      title={t('Drag to resize, double-click to reset')}
+      onDblClick={() => {
+        apply(undefined)
+        keep()
+      }}
+      onPointerDown={event => {
+        event.preventDefault()
+        event.currentTarget.setPointerCapture(event.pointerId)
+        from.current = { y: event.clientY, height: now() }
+      }}
+      onPointerMove={event => {
+        const { current } = from
+        if (current) apply(current.height + current.y - event.clientY)
+      }}
+      onPointerUp={() => {
+        if (from.current && from.current.height !== now()) keep()
+        from.current = undefined
+      }}
+      onKeyDown={event => {
+        if (event.key === 'ArrowUp') apply(now() + step)
+        else if (event.key === 'ArrowDown') apply(now() - step)
+        else if (event.key === 'Home') apply(undefined)
+        else return
+        keep()
+        event.preventDefault()
+        event.stopPropagation()
+      }}
+    />
+  )
+}

@@ -1,0 +1,128 @@
+/** What people paste, drop or pick, made into chips; what cannot be taken is said. */
+import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
+import { t } from '../../l10n.ts'
+import { base64, readImage, shrinkImage } from './images.ts'
+
+/** A pasted text of more than this becomes a chip. */
+const mostLines = 40
+const mostLetters = 4000
+/** A dropped text file of more than this is not taken. Bytes. */
+const mostOfFile = 256 * 1024
+/** A recording of more than this is not taken. Bytes. */
+const mostAudio = 16_000_000
+
+export function isLargePaste(text: string): boolean {
+  if (text.length > mostLetters) return true
+  let lines = 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
+    if (++lines > mostLines) return true
+  return false
+}
+
+export function pastedChip(text: string): Attachment {
+  const lines = text.split('\n').length
+  return {
+    id: crypto.randomUUID(),
+    label: lines > 1 ? t('Pasted {0} lines', lines) : t('Pasted {0} characters', text.length),
+    icon: 'note',
+    detail: text.length > 600 ? `${text.slice(0, 600)}…` : text,
+    content: { type: 'text', text },
+  }
+}
+
+/** A file that is shown as what it is, and made small enough, rather than named. */
+export function isPicture({ content }: Attachment): boolean {
+  return content.type === 'file' && /\.(png|jpe?g|gif|webp)$/i.test(content.uri)
+}
+
+/** What the agent takes, when that is known; before a session is there, all may be added. */
+interface Taker {
+  name: string
+  can: ConversationHead['prompt']
+}
+
+export function takerOf(head: ConversationHead | undefined): Taker | undefined {
+  if (!head?.sessionId || head.phase === 'ended') return undefined
+  return { name: head.agent?.name ?? t('The agent'), can: head.prompt }
+}
+
+export interface Taken {
+  attachments: Attachment[]
+  /** what could not be taken and why, a sentence each */
+  refused: string[]
+}
+
+/** Files of the clipboard, or dropped from outside of VS Code: their content is all there is of them. */
+export async function takeFiles(files: readonly File[], taker: Taker | undefined): Promise<Taken> {
+  const taken: Taken = { attachments: [], refused: [] }
+  for (const file of files) {
+    try {
+      taken.attachments.push(await takeFile(file, taker))
+    } catch (error) {
+      taken.refused.push(error instanceof Refused ? error.message : t('{0} could not be read.', nameOf(file)))
+    }
+  }
+  return taken
+}
+
+/** What the host read: pictures are made smaller; what the agent does not take stays a file that it can look at. */
+export async function fitAttachments(given: readonly Attachment[], taker: Taker | undefined): Promise<Taken> {
+  const taken: Taken = { attachments: [], refused: [] }
+  for (const item of given) {
+    const { content } = item
+    if (content.type === 'image' && taker?.can.image !== false) {
+      const small = await shrinkImage(content).catch(() => undefined)
+      if (small) taken.attachments.push({ ...item, content: small })
+      else taken.refused.push(t('{0} could not be read.', item.label))
+    } else if (content.type === 'image' && content.uri) {
+      taken.attachments.push({ ...item, content: { type: 'file', uri: content.uri } })
+      taken.refused.push(t('{0} takes no images: {1} is added as a file.', taker!.name, item.label))
+    } else if (content.type === 'audio' && taker?.can.audio === false) {
+      taken.refused.push(t('{0} takes no audio: {1} was not added.', taker.name, item.label))
+    } else taken.attachments.push(item)
+  }
+  return taken
+}
+
+class Refused extends Error {}
+
+async function takeFile(file: File, taker: Taker | undefined): Promise<Attachment> {
+  const name = nameOf(file)
+  const base = { id: crypto.randomUUID(), label: name }
+  if (file.type.startsWith('image/') && file.type !== 'image/svg+xml') {
+    if (taker?.can.image === false)
+      throw new Refused(t('{0} takes no images: {1} was not added.', taker.name, name))
+    return { ...base, icon: 'file-media', content: { type: 'image', ...(await readImage(file)) } }
+  }
+  if (file.type.startsWith('audio/')) {
+    if (taker?.can.audio === false)
+      throw new Refused(t('{0} takes no audio: {1} was not added.', taker.name, name))
+    if (file.size > mostAudio) throw new Refused(t('{0} is too large.', name))
+    return {
+      ...base,
+      icon: 'unmute',
+      content: { type: 'audio', data: await base64(file), mimeType: file.type },
+    }
+  }
+  if (file.size > mostOfFile) throw new Refused(t('{0} is too large. Add it with Files… instead.', name))
+  const text = await file.text()
+  if (text.includes('\0')) throw new Refused(t('{0} is neither text nor a picture.', name))
+  const uri = `parley:dropped/${encodeURIComponent(name)}`
+  return {
+    ...base,
+    icon: 'file',
+    content: { type: 'resource', uri, mimeType: file.type || 'text/plain', text },
+  }
+}
+
+function nameOf(file: File): string {
+  // what is pasted is always called so
+  return file.name === '' || file.name === 'image.png' ? t('Image') : file.name
+}
+
+/** Files and folders of VS Code's explorer, of its tabs, or of the desktop, in what is dropped. */
+export function urisIn(data: DataTransfer): string[] {
+  const lists = ['application/vnd.code.uri-list', 'text/uri-list'].map(type => data.getData(type))
+  const list = lists.find(text => text.trim() !== '') ?? ''
+  return list.split(/\r?\n/).filter(line => line !== '' && !line.startsWith('#'))
+}

@@ -1,0 +1,112 @@
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { Usage } from '../../../acp/model.ts'
+import { formatNumber, language, t } from '../../l10n.ts'
+import { Popup } from '../../ui/popup.tsx'
+
+const radius = 6
+const around = 2 * Math.PI * radius
+
+/** How full the agent's context is: a ring and a number; a press tells the rest. */
+export function UsageRing({ usage }: { usage: Usage }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const [open, setOpen] = useState(false)
+  const close = useCallback(() => setOpen(false), [])
+  const known = usage.size > 0
+  if (!known && !usage.cost) return null
+  const share = known ? Math.min(1, Math.max(0, usage.used / usage.size)) : 0
+  const percent = Math.round(share * 100)
+  const level = share >= 0.9 ? 'full' : share >= 0.75 ? 'high' : 'low'
+  const cost = usage.cost && formatCost(usage.cost)
+  const context = t(
+    'Context: {0} of {1} tokens ({2} %)',
+    formatNumber(usage.used),
+    formatNumber(usage.size),
+    percent,
+  )
+  const lines = [...(known ? [context] : []), ...(cost ? [t('Cost: {0}', cost)] : [])]
+  const label = lines.join('\n')
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={`usage usage-${level}`}
+        aria-label={label}
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        title={label}
+        onClick={() => setOpen(!open)}
+      >
+        {known ? (
+          <>
+            <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+              <circle class="usage-track" cx="8" cy="8" r={radius} />
+              <circle
+                class="usage-value"
+                cx="8"
+                cy="8"
+                r={radius}
+                stroke-dasharray={`${share * around} ${around}`}
+                transform="rotate(-90 8 8)"
+              />
+            </svg>
+            <span class="usage-text">{t('{0} %', percent)}</span>
+          </>
+        ) : (
+          cost
+        )}
+      </button>
+      {open && (
+        <Popup anchor={button} onClose={close} class={`usage-detail usage-${level}`} label={t('Usage')}>
+          {known && (
+            <div class="usage-context">
+              <h2>{t('Context')}</h2>
+              <span class="usage-percent">{t('{0} %', percent)}</span>
+              <div class="usage-bar" aria-hidden="true">
+                <div style={{ width: `${share * 100}%` }} />
+              </div>
+              <span class="quiet">
+                {t('{0} of {1} tokens', formatNumber(usage.used), formatNumber(usage.size))}
+              </span>
+            </div>
+          )}
+          <dl>
+            {usage.tokens && (
+              <>
+                <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Counted')}</dt>
+                <dd>
+                  {t(
+                    '{0} tokens in, {1} out',
+                    formatNumber(usage.tokens.input),
+                    formatNumber(usage.tokens.output),
+                  )}
+                </dd>
+              </>
+            )}
+            {cost && (
+              <>
+                <dt>{t('Cost so far')}</dt>
+                <dd>{cost}</dd>
+              </>
+            )}
+          </dl>
+          {level === 'full' && (
+            <p class="quiet">{t('Nearly full: the agent may soon forget the beginning, or stop.')}</p>
+          )}
+        </Popup>
+      )}
+    </>
+  )
+}
+
+function formatCost(cost: { amount: number; currency: string }): string {
+  try {
+    return new Intl.NumberFormat(language(), {
+      style: 'currency',
+      currency: cost.currency,
+      maximumFractionDigits: 4,
+    }).format(cost.amount)
+  } catch {
+    return `${cost.amount} ${cost.currency}`
+  }
+}

@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { MentionRow } from '../../../views/bridge/composer.ts'
+import { useApp } from '../context.ts'
+
+/** Symbols are looked for when the typing rests, in milliseconds: every search may cost a language server seconds. */
+const rest = 150
+
+export interface FoundMentions {
+  rows: readonly MentionRow[]
+  /** Not all has come that may come. */
+  searching: boolean
+}
+
+const none: FoundMentions = { rows: [], searching: false }
+
+/**
+ * What `@` offers for a query; `undefined` asks for nothing. What was found for the query before stays until something
+ * else was found, so that the list does not flicker. A query that begins with `#` is for symbols alone.
+ */
+export function useMentions(query: string | undefined): FoundMentions {
+  const { editor } = useApp()
+  const [found, setFound] = useState<FoundMentions>(none)
+  useEffect(() => {
+    if (query === undefined) return setFound(none)
+    let over = false
+    const onlySymbols = query.startsWith('#')
+    const name = onlySymbols ? query.slice(1) : query
+    const takeSymbols = (before: readonly MentionRow[]) => {
+      const timer = setTimeout(async () => {
+        const symbols = await editor.symbols(name).catch(() => [])
+        if (!over) setFound({ rows: [...before, ...symbols], searching: false })
+      }, rest)
+      stop = () => clearTimeout(timer)
+    }
+    let stop = () => {}
+    const withSymbols = name.length >= 2 && !/[/\\:]/.test(name)
+    if (onlySymbols) {
+      setFound(({ rows }) => ({ rows: rows.filter(row => row.group === 'symbols'), searching: true }))
+      if (withSymbols) takeSymbols([])
+      else setFound(none)
+    } else {
+      setFound(({ rows }) => ({ rows, searching: true }))
+      editor.mentions(query).then(
+        rows => {
+          if (over) return
+          setFound({ rows, searching: withSymbols })
+          if (withSymbols) takeSymbols(rows)
+        },
+        () => !over && setFound(none),
+      )
+    }
+    return () => {
+      over = true
+      stop()
+    }
+  }, [query, editor])
+  return query === undefined ? none : found
+}

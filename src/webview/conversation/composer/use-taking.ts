@@ -1,0 +1,122 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { messageOf } from '../../../common/errors.ts'
+import type { MentionRow } from '../../../views/bridge/composer.ts'
+import { t } from '../../l10n.ts'
+import { announce } from '../../ui/live-region.tsx'
+import { useApp } from '../context.ts'
+import type { Draft } from './draft.ts'
+import {
+  fitAttachments,
+  isLargePaste,
+  isPicture,
+  pastedChip,
+  type Taken,
+  takeFiles,
+  takerOf,
+  urisIn,
+} from './take.ts'
+import type { TextInputHandle } from './text-input.tsx'
+
+interface TakingParts {
+  draft: Draft
+  input: RefObject<TextInputHandle | null>
+  area: RefObject<HTMLElement | null>
+  onFail: (sentence: string) => void
+}
+
+export interface Taking {
+  /** Puts beside the text what comes; says what could not be taken. */
+  take(taking: Promise<Taken>): Promise<void>
+  takeRow(row: MentionRow): void
+  /** Return true when what is pasted was taken. */
+  onPaste(event: ClipboardEvent): boolean
+  /** Something that can be taken is dragged over the composer. */
+  dropping: boolean
+}
+
+/** What is picked, pasted and dropped comes beside the text, a long pasted text as a chip into it. */
+export function useTaking({ draft, input, area, onFail }: TakingParts): Taking {
+  const { store, editor } = useApp()
+  const [dropping, setDropping] = useState(false)
+  const taker = () => takerOf(store.head.peek())
+
+  const take = async (taking: Promise<Taken>) => {
+    try {
+      const { attachments, refused } = await taking
+      for (const attachment of attachments) draft.attach(attachment)
+      const labels = attachments.map(attachment => attachment.label).join(', ')
+      if (labels) announce(t('{0} attached', labels))
+      if (refused.length > 0) onFail(refused.join('\n'))
+    } catch (error) {
+      onFail(messageOf(error))
+    }
+    input.current?.focus()
+  }
+  const takeRow = (row: MentionRow) => {
+    if ('capture' in row.take)
+      void take(editor.capture(row.take.capture).then(taken => fitAttachments(taken, taker())))
+    else if (isPicture(row.take) && row.take.content.type === 'file')
+      void take(editor.takeDropped([row.take.content.uri]).then(taken => fitAttachments(taken, taker())))
+    else void take(Promise.resolve({ attachments: [row.take], refused: [] }))
+  }
+  const onPaste = (event: ClipboardEvent): boolean => {
+    const data = event.clipboardData
+    if (!data) return false
+    const pasted = data.getData('text/plain')
+    const files = [...data.files]
+    // a copied cell or drawing has its words and its picture: the words are meant
+    if (files.length > 0 && pasted === '') {
+      void take(takeFiles(files, taker()))
+      return true
+    }
+    if (!isLargePaste(pasted)) return false
+    input.current?.insertChip(pastedChip(pasted.replace(/\r\n?/g, '\n')))
+    return true
+  }
+  const drop = useRef((_data: DataTransfer) => {})
+  drop.current = data => {
+    const uris = urisIn(data)
+    if (uris.length > 0) void take(editor.takeDropped(uris).then(taken => fitAttachments(taken, taker())))
+    else void take(takeFiles([...data.files], taker()))
+  }
+  useEffect(() => {
+    const element = area.current
+    return element ? listenToDrops(element, setDropping, data => drop.current(data)) : undefined
+  }, [area])
+
+  return { take, takeRow, onPaste, dropping }
+}
+
+function listenToDrops(
+  element: HTMLElement,
+  onOver: (over: boolean) => void,
+  onDrop: (data: DataTransfer) => void,
+): () => void {
+  const over = (event: DragEvent) => {
+    if (!event.dataTransfer?.types.some(type => type === 'Files' || type.endsWith('uri-list'))) return
+    event.preventDefault()
+    event.dataTransfer.dropEffect = 'copy'
+    onOver(true)
+  }
+  const leave = (event: DragEvent) => {
+    if (!element.contains(event.relatedTarget as Node | null)) onOver(false)
+  }
+  const drop = (event: DragEvent) => {
+    onOver(false)
+    const data = event.dataTransfer
+    if (!data || (urisIn(data).length === 0 && data.files.length === 0)) return
+    event.preventDefault()
+    // before the editor puts the names of the files into the text
+    event.stopPropagation()
+    onDrop(data)
+  }
+  element.addEventListener('dragover', over)
+  element.addEventListener('dragleave', leave)
+  element.addEventListener('drop', drop, true)
+  return () => {
+    element.removeEventListener('dragover', over)
+    element.removeEventListener('dragleave', leave)
+    element.removeEventListener('drop', drop, true)
+  }
+}

@@ -1,0 +1,121 @@
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { PermissionEntry } from '../../../conversation/state.ts'
+import type { RuleOffers } from '../../../views/bridge/permissions.ts'
+import { t } from '../../l10n.ts'
+import { Button } from '../../ui/button.tsx'
+import { Popup } from '../../ui/popup.tsx'
+import { PlainCode } from '../../ui/scroll-area.tsx'
+import { useApp } from '../context.ts'
+
+/** Offers to write a rule that answers questions like this one; the person sees it before it is saved. */
+export function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const [open, setOpen] = useState(false)
+  const close = useCallback(() => {
+    setOpen(false)
+    button.current?.focus()
+  }, [])
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="link-button always-allow"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        title={t('Write a rule that allows this from now on')}
+        onClick={() => setOpen(!open)}
+      >
+        {t('Allow by rule…')}
+      </button>
+      {open && (
+        <Popup anchor={button} onClose={close} class="rule-offers" label={t('Allow by rule')}>
+          <Offers requestId={entry.requestId} onDone={close} />
+        </Popup>
+      )}
+    </>
+  )
+}
+
+function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }) {
+  const { host } = useApp()
+  const [found, setFound] = useState<RuleOffers | undefined>(undefined)
+  const [chosen, setChosen] = useState(0)
+  const [failure, setFailure] = useState('')
+  const asked = useRef(false)
+  const first = useRef<HTMLInputElement>(null)
+  if (!asked.current) {
+    asked.current = true
+    host.offerRules(requestId).then(
+      offers => {
+        setFound(offers)
+        requestAnimationFrame(() => first.current?.focus())
+      },
+      (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
+    )
+  }
+  const offer = found?.offers[chosen]
+  const save = async (target: 'user' | 'workspace') => {
+    if (!offer) return
+    setFailure('')
+    try {
+      await host.saveRule(requestId, chosen, offer.json, target)
+      onDone()
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return (
+    <div class="rule-offers-content">
+      <h2>{t('Allow by rule')}</h2>
+      {!found && !failure && <p class="quiet">{t('Loading…')}</p>}
+      {found && found.offers.length === 0 && (
+        <p class="quiet">
+          {t(
+            'No rule can allow this: it leads out of the session’s folders, changes settings, or cannot be read with certainty.',
+          )}
+        </p>
+      )}
+      {found && offer && (
+        <>
+          <div class="field-choices" role="radiogroup" aria-label={t('What the rule allows')}>
+            {found.offers.map((one, i) => (
+              <label key={one.text} class="field-choice">
+                <input
+                  ref={i === 0 ? first : undefined}
+                  type="radio"
+                  name="rule"
+                  checked={i === chosen}
+                  onChange={() => setChosen(i)}
+                />
+                <span>
+                  <code dir="ltr">{one.text}</code>
+                </span>
+              </label>
+            ))}
+          </div>
+          <p class="quiet">{t('This rule goes into the setting “Permission Rules”:')}</p>
+          <PlainCode text={offer.json} wrap whole />
+          <div class="rule-buttons">
+            <Button primary onClick={() => void save('user')} title={t('Save it in your settings')}>
+              {t('Save for me')}
+            </Button>
+            {found.workspace && (
+              <Button
+                onClick={() => void save('workspace')}
+                title={t('Save it in the settings of this workspace')}
+              >
+                {t('Save for this workspace')}
+              </Button>
+            )}
+          </div>
+        </>
+      )}
+      {failure && (
+        <p class="rule-failure" role="alert">
+          {failure}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,147 @@
+import type { FileChange } from '../../../acp/model.ts'
+import { t } from '../../l10n.ts'
+import type { FileDiff } from '../../tools/diff.ts'
+import { DiffCounts } from '../../tools/diff-counts.tsx'
+import { canBeSideBySide, wantsSideBySide } from '../../tools/diff-layout.ts'
+import { diffSoon } from '../../tools/diff-soon.ts'
+import { patchOfFile } from '../../tools/patch-of-file.ts'
+import { relativePath } from '../../tools/title.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { LoadingPart, lazy } from '../../ui/lazy.tsx'
+import { useApp } from '../context.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+import { HighlightedCode } from './highlighted-code.tsx'
+import { ToolTitle } from './tool-title.tsx'
+
+const DiffView = lazy(() => import('../../tools/diff-view.tsx').then(module => module.DiffView))
+
+interface ChangeProps {
+  slot: EntrySlot
+  change: FileChange
+  patch: string | undefined
+  content: number
+  position: number
+}
+
+/** One changed file: its name, what was done to it, its diff. */
+export function Change({ slot, change, patch, content, position }: ChangeProps) {
+  const { host, store } = useApp()
+  const roots = store.head.value?.roots
+  const soon = diffSoon(change, patch)
+  const diff = soon ?? undefined
+  const path = relativePath(change.path, roots)
+  const name =
+    change.oldPath && change.oldPath !== change.path
+      ? `${relativePath(change.oldPath, roots)} → ${path}`
+      : path
+  const shift = diff ? lineShift(slot, change, diff) : 0
+  const first = diff?.hunks[0]?.groups
+  const startsAt = diff?.hunks[0] && diff.hunks[0].start + shift + leading(first)
+  const hasLines = diff !== undefined && diff.hunks.length > 0
+  return (
+    <div class="change">
+      <div class="change-head">
+        <button
+          type="button"
+          class="change-path"
+          title={change.path}
+          onClick={() => host.openFile(change.path, startsAt)}
+        >
+          <ToolTitle title={name} roots={undefined} />
+        </button>
+        {operationName(change) && <span class="quiet">{operationName(change)}</span>}
+        {diff && <DiffCounts added={diff.added} removed={diff.removed} />}
+        <span class="change-actions">
+          {hasLines && canBeSideBySide.value && diff.added > 0 && diff.removed > 0 && (
+            <IconButton
+              icon="split-horizontal"
+              label={t('Side by side')}
+              pressed={wantsSideBySide.value}
+              onClick={() => host.setDiffLayout(!wantsSideBySide.peek())}
+            />
+          )}
+          {change.fileType !== 'directory' && (
+            <IconButton
+              icon="diff-single"
+              label={t('Open diff')}
+              onClick={() => host.openDiff(slot.id, content, position)}
+            />
+          )}
+        </span>
+      </div>
+      {soon === null ? (
+        <LoadingPart />
+      ) : hasLines ? (
+        <DiffView diff={diff} path={change.path} shift={shift} />
+      ) : (
+        <NoLines change={change} diff={diff} patch={patch} />
+      )}
+    </div>
+  )
+}
+
+/** Unchanged lines at the top of a hunk: a click leads to the first changed one. */
+function leading(groups: FileDiff['hunks'][number]['groups'] | undefined): number {
+  const first = groups?.[0]
+  return first?.kind === 'same' ? first.lines.length : 0
+}
+
+/**
+ * Some agents send only the part of a file that they replace, and where it is as the call's location. Then the part's
+ * lines are numbered from there; a location inside of the text says nothing.
+ */
+function lineShift(slot: EntrySlot, change: FileChange, diff: FileDiff): number {
+  const entry = slot.entry.value
+  if (entry.kind !== 'tool_call' || !diff.newLines) return 0
+  const line = entry.locations.find(location => location.path === change.path)?.line
+  return line !== undefined && line > diff.newLines.length ? line - 1 : 0
+}
+
+interface NoLinesProps {
+  change: FileChange
+  diff: FileDiff | undefined
+  patch: string | undefined
+}
+
+/** What there is to say of a change that has no lines to show. */
+function NoLines({ change, diff, patch }: NoLinesProps) {
+  const note = noteOf(change, diff)
+  if (note !== undefined) return <div class="quiet">{note}</div>
+  return patch ? <HighlightedCode text={patchOfFile(patch, change.path)} language="diff" /> : null
+}
+
+function noteOf(change: FileChange, diff: FileDiff | undefined): string | undefined {
+  if (diff?.note === 'binary' || change.fileType === 'binary')
+    return change.mimeType ? t('A binary file ({0})', change.mimeType) : t('A binary file')
+  if (change.fileType === 'directory') return t('A folder')
+  if (change.fileType === 'symlink') return t('A symbolic link')
+  if (diff?.note) return t('Mode changed from {0} to {1}', diff.note.oldMode, diff.note.newMode)
+  if (!diff) return undefined
+  switch (change.operation) {
+    case 'add':
+      return t('An empty file')
+    case 'move':
+    case 'copy':
+      return t('The content is the same.')
+    case 'delete':
+      return undefined
+    default:
+      return t('Nothing differs.')
+  }
+}
+
+function operationName(change: FileChange): string {
+  if (change.fileType === 'directory' && change.operation === 'add') return t('new')
+  switch (change.operation) {
+    case 'add':
+      return t('new file')
+    case 'delete':
+      return t('deleted')
+    case 'move':
+      return t('moved')
+    case 'copy':
+      return t('copied')
+    default:
+      return ''
+  }
+}

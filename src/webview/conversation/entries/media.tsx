@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks'
+import type { ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
+import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
+import { fileIcon } from '../../../common/file-icon.ts'
+import { formatSize, t } from '../../l10n.ts'
+import { languageOfPath } from '../../tools/language-of-path.ts'
+import { baseName } from '../../tools/title.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import { HighlightedCode } from './highlighted-code.tsx'
+
+interface PictureProps {
+  /** base64 */
+  data: string
+  mimeType: string
+  /** its address, if it has one */
+  name?: string
+}
+
+/** An image, which a press shows larger. */
+export function Picture({ data, mimeType, name }: PictureProps) {
+  const [broken, setBroken] = useState(false)
+  const label = name ? decodeName(name) : t('Image')
+  if (broken || !/^image\/[\w.+-]+$/.test(mimeType)) {
+    return <Blob name={label} mimeType={mimeType} data={data} icon="file-media" />
+  }
+  return (
+    <button
+      type="button"
+      class="picture"
+      data-action="enlarge"
+      title={t('Show larger')}
+      aria-label={t('{0}: show larger', label)}
+    >
+      <img
+        class="content-image"
+        src={`data:${mimeType};base64,${data}`}
+        alt={label}
+        onError={() => setBroken(true)}
+      />
+    </button>
+  )
+}
+
+interface BlobProps {
+  name: string
+  mimeType: string | undefined
+  /** base64 */
+  data: string
+  icon: string
+}
+
+/** Something that is only a file: its name and size, opened by whatever VS Code has for it. */
+function Blob({ name, mimeType, data, icon }: BlobProps) {
+  const { host } = useApp()
+  return (
+    <button
+      type="button"
+      class="chip"
+      title={t('Open {0}', name)}
+      onClick={() => host.openBlob(name, mimeType ?? '', data)}
+    >
+      <Icon name={icon} />
+      <span class="chip-label">{name}</span>
+      <span class="quiet">{[mimeType, sizeOf(data)].filter(Boolean).join(' · ')}</span>
+    </button>
+  )
+}
+
+function sizeOf(base64: string): string {
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
+  return formatSize(Math.max(0, Math.floor((base64.length * 3) / 4) - padding))
+}
+
+/** Something elsewhere that the agent points to. */
+export function LinkChip({ link }: { link: ResourceLinkBlock }) {
+  const { host } = useApp()
+  const name = link.title || link.name || decodeName(link.uri)
+  const web = /^https?:/i.test(link.uri)
+  return (
+    <button
+      type="button"
+      class="chip"
+      title={[name, link.uri, link.description, link.mimeType].filter(Boolean).join('\n')}
+      onClick={() => host.openLink(link.uri)}
+    >
+      <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
+      <span class="chip-label">{name}</span>
+      {link.size !== undefined && <span class="quiet">{formatSize(link.size)}</span>}
+    </button>
+  )
+}
+
+/** Something that came whole: text folded, in its colours; anything else as a file. */
+export function Resource({ resource }: { resource: ResourceBlock }) {
+  const [open, setOpen] = useState(false)
+  const name = decodeName(resource.uri)
+  const { text, blob, mimeType } = resource
+  if (text === undefined) {
+    if (blob !== undefined && mimeType && /^image\/(?!svg)[\w.+-]+$/.test(mimeType))
+      return <Picture data={blob} mimeType={mimeType} name={resource.uri} />
+    return <Blob name={name} mimeType={mimeType} data={blob ?? ''} icon={fileIcon(name)} />
+  }
+  return (
+    <details class="fold resource" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary title={resource.uri}>
+        <Icon name={fileIcon(name)} />
+        <span class="chip-label">{name}</span>
+        <span class="quiet">{formatSize(new TextEncoder().encode(text).length)}</span>
+      </summary>
+      {open && <HighlightedCode text={text} language={languageOfPath(name) || languageOfType(mimeType)} />}
+    </details>
+  )
+}
+
+function languageOfType(mimeType: string | undefined): string {
+  return /^(?:text|application)\/(?:x-)?([\w+]+)/.exec(mimeType ?? '')?.[1] ?? ''
+}
+
+function decodeName(uri: string): string {
+  if (uri.startsWith(CONTEXT_SCHEME)) return chipOf({ type: 'resource', uri }).label
+  const name = baseName(uri)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}

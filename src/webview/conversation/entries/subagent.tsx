@@ -1,0 +1,162 @@
+import type { SessionMessageEntry, SubagentEntry } from '../../../conversation/state.ts'
+import { plural, t } from '../../l10n.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+import type { ConversationStore } from '../store.ts'
+import { WithCancel } from './cancel-work.tsx'
+import { entryDuration } from './duration.ts'
+import { Line } from './line.tsx'
+import { subagentClass } from './subagent-name.tsx'
+
+/** A session that the agent began within this one: who it is and what it does; opened, what it is for and said. */
+export function Subagent({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const entry = slot.entry.value as SubagentEntry
+  const activity = entry.state?.activity
+  const running = activity === 'running' || activity === 'requires_action'
+  const failed = entry.state?.error !== undefined || entry.state?.stopReason === 'error'
+  const open = slot.open.value
+  const hidden = app.store.isHidden(entry.sessionId)
+  return (
+    <div class={`work ${subagentClass(app.store.numberOf(entry.sessionId))}`}>
+      <WithCancel
+        work={running && entry.canCancel ? { subagentId: entry.sessionId } : undefined}
+        label={t('Stop this subagent')}
+      >
+        <div class={`hideable${hidden ? ' hiding' : ''}`}>
+          <Line
+            icon={failed ? 'error' : 'organization'}
+            iconClass={failed ? 'failed' : undefined}
+            iconLabel={entry.title ? t('Subagent') : undefined}
+            title={entry.state?.error?.message ?? entry.description}
+            open={open}
+            onToggle={() => app.toggle(slot)}
+            end={
+              <>
+                {running && <Icon name="loading" class="codicon-modifier-spin" />}
+                <span>{stateName(entry)}</span>
+                {entryDuration(entry, running)}
+              </>
+            }
+          >
+            {entry.title || t('Subagent')}
+          </Line>
+          <IconButton
+            icon={hidden ? 'unfold' : 'fold'}
+            label={hidden ? t('Show what it does') : t('Hide what it does')}
+            class="hide-work"
+            onClick={() => app.hideWork(slot, entry.sessionId, !hidden)}
+          />
+        </div>
+      </WithCancel>
+      {open && <Details entry={entry} messages={messagesOf(app.store, entry.sessionId)} />}
+    </div>
+  )
+}
+
+function Details({ entry, messages }: { entry: SubagentEntry; messages: readonly EntrySlot[] }) {
+  const folders = [entry.cwd, ...(entry.additionalDirectories ?? [])].filter(Boolean)
+  return (
+    <div class="work-body subagent">
+      {entry.description && <p dir="auto">{entry.description}</p>}
+      {entry.state?.error && (
+        <p class="subagent-error" dir="auto">
+          <Icon name="error" class="failed" /> {entry.state.error.message}
+        </p>
+      )}
+      {folders.length > 0 && <p class="quiet">{t('Works in {0}', folders.join(', '))}</p>}
+      {messages.length > 0 ? (
+        <ul class="subagent-messages" aria-label={plural(messages.length, 'one message', '{0} messages')}>
+          {messages.map(slot => (
+            <li key={slot.id}>
+              <Exchanged slot={slot} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="quiet">{t('No messages with it yet.')}</p>
+      )}
+    </div>
+  )
+}
+
+/** One message in the list of its subagent: which way it went, and how it begins. */
+function Exchanged({ slot }: { slot: EntrySlot }) {
+  const { list, store } = useApp()
+  const entry = slot.entry.value as SessionMessageEntry
+  void slot.grown.value
+  const reveal = () => {
+    if (store.rows.rowsOf(slot.index).length === 0 && entry.within !== undefined)
+      store.setHidden(entry.within, false)
+    const row = store.rows.rowsOf(slot.index)[0]
+    if (row) list.reveal(row)
+  }
+  return (
+    <button type="button" class="link-button" onClick={reveal}>
+      <Icon name={entry.from === undefined ? 'arrow-right' : 'arrow-left'} />
+      <span dir="auto">{firstWords(entry) || t('Message')}</span>
+    </button>
+  )
+}
+
+/** What a subagent is told, or says. Its text follows in rows of its own when it is open. */
+export function SessionMessage({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const entry = slot.entry.value as SessionMessageEntry
+  void slot.grown.value
+  const hasText = entry.blocks.some(block => block.type !== 'text' || block.text.trim() !== '')
+  return (
+    <Line icon="mail" open={slot.open.value} onToggle={hasText ? () => app.toggle(slot) : undefined}>
+      {wayOf(entry, app.store)}
+    </Line>
+  )
+}
+
+/** Between whom: the session on the screen has no name, it is the one that is read. */
+function wayOf({ from, to }: SessionMessageEntry, store: ConversationStore): string {
+  const here = store.head.value?.sessionId
+  const name = (sessionId: string | undefined) =>
+    sessionId === undefined || sessionId === here ? undefined : (nameOf(store, sessionId) ?? t('a subagent'))
+  const sender = name(from)
+  const recipient = name(to)
+  if (sender && recipient) return t('From {0} to {1}', sender, recipient)
+  if (sender) return t('From {0}', sender)
+  return recipient ? t('To {0}', recipient) : t('Message between sessions')
+}
+
+function nameOf(store: ConversationStore, sessionId: string): string | undefined {
+  const entry = store.subagent(sessionId)?.entry.value
+  return entry?.kind === 'subagent' ? entry.title : undefined
+}
+
+function messagesOf(store: ConversationStore, sessionId: string): EntrySlot[] {
+  // hears of messages that come
+  void store.total.value
+  return store.rows.slots.filter((slot): slot is EntrySlot => {
+    const entry = slot?.entry.peek()
+    return entry?.kind === 'session_message' && (entry.from === sessionId || entry.to === sessionId)
+  })
+}
+
+function firstWords({ blocks }: SessionMessageEntry): string {
+  for (const block of blocks) {
+    const line = block.type === 'text' ? block.text.trim().split('\n', 1)[0] : undefined
+    if (line) return line.length > 200 ? `${line.slice(0, 200)}…` : line
+  }
+  return ''
+}
+
+function stateName({ state }: SubagentEntry): string {
+  switch (state?.activity) {
+    case 'running':
+      return t('working')
+    case 'requires_action':
+      return t('waits')
+    case 'idle':
+      return state.stopReason === 'cancelled' ? t('stopped') : state.error ? t('failed') : t('done')
+    default:
+      return ''
+  }
+}

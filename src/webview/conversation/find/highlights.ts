@@ -1,0 +1,141 @@
+import { rangesIn } from './dom-text.ts'
+
+/** More than these are not marked at once; a screen shows fewer. */
+const most = 2000
+/** Marking what changes takes this share of the time at most. */
+const share = 1 / 8
+
+const ALL = 'parley-find'
+const CURRENT = 'parley-find-current'
+
+/** The browser can mark text without changing the page. */
+const supported = typeof Highlight === 'function' && typeof CSS === 'object' && 'highlights' in CSS
+
+/** The match that the person is at, as it is found again when its row is drawn anew. */
+export interface CurrentMatch {
+  range: Range
+  /** the row's element now; `undefined` while the row is not in the page */
+  row: () => Element | undefined
+  /** which one of the row's matches it is, from 0 */
+  occurrence: number
+  /** how many matches its row had in the page, where not all of the row is in the page */
+  among?: number
+}
+
+/**
+ * Marks the matches in the rows that are in the page, and keeps the marks right as rows come, go and change. A change
+ * costs the row that it is in.
+ */
+export class Highlights {
+  readonly #rows = new Map<Element, Range[]>()
+  readonly #dirty = new Set<Element>()
+  #list: Element | undefined
+  #observer: MutationObserver | undefined
+  #pattern: RegExp | undefined
+  #frame: number | undefined
+  #notBefore = 0
+  #current: CurrentMatch | undefined
+
+  /** Begins to mark in this list, or goes on with another pattern. */
+  show(list: Element, pattern: RegExp): void {
+    this.#pattern = pattern
+    this.#rows.clear()
+    if (this.#list !== list) {
+      this.#observer?.disconnect()
+      this.#list = list
+      this.#observer = new MutationObserver(records => this.#noteMutations(records))
+      this.#observer.observe(list, { childList: true, characterData: true, subtree: true })
+    }
+    this.update()
+  }
+
+  clear(): void {
+    this.#observer?.disconnect()
+    this.#list = undefined
+    this.#pattern = undefined
+    this.#current = undefined
+    this.#rows.clear()
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#frame = undefined
+    if (supported) for (const name of [ALL, CURRENT]) CSS.highlights.delete(name)
+  }
+
+  /** The matches of a row, in order. */
+  of(row: Element): Range[] {
+    return this.#pattern ? rangesIn(row, this.#pattern, most) : []
+  }
+
+  /** Marks this one, also after its row was drawn anew or came back into the page, until another is to be marked. */
+  setCurrent(current: CurrentMatch | undefined): void {
+    this.#current = current
+    markCurrent(current?.range)
+  }
+
+  /** Marks what is in the page now. */
+  update(): void {
+    this.#frame = undefined
+    const pattern = this.#pattern
+    if (!this.#list || !pattern) return
+    const start = performance.now()
+    const rows = new Set(this.#list.querySelectorAll('.row'))
+    let changed = false
+    for (const row of this.#rows.keys()) if (!rows.has(row)) changed = this.#rows.delete(row) || changed
+    for (const row of rows) {
+      if (this.#rows.has(row) && !this.#dirty.has(row)) continue
+      this.#rows.set(row, rangesIn(row, pattern, most))
+      changed = true
+    }
+    this.#dirty.clear()
+    this.#findCurrent()
+    if (changed && supported) {
+      const all = new Highlight()
+      for (const ranges of this.#rows.values())
+        for (const range of ranges) if (all.size < most) all.add(range)
+      CSS.highlights.set(ALL, all)
+    }
+    const end = performance.now()
+    this.#notBefore = end + (end - start) / share
+  }
+
+  /** What a range stood in may be gone: text that is coloured later, a row that left the page and came back. */
+  #findCurrent(): void {
+    const current = this.#current
+    const row = current?.row()
+    const ranges = row && this.#rows.get(row)
+    if (!current || !row || !ranges || isIn(row, current.range)) return
+    if (current.among !== undefined && current.among !== ranges.length) return
+    const range = ranges[Math.min(current.occurrence, ranges.length - 1)]
+    if (!range) return
+    current.range = range
+    markCurrent(range)
+  }
+
+  #noteMutations(records: readonly MutationRecord[]): void {
+    for (const { target } of records) {
+      const row = (target instanceof Element ? target : target.parentElement)?.closest('.row')
+      if (row) this.#dirty.add(row)
+    }
+    if (this.#frame !== undefined) return
+    const next = () => {
+      if (performance.now() < this.#notBefore) this.#frame = requestAnimationFrame(next)
+      else this.update()
+    }
+    this.#frame = requestAnimationFrame(next)
+  }
+}
+
+/** A range whose text was taken from the page holds nothing any more. */
+function isIn(row: Element, range: Range): boolean {
+  return !range.collapsed && row.contains(range.startContainer) && row.contains(range.endContainer)
+}
+
+function markCurrent(range: Range | undefined): void {
+  if (!supported) return
+  if (!range) {
+    CSS.highlights.delete(CURRENT)
+    return
+  }
+  const highlight = new Highlight(range)
+  highlight.priority = 1
+  CSS.highlights.set(CURRENT, highlight)
+}

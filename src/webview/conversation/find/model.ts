@@ -1,0 +1,212 @@
+import { batch, signal } from '@preact/signals'
+import { type FindQuery, findPattern } from '../../../common/find-pattern.ts'
+import type { FindResult } from '../../../views/bridge/find.ts'
+import { plural, t } from '../../l10n.ts'
+import { announce } from '../../ui/live-region.tsx'
+import type { App } from '../context.ts'
+import { type HeldKeys, typed } from './held-keys.ts'
+import { Highlights } from './highlights.ts'
+import { type FindPlace, FoundEntries } from './results.ts'
+import { revealMatch } from './reveal.ts'
+
+/** What finding asks of the host. */
+export interface FindHost {
+  start(key: string, id: number, query: FindQuery): void
+  stop(): void
+}
+
+/** Finding text in the conversation: what is looked for, what was found, which match the person is at. */
+export class FindModel {
+  readonly isOpen = signal(false)
+  readonly query = signal<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
+  readonly total = signal(0)
+  /** from 1; 0: at none */
+  readonly ordinal = signal(0)
+  readonly searching = signal(false)
+  readonly limited = signal(false)
+  readonly problem = signal<string | undefined>(undefined)
+  /** Increases when the widget is to take the focus. */
+  readonly focusWanted = signal(0)
+  readonly #held: HeldKeys
+  readonly #app: App
+  readonly #host: FindHost
+  readonly #found = new FoundEntries()
+  readonly #highlights = new Highlights()
+  #id = 0
+  /** the query whose matches are marked: the host searched with it in time, so it can be used here */
+  #markedId = -1
+  #key = ''
+  #pattern: RegExp | undefined
+  #place: FindPlace | undefined
+  /** where the person was when they began to look: the first match is sought from there on */
+  #from = 0
+  /** the first answer to a query leads to its first match */
+  #toFirst = false
+  #revealing = 0
+  #before: Element | null = null
+
+  /** @param held what is typed before the widget is there */
+  constructor(app: App, host: FindHost, held: HeldKeys) {
+    this.#app = app
+    this.#host = host
+    this.#held = held
+  }
+
+  /**
+   * Opens the widget, or puts the cursor into it.
+   * @param selected what to look for, if anything
+   * @param before what has the focus, to give it back to
+   */
+  open(selected: string, before: Element | null): void {
+    if (!this.isOpen.peek()) {
+      this.#before = before
+      this.#from = this.#firstEntryInView()
+      this.#place = undefined
+    }
+    this.isOpen.value = true
+    this.focusWanted.value++
+    if (selected) this.setQuery({ ...this.query.peek(), text: selected, regex: false })
+    else this.#start()
+  }
+
+  /** The widget has the focus and what stands in it is selected: what was typed meanwhile comes into it. */
+  focused(): void {
+    const keys = this.#held.release()
+    if (keys.length === 0) return
+    const query = this.query.peek()
+    const { text, escaped } = typed(keys, query.text)
+    if (escaped) this.close()
+    else if (text !== query.text) this.setQuery({ ...query, text })
+  }
+
+  close(): void {
+    if (!this.isOpen.peek()) return
+    this.#id++
+    this.#revealing++
+    this.#highlights.clear()
+    this.#host.stop()
+    batch(() => {
+      this.isOpen.value = false
+      this.total.value = 0
+      this.ordinal.value = 0
+      this.problem.value = undefined
+    })
+    // nothing was below: the end is followed again
+    if (this.#app.list.atEnd.peek()) this.#app.list.toEnd()
+    const before = this.#before
+    this.#before = null
+    if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus()
+    else this.#app.composer.current?.focus()
+  }
+
+  setQuery(query: FindQuery): void {
+    if (this.#place) this.#from = this.#place.entry
+    this.#place = undefined
+    this.query.value = query
+    this.#start()
+  }
+
+  step(direction: 1 | -1): void {
+    if (this.#markedId !== this.#id) return
+    const at = this.#place
+    const place = !at
+      ? this.#found.from(this.#from)
+      : direction > 0
+        ? this.#found.after(at)
+        : this.#found.before(at)
+    if (!place) return
+    this.#go(place)
+    announce(t('{0} of {1}', this.ordinal.peek(), this.total.peek()))
+  }
+
+  /** What the host found. */
+  take(result: FindResult): void {
+    if (result.id !== this.#id || !this.isOpen.peek()) return
+    this.#found.take(result)
+    batch(() => {
+      this.total.value = this.#found.total
+      this.searching.value = result.searching
+      this.limited.value = result.limited
+      this.problem.value = result.problem
+    })
+    if (result.problem) {
+      this.#pattern = undefined
+      this.#highlights.clear()
+      announce(result.problem)
+      return
+    }
+    this.#mark()
+    if (this.#toFirst && (this.#found.total > 0 || !result.searching)) {
+      this.#toFirst = false
+      const place = this.#found.from(this.#from)
+      if (place) this.#go(place)
+      else this.ordinal.value = 0
+      if (this.query.peek().text !== '') announce(foundWords(this.#found.total, result.limited))
+      return
+    }
+    if (this.#place) this.#place = this.#found.settle(this.#place)
+    this.ordinal.value = this.#place ? this.#found.ordinal(this.#place) : 0
+  }
+
+  /** Another conversation may be on the screen. */
+  conversationShown(): void {
+    if (!this.isOpen.peek() || this.#app.store.key === this.#key) return
+    this.#place = undefined
+    this.#from = 0
+    this.#start()
+  }
+
+  #start(): void {
+    const query = this.query.peek()
+    this.#key = this.#app.store.key
+    this.#revealing++
+    this.#toFirst = true
+    this.#pattern = patternOf(query)
+    if (!this.#pattern) {
+      this.#highlights.clear()
+      this.#found.take({ hits: [], part: 'whole' })
+      this.total.value = 0
+      this.ordinal.value = 0
+    }
+    this.problem.value = undefined
+    this.#host.start(this.#key, ++this.#id, query)
+  }
+
+  #mark(): void {
+    const list = document.querySelector('.transcript')
+    if (list && this.#pattern && this.#markedId !== this.#id) {
+      this.#markedId = this.#id
+      this.#highlights.show(list, this.#pattern)
+    }
+  }
+
+  #go(place: FindPlace): void {
+    this.#place = place
+    this.ordinal.value = this.#found.ordinal(place)
+    const mine = ++this.#revealing
+    const isWanted = () => mine === this.#revealing
+    if (this.#pattern)
+      void revealMatch(this.#app, this.#highlights, this.#found, this.#pattern, place, isWanted)
+  }
+
+  #firstEntryInView(): number {
+    const row = this.#app.list.firstVisible?.item
+    if (!row) return 0
+    if (row.kind === 'missing') return row.entryIndex
+    return row.kind === 'run' ? row.slots[0]!.index : row.slot.index
+  }
+}
+
+function patternOf(query: FindQuery): RegExp | undefined {
+  if (query.text === '') return undefined
+  try {
+    return findPattern(query)
+  } catch {
+    return undefined
+  }
+}
+
+function foundWords(total: number, limited: boolean): string {
+  if (total === 0) return t('No results')
+  return limited ? t('{0}+ results', total) : plural(total, 'One result', '{0} results')
+}

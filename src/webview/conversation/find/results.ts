@@ -1,0 +1,97 @@
+import type { FindResult } from '../../../views/bridge/find.ts'
+
+/** One match: the `occurrence`-th (from 0) of an entry. */
+export interface FindPlace {
+  entry: number
+  occurrence: number
+}
+
+interface EntryHits {
+  /** in what shows of it while it is closed */
+  head: number
+  all: number
+}
+
+/** What was found, by entry, and how to walk through it. */
+export class FoundEntries {
+  readonly #hits = new Map<number, EntryHits>()
+  /** entries with matches, ascending */
+  #order: number[] = []
+  #total = 0
+
+  get total(): number {
+    return this.#total
+  }
+
+  take({ hits, part }: Pick<FindResult, 'hits' | 'part'>): void {
+    if (part === 'whole') {
+      this.#hits.clear()
+      this.#order = []
+      this.#total = 0
+    }
+    let sorted = true
+    for (let i = 0; i + 2 < hits.length; i += 3) {
+      const entry = hits[i]!
+      const all = hits[i + 2]!
+      const before = this.#hits.get(entry)
+      this.#total += all - (before?.all ?? 0)
+      if (all > 0) this.#hits.set(entry, { head: hits[i + 1]!, all })
+      else if (this.#hits.delete(entry)) sorted = false
+      if (all === 0 || before) continue
+      if (entry < (this.#order.at(-1) ?? -1)) sorted = false
+      this.#order.push(entry)
+    }
+    if (!sorted) this.#order = [...this.#hits.keys()].sort((a, b) => a - b)
+  }
+
+  of(entry: number): EntryHits | undefined {
+    return this.#hits.get(entry)
+  }
+
+  /** The place as it is now: an entry may have fewer matches than it had. */
+  settle({ entry, occurrence }: FindPlace): FindPlace | undefined {
+    const all = this.#hits.get(entry)?.all
+    return all === undefined ? this.from(entry) : { entry, occurrence: Math.min(occurrence, all - 1) }
+  }
+
+  /** The first match in this entry or after it; the first of all when there is none. */
+  from(entry: number): FindPlace | undefined {
+    const found = this.#order[this.#position(entry)] ?? this.#order[0]
+    return found === undefined ? undefined : { entry: found, occurrence: 0 }
+  }
+
+  /** The next match after a place; after the last comes the first. */
+  after({ entry, occurrence }: FindPlace): FindPlace | undefined {
+    if (occurrence + 1 < (this.#hits.get(entry)?.all ?? 0)) return { entry, occurrence: occurrence + 1 }
+    return this.from(entry + 1)
+  }
+
+  /** The match before a place; before the first comes the last. */
+  before({ entry, occurrence }: FindPlace): FindPlace | undefined {
+    if (occurrence > 0 && this.#hits.has(entry)) return { entry, occurrence: occurrence - 1 }
+    const found = this.#order[this.#position(entry) - 1] ?? this.#order.at(-1)
+    return found === undefined ? undefined : { entry: found, occurrence: this.#hits.get(found)!.all - 1 }
+  }
+
+  /** Which one of all it is, from 1. */
+  ordinal({ entry, occurrence }: FindPlace): number {
+    let before = 0
+    for (const other of this.#order) {
+      if (other >= entry) break
+      before += this.#hits.get(other)!.all
+    }
+    return before + occurrence + 1
+  }
+
+  /** How many entries with matches stand before this one. */
+  #position(entry: number): number {
+    let low = 0
+    let high = this.#order.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#order[middle]! < entry) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

@@ -1,0 +1,98 @@
+import type { NavigateTo } from '../../../views/bridge/navigate.ts'
+import { moveFocus } from '../../ui/arrow-focus.ts'
+import type { App } from '../context.ts'
+import { navigate } from './navigation.ts'
+
+/** The keys that work wherever the focus is in the view. */
+export function onViewKey(event: KeyboardEvent, app: App): void {
+  if (event.isComposing || event.defaultPrevented) return
+  const target = event.target instanceof HTMLElement ? event.target : undefined
+  const typing = target?.matches('textarea, input, select, [contenteditable]') ?? false
+  const plain = !event.ctrlKey && !event.metaKey && !event.altKey
+  const find = app.find.shown
+  if (find && plain && (event.key === 'F3' || event.key === 'Escape')) {
+    event.preventDefault()
+    if (event.key === 'Escape') find.close()
+    else find.step(event.shiftKey ? -1 : 1)
+    return
+  }
+  if (event.key === 'Escape' && plain) {
+    const { activity, phase } = app.store.head.peek() ?? {}
+    const opens = phase === 'starting' || phase === 'loading'
+    if (opens || activity === 'running' || activity === 'requires_action') {
+      event.preventDefault()
+      app.host.cancel()
+    }
+    return
+  }
+  const empty = target?.closest('.composer-text') && app.composer.current?.isEmpty
+  const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || empty)
+  const to = alt ? jumpOf(event) : undefined
+  if (to) {
+    event.preventDefault()
+    navigate(app, to)
+    return
+  }
+  // what floats has keys of its own
+  if (typing || !plain || target?.closest('.popup')) return
+  // from one line of work to the next, wherever it stands
+  const transcript = target?.closest('.transcript')
+  if (transcript && (moveFocus(event, transcript, 'button.line') || unfold(event, target))) return
+  if (/^[1-9]$/.test(event.key) && answer(event, app, Number(event.key))) return
+  // in the question itself Enter means its first choice, unless a button has the focus
+  if (event.key === 'Enter' && target && !target.closest('button, a, summary')) {
+    const box = target.closest('.permission') ?? firstQuestion()
+    const primary = box?.querySelector<HTMLElement>('[data-primary]')
+    if (primary) {
+      event.preventDefault()
+      primary.click()
+    }
+    return
+  }
+  // a letter typed anywhere belongs into the composer
+  if (event.key.length === 1 && event.key !== ' ') {
+    event.preventDefault()
+    app.composer.current?.type(event.key)
+  }
+}
+
+/** As in a tree: the arrow that leads inwards opens a line, the one that leads outwards closes it. */
+function unfold(event: KeyboardEvent, target: HTMLElement | undefined): boolean {
+  if (event.shiftKey || !target?.matches('button.line[aria-expanded]')) return false
+  const [inwards, outwards] =
+    getComputedStyle(target).direction === 'rtl' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowRight', 'ArrowLeft']
+  if (event.key !== inwards && event.key !== outwards) return false
+  event.preventDefault()
+  if ((target.getAttribute('aria-expanded') === 'true') !== (event.key === inwards)) target.click()
+  return true
+}
+
+/** Where a key leads that is pressed together with Alt. */
+function jumpOf(event: KeyboardEvent): NavigateTo | undefined {
+  switch (event.key) {
+    case 'ArrowUp':
+      return event.shiftKey ? undefined : 'previousTurn'
+    case 'ArrowDown':
+      return event.shiftKey ? 'question' : 'nextTurn'
+    case 'Home':
+      return 'first'
+    case 'End':
+      return 'latest'
+  }
+}
+
+function firstQuestion(): Element | null {
+  return document.querySelector('.permission.first')
+}
+
+/** Takes the option with this number of the question that has the focus, else of the oldest one. */
+function answer(event: KeyboardEvent, app: App, number: number): boolean {
+  if (app.store.waiting.peek().length === 0) return false
+  const target = event.target instanceof Element ? event.target : undefined
+  const box = target?.closest('.permission') ?? firstQuestion()
+  const button = box?.querySelector<HTMLElement>(`[data-option="${number}"]`)
+  if (!button) return false
+  event.preventDefault()
+  button.click()
+  return true
+}

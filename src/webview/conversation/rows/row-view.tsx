@@ -1,0 +1,119 @@
+import type { ContentBlock } from '../../../acp/model.ts'
+import type { MessageEntry } from '../../../conversation/state.ts'
+import { t } from '../../l10n.ts'
+import { MarkdownBlockView } from '../../markdown/view.tsx'
+import { IconButton } from '../../ui/button.tsx'
+import { lazy } from '../../ui/lazy.tsx'
+import { useApp } from '../context.ts'
+import { ContentBlockView } from '../entries/content.tsx'
+import { Permission } from '../entries/permission.tsx'
+import { Prompt } from '../entries/prompt.tsx'
+import { Run } from '../entries/run.tsx'
+import { Compaction, Notice, TurnEnd, Unknown } from '../entries/small.tsx'
+import { SessionMessage, Subagent } from '../entries/subagent.tsx'
+import { SubagentName, subagentClass } from '../entries/subagent-name.tsx'
+import { Thought } from '../entries/thought.tsx'
+import { ToolCall } from '../entries/tool-call.tsx'
+import { type MarkdownRow, type Row, slotOf } from './row.ts'
+import { blocksOf, type EntrySlot } from './slot.ts'
+
+/** Few conversations meet a form. */
+const Elicitation = lazy(() => import('../elicitation/elicitation.tsx').then(module => module.Elicitation))
+
+export function rowClass(row: Row): string {
+  const classes = [`row row-${row.kind} gap-${row.gap}`]
+  if ('nested' in row && row.nested) classes.push('nested')
+  const slot = slotOf(row)
+  if (slot?.entry.peek().within !== undefined) classes.push('within')
+  if (slot?.subagent !== undefined) classes.push(subagentClass(slot.subagent))
+  if (row.named) classes.push('named')
+  if ((row.kind === 'markdown' || row.kind === 'content') && isAside(row.slot)) classes.push('aside')
+  return classes.join(' ')
+}
+
+/** The text of a thought, a compaction's summary or a message between sessions: set back behind a hairline. */
+function isAside(slot: EntrySlot): boolean {
+  const entry = slot.entry.peek()
+  if (entry.kind === 'session_message') return true
+  return entry.kind === 'compaction' || (entry.kind === 'message' && entry.role === 'thought')
+}
+
+export function RowView({ row }: { row: Row }) {
+  const within = row.named ? slotOf(row)?.entry.peek().within : undefined
+  if (within === undefined) return <Content row={row} />
+  return (
+    <>
+      <SubagentName sessionId={within} />
+      <Content row={row} />
+    </>
+  )
+}
+
+function Content({ row }: { row: Row }) {
+  switch (row.kind) {
+    case 'markdown':
+      return <Markdown row={row} />
+    case 'content':
+      return <BesideText slot={row.slot} block={row.block} />
+    case 'run':
+      return <Run slots={row.slots} />
+    case 'prompt':
+      return <Prompt slot={row.slot} />
+    case 'thought':
+      return <Thought slot={row.slot} />
+    case 'tool':
+      return <ToolCall slot={row.slot} />
+    case 'permission':
+      return <Permission slot={row.slot} />
+    case 'elicitation':
+      return <Elicitation slot={row.slot} />
+    case 'notice':
+      return <Notice slot={row.slot} />
+    case 'compaction':
+      return <Compaction slot={row.slot} />
+    case 'subagent':
+      return <Subagent slot={row.slot} />
+    case 'session_message':
+      return <SessionMessage slot={row.slot} />
+    case 'turn_end':
+      return <TurnEnd slot={row.slot} />
+    case 'unknown':
+      return <Unknown slot={row.slot} />
+    case 'missing':
+      return <div class="missing" />
+  }
+}
+
+function Markdown({ row }: { row: MarkdownRow }) {
+  const { host } = useApp()
+  // an entry that was replaced may have another document
+  void row.slot.entry.value
+  const document = row.slot.documents[row.block]
+  if (!document) return null
+  const first = row.part === 0 && row.block === 0 && !isAside(row.slot)
+  return (
+    <>
+      <MarkdownBlockView document={document} part={row.part} />
+      {first && (
+        <div class="row-actions">
+          <IconButton
+            icon="copy"
+            label={t('Copy message')}
+            onClick={() => host.copy(messageText(row.slot))}
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** A block of a message that is no text. */
+function BesideText({ slot, block }: { slot: EntrySlot; block: number }) {
+  const content: ContentBlock | undefined = blocksOf(slot.entry.value)[block]
+  return content ? <ContentBlockView block={content} /> : null
+}
+
+function messageText(slot: EntrySlot): string {
+  const entry = slot.entry.peek() as MessageEntry
+  return entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n')
+}

@@ -1,0 +1,239 @@
+import type { Entry } from '../../../conversation/state.ts'
+import type { WindowItem } from '../../list/window.ts'
+import { blocksOf, type EntrySlot } from './slot.ts'
+
+/** Space above a row: steps of the 4 px grid. */
+export type Gap = 0 | 2 | 4 | 8 | 12 | 16 | 24
+
+interface RowBase extends WindowItem {
+  gap: Gap
+  /** It is a subagent's, and what stands above it is not: it begins with the subagent's name. */
+  named: boolean
+}
+/** A row about one entry as a whole. */
+interface EntryRow extends RowBase {
+  kind:
+    | 'prompt'
+    | 'thought'
+    | 'tool'
+    | 'permission'
+    | 'elicitation'
+    | 'notice'
+    | 'compaction'
+    | 'subagent'
+    | 'session_message'
+    | 'turn_end'
+    | 'unknown'
+  slot: EntrySlot
+  /** inside an opened run */
+  nested: boolean
+}
+/** One markdown block of a text. */
+export interface MarkdownRow extends RowBase {
+  kind: 'markdown'
+  slot: EntrySlot
+  /** position of the text among the entry's content blocks */
+  block: number
+  /** position of the markdown block in the text */
+  part: number
+}
+/** A content block that is not text. */
+interface ContentRow extends RowBase {
+  kind: 'content'
+  slot: EntrySlot
+  block: number
+}
+/** Several reads and searches in a row, folded into one line. */
+export interface RunRow extends RowBase {
+  kind: 'run'
+  slots: readonly EntrySlot[]
+}
+/** An entry that was not fetched yet. */
+export interface MissingRow extends RowBase {
+  kind: 'missing'
+  entryIndex: number
+}
+export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | MissingRow
+
+/** The index of the first entry that a row is of. */
+export function firstEntry(row: Row): number {
+  return row.kind === 'missing' ? row.entryIndex : row.kind === 'run' ? row.slots[0]!.index : row.slot.index
+}
+
+/** The index of the last entry that a row is of. */
+export function lastEntry(row: Row): number {
+  return row.kind === 'run' ? row.slots.at(-1)!.index : firstEntry(row)
+}
+
+/** The rows of one entry, without gaps. */
+export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
+  const entry = slot.entry.peek()
+  switch (entry.kind) {
+    case 'message':
+      if (entry.role === 'user') return entry.blocks.length > 0 ? [entryRow(slot, 'prompt', 40)] : []
+      if (entry.role === 'thought') {
+        if (!hasContent(entry)) return []
+        const head = entryRow(slot, 'thought', 24)
+        return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
+      }
+      return contentRows(slot)
+    case 'compaction': {
+      const head = entryRow(slot, 'compaction', 24)
+      return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
+    }
+    case 'subagent':
+      return [entryRow(slot, 'subagent', slot.open.peek() ? 90 : 24)]
+    case 'session_message': {
+      const head = entryRow(slot, 'session_message', 24)
+      return slot.open.peek() ? [head, ...contentRows(slot)] : [head]
+    }
+    case 'tool_call':
+      return [entryRow(slot, 'tool', slot.open.peek() ? 120 : 24, nested)]
+    case 'permission':
+      return [entryRow(slot, 'permission', entry.outcome ? 24 : 140)]
+    case 'elicitation':
+      return [entryRow(slot, 'elicitation', entry.outcome ? 24 : 200)]
+    case 'notice':
+      return [entryRow(slot, 'notice', 24)]
+    case 'turn_end':
+      return [entryRow(slot, 'turn_end', 24)]
+    case 'unknown':
+      return [entryRow(slot, 'unknown', 24)]
+  }
+}
+
+/** The rows of the markdown blocks `from` and after of one text. */
+export function markdownRows(slot: EntrySlot, block: number, from = 0): Row[] {
+  const blocks = slot.documents[block]?.blocks ?? []
+  return blocks.slice(from).map((part): Row => {
+    const key = `${slot.id}/${block}/${part.index}`
+    return {
+      kind: 'markdown',
+      slot,
+      block,
+      part: part.index,
+      key,
+      gap: 8,
+      height: estimate(part.source),
+      named: false,
+      measured: false,
+      index: -1,
+    }
+  })
+}
+
+function contentRows(slot: EntrySlot): Row[] {
+  const entry = slot.entry.peek()
+  return blocksOf(entry).flatMap((content, block): Row[] => {
+    if (content.type === 'text' && !content.agentOnly) return markdownRows(slot, block)
+    const key = `${slot.id}/${block}`
+    return [
+      { kind: 'content', slot, block, key, gap: 8, named: false, height: 40, measured: false, index: -1 },
+    ]
+  })
+}
+
+function entryRow(slot: EntrySlot, kind: EntryRow['kind'], height: number, nested = false): EntryRow {
+  return { kind, slot, nested, key: slot.id, gap: 0, named: false, height, measured: false, index: -1 }
+}
+
+export function runRow(slots: readonly EntrySlot[]): RunRow {
+  const key = `run/${slots[0]!.id}`
+  return { kind: 'run', slots, key, gap: 0, named: false, height: 24, measured: false, index: -1 }
+}
+
+export function missingRow(entryIndex: number): MissingRow {
+  return {
+    kind: 'missing',
+    entryIndex,
+    key: `missing/${entryIndex}`,
+    gap: 0,
+    named: false,
+    height: 64,
+    measured: false,
+    index: -1,
+  }
+}
+
+function hasContent(entry: Extract<Entry, { kind: 'message' }>): boolean {
+  return entry.blocks.some(block => block.type !== 'text' || block.text.trim() !== '')
+}
+
+/** A guess in pixels at the height of a markdown block: 20 a line, 70 characters in one. */
+function estimate(source: string): number {
+  let lines = 0
+  for (const line of source.trim().split('\n', 200)) lines += Math.max(1, Math.ceil(line.length / 70))
+  return lines * 20
+}
+
+/** A line that stands for work: stacked closely with its like. */
+function isLine(row: Row): boolean {
+  switch (row.kind) {
+    case 'thought':
+    case 'tool':
+    case 'run':
+    case 'compaction':
+    case 'subagent':
+    case 'session_message':
+    case 'unknown':
+    case 'turn_end':
+      return true
+    case 'permission':
+    case 'elicitation':
+      return !isQuestion(row)
+    default:
+      return false
+  }
+}
+
+/** A box that waits for the person. */
+function isQuestion(row: Row): boolean {
+  if (row.kind !== 'permission' && row.kind !== 'elicitation') return false
+  const entry = row.slot.entry.peek()
+  return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined
+}
+
+/** The entry that a row is of; of a run the first one's. */
+export function slotOf(row: Row): EntrySlot | undefined {
+  return row.kind === 'missing' ? undefined : row.kind === 'run' ? row.slots[0] : row.slot
+}
+
+/** The subagent that a row is of, by its session's id. */
+function subagentOf(row: Row): string | undefined {
+  return slotOf(row)?.entry.peek().within
+}
+
+/** Height of the name of a subagent above a row, in pixels. */
+export const nameHeight = 22
+
+/** A subagent's row after one that is neither its own nor its announcement. */
+export function isNamed(before: Row | undefined, row: Row): boolean {
+  const subagent = subagentOf(row)
+  if (subagent === undefined || (before && subagentOf(before) === subagent)) return false
+  const entry = before && slotOf(before)?.entry.peek()
+  return !(entry?.kind === 'subagent' && entry.sessionId === subagent)
+}
+
+/** The space between a row and the one before it: 8 px in a message, 16 between messages, 24 between turns. */
+export function gapBetween(before: Row | undefined, row: Row): Gap {
+  if (!before) return 12
+  if (row.kind === 'prompt') return before.kind === 'prompt' ? 8 : 24
+  if (before.kind === 'prompt') return 16
+  const slot = 'slot' in row ? row.slot : undefined
+  const same = slot !== undefined && 'slot' in before && before.slot === slot
+  if (same) {
+    const heads = ['thought', 'compaction', 'session_message']
+    return heads.includes(before.kind) ? 4 : 8
+  }
+  if (subagentOf(before) !== subagentOf(row)) return isNamed(before, row) ? 8 : leavesTo(before, row)
+  if (isLine(before) && isLine(row)) return 0
+  if (before.kind === 'notice' && row.kind === 'notice') return 8
+  if (isLine(before) || isLine(row) || isQuestion(row) || isQuestion(before)) return 8
+  return 16
+}
+
+/** The space where a subagent's work begins under its announcement, or where one comes back from it. */
+function leavesTo(before: Row, row: Row): Gap {
+  if (subagentOf(row) !== undefined) return isLine(row) ? 0 : 4
+  return isLine(before) && isLine(row) ? 8 : 16
+}

@@ -1,0 +1,261 @@
+import { type Signal, signal } from '@preact/signals'
+import { ListWindow } from '../../list/window.ts'
+import {
+  gapBetween,
+  isNamed,
+  markdownRows,
+  missingRow,
+  nameHeight,
+  type Row,
+  rowsOfEntry,
+  runRow,
+} from './row.ts'
+import type { EntrySlot } from './slot.ts'
+
+/** Consecutive entries that make rows together, nearly always one. */
+interface Segment {
+  /** first entry */
+  from: number
+  /** entry after the last */
+  to: number
+  rows: Row[]
+  /** its position among the segments */
+  position: number
+}
+
+/**
+ * Turns entries into the rows of the list, and keeps them right as entries come, change, open and close. A change costs
+ * what it touches: text at the end of a message of any length adds only the rows of its new blocks.
+ */
+export class RowModel {
+  readonly window = new ListWindow<Row>()
+  /** Increases when rows came, went or moved. */
+  readonly version = signal(0)
+  /** by entry index; `undefined`: not fetched */
+  readonly slots: Array<EntrySlot | undefined> = []
+  readonly #segments: Segment[] = []
+  readonly #segmentOf: Segment[] = []
+  readonly #isRunOpen: (firstId: string) => Signal<boolean>
+
+  readonly #isHidden: (subagent: string) => boolean
+
+  /** @param isHidden whether the person does not want to see what a subagent does, by that one's session */
+  constructor(
+    isRunOpen: (firstId: string) => Signal<boolean>,
+    isHidden: (subagent: string) => boolean = () => false,
+  ) {
+    this.#isRunOpen = isRunOpen
+    this.#isHidden = isHidden
+  }
+
+  /** All entries anew; rows that are still there keep their heights. */
+  reset(slots: ReadonlyArray<EntrySlot | undefined>): void {
+    const kept = keptRows(this.window.items)
+    this.window.splice(0, this.window.count, [])
+    this.#segments.length = 0
+    this.#segmentOf.length = 0
+    this.slots.length = 0
+    for (const slot of slots) this.slots.push(slot)
+    this.#replaceSegments(0, 0, 0, this.slots.length, kept)
+    this.version.value++
+  }
+
+  /** Entries are new, were fetched, or changed their kind, status or openness: `from` inclusive, `to` exclusive. */
+  changed(from: number, to: number): void {
+    let low = from
+    let high = Math.max(to, from)
+    for (;;) {
+      const segment = this.#segmentOf[low]
+      if (segment && segment.from < low) low = segment.from
+      else if (low > 0 && this.#joins(low - 1, low)) low -= 1
+      else break
+    }
+    for (;;) {
+      const segment = this.#segmentOf[high - 1]
+      if (segment && segment.to > high) high = segment.to
+      else if (high < this.slots.length && this.#joins(high - 1, high)) high += 1
+      else break
+    }
+    const first = low < this.#segmentOf.length ? this.#segmentOf[low]!.position : this.#segments.length
+    let last = first
+    while (last < this.#segments.length && this.#segments[last]!.from < high) last++
+    const kept = keptRows(this.#segments.slice(first, last).flatMap(segment => segment.rows))
+    this.#replaceSegments(first, last - first, low, high, kept)
+    this.version.value++
+  }
+
+  /** Text grew at the end of an entry. */
+  grown(slot: EntrySlot): void {
+    if (this.#hides(slot)) return
+    const segment = this.#segmentOf[slot.index]
+    if (!segment || segment.to - segment.from !== 1) {
+      this.changed(slot.index, slot.index + 1)
+      return
+    }
+    const entry = slot.entry.peek()
+    if (entry.kind !== 'message' || entry.role === 'user') {
+      this.changed(slot.index, slot.index + 1)
+      return
+    }
+    if (entry.role === 'thought' && segment.rows.length > 0 && !slot.open.peek()) return
+    const block = entry.blocks.length - 1
+    const last = segment.rows.at(-1)
+    if (last?.kind !== 'markdown' || last.block !== block) {
+      this.changed(slot.index, slot.index + 1)
+      return
+    }
+    const count = slot.documents[block]?.blocks.length ?? 0
+    const have = last.part + 1
+    if (count === have) return
+    const at = last.index + 1
+    if (count > have) {
+      const added = markdownRows(slot, block, have)
+      segment.rows.push(...added)
+      this.window.splice(at, 0, added)
+    } else {
+      const remove = Math.min(have - count, segment.rows.length)
+      segment.rows.length -= remove
+      this.window.splice(at - remove, remove, [])
+    }
+    this.#mendGap(slot.index)
+    this.version.value++
+  }
+
+  /** The rows of an entry, in order; those of its run when it is folded into one. */
+  rowsOf(entryIndex: number): readonly Row[] {
+    return this.#segmentOf[entryIndex]?.rows ?? []
+  }
+
+  /** What a subagent does that nobody wants to see; a question that waits is always seen. */
+  #hides(slot: EntrySlot): boolean {
+    const entry = slot.entry.peek()
+    if (entry.within === undefined || !this.#isHidden(entry.within)) return false
+    return !((entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined)
+  }
+
+  #joins(a: number, b: number): boolean {
+    const first = this.slots[a]
+    const second = this.slots[b]
+    if (!first || !second || !folds(first) || !folds(second)) return false
+    // What a subagent does is no run with what others do.
+    return first.entry.peek().within === second.entry.peek().within
+  }
+
+  #replaceSegments(first: number, remove: number, from: number, to: number, kept: Map<string, Row>): void {
+    const old = this.#segments.slice(first, first + remove)
+    const start = this.#rowBefore(first)
+    const removedRows = old.reduce((sum, segment) => sum + segment.rows.length, 0)
+    const segments = this.#segment(from, to)
+    let before = start > 0 ? this.window.items[start - 1] : undefined
+    const rows: Row[] = []
+    for (const segment of segments) {
+      segment.rows = segment.rows.map(row => {
+        const keep = keepHeight(kept.get(row.key), row, leadOf(before, row))
+        before = keep
+        return keep
+      })
+      rows.push(...segment.rows)
+    }
+    this.window.splice(start, removedRows, rows)
+    if (first === this.#segments.length) this.#segments.push(...segments)
+    else this.#segments.splice(first, remove, ...segments)
+    const until = remove === segments.length ? first + remove : this.#segments.length
+    for (let i = first; i < until; i++) this.#segments[i]!.position = i
+    for (const segment of segments)
+      for (let i = segment.from; i < segment.to; i++) this.#segmentOf[i] = segment
+    this.#mendGap(to - 1)
+  }
+
+  /** The space above the first row after an entry depends on the entry's last row. */
+  #mendGap(entryIndex: number): void {
+    const segment = this.#segmentOf[entryIndex]
+    if (!segment) return
+    const at = this.#rowBefore(segment.position + 1)
+    const row = this.window.items[at]
+    if (!row) return
+    const lead = leadOf(this.window.items[at - 1], row)
+    if (lead.gap === row.gap && lead.named === row.named) return
+    const height = row.height + heightOf(lead) - heightOf(row)
+    Object.assign(row, lead)
+    const { measured } = row
+    this.window.setHeight(row, height)
+    row.measured = measured
+  }
+
+  /** How many rows the segments before a position have. */
+  #rowBefore(position: number): number {
+    for (let i = position - 1; i >= 0; i--) {
+      const last = this.#segments[i]!.rows.at(-1)
+      if (last) return last.index + 1
+    }
+    return 0
+  }
+
+  #segment(from: number, to: number): Segment[] {
+    const list: Segment[] = []
+    for (let i = from; i < to; ) {
+      let end = i + 1
+      while (end < to && this.#joins(end - 1, end)) end++
+      list.push({ from: i, to: end, rows: this.#rows(i, end), position: -1 })
+      i = end
+    }
+    return list
+  }
+
+  #rows(from: number, to: number): Row[] {
+    const first = this.slots[from]
+    if (!first) return [missingRow(from)]
+    if (this.#hides(first)) return []
+    if (to - from === 1) return rowsOfEntry(first)
+    const slots = this.slots.slice(from, to) as EntrySlot[]
+    const head = runRow(slots)
+    if (!this.#isRunOpen(first.id).peek()) return [head]
+    return [head, ...slots.flatMap(slot => rowsOfEntry(slot, true))]
+  }
+}
+
+function keptRows(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map(row => [row.key, row]))
+}
+
+/** What stands above a row depends on the row before it. */
+type Lead = Pick<Row, 'gap' | 'named'>
+
+function leadOf(before: Row | undefined, row: Row): Lead {
+  return { gap: gapBetween(before, row), named: isNamed(before, row) }
+}
+
+function heightOf({ gap, named }: Lead): number {
+  return gap + (named ? nameHeight : 0)
+}
+
+/** The old row where nothing but its height is told by it, else the new one with the old one's height. */
+function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
+  if (!old || old.kind !== row.kind) {
+    row.height += heightOf(lead)
+    return Object.assign(row, lead)
+  }
+  const height = old.height + heightOf(lead) - heightOf(old)
+  const same =
+    row.kind !== 'run' &&
+    (!('slot' in row) ||
+      (row.slot === (old as typeof row).slot &&
+        !('nested' in row && row.nested !== (old as typeof row).nested)))
+  const keep = same ? old : row
+  Object.assign(keep, lead)
+  keep.height = height
+  keep.measured = old.measured
+  return keep
+}
+
+const foldable = new Set(['read', 'search', 'fetch'])
+
+/** Reads and searches that show nothing of their own fold with their neighbours. */
+export function folds(slot: EntrySlot): boolean {
+  const entry = slot.entry.peek()
+  return (
+    entry.kind === 'tool_call' &&
+    foldable.has(entry.toolKind) &&
+    entry.content.every(content => content.type !== 'diff' && content.type !== 'terminal')
+  )
+}

@@ -1,0 +1,94 @@
+import { type Signal, signal } from '@preact/signals'
+import type { ContentBlock } from '../../../acp/model.ts'
+import type { Entry, EntryId } from '../../../conversation/state.ts'
+import { MarkdownDocument } from '../../markdown/document.ts'
+
+/** One entry of the conversation as the view holds it: its data, and the markdown of its texts as it grows. */
+export class EntrySlot {
+  readonly id: EntryId
+  index: number
+  readonly entry: Signal<Entry>
+  /** opened by the person: a thought, a tool call, a long prompt */
+  readonly open: Signal<boolean>
+  /** Increases when a text grew in place. */
+  readonly grown = signal(0)
+  /** by content block; only texts that are shown as markdown have one */
+  readonly documents: Array<MarkdownDocument | undefined> = []
+  /** Of what a subagent does: which one, counted from 0 in the order in which they were met. */
+  subagent: number | undefined
+  /** Called when the number of markdown blocks may be another one without a patch. */
+  onReflow: ((slot: EntrySlot) => void) | undefined
+
+  constructor(index: number, entry: Entry, open: Signal<boolean>) {
+    this.id = entry.id
+    this.index = index
+    this.entry = signal(entry)
+    this.open = open
+    this.#readTexts(entry, undefined)
+  }
+
+  /** The entry anew. A text that only became longer keeps its blocks. */
+  replace(entry: Entry): void {
+    const before = this.entry.peek()
+    this.#readTexts(entry, before)
+    this.entry.value = entry
+  }
+
+  appendText(block: number, text: string): void {
+    const content = blocksOf(this.entry.peek())[block]
+    if (content?.type !== 'text') return
+    content.text += text
+    this.documents[block]?.append(text)
+    this.grown.value++
+  }
+
+  /** Takes in what was appended to the documents. */
+  flush(): void {
+    for (const document of this.documents) document?.flush()
+  }
+
+  dispose(): void {
+    for (const document of this.documents) document?.dispose()
+  }
+
+  #readTexts(entry: Entry, before: Entry | undefined): void {
+    if (!rendersMarkdown(entry)) return
+    const blocks = blocksOf(entry)
+    const old = before ? blocksOf(before) : []
+    for (let i = blocks.length; i < this.documents.length; i++) this.documents[i]?.dispose()
+    this.documents.length = blocks.length
+    for (const [i, block] of blocks.entries()) {
+      if (block.type !== 'text') {
+        this.documents[i]?.dispose()
+        this.documents[i] = undefined
+        continue
+      }
+      const was = old[i]
+      const document = this.documents[i]
+      if (document && was?.type === 'text' && block.text.startsWith(was.text)) {
+        document.append(block.text.slice(was.text.length))
+        document.flush()
+        continue
+      }
+      document?.dispose()
+      const fresh = new MarkdownDocument()
+      fresh.onFlushed = () => this.onReflow?.(this)
+      fresh.append(block.text)
+      fresh.flush()
+      this.documents[i] = fresh
+    }
+  }
+}
+
+/** What a person wrote is shown as they wrote it. */
+function rendersMarkdown(entry: Entry): boolean {
+  if (entry.kind === 'message') return entry.role !== 'user'
+  return entry.kind === 'compaction' || entry.kind === 'session_message'
+}
+
+/** The content blocks that text is appended to. */
+export function blocksOf(entry: Entry): ContentBlock[] {
+  if (entry.kind === 'message' || entry.kind === 'session_message') return entry.blocks
+  if (entry.kind === 'compaction') return entry.summary
+  return []
+}

@@ -1,0 +1,118 @@
+import { useSignal } from '@preact/signals'
+import type { ChangedFileNote } from '../../../views/bridge/changed-files.ts'
+import { plural, t } from '../../l10n.ts'
+import { DiffCounts } from '../../tools/diff-counts.tsx'
+import { baseName, relativePath } from '../../tools/title.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { ScrollArea } from '../../ui/scroll-area.tsx'
+import { useApp } from '../context.ts'
+import { BarLine } from './bar-line.tsx'
+
+/** What the session changed, pinned above the composer: counts, the files, and what to do with them. */
+export function ChangedFiles() {
+  const { store, work } = useApp()
+  const open = useSignal(false)
+  const { key, files } = work.changes.value
+  if (files.length === 0 || key !== store.head.value?.key) return null
+  const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + (file[side] ?? 0), 0)
+  return (
+    <section class="changes" aria-label={t('Changed files')}>
+      <div class="changes-bar">
+        <BarLine open={open} icon="diff-multiple">
+          <span class="changes-count">{plural(files.length, '1 file', '{0} files')}</span>
+          <DiffCounts added={sum('added')} removed={sum('removed')} />
+        </BarLine>
+        <button
+          type="button"
+          class="link-button"
+          title={t('Look at all changes in one editor')}
+          onClick={() => work.review()}
+        >
+          {t('Review')}
+        </button>
+        <IconButton icon="discard" label={t('Undo all changes…')} onClick={() => work.undo()} />
+        <IconButton icon="check-all" label={t('Keep all changes')} onClick={() => work.keep()} />
+        {/* the same as the line, at the edge where every bar has its mark; the keyboard has the line */}
+        <span
+          class="changes-toggle"
+          aria-hidden="true"
+          onClick={() => {
+            open.value = !open.value
+          }}
+        >
+          <Icon name="chevron-right" class={`line-chevron${open.value ? ' open' : ''}`} />
+        </span>
+      </div>
+      {open.value && (
+        <ScrollArea class="changes-body" label={t('Changed files')}>
+          <ul class="changes-list">
+            {files.map(file => (
+              <File key={file.path} file={file} />
+            ))}
+          </ul>
+        </ScrollArea>
+      )}
+    </section>
+  )
+}
+
+function File({ file }: { file: ChangedFileNote }) {
+  const { store, work } = useApp()
+  const path = relativePath(file.path, store.head.value?.roots)
+  const name = baseName(path)
+  const folder = path.slice(0, path.length - name.length)
+  const { letter, word } = statusOf(file.status)
+  return (
+    <li class={`changes-file changes-${file.status}`}>
+      <button
+        type="button"
+        class="line"
+        title={[
+          t('{0}: {1}. Open the differences', path, word),
+          ...(file.meanwhile ? [t('Changed while the agent worked: by a command, or by somebody else')] : []),
+        ].join('\n')}
+        onClick={() => work.open(file.path)}
+      >
+        <span class="changes-status" aria-hidden="true">
+          {letter}
+        </span>
+        <span class="visually-hidden">{word}: </span>
+        <span class="line-title">
+          <bdi class="changes-name">{name}</bdi>
+          <bdi class="changes-folder">{folder.replace(/[\\/]$/, '')}</bdi>
+        </span>
+        {file.meanwhile && (
+          <span class="changes-meanwhile">
+            <Icon name="terminal" />
+            <span class="visually-hidden">{t('Changed while the agent worked')}</span>
+          </span>
+        )}
+        <span class="line-end">
+          <DiffCounts added={file.added ?? 0} removed={file.removed ?? 0} />
+        </span>
+      </button>
+      <IconButton
+        icon="discard"
+        label={t('Undo the changes in {0}…', name)}
+        onClick={() => work.undo(file.path)}
+      />
+      <IconButton
+        icon="check"
+        label={t('Keep the changes in {0}', name)}
+        onClick={() => work.keep(file.path)}
+      />
+    </li>
+  )
+}
+
+function statusOf(status: ChangedFileNote['status']): { letter: string; word: string } {
+  switch (status) {
+    case 'added':
+      return { letter: 'A', word: t('Added') }
+    case 'deleted':
+      return { letter: 'D', word: t('Deleted') }
+    case 'modified':
+      return { letter: 'M', word: t('Modified') }
+  }
+}

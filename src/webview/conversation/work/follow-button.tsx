@@ -1,0 +1,18 @@
+import { t } from '../../l10n.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { useApp } from '../context.ts'
+
+/** Switches whether the editor shows where the agent works. */
+export function FollowButton() {
+  const { work } = useApp()
+  const on = work.following.value
+  return (
+    <IconButton
+      icon={on ? 'eye' : 'eye-closed'}
+      label={on ? t('The editor follows the agent. Stop following') : t('Follow the agent in the editor')}
+      class="follow-button"
+      pressed={on}
+      onClick={() => work.setFollowing(!on)}
+    />
+  )
+}

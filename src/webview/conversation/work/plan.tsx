@@ -1,0 +1,97 @@
+import { useSignal } from '@preact/signals'
+import type { Plan, PlanEntry } from '../../../acp/model.ts'
+import { t } from '../../l10n.ts'
+import { MarkdownText } from '../../markdown/view.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { ScrollArea } from '../../ui/scroll-area.tsx'
+import { useApp } from '../context.ts'
+import { BarLine } from './bar-line.tsx'
+
+/** The agent's plans, one line each above the composer until opened. */
+export function Plans() {
+  const { store } = useApp()
+  const plans = (store.head.value?.plans ?? []).filter(plan => plan.entries.length > 0 || plan.markdown)
+  return (
+    <>
+      {plans.map((plan, at) => (
+        <PlanView
+          key={plan.planId}
+          plan={plan}
+          label={plans.length > 1 ? t('Plan {0} of {1}', at + 1, plans.length) : t('Plan')}
+        />
+      ))}
+    </>
+  )
+}
+
+function PlanView({ plan, label }: { plan: Plan; label: string }) {
+  const open = useSignal(false)
+  const done = plan.entries.filter(entry => entry.status === 'completed').length
+  const current =
+    plan.entries.find(entry => entry.status === 'in_progress') ??
+    plan.entries.find(entry => entry.status === 'pending')
+  const all = plan.entries.length
+  return (
+    <section class="plan" aria-label={label}>
+      <BarLine
+        open={open}
+        icon="checklist"
+        end={<Icon name="chevron-right" class={`line-chevron${open.value ? ' open' : ''}`} />}
+      >
+        {all > 0 ? (
+          <>
+            <span class="plan-count">{t('{0} of {1}', done, all)}</span>
+            <span class="plan-current" dir="auto">
+              {current ? current.content : t('All done')}
+            </span>
+          </>
+        ) : (
+          label
+        )}
+      </BarLine>
+      {open.value && (
+        <ScrollArea class="plan-body" label={label}>
+          {plan.markdown && <MarkdownText text={plan.markdown} />}
+          {all > 0 && (
+            <ol class="plan-entries">
+              {plan.entries.map((entry, i) => (
+                <Step key={i} entry={entry} />
+              ))}
+            </ol>
+          )}
+        </ScrollArea>
+      )}
+    </section>
+  )
+}
+
+const icons: Record<string, string> = {
+  pending: 'circle-large-outline',
+  in_progress: 'play-circle',
+  completed: 'pass',
+  cancelled: 'circle-slash',
+}
+
+function statusName(status: PlanEntry['status']): string {
+  switch (status) {
+    case 'pending':
+      return t('To do')
+    case 'in_progress':
+      return t('In progress')
+    case 'completed':
+      return t('Done')
+    case 'cancelled':
+      return t('Cancelled')
+    default:
+      return status
+  }
+}
+
+function Step({ entry }: { entry: PlanEntry }) {
+  return (
+    <li class={`plan-entry plan-${entry.status}`}>
+      <Icon name={icons[entry.status] ?? 'circle-large-outline'} label={statusName(entry.status)} />
+      <span dir="auto">{entry.content}</span>
+    </li>
+  )
+}

@@ -1,0 +1,47 @@
+import { formatSeconds, plural, t } from '../../l10n.ts'
+import { now } from '../../ui/clock.ts'
+import { useApp } from '../context.ts'
+import { activityWord } from './activity.ts'
+
+/**
+ * Under the last block while a turn runs: a quiet line that moves, the word for what is done, and for how long. Between
+ * turns, what goes on in the background.
+ */
+export function WorkingLine() {
+  const { store } = useApp()
+  const head = store.head.value
+  if (head?.phase !== 'ready') return null
+  if (head.activity === 'idle') return head.background ? <Background count={head.background} /> : null
+  const waiting = store.waiting.value.length
+  const last = store.last.value?.entry.value
+  const word = head.stopping
+    ? { text: t('Stopping') }
+    : activityWord(head.activity, last, waiting, head.roots, head.unconfirmed)
+  const isWaiting = head.activity === 'requires_action' || waiting > 0
+  return (
+    <div class={`working${isWaiting ? ' waiting' : ''}`}>
+      <div class="working-bar" aria-hidden="true" />
+      <div class="working-text">
+        <span>{word.text}</span>
+        {word.code && <code class="working-code">{word.code}</code>}
+        {head.turnStartedAt !== undefined && <Seconds since={head.turnStartedAt} />}
+      </div>
+    </div>
+  )
+}
+
+function Background({ count }: { count: number }) {
+  return (
+    <div class="working">
+      <div class="working-text">
+        {plural(count, 'One thing goes on in the background', '{0} things go on in the background')}
+      </div>
+    </div>
+  )
+}
+
+/** Apart, so that a second that passes redraws nothing else. */
+function Seconds({ since }: { since: number }) {
+  const seconds = Math.floor((now.value - since) / 1000)
+  return seconds > 0 ? <span class="working-time">{formatSeconds(seconds)}</span> : null
+}

@@ -1,0 +1,45 @@
+/** What stands after a fence: the language of its code, and the file that it is about where it names one. */
+export interface FenceInfo {
+  /** as it was written; empty when there is none */
+  language: string
+  path?: string
+  /** 1-based first and last line of the file that the code replaces */
+  from?: number
+  to?: number
+}
+
+const range = /^(\d{1,7}):(\d{1,7}):(.+)$/
+const pathLike = /^(?:[A-Za-z]:)?[^\s:"'`<>|*?=,;(){}]*[^\s:"'`<>|*?=,;(){}./\\]\.[A-Za-z][A-Za-z0-9]{0,9}$/
+const attribute = /\b(?:title|file|filename|path)\s*[=:]\s*(?:"([^"]+)"|'([^']+)'|([^\s"'},]+))/i
+
+/**
+ * Reads `ts`, `ts title="src/a.ts"`, `ts src/a.ts`, `ts:src/a.ts`, `src/a.ts`, `12:30:src/a.ts` (lines of a file) and
+ * `{.python}`, as agents write them.
+ */
+export function fenceInfo(info: string): FenceInfo {
+  const words = info.trim().split(/[\s,{]+/)
+  const word = words.find(Boolean) ?? ''
+  const lines = range.exec(word)
+  if (lines) {
+    const path = lines[3]!
+    return { language: extensionOf(path), path, from: Number(lines[1]), to: Number(lines[2]) }
+  }
+  const named = attribute.exec(info)
+  const path = named?.[1] ?? named?.[2] ?? named?.[3]
+  const colon = /^([A-Za-z][\w+#-]*):(.+)$/.exec(word)
+  if (colon && pathLike.test(colon[2]!)) return { language: colon[1]!, path: colon[2]! }
+  if (/[\\/]/.test(word) && pathLike.test(word)) return { language: extensionOf(word), path: word }
+  const language = named && word.startsWith(named[0].split(/[=:]/)[0]!) ? extensionOf(path!) : plain(word)
+  const next = words.filter(Boolean)[1]
+  const second = next !== undefined && pathLike.test(next) ? next : undefined
+  const file = path ?? second
+  return file === undefined ? { language } : { language, path: file.slice(0, 1000) }
+}
+
+function plain(word: string): string {
+  return word.replace(/^\.|\}$/g, '').slice(0, 40)
+}
+
+function extensionOf(path: string): string {
+  return /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? ''
+}

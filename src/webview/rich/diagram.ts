@@ -1,0 +1,101 @@
+import DOMPurify from 'dompurify'
+import mermaid from 'mermaid'
+import { diagramColours } from './diagram-colours.ts'
+import { allowDrawnStyles } from './drawn-styles.ts'
+
+/** A drawn diagram as an image: a document of its own, in which nothing runs and nothing is loaded. */
+export interface DiagramImage {
+  src: string
+  /** CSS pixels */
+  width: number
+  height: number
+}
+
+/** Drawn again only in another theme. */
+const kept = new Map<string, Promise<DiagramImage>>()
+const mostKept = 40
+
+/**
+ * Draws a diagram in the colours of the theme. `large`: one that takes longer is wanted all the same. Rejects with the
+ * reason when it cannot be drawn.
+ */
+export function diagramImage(source: string, large = false): Promise<DiagramImage> {
+  const colours = diagramColours()
+  const key = `${JSON.stringify(colours)}\n${source}`
+  let image = kept.get(key)
+  if (!image) {
+    image = inTurn(() => draw(source, colours, large))
+    kept.set(key, image)
+    const [oldest] = kept.keys()
+    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+  }
+  return image
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** One at a time, each when the page has nothing else to do. */
+function inTurn<T>(task: () => Promise<T>): Promise<T> {
+  const mine = last.then(idle).then(task)
+  last = mine.catch(() => undefined)
+  return mine
+}
+
+function idle(): Promise<void> {
+  return new Promise(resolve => requestIdleCallback(() => resolve(), { timeout: 500 }))
+}
+
+let count = 0
+
+async function draw(
+  source: string,
+  colours: ReturnType<typeof diagramColours>,
+  large: boolean,
+): Promise<DiagramImage> {
+  allowDrawnStyles()
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: 'strict',
+    htmlLabels: false,
+    flowchart: { htmlLabels: false },
+    class: { htmlLabels: false },
+    suppressErrorRendering: true,
+    maxTextSize: large ? 1_000_000 : 20_000,
+    maxEdges: large ? 10_000 : 300,
+    // what the diagram's own text may not change
+    secure: [
+      ...['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'suppressErrorRendering', 'maxEdges'],
+      ...['htmlLabels', 'theme', 'themeVariables', 'themeCSS', 'fontFamily', 'fontSize', 'dompurifyConfig'],
+    ],
+    theme: 'base',
+    darkMode: colours.darkMode,
+    fontFamily: colours.fontFamily,
+    themeVariables: colours,
+  })
+  const workshop = document.createElement('div')
+  workshop.className = 'diagram-workshop'
+  workshop.setAttribute('aria-hidden', 'true')
+  document.body.append(workshop)
+  try {
+    const { svg } = await mermaid.render(`parley-diagram-${count++}`, source, workshop)
+    return imageOf(svg)
+  } finally {
+    workshop.remove()
+  }
+}
+
+function imageOf(svg: string): DiagramImage {
+  const clean = DOMPurify.sanitize(svg, {
+    USE_PROFILES: { svg: true, svgFilters: true },
+    RETURN_DOM_FRAGMENT: true,
+  })
+  const root = clean.querySelector('svg')
+  if (!root) throw new Error('It is empty.')
+  const [, , width = 0, height = 0] = (root.getAttribute('viewBox') ?? '').split(/[\s,]+/).map(Number)
+  if (!(width > 0 && height > 0)) throw new Error('It has no size.')
+  root.setAttribute('width', String(Math.ceil(width)))
+  root.setAttribute('height', String(Math.ceil(height)))
+  root.removeAttribute('style')
+  const text = new XMLSerializer().serializeToString(root)
+  return { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`, width, height }
+}

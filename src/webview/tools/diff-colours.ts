@@ -1,0 +1,84 @@
+import { type Signal, signal } from '@preact/signals'
+import { highlight, loadGrammars, takeWanted } from '../markdown/highlight.ts'
+import type { DiffHunk, FileDiff } from './diff.ts'
+import type { DiffLine } from './diff-rows.ts'
+import { languageOfPath } from './language-of-path.ts'
+import { changedRanges, markRanges, type Token, tokenLines } from './line-tokens.ts'
+
+/** Sides longer than this are shown plain. Characters. */
+const longestColoured = 40_000
+
+interface Side {
+  /** by line number */
+  readonly lines: Map<number, Token[]>
+}
+
+/** The colours of a diff's lines, worked out when they are first asked for. */
+export class DiffColours {
+  /** Increases when there are colours that were not there before. */
+  readonly version: Signal<number> = signal(0)
+  readonly #diff: FileDiff
+  readonly #language: string
+  #sides: { old: Side; new: Side } | undefined
+  #asked = false
+
+  constructor(diff: FileDiff, path: string) {
+    this.#diff = diff
+    this.#language = languageOfPath(path)
+  }
+
+  /** A line's pieces. `shift` is what its numbers were raised by. */
+  tokens(line: DiffLine, shift: number): Token[] {
+    const side = line.kind === 'removed' ? 'old' : 'new'
+    const number = (line.kind === 'removed' ? line.old : line.new) ?? 0
+    const coloured = this.#colour()?.[side].lines.get(number - shift)
+    const tokens = coloured ?? (line.text === '' ? [] : [{ text: line.text }])
+    if (line.mate === undefined) return tokens
+    return markRanges(tokens, changedRanges(line.text, line.mate))
+  }
+
+  #colour(): { old: Side; new: Side } | undefined {
+    if (this.#sides || this.#language === '') return this.#sides
+    if (highlight('', this.#language) === undefined) {
+      const wanted = takeWanted()
+      if (wanted.length > 0 && !this.#asked) {
+        this.#asked = true
+        void loadGrammars(wanted).then(() => this.version.value++)
+      }
+      return undefined
+    }
+    const sides = { old: new Map<number, Token[]>(), new: new Map<number, Token[]>() }
+    const whole = this.#diff.newLines !== undefined && this.#read(sides.new, 1, this.#diff.newLines)
+    for (const hunk of this.#diff.hunks) {
+      this.#read(sides.old, Math.max(hunk.oldStart, 1), linesOf(hunk, 'removed'))
+      if (!whole) this.#read(sides.new, Math.max(hunk.start, 1), linesOf(hunk, 'added'))
+    }
+    this.#sides = { old: { lines: sides.old }, new: { lines: sides.new } }
+    return this.#sides
+  }
+
+  /** False when it is too long. */
+  #read(into: Map<number, Token[]>, start: number, lines: readonly string[]): boolean {
+    if (lines.length > longestColoured / 4) return false
+    const text = lines.join('\n')
+    if (text.length > longestColoured) return false
+    const html = highlight(text, this.#language) ?? ''
+    for (const [i, tokens] of tokenLines(html).entries()) into.set(start + i, tokens)
+    return true
+  }
+}
+
+function linesOf(hunk: DiffHunk, side: 'added' | 'removed'): string[] {
+  return hunk.groups.flatMap(group => (group.kind === side || group.kind === 'same' ? group.lines : []))
+}
+
+const known = new WeakMap<FileDiff, DiffColours>()
+
+export function coloursOf(diff: FileDiff, path: string): DiffColours {
+  let colours = known.get(diff)
+  if (!colours) {
+    colours = new DiffColours(diff, path)
+    known.set(diff, colours)
+  }
+  return colours
+}

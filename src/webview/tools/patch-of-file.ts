@@ -1,0 +1,13 @@
+/** The part of a git patch that is about a file; all of it where that cannot be told. */
+export function patchOfFile(patch: string, path: string): string {
+  const parts = patch.split(/^(?=diff --git )/m)
+  const named = (part: string) => /^diff --git (?:"?)(.+?)"? "?(\S+?)"?$/m.exec(part)?.[2] ?? ''
+  return parts.find(part => likeness(named(part), path) > 0) ?? patch
+}
+
+/** Characters of a path that a file of a patch tells: a whole path is surer than its last name. */
+export function likeness(name: string | undefined, path: string): number {
+  const plain = name?.replace(/^[ab]\//, '').replaceAll('\\', '/') ?? ''
+  const wanted = path.replaceAll('\\', '/')
+  return plain !== '' && (wanted === plain || wanted.endsWith(`/${plain}`)) ? plain.length : 0
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact'
+
+interface ChoiceProps {
+  icon: ComponentChildren
+  name: string
+  /** a sentence about it */
+  about?: string
+  /** at the right */
+  end?: ComponentChildren
+  tabIndex?: number
+  onFocus?: () => void
+  onClick: () => void
+}
+
+/** One of several ways on: an icon, what it is, and a line about it. It stands in a list of the class `choices`. */
+export function Choice({ icon, name, about, end, tabIndex, onFocus, onClick }: ChoiceProps) {
+  return (
+    <li>
+      <button
+        type="button"
+        class="choice"
+        title={about ? `${name}\n${about}` : name}
+        tabIndex={tabIndex}
+        onFocus={onFocus}
+        onClick={onClick}
+      >
+        {icon}
+        <span class="choice-text">
+          <span class="choice-name">{name}</span>
+          {about && <span class="choice-about">{about}</span>}
+        </span>
+        {end}
+      </button>
+    </li>
+  )
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { fitted, longestSide, mustShrink } from '../../../../src/webview/conversation/composer/images.ts'
+import { mentionQuery } from '../../../../src/webview/conversation/composer/mention-query.ts'
+import { isLargePaste } from '../../../../src/webview/conversation/composer/take.ts'
+
+describe('composer: what is looked for with @', () => {
+  const at = (text: string, caret = text.length) => mentionQuery(text, caret, [])?.text
+
+  it('is what stands between an @ at the beginning of a word and the cursor', () => {
+    assert.equal(at('@'), '')
+    assert.equal(at('look at @src/a'), 'src/a')
+    assert.equal(at('look at @src/a', 10), 's')
+    assert.equal(at('(@a'), 'a')
+    assert.equal(at('first\n@a'), 'a')
+    assert.equal(at('@https://a.b/c?d=1'), 'https://a.b/c?d=1')
+  })
+
+  it('is nothing in an address, after a space, or on another line', () => {
+    assert.equal(at('me@home'), undefined)
+    assert.equal(at('@a b'), undefined)
+    assert.equal(at('@a\nb'), undefined)
+    assert.equal(at('a@@b'), undefined)
+  })
+
+  it('is never a chip', () => {
+    const marks = [{ from: 4, to: 8, id: 'x' }]
+    assert.equal(mentionQuery('see @a.b', 8, marks), undefined)
+    assert.equal(mentionQuery('see @a.b', 6, marks), undefined)
+    assert.deepEqual(mentionQuery('see @a.b @c', 11, marks), { from: 9, to: 11, text: 'c' })
+  })
+
+  it('names the part of the text that it is', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(), (text, n) => {
+        const caret = Math.min(n, text.length)
+        const query = mentionQuery(text, caret, [])
+        if (query) assert.equal(text.slice(query.from, query.to), `@${query.text}`)
+      }),
+    )
+  })
+})
+
+describe('composer: what is pasted', () => {
+  it('is a chip when it has more than 40 lines or 4,000 characters', () => {
+    assert.equal(isLargePaste('a\n'.repeat(39)), false)
+    assert.equal(isLargePaste('a\n'.repeat(40)), true)
+    assert.equal(isLargePaste('a'.repeat(4000)), false)
+    assert.equal(isLargePaste('a'.repeat(4001)), true)
+  })
+
+  it('keeps the shape of a picture that is made smaller', () => {
+    assert.deepEqual(fitted(4000, 1000), { width: 1568, height: 392 })
+    assert.deepEqual(fitted(10, 20), { width: 10, height: 20 })
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 50_000 }),
+        fc.integer({ min: 1, max: 50_000 }),
+        (width, height) => {
+          const size = fitted(width, height)
+          assert.ok(Math.max(size.width, size.height) <= longestSide)
+          assert.ok(Math.min(size.width, size.height) >= 1)
+        },
+      ),
+    )
+    assert.equal(mustShrink(100, 100, 1000, 'image/png'), false)
+    assert.equal(mustShrink(2000, 100, 1000, 'image/png'), true)
+    assert.equal(mustShrink(100, 100, 9_000_000, 'image/png'), true)
+    assert.equal(mustShrink(100, 100, 1000, 'image/bmp'), true)
+  })
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { signal } from '@preact/signals'
+import type { Entry } from '../../../../../src/conversation/state.ts'
+import { RowModel } from '../../../../../src/webview/conversation/rows/rows.ts'
+import { EntrySlot } from '../../../../../src/webview/conversation/rows/slot.ts'
+import { message, permission, toolCall } from '../entries.ts'
+
+function model(...entries: Entry[]) {
+  const runs = signal(false)
+  const rows = new RowModel(() => runs)
+  const slots = entries.map((entry, i) => new EntrySlot(i, entry, signal(false)))
+  rows.reset(slots)
+  return { rows, slots, runs }
+}
+const keys = (rows: RowModel) => rows.window.items.map(row => row.key)
+
+describe('conversation rows', () => {
+  it('folds consecutive reads and searches into one line, which opens', () => {
+    const { rows, slots, runs } = model(
+      toolCall('s', { toolKind: 'search' }),
+      toolCall('r', { toolKind: 'read' }),
+      toolCall('e', { toolKind: 'edit' }),
+      toolCall('alone', { toolKind: 'read' }),
+    )
+    assert.deepEqual(keys(rows), ['run/s', 'e', 'alone'])
+    runs.value = true
+    rows.changed(0, 2)
+    assert.deepEqual(keys(rows), ['run/s', 's', 'r', 'e', 'alone'])
+    assert.equal(rows.rowsOf(1)[0]?.key, 'run/s')
+    rows.slots.push(new EntrySlot(4, toolCall('more', { toolKind: 'fetch' }), signal(false)))
+    rows.changed(4, 5)
+    assert.deepEqual(keys(rows), ['run/s', 's', 'r', 'e', 'run/alone', 'alone', 'more'])
+    slots[1]!.replace(toolCall('r', { toolKind: 'read', content: [{ type: 'terminal', terminalId: 't' }] }))
+    rows.changed(1, 2)
+    assert.deepEqual(keys(rows), ['s', 'r', 'e', 'run/alone', 'alone', 'more'])
+  })
+
+  it('keeps a row, its height and its element through changes around it', () => {
+    const { rows, slots } = model(
+      message('a', 'agent', 'One.\n\nTwo.'),
+      message('t', 'thought', 'Hm'),
+      toolCall('x'),
+    )
+    const [one, two] = rows.window.items
+    rows.window.setHeight(one!, 77)
+    slots[1]!.open.value = true
+    rows.changed(1, 2)
+    assert.deepEqual(keys(rows), ['a/0/0', 'a/0/1', 't', 't/0/0', 'x'])
+    rows.changed(0, 1)
+    assert.equal(rows.window.items[0], one)
+    assert.equal(rows.window.items[1], two)
+    assert.equal(one!.height, 77)
+    assert.ok(one!.measured)
+  })
+
+  it('adds only the rows of new blocks while a text grows', () => {
+    const { rows, slots } = model(message('a', 'agent', 'One'))
+    const before = rows.window.items[0]
+    slots[0]!.appendText(0, '.\n\nTwo.\n\nThree')
+    slots[0]!.flush()
+    rows.grown(slots[0]!)
+    assert.deepEqual(keys(rows), ['a/0/0', 'a/0/1', 'a/0/2'])
+    assert.equal(rows.window.items[0], before)
+  })
+
+  it('shows no row for a message without anything in it', () => {
+    const { rows, slots } = model(
+      message('t', 'thought', ''),
+      message('a', 'agent', '  \n'),
+      message('b', 'agent', 'x'),
+    )
+    assert.deepEqual(keys(rows), ['b/0/0'])
+    slots[0]!.appendText(0, 'Now')
+    slots[0]!.flush()
+    rows.grown(slots[0]!)
+    assert.deepEqual(keys(rows), ['t', 'b/0/0'])
+  })
+
+  it('sets turns 24 px apart, messages 16, blocks 8, lines of work close together', () => {
+    const { rows } = model(
+      message('u', 'user', 'Go'),
+      message('a', 'agent', 'One.\n\nTwo.'),
+      message('b', 'agent', 'Three.'),
+      toolCall('x'),
+      toolCall('y'),
+      permission('p'),
+      message('v', 'user', 'On'),
+    )
+    assert.deepEqual(
+      rows.window.items.map(row => row.gap),
+      [12, 16, 8, 16, 8, 0, 8, 24],
+    )
+  })
+
+  it('mends the name of a subagent above a row when the one before it goes or comes', () => {
+    const { rows, slots } = model(
+      message('a', 'agent', 'One'),
+      { ...message('b', 'agent', 'Two'), within: 'child' },
+      { ...message('c', 'agent', 'Three'), within: 'child' },
+    )
+    const named = () => rows.window.items.map(row => row.named)
+    assert.deepEqual(named(), [false, true, false])
+    const { height } = rows.window.items[2]!
+    slots[1]!.replace({ ...message('b', 'agent', ''), within: 'child' })
+    rows.changed(1, 2)
+    assert.deepEqual(named(), [false, true])
+    assert.ok(rows.window.items[1]!.height > height)
+  })
+
+  it('mends the space before the next row when the one before it goes', () => {
+    const { rows, slots } = model(message('a', 'agent', 'One'), message('b', 'agent', 'Two'))
+    assert.equal(rows.window.items[1]!.gap, 16)
+    const height = rows.window.items[1]!.height
+    slots[0]!.replace(message('a', 'agent', ''))
+    rows.changed(0, 1)
+    assert.deepEqual(keys(rows), ['b/0/0'])
+    assert.equal(rows.window.items[0]!.gap, 12)
+    assert.equal(rows.window.items[0]!.height, height - 4)
+  })
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { primaryOption } from '../../../../../src/webview/conversation/entries/permission-options.ts'
+import { activityWord } from '../../../../../src/webview/conversation/work/activity.ts'
+import { runSummary } from '../../../../../src/webview/tools/kind.ts'
+import { message, toolCall } from '../entries.ts'
+
+describe('what the agent does, in a word', () => {
+  const word = (last: Parameters<typeof activityWord>[1]) =>
+    activityWord('running', last, 0, { cwd: '/p', additional: [] })
+
+  it('comes from the last thing it said', () => {
+    assert.deepEqual(word(message('t', 'thought', 'Hm')), { text: 'Thinking' })
+    assert.deepEqual(word(message('a', 'agent', 'So')), { text: 'Writing' })
+    assert.deepEqual(
+      word(toolCall('x', { toolKind: 'execute', status: 'in_progress', title: '`npm test`' })),
+      {
+        text: 'Running',
+        code: 'npm test',
+      },
+    )
+    assert.deepEqual(
+      word(toolCall('x', { toolKind: 'edit', status: 'in_progress', title: 'Edit /p/a/b.ts' })),
+      {
+        text: 'Editing',
+        code: 'b.ts',
+      },
+    )
+    assert.deepEqual(word(toolCall('x', { toolKind: 'edit' })), { text: 'Working' })
+    assert.deepEqual(word(undefined), { text: 'Working' })
+  })
+
+  it('is not told where the agent does not say', () => {
+    const last = message('a', 'agent', 'So')
+    assert.deepEqual(activityWord('running', last, 0, undefined, true), { text: 'What it does is not known' })
+    assert.deepEqual(activityWord('running', last, 1, undefined, true), { text: 'Waiting for you' })
+  })
+
+  it('is the person when something waits for them', () => {
+    assert.deepEqual(activityWord('requires_action', undefined, 0, undefined), { text: 'Waiting for you' })
+    assert.deepEqual(activityWord('running', message('a', 'agent', 'x'), 1, undefined), {
+      text: 'Waiting for you',
+    })
+  })
+})
+
+describe('a run of reads', () => {
+  it('is summed up in one line', () => {
+    assert.equal(runSummary(['search', 'read', 'read']), 'Searched once, read 2 files')
+    assert.equal(runSummary(['read', 'fetch']), 'Read one file, fetched one page')
+  })
+})
+
+describe('the option that Enter takes', () => {
+  it('allows once, and never for good', () => {
+    const option = (kind: string) => ({ optionId: kind, name: kind, kind })
+    assert.equal(primaryOption([option('allow_always'), option('allow_once')])?.kind, 'allow_once')
+    assert.equal(primaryOption([option('allow_always'), option('reject_once')]), undefined)
+  })
+})

@@ -1,0 +1,24 @@
+import type { HistoryRow } from '../../../../src/views/bridge/history.ts'
+
+/** A row as a host sends it, with what a test does not care about filled in. */
+export function historyRow(sessionId: string, more: Partial<HistoryRow> = {}): HistoryRow {
+  return {
+    agentId: 'a',
+    agentName: 'Agent',
+    sessionId,
+    title: `Session ${sessionId}`,
+    untitled: false,
+    cwd: '/p',
+    folder: 'p',
+    here: true,
+    open: false,
+    canLoad: true,
+    canResume: true,
+    canClose: false,
+    canDelete: false,
+    canFork: false,
+    canArchive: false,
+    archived: false,
+    ...more,
+  }
+}

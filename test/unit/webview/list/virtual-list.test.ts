@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import type { Signal } from '@preact/signals'
+import * as esbuild from 'esbuild'
+import { JSDOM } from 'jsdom'
+import type { h, options, render } from 'preact'
+import type { ListController } from '../../../../src/webview/list/controller.ts'
+import type { VirtualList } from '../../../../src/webview/list/virtual-list.tsx'
+import type { ListWindow, WindowItem } from '../../../../src/webview/list/window.ts'
+
+const view = 800
+const height = 20
+
+interface Bundle {
+  h: typeof h
+  options: typeof options
+  render: typeof render
+  signal: <T>(value: T) => Signal<T>
+  ListController: typeof ListController
+  ListWindow: typeof ListWindow
+  VirtualList: typeof VirtualList<WindowItem>
+}
+
+async function bundle(): Promise<string> {
+  const contents = `
+    export { signal } from '@preact/signals'
+    export { h, options, render } from 'preact'
+    export { ListController } from './src/webview/list/controller.ts'
+    export { VirtualList } from './src/webview/list/virtual-list.tsx'
+    export { ListWindow } from './src/webview/list/window.ts'`
+  const { outputFiles } = await esbuild.build({
+    stdin: { contents, resolveDir: '.' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'parts',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+  })
+  return `${outputFiles[0]!.text};window.parts = parts`
+}
+
+describe('virtual list', () => {
+  let code: string
+  let parts: Bundle
+  let root: Element
+  let window: ListWindow<WindowItem>
+  let controller: ListController<WindowItem>
+  let version: Signal<number>
+  /** keys of the rows that were drawn, in their order */
+  let drawn: string[]
+
+  before(async () => {
+    code = await bundle()
+  })
+  beforeEach(() => {
+    const page = new JSDOM('<div id="root"></div>', { pretendToBeVisual: true, runScripts: 'outside-only' })
+    Object.assign(page.window, {
+      ResizeObserver: class {
+        observe(): void {}
+        unobserve(): void {}
+        disconnect(): void {}
+      },
+    })
+    page.window.eval(code)
+    parts = page.window.parts as Bundle
+    // what is to be drawn is drawn at once
+    parts.options.debounceRendering = draw => draw()
+    root = page.window.document.getElementById('root')!
+    window = new parts.ListWindow()
+    controller = new parts.ListController(window, { follow: true })
+    version = parts.signal(0)
+    drawn = []
+    const Row = ({ item }: { item: WindowItem }) => {
+      drawn.push(item.key)
+      return parts.h('p', null, item.key)
+    }
+    const list = parts.h(parts.VirtualList, {
+      window,
+      controller,
+      version,
+      class: 'test',
+      label: 'Test',
+      role: 'log',
+      rowClass: () => 'row',
+      renderRow: item => parts.h(Row, { item }),
+    })
+    parts.render(list, root)
+    // the one thing that a page without layout has to know
+    Object.defineProperties(root.querySelector('.list')!, {
+      clientHeight: { get: () => view },
+      scrollHeight: { get: () => window.height },
+    })
+  })
+  afterEach(() => parts.render(null, root))
+
+  function add(count: number): void {
+    const from = window.count
+    const row = (_: unknown, i: number) => ({ key: `row ${from + i}`, height, measured: false, index: -1 })
+    window.splice(from, 0, Array.from({ length: count }, row))
+    version.value++
+  }
+  const mounted = () => [...root.querySelectorAll('p')].map(element => element.textContent)
+
+  it('draws only what is near the end when a lot comes at once, and each row once', () => {
+    add(10_000)
+    assert.equal(mounted().at(-1), 'row 9999')
+    assert.ok(mounted().length >= view / height && mounted().length < (view / height) * 2, mounted().join())
+    assert.equal(drawn.length, mounted().length)
+  })
+
+  it('draws a row that comes, and no other', () => {
+    add(30)
+    drawn = []
+    for (let i = 0; i < 20; i++) add(1)
+    assert.deepEqual(
+      drawn,
+      Array.from({ length: 20 }, (_, i) => `row ${30 + i}`),
+    )
+  })
+
+  it('does not draw again what a flood has left behind', () => {
+    add(100)
+    drawn = []
+    add(1000)
+    assert.equal(mounted().at(-1), 'row 1099')
+    assert.ok(
+      drawn.every(key => Number(key.slice(4)) >= 1000),
+      drawn.join(),
+    )
+  })
+
+  it('draws no row when none changed', () => {
+    add(100)
+    drawn = []
+    version.value++
+    assert.deepEqual(drawn, [])
+  })
+
+  it('mounts what is in view where the end is not followed, and keeps it there', () => {
+    add(1000)
+    controller.toItem(window.items[300]!)
+    assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
+    add(1000)
+    assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
+  })
+
+  it('knows that it is at the end, also where it does not follow it', () => {
+    add(100)
+    controller.release()
+    assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [false, true])
+    add(1)
+    assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [false, false])
+    controller.toEnd()
+    assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [true, true])
+  })
+})

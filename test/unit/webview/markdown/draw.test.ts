@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import * as esbuild from 'esbuild'
+import fc from 'fast-check'
+import { type DOMWindow, JSDOM } from 'jsdom'
+import type { MarkdownDocument } from '../../../../src/webview/markdown/document.ts'
+import type { drawBlock } from '../../../../src/webview/markdown/draw.ts'
+import { until } from '../../../support/until.ts'
+
+interface Bundle {
+  MarkdownDocument: typeof MarkdownDocument
+  drawBlock: typeof drawBlock
+}
+
+describe('drawing a text that grows', () => {
+  let window: DOMWindow
+  let parts: Bundle
+
+  before(async () => {
+    const contents = `
+      export { MarkdownDocument } from './src/webview/markdown/document.ts'
+      export { drawBlock } from './src/webview/markdown/draw.ts'`
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents, resolveDir: '.' },
+      bundle: true,
+      write: false,
+      format: 'iife',
+      globalName: 'parts',
+      platform: 'browser',
+      loader: { '.css': 'empty', '.ttf': 'empty', '.woff2': 'empty' },
+    })
+    window = new JSDOM('', { runScripts: 'outside-only', pretendToBeVisual: true }).window
+    window.eval(`${outputFiles[0]!.text};window.parts = parts`)
+    parts = window.parts as Bundle
+  })
+  // its timers would keep the process alive
+  after(() => window.close())
+
+  /** Draws after each piece what changed, as the rows of a view do. */
+  class View {
+    readonly document = new parts.MarkdownDocument()
+    readonly elements: HTMLElement[] = []
+
+    feed(text: string): void {
+      this.document.append(text)
+      this.document.flush()
+      const { blocks } = this.document
+      for (let i = this.elements.length; i < blocks.length; i++)
+        this.elements.push(window.document.createElement('div'))
+      this.elements.length = blocks.length
+      for (const [i, element] of this.elements.entries()) parts.drawBlock(element, this.document, i)
+    }
+
+    /** As it is seen: what stands in the page, text nodes that stand side by side taken for one. */
+    get html(): string {
+      for (const element of this.elements) element.normalize()
+      return this.elements.map(element => element.innerHTML).join('')
+    }
+  }
+  function whole(text: string): string {
+    const view = new View()
+    view.feed(text)
+    return view.html
+  }
+
+  const fragments = fc.constantFrom(
+    ...[
+      'word',
+      ' ',
+      ' and',
+      'more ',
+      '. ',
+      ', then',
+      '  ',
+      '12',
+      ': ',
+      'fin.',
+      'Wörter',
+      '。',
+      '!',
+      ' (so)',
+      "it's",
+    ],
+    ...[
+      '\n',
+      '\n\n',
+      '- ',
+      '\n- ',
+      '\n1. ',
+      '> ',
+      '\n> ',
+      '## ',
+      '\n| a | b\n|---|---\n| ',
+      ' | ',
+      '\n\n    ',
+      '\n  ',
+    ],
+    ...[
+      '**',
+      '*',
+      '`',
+      '_',
+      '[',
+      ']',
+      '](',
+      ')',
+      '<b>',
+      '&amp',
+      ';',
+      '\\',
+      'https://a.b',
+      '/x',
+      '$',
+      '\n\n```\n',
+      '~~',
+    ],
+    ...['src/a.ts', ':12', 'a', '.ts', '.go:3', 'ts:4', '.', '[ ] ', '\n===', '\n---'],
+  )
+
+  it('shows the same whatever the pieces it came in', () => {
+    fc.assert(
+      fc.property(fc.array(fragments, { maxLength: 40 }), list => {
+        const view = new View()
+        let so = ''
+        for (const piece of list) {
+          view.feed(piece)
+          so += piece
+          assert.equal(view.html, whole(so), JSON.stringify(so))
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('appends to a line of prose, in whatever block it stands, without drawing the rest again', () => {
+    const prose = ' goes on, and on; so it is.'
+    for (const begin of [
+      'It',
+      '- item\n- It',
+      '1. It',
+      '> It',
+      '# It',
+      '| a | b |\n|---|---|\n| x | It',
+      '- a\n  - It',
+    ])
+      for (const before of ['', '**Bold** and `code`.\n\n']) {
+        const view = new View()
+        view.feed(before + begin)
+        const element = view.elements.at(-1)!
+        const changes = new window.MutationObserver(() => {})
+        changes.observe(element, { subtree: true, childList: true, characterData: true, attributes: true })
+        for (let i = 0; i < 50; i++) view.feed(prose)
+        const records = changes.takeRecords()
+        assert.deepEqual([...new Set(records.map(({ type }) => type))], ['characterData'], begin)
+        assert.equal(records.length, 50)
+        assert.equal(view.html, whole(before + begin + prose.repeat(50)))
+      }
+  })
+
+  it('colours long code piece by piece, after it is drawn, and what is selected not at all', async () => {
+    const code = Array.from({ length: 1500 }, (_, i) => `const value${i} = ${i}`).join('\n')
+    const view = new View()
+    view.feed(`\`\`\`ts\n${code}\n\`\`\``)
+    const [block] = view.elements
+    window.document.body.append(block!)
+    const pieces = () => [...block!.querySelectorAll('.code-piece')]
+    const coloured = () => pieces().filter(piece => piece.querySelector('.hljs-keyword'))
+    assert.ok(pieces().length > 5)
+    assert.ok(pieces().every(piece => piece.textContent!.length < 6000))
+    assert.equal(coloured().length, 0)
+    // the grammar comes, and the block is drawn with it
+    const selected = pieces()[2]!
+    window.getSelection()!.selectAllChildren(selected)
+    await until(() => {
+      parts.drawBlock(block!, view.document, 0)
+      return coloured().length > 0
+    })
+    assert.ok(coloured().length < pieces().length, 'not all in one go')
+    await until(() => coloured().length === pieces().length - 1)
+    assert.ok(!selected.querySelector('span'))
+    assert.equal(block!.querySelector('code')?.textContent, code)
+  })
+
+  it('shows of a long fence that grew its code alone, also when nothing follows it', () => {
+    const view = new View()
+    view.feed('```\n')
+    let code = ''
+    for (let i = 0; i < 400; i++) {
+      view.feed(`a line of code ${i}\n`)
+      code += `a line of code ${i}\n`
+    }
+    view.feed('```')
+    assert.equal(view.elements[0]!.querySelector('code')?.textContent, code.trimEnd())
+  })
+})

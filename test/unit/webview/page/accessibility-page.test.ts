@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { head, message, permission, toolCall } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('conversation page, without eyes or mouse', function () {
+  this.timeout(60_000)
+  let page: Page
+  let revision = 0
+  let heard: string[]
+
+  beforeEach(async () => {
+    page = await openPage('conversation')
+    const ready: true[] = []
+    page.host.onNotification(bridge.Ready, () => void ready.push(true))
+    await page.until(() => ready.length === 1)
+    heard = []
+    const region = page.document.querySelector('[role="status"][aria-live="polite"]')!
+    new page.window.MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, {
+      childList: true,
+      characterData: true,
+      subtree: true,
+    })
+  })
+  afterEach(() => page.close())
+
+  const agent = { agentId: 'a', name: 'Ada' } as bridge.ConversationHead['agent']
+  const show = (entries: Entry[], more: Partial<bridge.ConversationHead> = {}) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: ++revision,
+      head: head({ agent, ...more }),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft: '',
+    } as never)
+  const patch = (...ops: bridge.PatchOp[]) =>
+    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
+  const says = (text: string) => page.until(() => heard.some(one => one.trim() === text))
+
+  it('tells of a turn, its questions and its end, but not of every piece of text', async () => {
+    await show([message('u', 'user', 'Go'), message('a', 'agent', 'I')])
+    await says('Ada is ready')
+    await patch({ op: 'head', head: { activity: 'running' }, cleared: [] })
+    await says('Ada is working')
+    for (let i = 0; i < 50; i++) await patch({ op: 'text', id: 'a', block: 0, text: ` word${i}` })
+    await page.until(() => page.document.querySelector('.prose')?.textContent?.includes('word49'))
+    await patch({ op: 'entry', index: 2, entry: permission('p', { title: 'May I?' }) })
+    await says('Ada asks: May I?')
+    await patch({ op: 'head', head: { activity: 'idle' }, cleared: [] })
+    await says('Ada has finished')
+    assert.equal(heard.length, 4, heard.join(' | '))
+  })
+
+  it('tells how a turn ended that went wrong, and what a card says', async () => {
+    await show([message('u', 'user', 'Go')], { activity: 'running' })
+    await says('Ada is ready')
+    const end: Entry = {
+      kind: 'turn_end',
+      id: 'e',
+      turn: 1,
+      stopReason: 'error',
+      error: { code: -1, message: 'No credit.' },
+    }
+    await patch(
+      { op: 'entry', index: 1, entry: end },
+      {
+        op: 'head',
+        head: { activity: 'idle' },
+        cleared: [],
+      },
+    )
+    await says('The turn ended with an error No credit.')
+    const card: bridge.Card = { id: 'c', kind: 'error', title: 'Ada stopped', text: 'Why.', buttons: [] }
+    await patch({ op: 'head', head: { cards: [card] }, cleared: [] })
+    await says('Ada stopped Why.')
+  })
+
+  it('leads from one line of work to the next with the arrows', async () => {
+    await show([
+      toolCall('1', { toolKind: 'edit' }),
+      message('a', 'agent', 'And'),
+      toolCall('2', { toolKind: 'edit' }),
+    ])
+    const lines = () => [...page.document.querySelectorAll<HTMLElement>('.transcript button.line')]
+    await page.until(() => lines().length === 2)
+    lines()[0]!.focus()
+    page.key(lines()[0]!, 'ArrowDown')
+    assert.equal(page.document.activeElement, lines()[1])
+    page.key(lines()[1]!, 'ArrowDown')
+    assert.equal(page.document.activeElement, lines()[1])
+    page.key(lines()[1]!, 'Home')
+    assert.equal(page.document.activeElement, lines()[0])
+    const isOpen = () => lines()[0]!.getAttribute('aria-expanded') === 'true'
+    page.key(lines()[0]!, 'ArrowLeft')
+    assert.ok(!isOpen())
+    page.key(lines()[0]!, 'ArrowRight')
+    await page.until(isOpen)
+    page.key(lines()[0]!, 'ArrowRight')
+    assert.ok(isOpen())
+    page.key(lines()[0]!, 'ArrowLeft')
+    await page.until(() => !isOpen())
+  })
+
+  it('makes the agents one stop for Tab, which the arrows go through', async () => {
+    const agents = ['x', 'y', 'z'].map(agentId => ({ agentId, name: agentId, source: 'settings' }))
+    await show([], { phase: 'empty', agent: undefined, agents, defaultAgentId: 'y' } as never)
+    const buttons = () => [...page.document.querySelectorAll<HTMLElement>('.choice')]
+    await page.until(() => buttons().length === 3)
+    const stops = () => buttons().map(button => button.tabIndex)
+    assert.deepEqual(stops(), [-1, 0, -1])
+    buttons()[1]!.focus()
+    page.key(buttons()[1]!, 'End')
+    await page.until(() => stops().join() === '-1,-1,0')
+    assert.equal(page.document.activeElement, buttons()[2])
+  })
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import { FillComposer, Quote, RunEntryCommand } from '../../../../src/views/bridge/actions.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { head, message, toolCall } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('actions on the page', function () {
+  this.timeout(60_000)
+  let page: Page
+  let ran: Array<{ command: string; key: string; entryId: string }> = []
+  const drafts: string[] = []
+
+  const show = (entries: Entry[], more = {}) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: 1,
+      head: head(more),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const press = (name: string) => page.document.querySelector<HTMLElement>(`[aria-label="${name}"]`)!.click()
+
+  beforeEach(async () => {
+    page = await openPage('conversation')
+    ran = []
+    drafts.length = 0
+    page.host.onNotification(RunEntryCommand, command => void ran.push(command))
+    page.host.onNotification(bridge.SaveDraft, ({ text }) => void drafts.push(text))
+    await show([message('u', 'user', 'Do it'), toolCall('c'), message('a', 'agent', 'It is **done**.')])
+    await page.until(() => page.document.querySelector('.row-markdown strong'))
+  })
+  afterEach(() => page.close())
+
+  it('are for the entry that they stand at', async () => {
+    press('Send again')
+    press('Edit as a new prompt')
+    await page.until(() => ran.length === 2)
+    assert.deepEqual(ran, [
+      { command: 'parley.sendAgain', key: 'k1', entryId: 'u' },
+      { command: 'parley.editPrompt', key: 'k1', entryId: 'u' },
+    ])
+  })
+
+  it('offer the prompt again only where the conversation stands still after a failure', async () => {
+    const end: Entry = {
+      kind: 'turn_end',
+      id: 'e',
+      turn: 1,
+      stopReason: 'error',
+      error: { code: 1, message: 'No' },
+    }
+    const offered = () => page.document.querySelector<HTMLElement>('.turn-retry')
+    await show([message('u', 'user', 'Do it'), end])
+    await page.until(offered)
+    offered()!.click()
+    await page.until(() => ran[0]?.command === 'parley.sendAgain' && ran[0].entryId === 'e')
+    await show([message('u', 'user', 'Do it'), end], { activity: 'running' })
+    await page.until(() => !offered())
+    await show([message('u', 'user', 'Do it'), end, message('a', 'agent', 'Now.')])
+    await page.until(() => page.document.querySelector('.row-markdown') && !offered())
+  })
+
+  it('tell a context menu what it is opened on', () => {
+    const contextOf = (selector: string) =>
+      JSON.parse(page.document.querySelector(selector)!.getAttribute('data-vscode-context')!)
+    assert.equal(contextOf('.row-prompt').webviewSection, 'prompt')
+    assert.equal(contextOf('.row-prompt').entry, 'u')
+    assert.equal(contextOf('.row-tool').webviewSection, 'work')
+    assert.equal(contextOf('.row-markdown').webviewSection, 'message')
+    assert.equal(contextOf('main').conversation, 'k1')
+  })
+
+  it('put a prompt after what stands in the composer', async () => {
+    const wrote = (wanted: string) => drafts.at(-1) === wanted
+    await page.host.sendNotification(FillComposer, { blocks: [{ type: 'text', text: 'Do it' }] })
+    await page.until(() => wrote('Do it'))
+    const elsewhere = page.document.querySelector<HTMLElement>('.transcript')!
+    elsewhere.focus()
+    await page.host.sendNotification(FillComposer, { blocks: [{ type: 'text', text: 'again' }], quiet: true })
+    await page.until(() => wrote('Do it\n\nagain'))
+    assert.equal(page.document.activeElement, elsewhere, 'the focus stays where it is')
+  })
+
+  it('quote what is selected in the conversation, and nothing else', async () => {
+    const selection = page.window.getSelection()!
+    selection.selectAllChildren(page.document.querySelector('.header')!)
+    await page.host.sendNotification(Quote)
+    selection.selectAllChildren(page.document.querySelector('.row-markdown .prose')!)
+    await page.host.sendNotification(Quote)
+    await page.until(() => drafts.at(-1) === '> It is done.\n\n')
+    assert.equal(selection.isCollapsed || selection.rangeCount === 0, true)
+  })
+
+  it('show a button at what is selected', async () => {
+    const button = () => page.document.querySelector<HTMLElement>('.selection-quote')
+    page.window.Range.prototype.getClientRects = () =>
+      [{ left: 5, right: 50, top: 10, bottom: 20, width: 45 }] as unknown as DOMRectList
+    page.window.getSelection()!.selectAllChildren(page.document.querySelector('.row-markdown .prose')!)
+    page.window.dispatchEvent(new page.window.Event('pointerup'))
+    await page.until(button)
+    button()!.click()
+    await page.until(() => drafts.at(-1) === '> It is done.\n\n')
+    await page.until(() => !button())
+  })
+})

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import type { Draft } from '../../../../src/common/draft.ts'
+import { promptOf } from '../../../../src/conversation/attachment.ts'
+import * as composer from '../../../../src/views/bridge/composer.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { ToggleFavourite } from '../../../../src/views/bridge/options.ts'
+import { head, message } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+const nothing: Draft<bridge.Attachment> = { text: '', marks: [], items: [] }
+const file = (path: string): composer.MentionRow => ({
+  group: 'files',
+  name: path.slice(path.lastIndexOf('/') + 1),
+  matches: [0],
+  icon: 'file-code',
+  detail: path,
+  take: { id: path, label: path, icon: 'file-code', content: { type: 'file', uri: `file:///${path}` } },
+})
+
+describe('composer page', function () {
+  this.timeout(60_000)
+  let page: Page
+  let revision = 0
+  let rows: composer.MentionRow[]
+  /** the answers to what is looked for wait for this */
+  let held: Promise<void> | undefined
+  const queries: string[] = []
+  const sent: bridge.PromptPart[][] = []
+  const drafts: Array<{ text: string; marks: unknown[] }> = []
+  const moved: Array<{ id: string; to: number }> = []
+  const now: string[] = []
+  const stars: string[] = []
+
+  beforeEach(async () => {
+    page = await openPage('conversation')
+    for (const list of [queries, sent, drafts, moved, now, stars]) list.length = 0
+    rows = [file('src/a.ts'), file('src/b.ts')]
+    held = undefined
+    let ready = false
+    page.host.onNotification(bridge.Ready, () => {
+      ready = true
+    })
+    page.host.onRequest(bridge.SendPrompt, ({ draft }) => void sent.push(promptOf(draft)))
+    page.host.onNotification(bridge.SaveDraft, draft => void drafts.push(draft))
+    page.host.onRequest(composer.SearchMentions, async ({ query }) => {
+      queries.push(query)
+      await held
+      return rows.filter(row => row.name.startsWith(query))
+    })
+    page.host.onRequest(composer.SearchSymbols, () => [])
+    page.host.onRequest(composer.Capture, () => {
+      throw new Error('Select some text in an editor first.')
+    })
+    page.host.onNotification(composer.MoveQueued, ({ id, to }) => void moved.push({ id, to }))
+    page.host.onNotification(composer.SendQueuedNow, ({ id }) => void now.push(id))
+    page.host.onNotification(ToggleFavourite, ({ value }) => void stars.push(value))
+    await page.until(() => ready)
+  })
+  afterEach(() => page.close())
+
+  const show = async (
+    more: Partial<bridge.ConversationHead> = {},
+    draft = nothing,
+    entries = [] as never[],
+  ) => {
+    await page.host.sendNotification(bridge.Snapshot, {
+      revision: ++revision,
+      head: head(more),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft,
+    })
+    await page.until(() => area())
+  }
+  const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
+  const options = () => [...page.document.querySelectorAll('.mentions .mention-row')]
+  const chips = () =>
+    [...page.document.querySelectorAll('.composer-text .mention')].map(chip => chip.textContent)
+
+  it('completes what is typed behind @, chooses by key, and sends it at its place', async () => {
+    await show()
+    page.type('See @')
+    await page.until(() => options().length === 2)
+    assert.equal(area().getAttribute('aria-activedescendant'), 'mention-0')
+    page.key(area(), 'ArrowDown')
+    await page.until(() => options()[1]?.hasAttribute('data-active'))
+    page.key(area(), 'Enter')
+    await page.until(() => chips().length === 1)
+    assert.deepEqual([chips(), page.written, queries], [['src/b.ts'], 'See src/b.ts ', ['']])
+    await page.until(() => drafts.at(-1)?.marks.length === 1)
+    page.key(area(), 'Enter')
+    await page.until(() => sent.length === 1)
+    assert.deepEqual(sent[0], [
+      { type: 'text', text: 'See ' },
+      { type: 'file', uri: 'file:///src/b.ts', label: 'src/b.ts' },
+    ])
+    await page.until(() => page.written === '')
+  })
+
+  it('sends nothing by an Enter that comes before anything was found', async () => {
+    await show()
+    let release = () => {}
+    held = new Promise(resolve => {
+      release = resolve
+    })
+    page.type('See @a')
+    await page.until(() => page.document.querySelector('.mentions')?.textContent?.includes('Searching'))
+    page.key(area(), 'Enter')
+    release()
+    await page.until(() => options().length === 1)
+    page.key(area(), 'Enter')
+    await page.until(() => chips().length === 1)
+    assert.deepEqual(sent, [])
+  })
+
+  it('keeps to itself the keys that VS Code would do something with in the file of the editor', async () => {
+    await show()
+    page.type('all of it')
+    const heard: string[] = []
+    page.window.addEventListener('keydown', ({ key }) => heard.push(key))
+    for (const key of ['a', 'z', 'y', 'k']) page.key(area(), key, { ctrlKey: true })
+    assert.deepEqual(heard, ['k'])
+  })
+
+  it('takes the height that the person gave it before, and keeps the one that is given by key', async () => {
+    const heights: Array<number | undefined> = []
+    page.host.onNotification(composer.KeepHeight, ({ height }) => void heights.push(height))
+    await page.host.sendNotification(bridge.Snapshot, {
+      revision: ++revision,
+      head: head(),
+      entries: [],
+      first: 0,
+      total: 0,
+      terminals: [],
+      draft: nothing,
+      composerHeight: 222,
+    })
+    const handle = () => page.document.querySelector('.composer-resize')!
+    await page.until(() => handle()?.getAttribute('aria-valuenow') === '222')
+    const style = () => page.document.querySelector<HTMLElement>('.composer-text')!.style
+    assert.equal(style().getPropertyValue('--composer-height'), '222px')
+    page.key(handle(), 'ArrowUp')
+    await page.until(() => heights.length === 1)
+    assert.equal(style().getPropertyValue('--composer-height'), `${heights[0]}px`)
+    page.key(handle(), 'Home')
+    await page.until(() => heights.length === 2)
+    assert.deepEqual([heights[1], style().getPropertyValue('--composer-height')], [undefined, ''])
+  })
+
+  it('leaves the middle out of a long name, not the end that tells files apart', async () => {
+    rows = [
+      file('src/a-very-long-component-name-indeed.spec.ts'),
+      file('src/ארוך-מאוד-ועוד-יותר-ארוך-מזה.md'),
+    ]
+    await show()
+    page.type('@')
+    await page.until(() => options().length === 2)
+    const [latin, hebrew] = options()
+    assert.equal(latin!.querySelector('.cut-end')?.textContent, 'indeed.spec.ts')
+    assert.match(latin!.textContent!, /a-very-long-component-name-indeed\.spec\.ts/)
+    assert.equal(hebrew!.querySelector('.cut-end'), null)
+  })
+
+  it('closes the list with Escape, and sends the text as it is', async () => {
+    await show()
+    page.type('me @a')
+    await page.until(() => options().length === 1)
+    page.key(area(), 'Escape')
+    await page.until(() => !page.document.querySelector('.mentions'))
+    page.key(area(), 'Enter')
+    await page.until(() => sent.length === 1)
+    assert.deepEqual(sent[0], [{ type: 'text', text: 'me @a' }])
+  })
+
+  it('shows a kept draft with its chips, and deletes one as a whole', async () => {
+    const item = file('src/a.ts').take as bridge.Attachment
+    await show({}, { text: 'x @src/a.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
+    await page.until(() => chips().length === 1)
+    page.key(area(), 'Backspace', { keyCode: 8 })
+    await page.until(() => chips().length === 0)
+    assert.equal(page.written, 'x ')
+    page.key(area(), 'z', { ctrlKey: true, keyCode: 90 })
+    await page.until(() => chips().length === 1)
+  })
+
+  it('does not take words for a chip that only look like one', async () => {
+    const item = file('src/a.ts').take as bridge.Attachment
+    await show({}, { text: 'x @src/b.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
+    await page.until(() => page.written === 'x @src/b.ts')
+    assert.deepEqual(chips(), [])
+  })
+
+  it('folds a long pasted text into a chip, unfolds it by key, and sends it whole', async () => {
+    await show()
+    const long = Array.from({ length: 50 }, (_, i) => `line ${i}`).join('\n')
+    page.type(long)
+    await page.until(() => chips().length === 1)
+    assert.deepEqual(chips(), ['Pasted 50 lines'])
+    page.key(area(), 'Backspace', { keyCode: 8 })
+    page.key(area(), 'Enter', { altKey: true })
+    await page.until(() => chips().length === 0)
+    assert.equal(page.written, long)
+    page.key(area(), 'Enter')
+    await page.until(() => sent.length === 1)
+    assert.deepEqual(sent[0], [{ type: 'text', text: long }])
+  })
+
+  it('says what could not be added', async () => {
+    await show()
+    rows = [{ group: 'context', name: 'Selection', matches: [], icon: 'x', take: { capture: 'selection' } }]
+    page.type('@')
+    await page.until(() => options().length === 1)
+    page.key(area(), 'Enter')
+    await page.until(() => page.document.querySelector('.composer-failure'))
+    assert.match(page.document.querySelector('.composer-failure')!.textContent!, /Select some text/)
+    assert.equal(page.written, '')
+  })
+
+  it('goes back to an earlier prompt with its chips', async () => {
+    const blocks = [
+      { type: 'text', text: 'Look at ' },
+      { type: 'resource_link', uri: 'file:///src/a.ts', name: 'src/a.ts' },
+      { type: 'text', text: ' now' },
+    ]
+    await show({}, nothing, [{ ...message('u', 'user', ''), blocks } as never])
+    area().focus()
+    page.key(area(), 'ArrowUp', { keyCode: 38 })
+    await page.until(() => chips().length === 1)
+    assert.equal(page.written, 'Look at src/a.ts now')
+    assert.equal(page.document.querySelector('.prompt-text')?.textContent, 'Look at src/a.ts now')
+    page.key(area(), 'ArrowDown', { keyCode: 40 })
+    await page.until(() => page.written === '')
+  })
+
+  it('moves prompts that wait by key, and sends one at once', async () => {
+    const queue = ['one', 'two', 'three'].map(text => ({ id: text, text, attachments: 0 }))
+    await show({ activity: 'running', queue })
+    await page.until(() => page.document.querySelectorAll('.queue li').length === 3)
+    const grips = page.document.querySelectorAll('.queue-grip')
+    page.key(grips[1]!, 'ArrowUp')
+    page.key(grips[2]!, 'ArrowDown')
+    page.document.querySelectorAll<HTMLElement>('.queue [aria-label^="Stop the turn"]')[2]!.click()
+    await page.until(() => now.length === 1)
+    assert.deepEqual([moved, now], [[{ id: 'two', to: 0 }], ['three']])
+  })
+
+  it('offers 384 models with the favourites first, finds one by a few letters, and marks it by key', async () => {
+    const choices = Array.from({ length: 384 }, (_, i) => ({ value: `m${i}`, name: `Model ${i}` }))
+    const model = {
+      id: 'model',
+      name: 'Model',
+      category: 'model',
+      type: 'select',
+      currentValue: 'm3',
+      choices,
+    }
+    await show({
+      configOptions: [model as never],
+      rememberedOptions: { model: { favourites: ['m200'], recent: ['m300', 'm200'] } },
+    })
+    page.document.querySelector<HTMLElement>('.option[aria-label="Model: Model 3"]')!.click()
+    const names = () =>
+      [...page.document.querySelectorAll('.menu-row .menu-name')].map(name => name.textContent)
+    await page.until(() => names().length > 100)
+    assert.deepEqual(names().slice(0, 3), ['Model 200', 'Model 300', 'Model 0'])
+    const input = page.document.querySelector<HTMLInputElement>('.menu-search input')!
+    input.value = '200'
+    input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
+    await page.until(() => names().length === 1)
+    page.key(input, 'd', { ctrlKey: true })
+    await page.until(() => stars.length === 1)
+    assert.deepEqual(stars, ['m200'])
+  })
+})

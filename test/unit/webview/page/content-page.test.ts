@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import {
+  DiffLayout,
+  SetDiffLayout,
+  ThemeShown,
+  TokenColours,
+} from '../../../../src/views/bridge/appearance.ts'
+import * as code from '../../../../src/views/bridge/code.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { head, message, toolCall } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('content on the page', function () {
+  this.timeout(60_000)
+  let page: Page
+  let told: Array<[string, unknown]>
+
+  beforeEach(async () => {
+    page = await openPage('conversation')
+    told = []
+    for (const type of [
+      code.InsertCode,
+      code.OpenText,
+      code.ApplyCode,
+      code.OpenBlob,
+      SetDiffLayout,
+      ThemeShown,
+    ])
+      page.host.onNotification(type.method, (params: unknown) => void told.push([type.method, params]))
+    for (const type of [bridge.OpenFile, bridge.OpenLink, bridge.Copy])
+      page.host.onNotification(type.method, (params: unknown) => void told.push([type.method, params]))
+  })
+  afterEach(() => page.close())
+
+  const show = (...entries: Entry[]) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: 1,
+      head: head({}),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [
+        { terminalId: 't1', output: 'one\n\u001b[31msrc/a.ts:3:4\u001b[0m failed\n', truncated: false },
+      ],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const query = (selector: string) => page.document.querySelector<HTMLElement>(selector)
+  const press = async (selector: string) => {
+    await page.until(() => query(selector))
+    query(selector)!.click()
+  }
+  const last = async () => {
+    await page.until(() => told.length > 0)
+    return told.shift()
+  }
+
+  it('tells what is to become of a code block', async () => {
+    await show(
+      message(
+        'a',
+        'agent',
+        '```ts 3:5:src/a.ts\nconst a = 1\n```\n\n```12:14:src/b.ts\nlet b\n```\n\n```sh\nnpm test\n```',
+      ),
+    )
+    await press('.code-block [data-action="insert-code"]')
+    assert.deepEqual(await last(), ['conversation/insertCode', { text: 'const a = 1' }])
+    await press('.code-block [data-action="open-code"]')
+    assert.deepEqual(await last(), ['conversation/openText', { text: 'const a = 1', language: 'ts' }])
+    const blocks = page.document.querySelectorAll<HTMLElement>('.code-block')
+    blocks[1]!.querySelector<HTMLElement>('[data-action="apply-code"]')!.click()
+    assert.deepEqual(await last(), [
+      'conversation/applyCode',
+      { text: 'let b', language: 'ts', path: 'src/b.ts', from: 12, to: 14 },
+    ])
+    assert.equal(blocks[2]!.querySelector('[data-action="apply-code"]'), null, 'commands are not applied')
+  })
+
+  it('opens links to files, with their line and column, also those of output', async () => {
+    await show(
+      message('a', 'agent', 'See src/x.ts:7:2.'),
+      toolCall('t', { toolKind: 'execute', content: [{ type: 'terminal', terminalId: 't1' }] }),
+    )
+    await press('.prose a.file-link')
+    assert.deepEqual(await last(), ['conversation/file', { path: 'src/x.ts', line: 7, column: 2 }])
+    await press('.work .line')
+    await press('.terminal a')
+    assert.deepEqual(await last(), ['conversation/file', { path: 'src/a.ts', line: 3, column: 4 }])
+    await press('.terminal-frame .code-bar button:last-child')
+    assert.deepEqual(await last(), ['conversation/copy', { text: 'one\nsrc/a.ts:3:4 failed\n' }])
+  })
+
+  it('opens what came as a file, and shows text folded, drawn only when it is opened', async () => {
+    const entry = message('a', 'agent', 'Files:') as Extract<Entry, { kind: 'message' }>
+    entry.blocks.push(
+      { type: 'resource', uri: 'file:///p/a%20b.zip', mimeType: 'application/zip', blob: 'AAAA' },
+      { type: 'resource', uri: 'file:///p/c.json', text: '{"secret": 1}' },
+      { type: 'resource_link', uri: 'https://a.b/c', name: 'c', title: 'The page', size: 2048 },
+    )
+    await show(entry)
+    await press('.chip[title="Open a b.zip"]')
+    assert.deepEqual(await last(), [
+      'conversation/openBlob',
+      { name: 'a b.zip', mimeType: 'application/zip', data: 'AAAA' },
+    ])
+    assert.match(query('.chip[title="Open a b.zip"]')!.textContent!, /application\/zip · 3 B/)
+    assert.ok(!page.document.body.textContent!.includes('secret'))
+    const fold = query('.resource') as HTMLDetailsElement
+    fold.open = true
+    await page.until(() => page.document.body.textContent!.includes('secret'))
+    const link = [...page.document.querySelectorAll<HTMLElement>('.chip')].at(-1)!
+    assert.match(link.textContent!, /The page2\.0 KB/)
+    link.click()
+    assert.deepEqual(await last(), ['conversation/link', { href: 'https://a.b/c' }])
+  })
+
+  it('folds what is meant for the model alone', async () => {
+    const entry = message('a', 'agent', 'Seen.') as Extract<Entry, { kind: 'message' }>
+    entry.blocks.push({ type: 'text', text: 'Not *for* people', agentOnly: true })
+    await show(entry)
+    await page.until(() => query('.row-content .fold'))
+    assert.ok(!page.document.body.textContent!.includes('Not for people'))
+    ;(query('.row-content .fold') as HTMLDetailsElement).open = true
+    await page.until(() => page.document.body.textContent!.includes('Not for people'))
+  })
+
+  it('shows an image larger, and closes it again', async () => {
+    await show(message('a', 'agent', '![A chart](data:image/gif;base64,R0lGODlhAQABAAAAACw=)'))
+    page.window.HTMLDialogElement.prototype.showModal = function () {
+      this.open = true
+    }
+    page.window.HTMLDialogElement.prototype.close = function () {
+      this.open = false
+      this.dispatchEvent(new page.window.Event('close'))
+    }
+    await press('.prose .picture')
+    await page.until(() => query('dialog.enlarged img'))
+    assert.equal(query('dialog.enlarged')!.getAttribute('aria-label'), 'A chart')
+    query('.enlarged-close')!.click()
+    assert.equal(query('dialog'), null)
+  })
+
+  it('asks for the colours of the theme it is in, and uses them', async () => {
+    page.document.body.dataset.vscodeThemeId = 'Night Owl'
+    assert.deepEqual(await last(), ['appearance/theme', { themeId: 'Night Owl' }])
+    const { style } = page.document.documentElement
+    await page.host.sendNotification(TokenColours, { comment: '#ffffff', string: 'url(x)' })
+    await page.until(() => style.getPropertyValue('--parley-token-comment') !== '')
+    assert.equal(style.getPropertyValue('--parley-token-comment'), 'rgb(255 255 255)')
+    assert.equal(style.getPropertyValue('--parley-token-string'), '')
+    page.document.body.dataset.vscodeThemeId = 'Another'
+    await last()
+    assert.equal(style.getPropertyValue('--parley-token-comment'), '', 'those of the theme before are gone')
+  })
+
+  it('shows diffs as the person wants them', async () => {
+    const change = { operation: 'modify', path: '/p/a.ts', oldText: 'a\nb\n', newText: 'a\nc\n' }
+    await show(toolCall('t', { toolKind: 'edit', content: [{ type: 'diff', changes: [change] }] }))
+    await press('.work .line')
+    await page.until(() => query('.diff-sides'))
+    await press('.change-actions button[aria-pressed="true"]')
+    assert.deepEqual(await last(), ['appearance/setDiff', { sideBySide: false }])
+    await page.until(() => !query('.diff-sides') && query('.diff-lines'))
+    await page.host.sendNotification(DiffLayout, { sideBySide: true })
+    await page.until(() => query('.diff-sides'))
+  })
+
+  it('draws a large diagram only when it is wanted, and not again by itself in another theme', async () => {
+    const links = Array.from({ length: 300 }, (_, i) => `  a${i} --> a${i + 1}`).join('\n')
+    await show(message('a', 'agent', `\`\`\`mermaid\ngraph TD\n${links}\n\`\`\``))
+    await page.until(() => query('.diagram[data-state="asked"]'))
+    assert.match(query('.diagram-note')!.textContent!, /drawing it can take seconds/)
+    assert.match(query('.diagram code')!.textContent!, /a299 --> a300/)
+    page.document.body.dataset.vscodeThemeId = 'Another one'
+    await page.until(() => query('.diagram[data-state="asked"] [data-action="draw-diagram"]'))
+    await press('[data-action="draw-diagram"]')
+    // the library is not there on this page
+    await page.until(() => query('.diagram[data-state="failed"]'))
+  })
+
+  it('says that a formula or diagram could not be drawn, and leaves its source', async () => {
+    // the libraries are not there on this page
+    await show(message('a', 'agent', 'Let $x^2$ be\n\n```mermaid\ngraph TD\n  A-->B\n```'))
+    await page.until(() => query('.math[data-state="failed"]') && query('.diagram[data-state="failed"]'))
+    assert.equal(query('.math')!.textContent, '$x^2$')
+    assert.match(query('.diagram-note')!.textContent!, /cannot be drawn/)
+    assert.match(query('.diagram code')!.textContent!, /A-->B/)
+  })
+})

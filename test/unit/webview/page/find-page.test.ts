@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { FindResults, FindStart, FindStop, ShowFind } from '../../../../src/views/bridge/find.ts'
+import { Navigate } from '../../../../src/views/bridge/navigate.ts'
+import { head, message, permission, toolCall } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+/** Ranges that the browser marks. */
+class Marked extends Set<Range> {
+  constructor(...ranges: Range[]) {
+    super(ranges)
+  }
+}
+
+describe('finding on the page', function () {
+  this.timeout(60_000)
+  let page: Page
+  let searches: Array<{
+    key: string
+    id: number
+    query: { text: string; regex: boolean; matchCase: boolean }
+  }> = []
+  let stops = 0
+
+  const show = (entries: Entry[], key = 'k1') =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: 1,
+      head: head({ key }),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const input = () => page.document.querySelector<HTMLInputElement>('.find input')!
+  const count = () => page.document.querySelector('.find-count')?.textContent
+  const type = (text: string) => {
+    input().value = text
+    input().dispatchEvent(new page.window.Event('input', { bubbles: true }))
+  }
+  const answer = (hits: number[], more = {}) =>
+    page.host.sendNotification(FindResults, {
+      id: searches.at(-1)!.id,
+      hits,
+      part: 'whole',
+      searching: false,
+      limited: false,
+      ...more,
+    })
+  const open = async () => {
+    await page.host.sendNotification(ShowFind)
+    await page.until(() => page.document.activeElement === input() && input())
+  }
+
+  /** what the browser marks in the page, by name */
+  let marks: Map<string, Set<Range>>
+  const current = () => [...(marks.get('parley-find-current') ?? [])][0]
+  const currentText = () => current()?.toString()
+  let revision = 1
+  const patch = (ops: bridge.PatchOp[]) =>
+    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
+
+  beforeEach(async () => {
+    marks = new Map()
+    revision = 1
+    page = await openPage('conversation', {
+      prepare: window => Object.assign(window, { Highlight: Marked, CSS: { highlights: marks } }),
+    })
+    searches = []
+    stops = 0
+    page.host.onNotification(FindStart, search => void searches.push(search))
+    page.host.onNotification(FindStop, () => void stops++)
+    await show([
+      message('u', 'user', 'find the word'),
+      message('t', 'thought', 'a word in a thought'),
+      toolCall('c1', { toolKind: 'read', title: 'Read word.ts' }),
+      toolCall('c2', { toolKind: 'read', title: 'Read other.ts' }),
+      message('a', 'agent', 'First part.\n\nThe word **wo**rd.'),
+    ])
+    await page.until(() => page.document.querySelector('.row-prompt'))
+  })
+  afterEach(() => page.close())
+
+  it('asks the host as one types, counts, and walks round', async () => {
+    await open()
+    type('word')
+    await page.until(() => searches.at(-1)?.query.text === 'word')
+    await answer([0, 1, 1, 1, 0, 1, 2, 1, 1, 4, 2, 2])
+    await page.until(() => count() === '1 of 5')
+    for (const expected of ['2 of 5', '3 of 5', '4 of 5', '5 of 5', '1 of 5']) {
+      page.key(input(), 'Enter')
+      await page.until(() => count() === expected)
+    }
+    page.key(input(), 'Enter', { shiftKey: true })
+    await page.until(() => count() === '5 of 5')
+  })
+
+  it('marks the match that one is at, also after its text was drawn anew', async () => {
+    await open()
+    type('word')
+    await page.until(() => searches.at(-1)?.query.text === 'word')
+    await answer([4, 2, 2])
+    await page.until(() => currentText() === 'word')
+    page.key(input(), 'Enter')
+    await page.until(() => count() === '2 of 2' && currentText() === 'word')
+    const before = current()
+    await patch([
+      { op: 'entry', index: 4, entry: message('a', 'agent', 'Other words.\n\nNow the word **wo**rd.') },
+    ])
+    await page.until(() => page.document.body.textContent?.includes('Now the'))
+    await page.until(() => current() !== before && currentText() === 'word')
+    assert.ok(page.document.contains(current()!.startContainer))
+    assert.equal(current()!.startContainer.parentElement?.closest('strong')?.textContent, 'wo')
+  })
+
+  it('takes what is typed between Ctrl+F and the widget, and nothing of it goes to the composer', async () => {
+    const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
+    area.focus()
+    page.key(area, 'f', { ctrlKey: true })
+    for (const key of ['w', 'x', 'Backspace', 'o', 'Enter'])
+      assert.ok(page.key(area, key).defaultPrevented, key)
+    await open()
+    await page.until(() => searches.at(-1)?.query.text === 'wo')
+    assert.equal(input().value, 'wo')
+    assert.equal(page.written, '')
+    page.key(input(), 'f', { ctrlKey: true })
+    page.key(input(), 'y')
+    await page.host.sendNotification(ShowFind)
+    await page.until(() => searches.at(-1)?.query.text === 'y')
+    assert.ok(!page.key(input(), 'z').defaultPrevented, 'the widget has its keys again')
+  })
+
+  it('gives the composer what was typed after a Ctrl+F that opened nothing', async () => {
+    const area = page.document.querySelector<HTMLElement>('.composer [contenteditable]')!
+    area.focus()
+    page.key(area, 'f', { ctrlKey: true })
+    page.key(area, 'h')
+    page.key(area, 'i')
+    await page.until(() => page.written === 'hi')
+    assert.equal(input(), null)
+  })
+
+  it('opens the thought and the run that a match is folded in', async () => {
+    await open()
+    type('word')
+    await page.until(() => searches.at(-1)?.query.text === 'word')
+    await answer([1, 0, 1, 2, 1, 1])
+    await page.until(() => page.document.querySelector('.row-thought [aria-expanded="true"]'))
+    assert.ok(page.document.querySelector('.row-run [aria-expanded="false"]'))
+    page.key(input(), 'Enter')
+    await page.until(() => page.document.querySelector('.row-run [aria-expanded="true"]'))
+    assert.equal(page.document.querySelector('.row-tool [aria-expanded="true"]'), null, 'the title shows it')
+  })
+
+  it('opens a tool call for a match in its diff, and not for one in its title', async () => {
+    const change = { operation: 'modify', path: 'a.ts', oldText: 'one\n', newText: 'a word\n' }
+    await show([toolCall('d', { title: 'Edit word', content: [{ type: 'diff', changes: [change] }] })], 'k3')
+    await page.until(() => page.document.querySelector('.row-tool'))
+    await open()
+    type('word')
+    await page.until(() => searches.at(-1)?.query.text === 'word')
+    await answer([0, 1, 2])
+    await page.until(() => count() === '1 of 2')
+    assert.equal(page.document.querySelector('.row-tool .diff'), null)
+    page.key(input(), 'Enter')
+    // what is loaded for it first is waited for
+    await page.until(
+      () => currentText() === 'word' && current()!.startContainer.parentElement?.closest('.diff'),
+    )
+  })
+
+  it('keeps its place while matches come, and says what is wrong with an expression', async () => {
+    await open()
+    type('word')
+    await page.until(() => searches.at(-1)?.query.text === 'word')
+    await answer([0, 1, 1])
+    await page.until(() => count() === '1 of 1')
+    await answer([4, 2, 2], { part: 'change' })
+    await page.until(() => count() === '1 of 3')
+    page.key(input(), 'r', { code: 'KeyR', altKey: true })
+    await page.until(() => searches.at(-1)?.query.regex === true)
+    await answer([], { problem: 'This is no regular expression.' })
+    await page.until(() => count() === 'This is no regular expression.')
+    assert.equal(input().getAttribute('aria-invalid'), 'true')
+  })
+
+  it('goes with Escape, gives the focus back and is not mistaken for a stop', async () => {
+    const area = page.document.querySelector<HTMLElement>('.composer :is(textarea, [contenteditable])')!
+    area.focus()
+    await open()
+    type('word')
+    page.key(input(), 'Escape')
+    await page.until(() => !input() && stops === 1)
+    assert.equal(page.document.activeElement, area)
+  })
+
+  it('searches the conversation that is shown next', async () => {
+    await open()
+    type('word')
+    await page.until(() => searches.at(-1)?.query.text === 'word')
+    await show([message('x', 'user', 'word')], 'k2')
+    await page.until(() => searches.at(-1)?.key === 'k2')
+    assert.equal(searches.at(-1)?.query.text, 'word')
+  })
+
+  it('leads to the question that waits next', async () => {
+    await show([message('u', 'user', 'Go'), permission('p1'), permission('p2')])
+    const focused = () => page.document.activeElement?.closest('[data-request]')?.getAttribute('data-request')
+    await page.until(() => page.document.querySelectorAll('.permission').length === 2)
+    await page.host.sendNotification(Navigate, { to: 'question' })
+    await page.until(focused)
+    const first = focused()
+    await page.host.sendNotification(Navigate, { to: 'question' })
+    await page.until(() => focused() !== first)
+    await page.host.sendNotification(Navigate, { to: 'question' })
+    await page.until(() => focused() === first)
+  })
+})

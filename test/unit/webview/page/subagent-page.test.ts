@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { head } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+const scout: Entry = {
+  kind: 'subagent',
+  id: 'e0',
+  turn: 1,
+  sessionId: 'child',
+  title: 'Scout',
+  description: 'Looks for tests',
+  state: { activity: 'running' },
+  canCancel: true,
+  cwd: '/w/tests',
+}
+const said = (id: string, more: Partial<Extract<Entry, { kind: 'session_message' }>>): Entry => ({
+  kind: 'session_message',
+  id,
+  turn: 1,
+  messageId: id,
+  blocks: [{ type: 'text', text: `Words of ${id}\nand more` }],
+  ...more,
+})
+
+/** What the agent says, or the subagent whose session it is within. */
+const says = (id: string, within?: string): Entry => ({
+  kind: 'message',
+  id,
+  turn: 1,
+  ...(within === undefined ? {} : { within }),
+  role: 'agent',
+  blocks: [{ type: 'text', text: `Words of ${id}` }],
+})
+
+describe('a subagent in the conversation', function () {
+  this.timeout(60_000)
+  let page: Page
+  let revision = 0
+  const work: unknown[] = []
+
+  const show = (entries: Entry[]) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: ++revision,
+      head: head({ sessionId: 'parent' }),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const text = () => page.document.querySelector('.transcript')?.textContent ?? ''
+  const line = (name: RegExp) =>
+    [...page.document.querySelectorAll<HTMLElement>('.line')].find(each => name.test(each.textContent ?? ''))
+
+  beforeEach(async () => {
+    page = await openPage('conversation')
+    work.length = 0
+    let ready = false
+    page.host.onNotification(bridge.Ready, () => {
+      ready = true
+    })
+    page.host.onNotification(bridge.CancelWork, call => void work.push(call.work))
+    await page.until(() => ready)
+  })
+  afterEach(() => page.close())
+
+  it('says who it is and what it does, and opens to what it is for and what went between', async () => {
+    await show([scout, said('e1', { from: 'parent', to: 'child' }), said('e2', { from: 'child' })])
+    await page.until(() => line(/Subagent: Scout.*working/))
+    assert.ok(line(/^To Scout/))
+    assert.ok(line(/^From Scout/))
+    line(/Subagent/)!.click()
+    await page.until(() => page.document.querySelectorAll('.subagent-messages li').length === 2)
+    assert.match(text(), /Looks for tests/)
+    assert.match(text(), /Works in \/w\/tests/)
+    assert.match(page.document.querySelector('.subagent-messages')!.textContent!, /^Words of e1Words of e2$/)
+    line(/^To Scout/)!.click()
+    await page.until(() => /and more/.test(text()))
+  })
+
+  it('can be stopped while it works, and says how it ended', async () => {
+    await show([scout])
+    await page.until(() => page.document.querySelector('.cancel-work'))
+    page.document.querySelector<HTMLElement>('.cancel-work')!.click()
+    await page.until(() => work.length === 1)
+    assert.deepEqual(work, [{ subagentId: 'child' }])
+    const error = { code: 1, message: 'It got lost.' }
+    await show([{ ...scout, state: { activity: 'idle', stopReason: 'error', error } }])
+    await page.until(() => line(/Subagent: Scout.*failed/))
+    assert.equal(page.document.querySelector('.cancel-work'), null)
+    line(/Subagent/)!.click()
+    await page.until(() => /It got lost\./.test(text()))
+  })
+
+  it('sets in what it says and does, and folds its reads with nobody else’s', async () => {
+    const read = (id: string, within?: string): Entry => ({
+      kind: 'tool_call',
+      id,
+      turn: 1,
+      ...(within === undefined ? {} : { within }),
+      toolCallId: id,
+      title: `Read ${id}`,
+      toolKind: 'read',
+      status: 'completed',
+      content: [],
+      locations: [],
+      canCancel: false,
+    })
+    const says = (id: string, words: string, within?: string): Entry => ({
+      kind: 'message',
+      id,
+      turn: 1,
+      ...(within === undefined ? {} : { within }),
+      role: 'agent',
+      blocks: [{ type: 'text', text: words }],
+    })
+    await show([
+      scout,
+      says('e1', 'The session says'),
+      says('e2', 'The scout says', 'child'),
+      read('e3', 'child'),
+      read('e4', 'child'),
+      read('e5', 'child'),
+      read('e6'),
+      read('e7'),
+      read('e8'),
+    ])
+    await page.until(() => /The scout says/.test(text()))
+    const rows = [...page.document.querySelectorAll<HTMLElement>('.row')]
+    const within = rows.filter(row => row.classList.contains('within'))
+    assert.equal(within.length, 2)
+    assert.match(within[0]!.textContent!, /The scout says/)
+    assert.ok(within[1]!.classList.contains('row-run'))
+    assert.equal(rows.filter(row => row.classList.contains('row-run')).length, 2)
+  })
+
+  it('hides what one of them does, but for a question that waits, and shows it when it is asked for', async () => {
+    const digger = { ...scout, id: 's2', sessionId: 'grandchild', title: 'Digger', within: 'child' } as Entry
+    const question: Entry = {
+      kind: 'permission',
+      id: 'q',
+      turn: 1,
+      within: 'grandchild',
+      requestId: 'r',
+      title: 'May I dig?',
+      options: [{ optionId: 'yes', name: 'Allow once', kind: 'allow_once' }],
+    }
+    const entries = [scout, says('e1', 'child'), digger, says('e2', 'grandchild'), question, says('e3')]
+    await show(entries)
+    await page.until(() => /Words of e3/.test(text()))
+    const button = (name: string) =>
+      page.document.querySelector<HTMLElement>(`.hide-work[aria-label="${name}"]`)
+    button('Hide what it does')!.click()
+    await page.until(() => !/Words of e1|Words of e2|Digger(?! )/.test(text().replace('Scout › Digger', '')))
+    assert.match(text(), /May I dig\?/)
+    assert.match(text(), /Words of e3/)
+    button('Show what it does')!.click()
+    await page.until(() => /Words of e1/.test(text()) && /Words of e2/.test(text()))
+  })
+
+  it('names whose work follows wherever it changes, and leads from there to its beginning', async () => {
+    const digger: Entry = {
+      ...scout,
+      id: 's2',
+      sessionId: 'grandchild',
+      title: 'Digger',
+      within: 'child',
+    } as Entry
+    await show([
+      scout,
+      says('e1', 'child'),
+      says('e2', 'child'),
+      digger,
+      says('e3', 'grandchild'),
+      says('e4', 'child'),
+      says('e5'),
+      says('e6', 'grandchild'),
+    ])
+    await page.until(() => /Words of e6/.test(text()))
+    const named = [...page.document.querySelectorAll<HTMLElement>('.row.named')]
+    assert.deepEqual(
+      named.map(row => row.textContent?.trim()),
+      ['ScoutWords of e4', 'Scout › DiggerWords of e6'],
+    )
+    const colour = (row: HTMLElement) => [...row.classList].find(name => /^subagent-\d$/.test(name))
+    assert.notEqual(colour(named[0]!), colour(named[1]!))
+    assert.ok(page.document.querySelector('.subagent-name')!.getAttribute('title')!.includes('Scout'))
+  })
+})

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import * as changes from '../../../../src/views/bridge/changed-files.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import * as follow from '../../../../src/views/bridge/follow.ts'
+import * as rules from '../../../../src/views/bridge/permissions.ts'
+import { head, permission, toolCall } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('the work of an agent on the page', function () {
+  this.timeout(60_000)
+  let page: Page
+  let revision = 0
+  const heard: unknown[] = []
+  let saving: (() => void) | undefined
+
+  beforeEach(async () => {
+    page = await openPage('conversation')
+    heard.length = 0
+    saving = undefined
+    const { host } = page
+    const hear = (name: string) => (params: object) => void heard.push([name, params])
+    host.onNotification(changes.OpenChange, hear('open'))
+    host.onNotification(changes.ReviewChanges, hear('review'))
+    host.onNotification(changes.UndoChanges, hear('undo'))
+    host.onNotification(changes.KeepChanges, hear('keep'))
+    host.onNotification(follow.SetFollow, hear('follow'))
+    host.onNotification(rules.OpenRules, hear('rules'))
+    host.onNotification(bridge.AnswerPermission, hear('answer'))
+    host.onRequest(rules.OfferRules, () => ({
+      offers: [
+        { text: 'npm test', json: '{ "command": "npm test" }' },
+        { text: 'npm *', json: '{ "command": "npm *" }' },
+      ],
+      workspace: true,
+    }))
+    host.onRequest(rules.SaveRule, params => {
+      if (saving) saving()
+      heard.push(['save', params])
+    })
+  })
+  afterEach(() => page.close())
+
+  const show = (entries: Entry[], more: Partial<bridge.ConversationHead> = {}) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: ++revision,
+      head: head(more),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const query = (selector: string) => page.document.querySelector<HTMLElement>(selector)
+  const button = (text: string) =>
+    [...page.document.querySelectorAll<HTMLElement>('button')].find(
+      one => one.textContent?.includes(text) || one.getAttribute('aria-label')?.includes(text),
+    )
+  const press = async (text: string) => {
+    await page.until(() => button(text))
+    button(text)?.click()
+  }
+  const { key } = head()
+
+  it('shows what changed, of this conversation alone, and does what is asked with it', async () => {
+    await show([])
+    const files: changes.ChangedFileNote[] = [
+      { path: '/w/src/a.ts', status: 'modified', added: 60, removed: 18 },
+      { path: '/w/b.ts', status: 'added', added: 1, removed: 0 },
+    ]
+    await page.host.sendNotification(changes.ChangedFilesShown, { key: 'another', files })
+    await page.host.sendNotification(follow.FollowShown, { on: false })
+    await page.until(() => page.document.body)
+    assert.equal(query('.changes'), null)
+    await page.host.sendNotification(changes.ChangedFilesShown, { key, files })
+    await page.until(() => query('.changes'))
+    assert.match(query('.changes')?.textContent ?? '', /2 files.*\+61.*−18/)
+    await press('2 files')
+    await press('a.ts')
+    await press('Review')
+    await press('Undo the changes in b.ts')
+    await press('Keep all changes')
+    await page.until(() => heard.length === 4)
+    assert.deepEqual(heard, [
+      ['open', { key, path: '/w/src/a.ts' }],
+      ['review', { key }],
+      ['undo', { key, path: '/w/b.ts' }],
+      ['keep', { key }],
+    ])
+    await page.host.sendNotification(changes.ChangedFilesShown, { key, files: [] })
+    await page.until(() => !query('.changes'))
+  })
+
+  it('says of a changed file that the agent did not tell of it', async () => {
+    await show([])
+    const files = [
+      { path: '/w/a.ts', status: 'modified' as const },
+      { path: '/w/b.ts', status: 'added' as const, meanwhile: true },
+    ]
+    await page.host.sendNotification(changes.ChangedFilesShown, { key, files })
+    await page.until(() => query('.changes'))
+    await press('2 files')
+    const rows = [...page.document.querySelectorAll('.changes-file')].map(row => row.textContent ?? '')
+    assert.deepEqual(
+      rows.map(row => row.includes('Changed while the agent worked')),
+      [false, true],
+    )
+    assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /by somebody else/)
+  })
+
+  it('switches whether the editor follows', async () => {
+    await show([], { sessionId: 's' })
+    await press('Follow the agent in the editor')
+    await page.until(() => heard.length === 1)
+    assert.deepEqual(heard, [['follow', { on: true }]])
+    await page.host.sendNotification(follow.FollowShown, { on: true })
+    await page.until(() => query('.follow-button')?.getAttribute('aria-pressed') === 'true')
+  })
+
+  it('says which rule answered, and leads to it', async () => {
+    const rule = { action: 'allow', scope: 'workspace', text: 'npm test *' } as const
+    const answered = permission('p', { outcome: { type: 'selected', optionId: 'once' }, rule })
+    await show([answered])
+    await press('Allowed by your rule')
+    await page.until(() => query('.answered-rule')?.textContent?.includes('npm test *'))
+    await press('Open the workspace’s settings')
+    await page.until(() => heard.length === 1)
+    assert.deepEqual(heard, [['rules', { scope: 'workspace' }]])
+  })
+
+  it('offers rules that are seen before they are saved, and says why one was not', async () => {
+    await show([
+      toolCall('t', { toolKind: 'execute', title: 'npm test' }),
+      permission('p', { toolCallId: 'call-t' }),
+    ])
+    await press('Allow by rule…')
+    await page.until(() => page.document.querySelectorAll('.rule-offers .field-choice').length === 2)
+    page.document.querySelectorAll<HTMLElement>('.rule-offers .field-choice input')[1]?.click()
+    await page.until(() => query('.rule-offers')?.textContent?.includes('"npm *"'))
+    saving = () => {
+      throw new Error('The disk is full.')
+    }
+    await press('Save for me')
+    await page.until(() => query('.rule-failure')?.textContent?.includes('The disk is full.'))
+    saving = undefined
+    await press('Save for this workspace')
+    await page.until(() => !query('.rule-offers'))
+    const [name, params] = heard.at(-1) as [string, object]
+    assert.equal(name, 'save')
+    assert.deepEqual(params, {
+      key,
+      requestId: (permission('p') as { requestId: string }).requestId,
+      offer: 1,
+      json: '{ "command": "npm *" }',
+      target: 'workspace',
+    })
+    // a digit in what floats answers no question
+    await press('Allow by rule…')
+    await page.until(() => query('.rule-offers .field-choice input'))
+    page.key(query('.rule-offers .field-choice input')!, '1')
+    assert.equal(heard.length, 1)
+  })
+
+  it('asks one question after the other, the others behind it on a line', async () => {
+    await show([0, 1, 2].map(at => permission(`p${at}`, { title: `Question ${at}` })))
+    await page.until(() => query('.permission.first')?.textContent?.includes('1 of 3'))
+    assert.equal(page.document.querySelectorAll('.permission.behind').length, 2)
+    assert.match(
+      page.document.querySelectorAll('.permission.behind')[1]?.textContent ?? '',
+      /Question 2.*3 of 3/,
+    )
+    page.document.querySelectorAll<HTMLElement>('.permission.behind button')[1]?.click()
+    await page.until(() => page.document.querySelectorAll('.permission.behind').length === 1)
+    await page.host.sendNotification(bridge.Patch, {
+      revision: ++revision,
+      ops: [
+        {
+          op: 'entry',
+          index: 0,
+          entry: permission('p0', { title: 'Question 0', outcome: { type: 'cancelled' } }),
+        },
+      ],
+    })
+    await page.until(() => query('.permission.first')?.textContent?.includes('1 of 2'))
+    assert.match(query('.permission.first')?.getAttribute('aria-label') ?? '', /Question 1/)
+  })
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { quietColour } from '../../../../src/webview/host/fit-theme.ts'
+import { contrast, type Rgb, readable, readColour } from '../../../../src/webview/ui/contrast.ts'
+
+describe('asides', () => {
+  it('are quieter than the text where the theme makes no difference, and can be read', () => {
+    const light: Rgb[] = [
+      [248, 248, 248],
+      [255, 255, 255],
+    ]
+    const own = quietColour([59, 59, 59], [59, 59, 59], light)
+    assert.ok(own && light.every(surface => contrast(own, surface) >= 4.5), String(own))
+    assert.ok(contrast(own, [59, 59, 59]) > 1.5)
+  })
+
+  it('have the theme’s own colour where that differs', () => {
+    assert.equal(quietColour([204, 204, 204], [157, 157, 157], [[24, 24, 24]]), undefined)
+    assert.equal(quietColour(undefined, [157, 157, 157], [[24, 24, 24]]), undefined)
+  })
+})
+
+describe('contrast', () => {
+  it('reads the colours that VS Code writes', () => {
+    assert.deepEqual(readColour('#fff'), [255, 255, 255])
+    assert.deepEqual(readColour(' #102030 '), [16, 32, 48])
+    assert.deepEqual(readColour('#ffffff80', [0, 0, 0]), [128, 128, 128])
+    assert.deepEqual(readColour('rgba(10, 20, 30, 0.5)', [20, 20, 20]), [15, 20, 25])
+    for (const none of ['', 'red', '#12', 'rgb(a)', 'var(--x)']) assert.equal(readColour(none), undefined)
+  })
+
+  it('is that of WCAG', () => {
+    assert.equal(contrast([0, 0, 0], [255, 255, 255]), 21)
+    assert.equal(contrast([119, 119, 119], [119, 119, 119]), 1)
+    assert.ok(Math.abs(contrast([119, 119, 119], [255, 255, 255]) - 4.48) < 0.01)
+  })
+
+  it('leaves colours their hue where the text itself is faint', () => {
+    const [text, ground, green]: Rgb[] = [
+      [101, 123, 131],
+      [253, 246, 227],
+      [133, 153, 0],
+    ]
+    const shown = readable(green!, [ground!], text!)
+    assert.notDeepEqual(shown, text)
+    assert.ok(contrast(shown, ground!) >= contrast(text!, ground!) * 0.75)
+  })
+
+  it('is enough afterwards, wherever the text itself can be read, and good colours stay', () => {
+    const part = fc.integer({ min: 0, max: 255 })
+    const colour = fc.tuple(part, part, part)
+    fc.assert(
+      fc.property(colour, colour, colour, (one: Rgb, surface: Rgb, text: Rgb) => {
+        fc.pre(contrast(text, surface) >= 4.5)
+        const result = readable(one, [surface], text)
+        assert.ok(contrast(result, surface) >= 4.5)
+        if (contrast(one, surface) >= 4.5) assert.deepEqual(result, one)
+      }),
+    )
+  })
+})

@@ -1,5 +1,5 @@
 // Takes pictures of every state of the views, in a real VS Code with the packaged extension, for people to look at:
-//   npm run screenshots [-- --theme dark --only '^history']
+//   npm run screenshots [-- --theme dark,solarizedLight --only '^history' --width 280 --zoom 2 --language zh-cn --scale 2]
 // They are put into out/screenshots, one for each state and theme. A state that cannot be reached is named at the end.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,59 +12,125 @@ import { outDirectory, projectDirectory, testDirectory, vsixFile } from '../host
 import { runCommand } from '../host/run-command.ts'
 import { installVsix, startServer } from '../host/server.ts'
 import { current } from '../host/vscode-versions.ts'
-import { type ThemeKind, themes, Workbench } from '../host/workbench.ts'
+import { Workbench } from '../host/workbench.ts'
+import type { AgentSetting } from '../ui/support/fixture-agent.ts'
 import { shownAgents } from './agents.ts'
-import { states } from './states.ts'
+import { aroundAgents } from './around-agents.ts'
+import { aroundStates } from './around-states.ts'
+import { composerStates } from './composer-states.ts'
+import { firstStates } from './first-states.ts'
+import { findInLanguage } from './in-language.ts'
+import { looks, looksNamed } from './looks.ts'
+import { readmeAgents } from './readme-agents.ts'
+import { readmeStates } from './readme-states.ts'
+import { type State, states } from './states.ts'
 import { Studio } from './studio.ts'
+import { transcriptAgents } from './transcript-agents.ts'
+import { transcriptStates } from './transcript-states.ts'
+import { workStates } from './work-states.ts'
 
 const { values: options } = parseArgs({
-  options: { theme: { type: 'string' }, only: { type: 'string', default: '' } },
+  options: {
+    theme: { type: 'string' },
+    only: { type: 'string', default: '' },
+    width: { type: 'string', default: '400' },
+    zoom: { type: 'string', default: '1' },
+    scale: { type: 'string', default: '1' },
+    language: { type: 'string' },
+  },
 })
-const kinds = (Object.keys(themes) as ThemeKind[]).filter(kind => !options.theme || kind === options.theme)
-if (kinds.length === 0)
-  throw new Error(`There is no theme ${options.theme}; there are: ${Object.keys(themes).join(', ')}`)
+const names = looksNamed(options.theme)
 const wanted = new RegExp(options.only)
+const [width, zoom, scale] = [options.width, options.zoom, options.scale].map(Number) as [
+  number,
+  number,
+  number,
+]
+const inLanguage = options.language
 
 exitOnSignals()
 const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
 await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
-if (!options.only && !options.theme)
-  rmSync(join(outDirectory, 'screenshots'), { recursive: true, force: true })
+if (process.argv.length <= 2) rmSync(join(outDirectory, 'screenshots'), { recursive: true, force: true })
 
 const missed: string[] = []
 const vscode = await installVsCode(current)
-for (const kind of kinds) await photograph(kind)
+const all = [...states, ...composerStates, ...workStates, ...aroundStates, ...transcriptStates]
+for (const name of names) {
+  await photograph(name, firstStates, () => ({}), { workspaceTrust: true })
+  await photograph(name, all, root => ({
+    ...shownAgents(root),
+    ...aroundAgents(root),
+    ...transcriptAgents(root),
+  }))
+  await photograph(name, readmeStates, readmeAgents)
+}
 for (const line of missed) console.error(line)
 if (missed.length > 0) process.exitCode = 1
 
-/** Each theme has a server of its own: nothing that one run left shows in the next. */
-async function photograph(kind: ThemeKind): Promise<void> {
+/** Each has a server of its own: nothing that one run left shows in the next. */
+async function photograph(
+  name: string,
+  from: State[],
+  agents: (root: IsolatedRoot) => Record<string, AgentSetting>,
+  { workspaceTrust = false } = {},
+): Promise<void> {
+  const taken = from.filter(state => wanted.test(state.name))
+  if (taken.length === 0) return
   const root = new IsolatedRoot()
   const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
-  root.updateSettings({ 'parley.agents': shownAgents(root) })
+  root.updateSettings({
+    // nothing that comes and goes beside the views
+    'typescript.disableAutomaticTypeAcquisition': true,
+    'editor.lightbulb.enabled': 'off',
+    'security.workspace.trust.startupPrompt': 'never',
+    'workbench.editor.useModal': 'off',
+    'parley.agents': agents(root),
+    'parley.permissionRules': [{ command: 'git *', action: 'allow' }],
+  })
   await installVsix(vscode, root, vsixFile)
-  const server = await startServer(vscode, root, { env: { PARLEY_DEMO_PACE: '0' } })
+  const server = await startServer(vscode, root, { env: { PARLEY_DEMO_PACE: '0' }, workspaceTrust })
   const browser = await launchBrowser()
   try {
-    const workbench = await Workbench.open(browser, server, { workspace })
-    await workbench.setTheme(kind)
+    const workbench = await Workbench.open(browser, server, {
+      workspace,
+      // as an editor's zoom does: there is less room
+      viewport: { width: Math.max(1400 / zoom, width + 300), height: 900 / zoom },
+      scale: zoom * scale,
+      prepare: async page => {
+        if (!inLanguage) return
+        // as a display language does; the language pack would translate the workbench as well
+        await page.addInitScript(`globalThis._VSCODE_NLS_LANGUAGE = ${JSON.stringify(inLanguage)}`)
+      },
+    })
+    await workbench.setTheme(looks[name]!)
+    if (inLanguage) findInLanguage(workbench.page, inLanguage)
+    const studio = new Studio(workbench, suffix(name), width)
     await workbench.openViewContainer('Parley')
-    await workbench.setSideBarWidth(400)
-    const studio = new Studio(workbench, kind)
-    for (const state of states) {
-      if (!wanted.test(state.name)) continue
+    await studio.usualWidth()
+    for (const state of taken)
       await state.take(studio).then(
-        () => console.log(`${kind}: ${state.name}`),
+        () => console.log(`${suffix(name)}: ${state.name}`),
         async (error: Error) => {
-          missed.push(`${kind}: ${state.name}: ${error.message.split('\n', 1)[0]}`)
+          missed.push(`${suffix(name)}: ${state.name}: ${error.message.split('\n', 1)[0]}`)
+          console.log(`missed ${state.name}`)
           await studio.window(`missed-${state.name}`).catch(() => {})
         },
       )
-    }
     await workbench.close()
   } finally {
     await browser.close()
     await server.stop()
     root.remove()
   }
+}
+
+/** What tells the pictures of one run from those of another. */
+function suffix(name: string): string {
+  const unusual = [
+    width === 400 ? '' : `${width}px`,
+    zoom === 1 ? '' : `zoom-${zoom}`,
+    inLanguage ?? '',
+  ].filter(Boolean)
+  return [name, ...unusual].join('-')
 }

@@ -1,6 +1,7 @@
 import { waitFor } from '../host/wait-for.ts'
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import { names } from './agents.ts'
+import { featureStates } from './feature-states.ts'
 import type { Studio } from './studio.ts'
 
 export interface State {
@@ -86,7 +87,7 @@ export const states: State[] = [
       await conversation.button(/Jump to latest|new$/).click()
       await conversation.frame.locator('.jump').waitFor({ state: 'detached' })
       await studio.sideBar('narrow-turn')
-      await studio.workbench.setSideBarWidth(400)
+      await studio.usualWidth()
     },
   },
   {
@@ -115,7 +116,7 @@ export const states: State[] = [
       await conversation.send('[[permissions 4]]')
       await conversation.permission.nth(3).waitFor()
       await studio.sideBar('permissions-many')
-      await conversation.button(/^Stop/).click()
+      await conversation.button(/^Stop \(/).click()
       await studio.ended(conversation)
       await studio.sideBar('permissions-stopped')
     },
@@ -127,7 +128,7 @@ export const states: State[] = [
       await conversation.send('/ask')
       await conversation.text('How do you like your demo?').waitFor()
       await studio.sideBar('question-form')
-      await conversation.button(/^Stop/).click()
+      await conversation.button(/^Stop \(/).click()
       await studio.ended(conversation)
     },
   },
@@ -141,7 +142,7 @@ export const states: State[] = [
       await conversation.send('And update the documentation.')
       await conversation.text('And update the documentation.').waitFor()
       await studio.sideBar('queue')
-      await conversation.button(/^Stop/).click()
+      await conversation.button(/^Stop \(/).click()
       await conversation.text('You stopped the turn').waitFor()
       await studio.sideBar('queue-held')
     },
@@ -166,7 +167,43 @@ export const states: State[] = [
   said('long-names', names.long.slice(0, 30), 'Begin', 'averylongword', true),
   said('right-to-left', 'Right to Left', 'اقرأ الملف وشغّل الاختبارات من فضلك', names.endOfRightToLeft),
   said('table', 'Tables', 'Compare them', 'goes on below', true),
+  {
+    name: 'formulas',
+    async take(studio) {
+      const conversation = await studio.ready('Formulas')
+      await conversation.send('Explain')
+      await conversation.frame.locator('.diagram[data-state="drawn"] img').waitFor()
+      await conversation.frame.locator('.diagram[data-state="failed"]').waitFor()
+      await conversation.frame.locator('.katex').first().waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar('formulas')
+      await studio.narrow('formulas')
+    },
+  },
+  {
+    name: 'diff',
+    async take(studio) {
+      const { workbench } = studio
+      const conversation = await studio.ready('Edits')
+      await conversation.send(
+        'Tokens may be longer than one character: let the parser move on by their length.',
+      )
+      await conversation.text('Done.').waitFor()
+      await conversation.button(/^Edit: Edit parser/).click()
+      await conversation.frame.locator('.diff .hljs-keyword').first().waitFor()
+      await studio.sideBar('diff')
+      await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+      await workbench.runCommand('View: Close Primary Side Bar')
+      const tab = await studio.tab()
+      await tab.button(/^Edit: Edit parser/).click()
+      await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
+      await studio.editor('wide-diff')
+      await workbench.runCommand('View: Close All Editors')
+      await workbench.openViewContainer('Parley')
+    },
+  },
   said('code', 'Code', 'Show me', 'export default', true),
+  ...featureStates,
   {
     name: 'scrolled-up',
     async take(studio) {
@@ -192,13 +229,12 @@ export const states: State[] = [
       await conversation.click()
       await conversation.and(workbench.page.locator('[aria-expanded="false"]')).waitFor()
       await studio.sideBar('history')
-      await workbench.setSideBarWidth(280)
-      await studio.sideBar('narrow-history')
-      await workbench.setSideBarWidth(400)
+      await studio.narrow('history')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('permissions')
       await waitFor('search', async () => (await history.getByRole('option').count()) === 1)
       await studio.sideBar('history-search')
-      await conversation.click()
+      await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('')
+      await studio.closeHistory()
     },
   },
 ]
@@ -241,9 +277,7 @@ function said(name: string, agent: string, prompt: string, waitFor: string, also
       await studio.ended(conversation)
       await studio.sideBar(name)
       if (!alsoNarrow) return
-      await studio.workbench.setSideBarWidth(280)
-      await studio.sideBar(`narrow-${name}`)
-      await studio.workbench.setSideBarWidth(400)
+      await studio.narrow(name)
     },
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import { outDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
-import type { ThemeKind, Workbench } from '../host/workbench.ts'
+import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 
 const directory = join(outDirectory, 'screenshots')
@@ -11,11 +11,20 @@ const directory = join(outDirectory, 'screenshots')
 /** A window in one theme, of which pictures are taken. */
 export class Studio {
   readonly workbench: Workbench
-  readonly theme: ThemeKind
+  /** stands at the end of the pictures' names */
+  readonly #suffix: string
+  /** Of the side bar, in CSS pixels, but for pictures that are about another width. */
+  readonly width: number
 
-  constructor(workbench: Workbench, theme: ThemeKind) {
+  constructor(workbench: Workbench, suffix: string, width = 400) {
     this.workbench = workbench
-    this.theme = theme
+    this.#suffix = suffix
+    this.width = width
+  }
+
+  /** Gives the side bar the width that it has on most pictures. */
+  async usualWidth(): Promise<void> {
+    await this.workbench.setSideBarWidth(this.width)
   }
 
   /** The conversation that is shown. */
@@ -37,6 +46,8 @@ export class Studio {
   /** A new session with an agent, as far as it comes. */
   async begin(agent: string): Promise<ConversationPage> {
     await this.workbench.runCommand('Parley: New Session with Agent…')
+    // there are more agents than the list draws
+    await this.workbench.palette.getByPlaceholder('Which agent?').fill(agent)
     await this.workbench.palette.locator('.monaco-list-row', { hasText: agent }).first().click()
     return this.conversation()
   }
@@ -45,18 +56,41 @@ export class Studio {
   async ready(agent: string): Promise<ConversationPage> {
     const conversation = await this.begin(agent)
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.agent(agent)
     await conversation.frame.locator('body[data-phase="ready"]').waitFor()
     return conversation
   }
 
   /** Resolves when the turn that runs has ended. */
   async ended(conversation: ConversationPage): Promise<void> {
-    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+    await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 
   /** The side bar as it is. */
   async sideBar(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.sidebar'))
+  }
+
+  /** The same in a side bar of 280 pixels, as `narrow-…`. */
+  async narrow(name: string): Promise<void> {
+    if (this.width <= 280) return
+    await this.workbench.setSideBarWidth(280)
+    await this.sideBar(`narrow-${name}`)
+    await this.usualWidth()
+  }
+
+  /** The conversation has the whole side bar again. */
+  async closeHistory(): Promise<void> {
+    const pane = (name: string) =>
+      this.workbench.page.locator('.part.sidebar .pane-header', { hasText: name })
+    for (const [name, open] of [
+      ['Conversation', true],
+      ['History', false],
+    ] as const) {
+      const header = pane(name)
+      if ((await header.getAttribute('aria-expanded')) !== String(open)) await header.click()
+      await header.and(this.workbench.page.locator(`[aria-expanded="${open}"]`)).waitFor()
+    }
   }
 
   /** What is in the editor area. */
@@ -69,13 +103,18 @@ export class Studio {
     await this.#picture(name, this.workbench.page.locator('.monaco-workbench'))
   }
 
+  /** A part of what is shown, alone. */
+  async part(name: string, part: Locator): Promise<void> {
+    await this.#picture(name, part)
+  }
+
   async #picture(name: string, part: Locator): Promise<void> {
     mkdirSync(directory, { recursive: true })
     // nothing hovered: a picture of what is there without the mouse
     await this.workbench.page.mouse.move(2, 2)
+    await this.workbench.page.locator('.workbench-hover-container').first().waitFor({ state: 'hidden' })
     await part.screenshot({
-      path: join(directory, `${name}-${this.theme}.png`),
-      animations: 'disabled',
+      path: join(directory, `${name}-${this.#suffix}.png`),
       caret: 'hide',
     })
   }

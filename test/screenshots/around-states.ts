@@ -1,0 +1,211 @@
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
+import { tabMarked } from '../ui/support/tab-mark.ts'
+import type { State } from './states.ts'
+import type { Studio } from './studio.ts'
+
+/** Everything around the transcript: the header, questions, forms, options, signing in, History. */
+export const aroundStates: State[] = [
+  {
+    name: 'around-header',
+    async take(studio) {
+      const conversation = await studio.ready('Account')
+      await conversation.send(
+        '[[title Find out why the parser test fails one time in ten]] [[usage 41000 200000]]',
+      )
+      await studio.ended(conversation)
+      const title = conversation.frame.getByRole('button', { name: /Find out why/ })
+      await title.waitFor()
+      await studio.sideBar('header')
+      await conversation.details()
+      await studio.sideBar('details-account')
+      await studio.workbench.page.keyboard.press('Escape')
+      await title.click()
+      await conversation.frame.getByRole('textbox', { name: 'Session title' }).waitFor()
+      await studio.sideBar('header-rename')
+      await studio.workbench.page.keyboard.press('Escape')
+      await conversation.button(/^Context:/).click()
+      await conversation.frame.getByRole('dialog', { name: 'Usage' }).waitFor()
+      await studio.sideBar('usage')
+      await studio.workbench.page.keyboard.press('Escape')
+    },
+  },
+  {
+    name: 'around-permission-long',
+    async take(studio) {
+      const conversation = await studio.ready('Careful')
+      await conversation.send('Run everything')
+      await conversation.permission.waitFor()
+      await studio.sideBar('permission-long')
+      await studio.narrow('permission-long')
+      await conversation.permission.getByRole('button', { name: 'Never' }).click()
+      await studio.ended(conversation)
+      await studio.sideBar('permission-answered')
+    },
+  },
+  {
+    name: 'around-questions-wait',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      await conversation.send(`[[say ${'A line of the answer. '.repeat(120)}]] [[permissions 2]]`)
+      await conversation.permission.nth(1).waitFor()
+      await scrollUp(studio)
+      await conversation.frame.locator('.jump-question').waitFor()
+      await studio.sideBar('questions-wait')
+      await studio.narrow('questions-wait')
+      await conversation.button(/^Stop \(/).click()
+      await studio.ended(conversation)
+    },
+  },
+  {
+    name: 'around-form',
+    async take(studio) {
+      const conversation = await studio.ready('Asking')
+      await conversation.send('Release it')
+      const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+      await question.getByText('About the release').waitFor()
+      await studio.sideBar('form')
+      await studio.narrow('form')
+      await question.getByRole('button', { name: 'Submit' }).click()
+      await question.locator('[data-invalid]').first().waitFor()
+      await studio.sideBar('form-problems')
+      await question.getByRole('button', { name: 'Decline' }).click()
+      await studio.ended(conversation)
+      await conversation.send('Link it')
+      await question.locator('.address-warning').first().waitFor()
+      await studio.sideBar('form-address')
+      await studio.narrow('form-address')
+      await question.getByRole('button', { name: 'Decline' }).click()
+      await studio.ended(conversation)
+    },
+  },
+  {
+    name: 'around-options',
+    async take(studio) {
+      const conversation = await studio.ready('Optional')
+      await conversation.button(/^Model: /).waitFor()
+      await studio.sideBar('options')
+      await studio.narrow('options')
+      await conversation.button('More options').click()
+      await studio.sideBar('options-more')
+      await studio.workbench.page.keyboard.press('Escape')
+      await conversation.button(/^Add/).first().click()
+      await studio.sideBar('add-menu')
+      await studio.workbench.page.keyboard.press('Escape')
+    },
+  },
+  {
+    name: 'around-sign-in',
+    async take(studio) {
+      const conversation = await studio.begin('Patient')
+      const card = conversation.card('Patient needs you to sign in')
+      await card.waitFor()
+      await studio.sideBar('sign-in-ways')
+      await card.getByText('Details').click()
+      await studio.narrow('sign-in-ways')
+      await card.getByRole('button', { name: 'Sign in with your browser' }).click()
+      const under = conversation.card('Signing in to Patient')
+      await under.waitFor()
+      await studio.sideBar('sign-in-under-way')
+      await under.getByRole('button', { name: 'Cancel' }).click()
+      await card.getByRole('button', { name: 'Use an API key' }).click()
+      await studio.workbench.palette.locator('input.input').first().waitFor()
+      await studio.window('sign-in-key')
+      await studio.workbench.page.keyboard.press('Escape')
+    },
+  },
+  {
+    name: 'around-tabs',
+    async take(studio) {
+      const { workbench } = studio
+      const tabs = workbench.page.locator('.part.editor .tab')
+      for (const [title, prompt] of [
+        ['Fix the parser', '[[say It is fixed.]]'],
+        ['Update the docs', '[[slow 600000]]'],
+        ['Write the tests', '[[permissions 1]]'],
+        ['Try it out', '[[error -32603 It broke]]'],
+        ['Look around', '[[say Here I am.]]'],
+      ] as const) {
+        const before = await tabs.count()
+        await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+        await waitFor('another tab', async () => (await tabs.count()) > before)
+        // a tab that has just come takes the focus, and the list closes
+        const agents = workbench.palette.getByPlaceholder('Which agent?')
+        await waitFor('the list of agents', async () => {
+          await workbench.runCommand('Parley: New Session with Agent…')
+          return agents.fill('Fixture', { timeout: 3000 }).then(
+            () => true,
+            () => false,
+          )
+        })
+        await workbench.palette.locator('.monaco-list-row', { hasText: 'Fixture' }).first().click()
+        const conversation = await untitled(studio)
+        await conversation.phase('ready')
+        await conversation.send(`[[title ${title}]] [[slow 4000]] ${prompt}`)
+        await workbench.page.getByRole('tab', { name: new RegExp(title) }).waitFor()
+      }
+      // what ended while another was looked at says so
+      for (const [name, mark] of [
+        ['Fix the parser', 'done'],
+        ['Write the tests', 'waiting'],
+        ['Try it out', 'failed'],
+      ] as const)
+        await tabMarked(workbench, name, mark)
+      await workbench.page.locator('.tab.active', { hasText: /^Look around/ }).waitFor()
+      await studio.window('tabs')
+      await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
+    name: 'around-history',
+    async take(studio) {
+      const { workbench } = studio
+      await studio.ready('Archivist')
+      const able = await studio.ready('Account')
+      await able.send('[[title Fix the flaky parser test]] [[slow 600000]]')
+      await able.button(/^Stop/).waitFor()
+      const waiting = await studio.ready('Careful')
+      await waiting.send('Run everything that there is')
+      await waiting.permission.waitFor()
+      const history = await HistoryPage.open(workbench)
+      await history.rows.first().waitFor()
+      const pane = workbench.page.locator('.part.sidebar .pane-header', { hasText: 'Conversation' })
+      await pane.click()
+      await pane.and(workbench.page.locator('[aria-expanded="false"]')).waitFor()
+      await studio.sideBar('history-states')
+      await studio.narrow('history-states')
+      await history.search.press('F2')
+      await history.frame.getByRole('textbox', { name: 'Session title' }).waitFor()
+      await studio.sideBar('history-rename')
+      await workbench.page.keyboard.press('Escape')
+      await history.search.fill('nothing is called like this')
+      await waitFor('no rows', async () => (await history.rows.count()) === 0)
+      await studio.sideBar('history-nothing')
+      await history.search.fill('')
+      await history.act('Explain the build', 'Delete')
+      await history.frame.getByRole('button', { name: 'Keep' }).waitFor()
+      await studio.sideBar('history-delete')
+      await studio.narrow('history-delete')
+      await workbench.page.keyboard.press('Escape')
+      await studio.closeHistory()
+    },
+  },
+]
+
+/** The conversation that was begun last, among those in tabs: the others are there but not seen. */
+async function untitled({ workbench }: Studio): Promise<ConversationPage> {
+  const frame = await waitFor('a new session', async () => {
+    for (const one of workbench.page.frames()) {
+      const title = one.locator('.header-title.untitled')
+      if (await title.isVisible().catch(() => false)) return one
+    }
+  })
+  return ConversationPage.of(frame)
+}
+
+async function scrollUp(studio: Studio): Promise<void> {
+  const { frame } = await studio.conversation()
+  await frame.locator('.transcript').hover()
+  await studio.workbench.page.mouse.wheel(0, -3000)
+}

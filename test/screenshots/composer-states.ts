@@ -1,0 +1,102 @@
+import { dropFile, pastePicture, pasteText } from '../ui/support/clipboard.ts'
+import type { ConversationPage } from '../ui/support/conversation-page.ts'
+import type { State } from './states.ts'
+import type { Studio } from './studio.ts'
+
+/** The composer with all that can stand in it. */
+export const composerStates: State[] = [
+  {
+    name: 'composer-mentions',
+    async take(studio) {
+      const conversation = await fresh(studio)
+      await type(studio, 'Why does @plan')
+      await rows(conversation).filter({ hasText: 'planets.js' }).first().waitFor()
+      await studio.sideBar('composer-mentions')
+      await type(studio, 'ets.js')
+      await choose(studio, conversation, 'planets.js')
+      await type(studio, '@')
+      await rows(conversation).filter({ hasText: 'Files…' }).waitFor()
+      await studio.sideBar('composer-context')
+      await studio.narrow('composer-context')
+      await studio.workbench.page.keyboard.press('Backspace')
+      await clear(conversation)
+    },
+  },
+  {
+    name: 'composer-chips',
+    async take(studio) {
+      const conversation = await fresh(studio)
+      await pastePicture(conversation.frame, 800, 600)
+      await conversation.frame.locator('.thumbnail img').first().waitFor()
+      await dropFile(conversation.frame, 'file:///etc/hostname')
+      await type(studio, '/think about @server.js')
+      await choose(studio, conversation, 'server.js')
+      await type(studio, 'and @ideas')
+      await choose(studio, conversation, 'ideas.md')
+      await type(studio, 'then read what follows, and say which of the two is right and why: ')
+      await pasteText(conversation.frame, 'a line\n'.repeat(80))
+      await conversation.composer.getByText('Pasted 81 lines').waitFor()
+      await studio.sideBar('composer-chips')
+      await studio.narrow('composer-chips')
+      await conversation.composer.press('Enter')
+      await conversation.text(/You sent along/).waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar('composer-sent')
+    },
+  },
+  {
+    name: 'composer-queue',
+    async take(studio) {
+      const conversation = await fresh(studio)
+      await conversation.send('/slow 600')
+      await conversation.button(/^Stop/).waitFor()
+      for (const prompt of [
+        'Then run the tests',
+        'And write the change down in CHANGELOG.md, please',
+        'Thanks',
+      ])
+        await conversation.send(prompt)
+      await conversation.frame.getByRole('listitem').filter({ hasText: 'Thanks' }).waitFor()
+      await studio.sideBar('composer-queue')
+      await conversation.composer.press('Escape')
+    },
+  },
+  {
+    name: 'composer-models',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      await conversation.send('[[models 384]]')
+      await conversation.button(/^Model: /).click()
+      for (const name of ['Model 4', 'Model 2']) {
+        const row = conversation.frame.getByRole('option', { name }).last()
+        await row.hover()
+        await row.locator('.menu-star').click()
+      }
+      await conversation.frame.getByText('Favourites', { exact: true }).waitFor()
+      await studio.sideBar('composer-models')
+      await studio.workbench.page.keyboard.press('Escape')
+    },
+  },
+]
+
+async function fresh(studio: Studio): Promise<ConversationPage> {
+  const conversation = await studio.ready('Demo Agent')
+  await conversation.ready()
+  await clear(conversation)
+  return conversation
+}
+
+const type = (studio: Studio, text: string) => studio.workbench.page.keyboard.type(text)
+const rows = (conversation: ConversationPage) =>
+  conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+
+async function choose(studio: Studio, conversation: ConversationPage, name: string): Promise<void> {
+  await rows(conversation).filter({ hasText: name }).first().waitFor()
+  await studio.workbench.page.keyboard.press('Enter')
+  await conversation.composer.locator('.mention').filter({ hasText: name }).waitFor()
+}
+
+async function clear(conversation: ConversationPage): Promise<void> {
+  await conversation.composer.fill('')
+  await conversation.composer.click()
+}

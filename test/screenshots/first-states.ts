@@ -1,0 +1,40 @@
+import type { State } from './states.ts'
+
+/** What a person sees first: a folder that is not trusted yet, then a machine on which no agent was found. */
+export const firstStates: State[] = [
+  {
+    name: 'first-untrusted',
+    async take(studio) {
+      const { workbench } = studio
+      await workbench.openViewContainer('Parley')
+      await studio.usualWidth()
+      const conversation = await studio.conversation()
+      const card = conversation.card('This folder is not trusted')
+      await card.waitFor()
+      await studio.sideBar('first-untrusted')
+      await studio.narrow('first-untrusted')
+      await studio.window('first-untrusted-window')
+      await card.getByRole('button', { name: 'Manage Trust' }).click()
+      const trust = workbench.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust' })
+      await trust.first().click()
+      await card.waitFor({ state: 'detached' })
+      await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
+    name: 'first-no-agents',
+    async take(studio) {
+      const { workbench } = studio
+      await workbench.openViewContainer('Parley')
+      await studio.usualWidth()
+      const { frame } = await studio.conversation()
+      await frame.getByText('No agent found on this machine').waitFor()
+      await studio.sideBar('first-no-agents')
+      await studio.narrow('first-no-agents')
+      await workbench.runCommand('Parley: Open History')
+      const history = await workbench.webview('body[data-view="history"]')
+      await history.locator('.history-empty, .history-nothing').first().waitFor()
+      await studio.sideBar('first-no-sessions')
+    },
+  },
+]

@@ -1,0 +1,24 @@
+import { type Theme, themes } from '../host/workbench.ts'
+
+/** The themes to take pictures in: the four that everything is looked at in, and the colourful ones of VS Code. */
+export const looks: Record<string, Theme> = {
+  ...themes,
+  solarizedLight: { label: 'Solarized Light', className: 'vs' },
+  solarizedDark: { label: 'Solarized Dark', className: 'vs-dark' },
+  kimbie: { label: 'Kimbie Dark', className: 'vs-dark' },
+  abyss: { label: 'Abyss', className: 'vs-dark' },
+  red: { label: 'Red', className: 'vs-dark' },
+  tomorrow: { label: 'Tomorrow Night Blue', className: 'vs-dark' },
+  quietLight: { label: 'Quiet Light', className: 'vs' },
+  monokai: { label: 'Monokai', className: 'vs-dark' },
+}
+
+/** Those of a list of names with commas between; the four where none is named. */
+export function looksNamed(names: string | undefined): string[] {
+  if (!names) return Object.keys(themes)
+  const all = names.split(',')
+  for (const name of all)
+    if (!(name in looks))
+      throw new Error(`There is no theme ${name}; there are: ${Object.keys(looks).join(', ')}`)
+  return all
+}

@@ -1,0 +1,133 @@
+import type { Frame } from 'playwright-core'
+import { openFile } from '../ui/support/editor.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
+import type { State } from './states.ts'
+import type { Studio } from './studio.ts'
+
+/** The pictures of the README, each as wide as it is shown there. */
+export const readmeStates: State[] = [
+  {
+    name: 'readme-history',
+    async take(studio) {
+      const { workbench } = studio
+      const before = await sized(studio, 1140, 560)
+      const grace = await studio.ready('Grace')
+      await grace.send('[[title Speed up the tests]] [[slow 600000]]')
+      await grace.button(/^Stop/).waitFor()
+      const ada = await studio.ready('Ada')
+      await ada.send('Let a 404 say which planets there are')
+      await ada.permission.waitFor()
+      const history = await HistoryPage.open(workbench)
+      const pane = workbench.page.locator('.part.sidebar .pane-header', { hasText: 'Conversation' })
+      await pane.click()
+      await pane.and(workbench.page.locator('[aria-expanded="false"]')).waitFor()
+      await history.rows.filter({ hasText: 'dark mode' }).waitFor()
+      for (let at = 0; at < 3; at++) await history.search.press('ArrowDown')
+      await workbench.setSideBarWidth(460)
+      await studio.sideBar('readme-history')
+      await studio.closeHistory()
+      await workbench.page.setViewportSize(before)
+      await studio.usualWidth()
+    },
+  },
+  {
+    name: 'readme-work',
+    async take(studio) {
+      const { workbench } = studio
+      const before = await sized(studio, 1140, 840)
+      await openFile(workbench, 'planets.js')
+      await workbench.openViewContainer('Parley')
+      await workbench.setSideBarWidth(460)
+      const conversation = await studio.ready('Ada')
+      const prompt = 'Find planets whatever their case, and let a 404 say which ones there are.'
+      await conversation.send(prompt)
+      const question = conversation.permission
+      await question.waitFor()
+      await conversation.frame.locator('.diff .hljs-storage').first().waitFor()
+      await studio.window('readme-work')
+
+      await question.getByRole('button', { name: 'Allow once' }).click()
+      await studio.ended(conversation)
+      await conversation.button('Review').click()
+      await workbench.page.locator('.multiDiffEntry', { hasText: 'server.js' }).waitFor()
+      await workbench.page.locator('.multiDiffEntry .line-insert').first().waitFor()
+      await conversation.button(/^2 files/).click()
+      await studio.window('readme-review')
+      await workbench.runCommand('View: Close All Editors')
+
+      await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+      await workbench.runCommand('View: Close Primary Side Bar')
+      const tab = await studio.tab()
+      await tab.button(/^Edit: Edit planets/).click()
+      await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
+      await sized(studio, 1140, 880)
+      await studio.editor('readme-diff')
+      await workbench.runCommand('View: Close All Editors')
+      await workbench.openViewContainer('Parley')
+      await workbench.page.setViewportSize(before)
+      await studio.usualWidth()
+    },
+  },
+  {
+    name: 'readme-composer',
+    async take(studio) {
+      const { keyboard } = studio.workbench.page
+      await studio.workbench.setSideBarWidth(460)
+      const conversation = await studio.ready('Ada')
+      await conversation.composer.click()
+      const rows = conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+      await keyboard.type('Draw the orbits of @planets')
+      await rows.filter({ hasText: 'planets.js' }).first().waitFor()
+      await keyboard.press('Enter')
+      await keyboard.type('as on the sketch, and load them in @app')
+      await rows.filter({ hasText: 'app.js' }).first().waitFor()
+      await keyboard.press('Enter')
+      await conversation.composer.locator('.mention', { hasText: 'app.js' }).waitFor()
+      await pasteSketch(conversation.frame)
+      await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
+      await studio.part('readme-composer', conversation.frame.locator('.composer'))
+      await conversation.composer.fill('')
+      await studio.usualWidth()
+    },
+  },
+]
+
+/** Pastes a picture of planets around a sun. What runs in the page is text here. */
+async function pasteSketch(frame: Frame): Promise<void> {
+  await frame.evaluate(`(async () => {
+    const canvas = new OffscreenCanvas(480, 480)
+    const context = canvas.getContext('2d')
+    const disc = (x, y, radius, colour) => {
+      context.fillStyle = colour
+      context.beginPath()
+      context.arc(x, y, radius, 0, 7)
+      context.fill()
+    }
+    context.fillStyle = '#0f172a'
+    context.fillRect(0, 0, 480, 480)
+    context.strokeStyle = '#475569'
+    context.lineWidth = 6
+    for (const radius of [90, 150, 210]) {
+      context.beginPath()
+      context.arc(240, 240, radius, 0, 7)
+      context.stroke()
+    }
+    disc(240, 240, 46, '#fbbf24')
+    disc(304, 176, 18, '#f97316')
+    disc(132, 344, 26, '#38bdf8')
+    disc(430, 330, 22, '#f43f5e')
+    const blob = await canvas.convertToBlob({ type: 'image/png' })
+    const data = new DataTransfer()
+    data.items.add(new File([blob], 'sketch.png', { type: 'image/png' }))
+    document
+      .querySelector('.composer [role="textbox"]')
+      .dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  })()`)
+}
+
+/** Makes the window so large; gives the size that it had. */
+async function sized({ workbench: { page } }: Studio, width: number, height: number) {
+  const before = page.viewportSize()!
+  await page.setViewportSize({ width, height })
+  return before
+}

@@ -1,0 +1,106 @@
+import type { ConversationPage } from '../ui/support/conversation-page.ts'
+import type { State } from './states.ts'
+import type { Studio } from './studio.ts'
+
+/** All that can stand in a conversation, ordinary, narrow and wide, from its beginning to its end. */
+export const transcriptStates: State[] = [
+  shown('transcript-prose', 'Writer', 'the end of it'),
+  shown('transcript-work', 'Worker', 'npm run deploy'),
+  shown('transcript-work-open', 'Worker', 'npm run deploy', open),
+  shown('transcript-terminals', 'Commander', 'npm run build', open),
+  shown('transcript-subagents', 'Manager', 'I write the missing test'),
+  shown('transcript-media', 'Painter', 'That was all of it', open),
+  shown('transcript-told', 'Herald', 'Then more was said', open),
+  shown('transcript-changes', 'Patcher', 'The patch is in', open),
+  shown('transcript-chinese', 'Chinese', '新增两个测试'),
+  {
+    name: 'transcript-asked',
+    async take(studio) {
+      const conversation = await studio.ready('Asker')
+      await conversation.send('Do it')
+      for (const [about, answer] of [
+        ['left-pad', /Allow/],
+        ['server.js', /Reject/],
+      ] as const) {
+        const question = conversation.permission.filter({ hasText: about })
+        await question.getByRole('button', { name: answer }).first().click()
+        await question.waitFor({ state: 'detached' })
+      }
+      await conversation.text('So be it').waitFor()
+      await open(conversation)
+      await pictures(studio, conversation, 'transcript-asked')
+    },
+  },
+  {
+    name: 'transcript-ends',
+    async take(studio) {
+      const conversation = await studio.ready('Quitter')
+      for (let turn = 1; turn <= 5; turn++) {
+        await conversation.send('Go on')
+        await conversation.frame
+          .locator('.row-turn_end')
+          .nth(turn - 1)
+          .waitFor()
+        await studio.ended(conversation)
+      }
+      await pictures(studio, conversation, 'transcript-ends')
+    },
+  },
+]
+
+/** A prompt and what came of it, as far as the turn goes by itself. */
+function shown(
+  name: string,
+  agent: string,
+  until: string,
+  then?: (conversation: ConversationPage) => Promise<void>,
+): State {
+  return {
+    name,
+    async take(studio) {
+      const conversation = await studio.ready(agent)
+      await conversation.send('Show me what you can do')
+      await conversation.text(until).waitFor()
+      await then?.(conversation)
+      await pictures(studio, conversation, name)
+      const stop = conversation.button(/^Stop \(/)
+      if (await stop.isVisible()) await stop.click()
+      await studio.ended(conversation)
+    },
+  }
+}
+
+/** Opens every line that can be opened, what is in it too. */
+async function open({ frame }: ConversationPage): Promise<void> {
+  const closed = frame.locator('.transcript button.line[aria-expanded="false"]')
+  while ((await closed.count()) > 0) await closed.first().click()
+  await frame.evaluate(
+    'for (const fold of document.querySelectorAll(".transcript details")) fold.open = true',
+  )
+}
+
+/** With a window so high that all of the conversation is seen at once. */
+async function pictures(studio: Studio, { frame }: ConversationPage, name: string): Promise<void> {
+  const { workbench } = studio
+  const { page } = workbench
+  const before = page.viewportSize()!
+  for (const [prefix, width] of [
+    ['narrow-', 280],
+    ['', 400],
+    ['wide-', 1200],
+  ] as const) {
+    await page.setViewportSize({ width: Math.max(before.width, width + 400), height: before.height })
+    await workbench.setSideBarWidth(width)
+    // what comes into view is measured only then
+    for (let tries = 0; tries < 3; tries++) {
+      const hidden = await frame.evaluate<number>(
+        '((list = document.querySelector(".transcript")) => list.scrollHeight - list.clientHeight)()',
+      )
+      const { width: all, height } = page.viewportSize()!
+      if (hidden > 0) await page.setViewportSize({ width: all, height: Math.min(height + hidden, 6000) })
+    }
+    await studio.sideBar(`${prefix}${name}`)
+  }
+  await page.setViewportSize(before)
+  await studio.usualWidth()
+}

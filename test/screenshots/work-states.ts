@@ -1,0 +1,77 @@
+import { names } from './agents.ts'
+import type { State } from './states.ts'
+import type { Studio } from './studio.ts'
+
+/** Permissions by rule, what a session changed, and the bars above the composer. */
+export const workStates: State[] = [
+  {
+    name: 'work-rules',
+    async take(studio) {
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.send('/run git --version')
+      await conversation.button(/^Allowed by your rule/).click()
+      await studio.ended(conversation)
+      await conversation.send('/run npm --version')
+      await conversation.permission.getByRole('button', { name: 'Allow by rule…' }).click()
+      await conversation.frame.getByRole('radio', { name: 'npm --version' }).waitFor()
+      await studio.sideBar('work-rule-offer')
+      await conversation.frame.getByRole('radio').first().press('Escape')
+      await studio.sideBar('work-rule-applied')
+      await conversation.button(/^Stop/).click()
+      await studio.ended(conversation)
+    },
+  },
+  {
+    name: 'work-bars',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      const long = `${Array.from({ length: 9 }, (_, at) => `folder-${at}`).join('/')}/a-file-with-a-name.test.ts`
+      await conversation.send(
+        `[[plan 5]] [[write planets.js flat]] [[write moons.txt Io]] [[write ${long} x]] [[usage 187000 200000]]`,
+      )
+      await conversation.frame.getByRole('region', { name: 'Changed files' }).getByText('3 files').waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar('work-bars')
+      await conversation.button(/^3 files/).click()
+      await studio.sideBar('work-bars-open')
+      await conversation.button(/^Context:/).click()
+      await conversation.frame.getByRole('dialog', { name: 'Usage' }).waitFor()
+      await studio.workbench.setSideBarWidth(280)
+      await studio.sideBar('work-bars-narrow')
+      await conversation.button('Review').click()
+      await studio.workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
+      await studio.window('work-review')
+      await leave(studio)
+    },
+  },
+  {
+    name: 'work-many',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      await studio.workbench.setSideBarWidth(280)
+      await conversation.send('[[permissions 30]]')
+      await conversation.text('1 of 30').waitFor()
+      await studio.sideBar('work-thirty-narrow')
+      await conversation.button(/^Stop/).click()
+      await studio.ended(conversation)
+      await leave(studio)
+    },
+  },
+  {
+    name: 'work-long',
+    async take(studio) {
+      const conversation = await studio.ready(names.paths)
+      await studio.workbench.setSideBarWidth(280)
+      await conversation.send('Go')
+      await conversation.text('Done.').waitFor()
+      await studio.ended(conversation)
+      await studio.sideBar('work-long-narrow')
+      await leave(studio)
+    },
+  },
+]
+
+async function leave(studio: Studio): Promise<void> {
+  await studio.workbench.runCommand('View: Close All Editors')
+  await studio.usualWidth()
+}

@@ -7,7 +7,7 @@
  */
 import type { SessionUpdate } from '../../src/acp/model.ts'
 import { ChangeSet } from '../../src/conversation/change-set.ts'
-import { createSessionState, reduce } from '../../src/conversation/reduce.ts'
+import { createSessionState, reduce } from '../../src/conversation/reducer/reduce.ts'
 
 const CHUNKS = 100_000
 /** Chunks between two frames; 40 chunks a second come alone, a flood comes by the hundred. */

@@ -11,7 +11,7 @@ import type { AgentClient } from '../../src/acp/agent.ts'
 import { startAgent } from '../../src/acp/start-agent.ts'
 import { LineSplitter } from '../../src/acp/transport/line-splitter.ts'
 import { silentLogger } from '../../src/common/logger.ts'
-import { createSessionState, reduce } from '../../src/conversation/reduce.ts'
+import { createSessionState, reduce } from '../../src/conversation/reducer/reduce.ts'
 
 const UPDATES = Number(process.env.PARLEY_BENCH_UPDATES ?? 200_000)
 const ROUNDS = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)

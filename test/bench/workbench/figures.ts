@@ -1,7 +1,7 @@
 /** One thing that is measured. */
 export interface Figure {
   name: string
-  unit: 'ms' | 's' | 'MB' | 'px' | '%' | 'µs' | ''
+  unit: 'ms' | 'ms/s' | 's' | 'MB' | 'px' | '%' | 'µs' | ''
   /** the most it may be, where a target is set */
   most?: number
 }

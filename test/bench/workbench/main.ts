@@ -5,23 +5,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { exitOnSignals } from '../../host/at-exit.ts'
 import { projectDirectory } from '../../host/paths.ts'
 import { runCommand } from '../../host/run-command.ts'
 import type { Measurement } from './figures.ts'
+import { hiddenTabs, hiddenView } from './hidden.ts'
+import { activation, firstSession, reload } from './openings.ts'
 import { printMeasurement, printSummary } from './print.ts'
 import { type BenchWindow, Rig } from './rig.ts'
-import {
-  costOfAChunk,
-  flood,
-  idle,
-  load,
-  paced,
-  reload,
-  type Scenario,
-  scrolling,
-  toolCalls,
-} from './scenarios.ts'
+import { costOfAChunk, flood, idle, load, paced, type Scenario, scrolling, toolCalls } from './scenarios.ts'
 
 const rounds = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
 const only = new RegExp(process.env.PARLEY_BENCH_ONLY ?? '')
@@ -29,6 +22,7 @@ const profiles = process.env.PARLEY_BENCH_PROFILE
 
 /** In this order: those of the long session follow its load. */
 const scenarios: Scenario[] = [
+  firstSession,
   idle,
   flood(5000, 500),
   flood(20_000, 1500),
@@ -37,7 +31,10 @@ const scenarios: Scenario[] = [
   paced(30),
   scrolling,
   costOfAChunk(10, 100_000),
+  hiddenView,
+  hiddenTabs(10),
   reload,
+  activation,
 ].filter(({ title }) => only.test(title))
 
 exitOnSignals()
@@ -51,8 +48,17 @@ const rig = await Rig.start()
 try {
   for (let round = 0; round < rounds; round++) {
     const window = await rig.open()
-    for (const scenario of scenarios)
-      measurements.get(scenario)!.rounds.push(await run(scenario, window, round))
+    for (const scenario of scenarios) {
+      const begun = Date.now()
+      try {
+        measurements.get(scenario)!.rounds.push(await run(scenario, window, round))
+        console.log(`  ${scenario.title}: took ${Math.round((Date.now() - begun) / 1000)} s`)
+      } catch (error) {
+        // the others are worth their time all the same
+        console.error(`Not measured: ${scenario.title}: ${error instanceof Error ? error.message : error}`)
+        process.exitCode = 1
+      }
+    }
     await window.close()
     console.log(`round ${round + 1} of ${rounds} done, load ${load3()}`)
   }
@@ -63,15 +69,24 @@ for (const measurement of measurements.values()) printMeasurement(measurement)
 printSummary([...measurements.values()], load3())
 
 async function run(scenario: Scenario, window: BenchWindow, round: number) {
-  if (!profiles) return scenario.run(window)
+  if (!profiles) return bounded(scenario.run(window))
   await window.devtools.send('Profiler.enable')
   await window.devtools.send('Profiler.start')
-  const values = await scenario.run(window)
+  const values = await bounded(scenario.run(window))
   const { profile } = await window.devtools.send('Profiler.stop')
   mkdirSync(profiles, { recursive: true })
   const name = scenario.title.replace(/\W+/g, '-').slice(0, 60)
   writeFileSync(join(profiles, `${name}-${round + 1}.cpuprofile`), JSON.stringify(profile))
   return values
+}
+
+/** What a page is asked may never be answered. */
+function bounded<T>(running: Promise<T>): Promise<T> {
+  const most = 400_000
+  const end = sleep(most, undefined, { ref: false }).then(() => {
+    throw new Error(`no end within ${most / 1000} s`)
+  })
+  return Promise.race([running, end])
 }
 
 /** Processes that ran or waited to, over the last 1, 5 and 15 minutes. */

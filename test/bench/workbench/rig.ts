@@ -48,7 +48,10 @@ export class Rig {
 
   /** A window of its own, with an extension host of its own and nothing warmed up. */
   async open(): Promise<BenchWindow> {
-    const workbench = await Workbench.open(this.browser, this.server, { workspace: this.#workspace })
+    const workbench = await Workbench.open(this.browser, this.server, {
+      workspace: this.#workspace,
+      motion: true,
+    })
     return BenchWindow.of(this, workbench)
   }
 
@@ -90,12 +93,19 @@ export class BenchWindow {
 
   /** A new session; the view is ready for a prompt and has come to rest. */
   async newSession(): Promise<ConversationPage> {
-    await this.workbench.runCommand('Parley: New Session with Agent…')
-    await this.workbench.palette.locator('.monaco-list-row', { hasText: agentName }).first().click()
+    await (await this.findAgent()).click()
     const conversation = await ConversationPage.find(this.workbench)
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.frame.locator('body[data-phase="ready"]').waitFor()
     return conversation
+  }
+
+  /** The line of the agent in the picker, which a click begins a session with. */
+  async findAgent(): Promise<Locator> {
+    await this.workbench.runCommand('Parley: New Session with Agent…')
+    const row = this.workbench.palette.locator('.monaco-list-row', { hasText: agentName }).first()
+    await row.waitFor()
+    return row
   }
 
   /** The conversation that is shown. */

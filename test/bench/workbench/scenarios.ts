@@ -172,7 +172,10 @@ export const scrolling: Scenario = {
   },
 }
 
-/** Whether a chunk costs the same after 100,000 others in the same session. */
+/**
+ * Whether a chunk costs the same after 100,000 others in the same session. The view is full both times: in one that is
+ * not, less is painted and nothing scrolls.
+ */
 export function costOfAChunk(seconds: number, before: number): Scenario {
   return {
     title: `what a chunk costs the view at ${perSecond} a second, at the start and after ${before.toLocaleString('en')}`,
@@ -184,6 +187,7 @@ export function costOfAChunk(seconds: number, before: number): Scenario {
     ],
     async run(window) {
       const conversation = await window.newSession()
+      await prompted(window, conversation, floodOf(500))
       const start = await mainThreadPerChunk(window, conversation, seconds)
       const { [end.name]: middle } = await prompted(window, conversation, floodOf(before))
       const last = await mainThreadPerChunk(window, conversation, seconds)
@@ -197,37 +201,8 @@ export function costOfAChunk(seconds: number, before: number): Scenario {
   }
 }
 
-/** What was written and said is there after the window was reloaded. */
-export const reload: Scenario = {
-  title: 'a reload of the window with a draft in the composer',
-  figures: [
-    { name: 'drafts lost', unit: '', most: 0 },
-    { name: 'sessions lost', unit: '', most: 0 },
-  ],
-  async run(window) {
-    const conversation = await window.newSession()
-    await prompted(window, conversation, floodOf(40))
-    await conversation.composer.fill('not to be lost')
-    // the browser takes its time to write down what a window keeps
-    await sleep(3000)
-    await window.workbench.reload()
-    const { frame, composer } = await window.shown()
-    const isLost = (wait: Promise<unknown>) =>
-      wait.then(
-        () => 0,
-        () => 1,
-      )
-    // what this agent replays of a session that has no size in its name
-    const text = frame.locator('.transcript').getByText('Answer 1').first()
-    return {
-      'sessions lost': await isLost(text.waitFor({ timeout: 20_000 })),
-      'drafts lost': (await composer.inputValue()) === 'not to be lost' ? 0 : 1,
-    }
-  },
-}
-
 /** What the agent is asked to write, and what then comes to stand in the last rows. */
-interface Work {
+export interface Work {
   prompt: string
   first: RegExp
   last: RegExp
@@ -235,7 +210,7 @@ interface Work {
 
 const endOfFlood = /\[end of flood\]/
 
-function floodOf(chunks: number): Work {
+export function floodOf(chunks: number): Work {
   return {
     prompt: `[[flood ${chunks} ${characters}]]`,
     first: /c\d+ /,
@@ -244,12 +219,12 @@ function floodOf(chunks: number): Work {
   }
 }
 
-function pacedPrompt(seconds: number): string {
+export function pacedPrompt(seconds: number): string {
   return `[[paced ${perSecond} ${seconds} ${characters}]]`
 }
 
 /** Has the agent write, and measures until the end of it is on screen. */
-async function prompted(
+export async function prompted(
   window: BenchWindow,
   conversation: ConversationPage,
   { prompt, first, last }: Work,

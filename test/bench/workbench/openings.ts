@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { waitFor } from '../../host/wait-for.ts'
+import type { ConversationPage } from '../../ui/support/conversation-page.ts'
+import { floodOf, prompted, type Scenario } from './scenarios.ts'
+
+/** What VS Code says that loading and calling the extension took. */
+export const activation: Scenario = {
+  title: 'the activation of the extension',
+  figures: [{ name: 'activation, as VS Code tells', unit: 'ms', most: 50 }],
+  async run({ workbench }) {
+    await workbench.runCommand('Developer: Show Running Extensions')
+    const row = workbench.page.locator('.runtime-extensions-editor .extension', { hasText: 'Parley' }).first()
+    const text = await row.locator('.activation-time').innerText()
+    return { 'activation, as VS Code tells': Number(/(\d+)\s*ms/.exec(text)?.[1]) }
+  },
+}
+
+const usable = 'usable composer'
+
+/** From the click that begins a session to a composer that one can write and send in; the agent's start included. */
+export const firstSession: Scenario = {
+  title: 'the first session of a window, and a second one',
+  figures: [
+    { name: `${usable}, agent started`, unit: 'ms' },
+    { name: `${usable}, agent running`, unit: 'ms' },
+  ],
+  async run(window) {
+    const times: number[] = []
+    for (let i = 0; i < 2; i++) {
+      const { frame } = await window.shown()
+      const row = await window.findAgent()
+      const ready = frame.evaluate<number>(whenReady)
+      const begun = Date.now()
+      await row.click()
+      times.push((await ready) - begun)
+    }
+    return { [`${usable}, agent started`]: times[0]!, [`${usable}, agent running`]: times[1]! }
+  },
+}
+
+/** In the page: the time at which another session is ready and the composer takes text. */
+const whenReady = `new Promise(resolve => {
+  let left = document.body.dataset.phase !== 'ready'
+  const look = () => {
+    const ready = document.body.dataset.phase === 'ready'
+    left ||= !ready
+    if (left && ready && document.querySelector('.composer [contenteditable="true"]')) resolve(Date.now())
+    else requestAnimationFrame(look)
+  }
+  look()
+})`
+
+/** What was written and said is there after the window was reloaded. */
+export const reload: Scenario = {
+  title: 'a reload of the window with a draft in the composer',
+  figures: [
+    { name: 'drafts lost', unit: '', most: 0 },
+    { name: 'sessions lost', unit: '', most: 0 },
+    { name: 'workbench on screen', unit: 'ms' },
+    { name: 'conversation on screen', unit: 'ms' },
+    { name: 'of that, since its page began', unit: 'ms' },
+  ],
+  async run(window) {
+    const conversation = await window.newSession()
+    await prompted(window, conversation, floodOf(40))
+    await conversation.composer.fill('not to be lost')
+    // the browser takes its time to write down what a window keeps
+    await sleep(3000)
+    const { page } = window.workbench
+    await page.addInitScript(noteFirstRow)
+    const begun = Date.now()
+    await window.workbench.reload()
+    const workbenchShown = Date.now() - begun
+    const shown = await window.shown()
+    const text = shown.frame.locator('.transcript').getByText('[end of flood]').first()
+    const sessionsLost = await lost(text.waitFor({ timeout: 20_000 }))
+    const draft = waitFor('draft', async () => (await written(shown)) === 'not to be lost', {
+      timeout: 10_000,
+    })
+    const times = await shown.frame.evaluate<{ row?: number; origin: number }>(
+      '({ row: globalThis.parleyFirstRow, origin: performance.timeOrigin })',
+    )
+    const row = times.row ?? Date.now()
+    return {
+      'sessions lost': sessionsLost,
+      'drafts lost': await lost(draft),
+      'workbench on screen': workbenchShown,
+      'conversation on screen': row - begun,
+      'of that, since its page began': row - times.origin,
+    }
+  },
+}
+
+/** Notes in every page when it first shows a row of a conversation. */
+const noteFirstRow = `(() => {
+  const end = Date.now() + 60000
+  const look = () => {
+    if (document.querySelector('.transcript .row')) globalThis.parleyFirstRow = Date.now()
+    else if (Date.now() < end) requestAnimationFrame(look)
+  }
+  look()
+})()`
+
+async function written({ composer }: ConversationPage): Promise<string> {
+  return (await composer.innerText()).trim()
+}
+
+/** 1 when what is awaited does not come. */
+async function lost(wait: Promise<unknown>): Promise<number> {
+  try {
+    await wait
+    return 0
+  } catch {
+    return 1
+  }
+}

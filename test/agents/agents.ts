@@ -45,6 +45,41 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
     })
   },
 
+  async codex({ home, folder, port }) {
+    const settings = path.join(home, '.codex')
+    await write(
+      path.join(settings, 'config.toml'),
+      [
+        'model = "mock-model"',
+        'model_provider = "mock"',
+        'approval_policy = "on-request"',
+        'sandbox_mode = "workspace-write"',
+        'check_for_update_on_startup = false',
+        '[tools.update_plan]',
+        'enabled = true',
+        '[analytics]',
+        'enabled = false',
+        '[model_providers.mock]',
+        'name = "Mock"',
+        `base_url = "http://127.0.0.1:${port}/v1"`,
+        'wire_api = "responses"',
+        'env_key = "MOCK_KEY"',
+        'requires_openai_auth = false',
+        'supports_websockets = false',
+        'request_max_retries = 1',
+        'stream_max_retries = 1',
+        '',
+      ].join('\n'),
+    )
+    const program = path.join(folder, 'node_modules', '@agentclientprotocol', 'codex-acp', 'dist', 'index.js')
+    return definition('codex', process.execPath, [program], {
+      HOME: home,
+      CODEX_HOME: settings,
+      MOCK_KEY: 'mock',
+      NO_BROWSER: '1',
+    })
+  },
+
   async gemini({ home, folder, port }) {
     await write(
       path.join(home, '.gemini', 'settings.json'),

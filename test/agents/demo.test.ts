@@ -4,115 +4,137 @@ import type { OpenSession } from '../../src/sessions/session-manager.ts'
 import { assertSettled, entries, said, toolCall, until } from './expect.ts'
 import { AgentRig, reject } from './rig.ts'
 
-/** The bundled agent: the first that a person meets, so it has to show everything. */
-describe('demo, through Parley', () => {
-  let rig: AgentRig
-  before(async () => {
-    rig = await AgentRig.create('demo')
-  })
-  after(() => rig?.close())
-  beforeEach(async function () {
-    await rig.resetWorkspace()
-    await rig.begin(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
-  })
+/** The bundled agent: the first that a person meets, so it has to show everything, in either version. */
+for (const version of [1, 2]) {
+  describe(`demo in v${version}, through Parley`, () => {
+    let rig: AgentRig
+    before(async () => {
+      rig = await AgentRig.create('demo', {
+        name: `demo-v${version}`,
+        protocol: version === 2 ? 'latest' : 'stable',
+      })
+    })
+    after(() => rig?.close())
+    beforeEach(async function () {
+      await rig.resetWorkspace()
+      await rig.begin(this.currentTest?.title.split(':')[0]?.replaceAll(' ', '-') ?? 'unnamed')
+    })
 
-  const prompt = ({ session }: OpenSession, text: string) => session.prompt([{ type: 'text', text }])
+    const prompt = ({ session }: OpenSession, text: string) => session.prompt([{ type: 'text', text }])
 
-  it('start: can do all that v1 has for sessions', async () => {
-    const { agent } = await rig.running()
-    assert.equal(agent.info.title, 'Demo Agent')
-    const { load, resume, list, close, delete: remove, additionalDirectories } = agent.capabilities
-    assert.ok(load && resume && list && close && remove && additionalDirectories)
-  })
+    it('start: can do all that there is for sessions', async () => {
+      const { agent } = await rig.running()
+      assert.equal(agent.protocolVersion, version)
+      assert.equal(agent.info.title, 'Demo Agent')
+      const { load, resume, list, close, delete: remove, additionalDirectories } = agent.capabilities
+      assert.ok(load && resume && list && close && remove && additionalDirectories)
+    })
 
-  it('tour: thinks, plans, reads, edits, runs', async () => {
-    const open = await rig.create()
-    assert.deepEqual(await prompt(open, 'look at my project'), { type: 'ended', stopReason: 'end_turn' })
-    const { state } = open.session
-    assert.equal(state.title, 'look at my project')
-    assert.ok(said(state, 'thought').length > 0)
-    assert.deepEqual(new Set(state.plans[0]?.entries.map(({ status }) => status)), new Set(['completed']))
-    assert.equal(toolCall(state, ({ toolKind }) => toolKind === 'read').status, 'completed')
-    const edit = toolCall(state, ({ toolKind }) => toolKind === 'edit')
-    assert.equal(edit.status, 'completed')
-    assert.ok(edit.content.some(content => content.type === 'diff'))
-    assert.match(readFileSync(rig.file('README.md'), 'utf8'), /The demo agent was here: 1 visit/)
-    const run = toolCall(state, ({ toolKind }) => toolKind === 'execute')
-    const [terminal] = state.terminals.values()
-    assert.deepEqual(run.content, [{ type: 'terminal', terminalId: terminal?.terminalId }])
-    assert.equal(terminal?.exit?.exitCode, 0)
-    assert.match(terminal?.output ?? '', /hello\.txt/)
-    assert.equal(rig.questions.length, 2)
-    assert.ok(state.usage && state.usage.used > 0)
-    assert.ok(state.commands.some(({ name, hint }) => name === 'slow' && hint === 'seconds'))
-    assertSettled(state)
-  })
+    it('tour: thinks, plans, reads, edits, runs', async () => {
+      const open = await rig.create()
+      assert.deepEqual(await prompt(open, 'look at my project'), { type: 'ended', stopReason: 'end_turn' })
+      const { state } = open.session
+      assert.equal(state.title, 'look at my project')
+      assert.ok(said(state, 'thought').length > 0)
+      assert.deepEqual(new Set(state.plans[0]?.entries.map(({ status }) => status)), new Set(['completed']))
+      assert.equal(toolCall(state, ({ toolKind }) => toolKind === 'read').status, 'completed')
+      const edit = toolCall(state, ({ toolKind }) => toolKind === 'edit')
+      assert.equal(edit.status, 'completed')
+      const diff = edit.content.find(content => content.type === 'diff')
+      assert.ok(diff)
+      if (version === 2) assert.match(diff.patch?.text ?? '', /^diff --git \//)
+      assert.match(readFileSync(rig.file('README.md'), 'utf8'), /The demo agent was here: 1 visit/)
+      const run = toolCall(state, ({ toolKind }) => toolKind === 'execute')
+      const [terminal] = state.terminals.values()
+      assert.deepEqual(run.content, [{ type: 'terminal', terminalId: terminal?.terminalId }])
+      assert.equal(terminal?.exit?.exitCode, 0)
+      assert.match(terminal?.output ?? '', /hello\.txt/)
+      assert.equal(rig.questions.length, 2)
+      assert.ok(state.usage && state.usage.used > 0)
+      assert.ok(state.commands.some(({ name, hint }) => name === 'slow' && hint === 'seconds'))
+      assertSettled(state)
+    })
 
-  it('reject: says so and goes on', async () => {
-    rig.answering = reject
-    const open = await rig.create()
-    assert.deepEqual(await prompt(open, 'tour'), { type: 'ended', stopReason: 'end_turn' })
-    assert.match(said(open.session.state).join(''), /You rejected the edit/)
-    assert.equal(readFileSync(rig.file('README.md'), 'utf8'), '# Sample\n')
-  })
+    it('reject: says so and goes on', async () => {
+      rig.answering = reject
+      const open = await rig.create()
+      assert.deepEqual(await prompt(open, 'tour'), { type: 'ended', stopReason: 'end_turn' })
+      assert.match(said(open.session.state).join(''), /You rejected the edit/)
+      assert.equal(readFileSync(rig.file('README.md'), 'utf8'), '# Sample\n')
+    })
 
-  it('cancel: stops slow work, and a command', async () => {
-    const open = await rig.create()
-    for (const text of ['/slow 3600', '/run sleep 300']) {
-      const turn = prompt(open, text)
-      const { turn: number } = open.session.state
-      await until(open.session, state =>
-        entries(state, 'tool_call').some(call => call.turn === number && call.status === 'in_progress'),
+    it('cancel: stops slow work, and a command', async () => {
+      const open = await rig.create()
+      for (const text of ['/slow 3600', '/run sleep 300']) {
+        const turn = prompt(open, text)
+        const { turn: number } = open.session.state
+        await until(open.session, state =>
+          entries(state, 'tool_call').some(call => call.turn === number && call.status === 'in_progress'),
+        )
+        rig.cancel(open)
+        assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' }, text)
+        const stopped = entries(open.session.state, 'tool_call').filter(call => call.turn === number)
+        assert.deepEqual(
+          stopped.map(call => call.status),
+          [version === 2 ? 'cancelled' : 'failed'],
+        )
+        assertSettled(open.session.state)
+      }
+      await rig.eventually('the end of the command', () =>
+        rig.processes().every(({ command }) => !command.includes('sleep 300')),
       )
-      rig.cancel(open)
-      assert.deepEqual(await turn, { type: 'ended', stopReason: 'cancelled' }, text)
-      assertSettled(open.session.state)
-    }
-    await rig.eventually('the end of the command', () =>
-      rig.processes().every(({ command }) => !command.includes('sleep 300')),
-    )
-  })
+    })
 
-  it('mode: edits freely once it may', async () => {
-    const open = await rig.create()
-    await open.session.setConfigOption('mode', 'edit')
-    await prompt(open, '/edit hello.txt')
-    assert.equal(rig.questions.length, 0)
-    assert.match(readFileSync(rig.file('hello.txt'), 'utf8'), /The demo agent was here/)
-  })
+    it('mode: edits freely once it may', async () => {
+      const open = await rig.create()
+      await open.session.setConfigOption('mode', 'edit')
+      await prompt(open, '/edit hello.txt')
+      assert.equal(rig.questions.length, 0)
+      assert.match(readFileSync(rig.file('hello.txt'), 'utf8'), /The demo agent was here/)
+    })
 
-  it('load: a new process shows the conversation as it was', async () => {
-    const open = await rig.create()
-    await prompt(open, 'tour')
-    await rig.restart()
-    const { session } = await rig.reopen('load', open.session.sessionId)
-    const [before, after] = [open.session.state, session.state]
-    for (const role of ['user', 'agent', 'thought'] as const) {
-      assert.equal(said(after, role).join(''), said(before, role).join(''))
-    }
-    const calls = (state: typeof after) =>
-      entries(state, 'tool_call').map(({ title, toolKind, status }) => ({ title, toolKind, status }))
-    assert.deepEqual(calls(after), calls(before))
-    assert.deepEqual(after.plans, before.plans)
-    assert.deepEqual(await prompt({ ...open, session }, '/help'), { type: 'ended', stopReason: 'end_turn' })
-    assertSettled(after)
-  })
+    it('load: a new process shows the conversation as it was', async () => {
+      const open = await rig.create()
+      await prompt(open, 'tour')
+      await rig.restart()
+      const { session } = await rig.reopen('load', open.session.sessionId)
+      const [before, after] = [open.session.state, session.state]
+      for (const role of ['user', 'agent', 'thought'] as const) {
+        assert.equal(said(after, role).join(''), said(before, role).join(''))
+      }
+      const calls = (state: typeof after) =>
+        entries(state, 'tool_call').map(({ title, toolKind, status }) => ({ title, toolKind, status }))
+      assert.deepEqual(calls(after), calls(before))
+      assert.deepEqual(after.plans, before.plans)
+      assert.deepEqual(await prompt({ ...open, session }, '/help'), { type: 'ended', stopReason: 'end_turn' })
+      assertSettled(after)
+    })
 
-  it('resume and list: goes on without a replay', async () => {
-    const open = await rig.create()
-    await prompt(open, '/think of this session')
-    await rig.restart()
-    const resumed = await rig.reopen('resume', open.session.sessionId)
-    assert.deepEqual(entries(resumed.session.state, 'message'), [])
-    for (const words of ['/help', '/media', '/markdown', '/notice', '/compact', '/fail', '/plan', '/where']) {
-      await prompt(resumed, words)
-    }
-    const { agent } = await rig.running()
-    const { sessions } = await agent.listSessions({ cwd: rig.workspace })
-    assert.equal(sessions[0]?.sessionId, open.session.sessionId)
-    assert.equal(sessions[0]?.title, '/think of this session')
-    await agent.deleteSession(open.session.sessionId)
-    const left = await agent.listSessions({ cwd: rig.workspace })
-    assert.ok(!left.sessions.some(({ sessionId }) => sessionId === open.session.sessionId))
+    it('resume and list: goes on without a replay', async () => {
+      const open = await rig.create()
+      await prompt(open, '/think of this session')
+      await rig.restart()
+      const resumed = await rig.reopen('resume', open.session.sessionId)
+      assert.deepEqual(entries(resumed.session.state, 'message'), [])
+      for (const words of [
+        '/help',
+        '/media',
+        '/markdown',
+        '/notice',
+        '/compact',
+        '/fail',
+        '/plan',
+        '/where',
+      ]) {
+        await prompt(resumed, words)
+      }
+      const { agent } = await rig.running()
+      const { sessions } = await agent.listSessions({ cwd: rig.workspace })
+      assert.equal(sessions[0]?.sessionId, open.session.sessionId)
+      assert.equal(sessions[0]?.title, '/think of this session')
+      await agent.deleteSession(open.session.sessionId)
+      const left = await agent.listSessions({ cwd: rig.workspace })
+      assert.ok(!left.sessions.some(({ sessionId }) => sessionId === open.session.sessionId))
+    })
   })
-})
+}

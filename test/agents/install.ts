@@ -8,8 +8,17 @@ import spawn from 'cross-spawn'
 import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 
 /** `demo` is Parley's own, and there already. */
-export type AgentName = 'grok' | 'gemini' | 'sdk-example' | 'demo'
-export const AGENT_NAMES: AgentName[] = ['grok', 'gemini', 'sdk-example', 'demo']
+export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'demo'
+
+/** The files `<suite>.test.ts`, each with the agent that it drives. */
+export const SUITES: Readonly<Record<string, AgentName>> = {
+  'codex-v1': 'codex',
+  'codex-v2': 'codex',
+  grok: 'grok',
+  gemini: 'gemini',
+  'sdk-example': 'sdk-example',
+  demo: 'demo',
+}
 
 /**
  * Installs one agent as its lock file says, with no script of any package run, and returns its folder. What is there

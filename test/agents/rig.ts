@@ -8,12 +8,12 @@ import { mergeEnvironment } from '../../src/agents/environment.ts'
 import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
 import { silentLogger } from '../../src/common/logger.ts'
 import type { PermissionEntry } from '../../src/conversation/state.ts'
-import { noDocuments } from '../../src/editor/documents.ts'
-import { disk } from '../../src/editor/file-system.ts'
-import { filesShared } from '../../src/editor/files.ts'
+import { noDocuments } from '../../src/editor/files/documents.ts'
+import { disk } from '../../src/editor/files/file-system.ts'
+import { filesShared } from '../../src/editor/files/files.ts'
 import { PathRules } from '../../src/editor/path-rules.ts'
 import { rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
-import { AgentHost, type RunningAgent } from '../../src/sessions/agent-host.ts'
+import { AgentHost, type RunningAgent } from '../../src/sessions/hosts/agent-host.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
 import { type OpenSession, SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
@@ -40,12 +40,21 @@ function optionOf(question: PermissionEntry, kind: string): string | undefined {
   return option?.optionId
 }
 
+/** One of several ways to start an agent. */
+export interface Variant {
+  /** Names its traces; the agent's name if not told. */
+  name?: string
+  protocol?: 'stable' | 'latest'
+  env?: Record<string, string>
+}
+
 /**
  * A real agent under the extension's own session manager, with its own file and terminal handling: all of Parley but
  * the editor. Every frame goes to `out/agents/<agent>-<scenario>.ndjson` and is held against the official schema.
  */
 export class AgentRig {
   readonly name: AgentName
+  readonly #variant: Variant
   readonly model: MockModel
   readonly workspace: string
   /** the agent's home directory */
@@ -64,8 +73,9 @@ export class AgentRig {
   #scenario = 'start'
   #written = Promise.resolve()
 
-  private constructor(name: AgentName, model: MockModel, root: string, folder: string) {
+  private constructor(name: AgentName, variant: Variant, model: MockModel, root: string, folder: string) {
     this.name = name
+    this.#variant = variant
     this.model = model
     this.#root = root
     // What others' agents say is as it is; ours has to be right.
@@ -80,13 +90,13 @@ export class AgentRig {
     this.#manager = this.#newManager()
   }
 
-  static async create(name: AgentName): Promise<AgentRig> {
+  static async create(name: AgentName, variant: Variant = {}): Promise<AgentRig> {
     const [folder, model] = await Promise.all([installAgent(name), startMockModel()])
     const root = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), `parley-${name}-`)))
     await fs.mkdir(path.join(root, 'home'))
     await fs.mkdir(path.join(root, 'workspace'))
     await fs.mkdir(TRACES, { recursive: true })
-    const rig = new AgentRig(name, model, root, folder)
+    const rig = new AgentRig(name, variant, model, root, folder)
     await rig.resetWorkspace()
     return rig
   }
@@ -152,6 +162,13 @@ export class AgentRig {
     )
   }
 
+  /** Requests and notifications of ours of one method. */
+  sent(method: string): TraceFrame[] {
+    return this.frames.filter(
+      ({ direction, message }) => direction === 'send' && (message as { method?: string }).method === method,
+    )
+  }
+
   /** Ends everything, and fails when a message of ours was not as the official schema has it. */
   async close(): Promise<void> {
     await this.#stop()
@@ -189,6 +206,7 @@ export class AgentRig {
         clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
         initializeTimeoutMs: 60_000,
         maxFrameBytes: 64 * 1024 * 1024,
+        protocol: this.#variant.protocol ?? 'stable',
         log: silentLogger,
         tap: this.#tap,
         onStderr: line => {
@@ -201,6 +219,7 @@ export class AgentRig {
           folder: this.#folder,
           port: this.model.port,
         })
+        definition.env = { ...definition.env, ...this.#variant.env }
         const { platform } = process
         const resolution = await resolveLaunch(definition, {
           environment: { env: this.#environment(), platform, source: 'process' },
@@ -226,13 +245,14 @@ export class AgentRig {
     }
     return new SessionManager({
       host: () => this.#host,
-      planner: { forNew: () => plan(this.workspace), forExisting: plan },
+      planner: { forNew: () => plan(this.workspace), forExisting: (_agentId, cwd) => plan(cwd) },
       services: {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),
         environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
       records: noRecords,
       transcripts: { read: () => undefined, write: () => true, forget() {} },
+      drafts: { hold() {}, drop() {}, release() {} },
       activeSession: () => undefined,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })
@@ -280,12 +300,15 @@ export class AgentRig {
   }
 
   #traceFile(): string {
-    return path.join(TRACES, `${this.name}-${this.#scenario}.ndjson`)
+    return path.join(TRACES, `${this.#variant.name ?? this.name}-${this.#scenario}.ndjson`)
   }
 }
 
 const noRecords: SessionRecords = {
+  agentIds: () => [],
   list: () => [],
+  get: () => undefined,
+  noted() {},
   opened() {},
   touched() {},
   forget() {},

@@ -1,30 +1,32 @@
-// Drives real agents through Parley's own code, against a model on loopback: npm run test:agents [agent…]
+// Drives real agents through Parley's own code, against a model on loopback: npm run test:agents [agent or suite…]
 // Installs them first where they are not yet (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
 import path from 'node:path'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { runPart } from '../run/run-part.ts'
 import { addTallies, formatTally, type Tally } from '../run/tally.ts'
-import { AGENT_NAMES, installAgent } from './install.ts'
+import { installAgent, SUITES } from './install.ts'
 import { PROJECT } from './paths.ts'
 
 exitOnSignals()
 const since = performance.now()
 const seconds = () => `${((performance.now() - since) / 1000).toFixed(1)} s`
 const wanted = process.argv.slice(2)
-const names = AGENT_NAMES.filter(name => wanted.length === 0 || wanted.includes(name))
+const suites = Object.entries(SUITES).filter(
+  ([suite, agent]) => wanted.length === 0 || wanted.includes(suite) || wanted.includes(agent),
+)
 
-const tallies = await Promise.all(names.map(test))
+const tallies = await Promise.all(suites.map(test))
 const total = addTallies(tallies)
 console.log(`real agents in ${seconds()}`)
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1
 console.log(formatTally(total))
 
 /** Installed and tested on its own, beside the others: they share nothing but the processors. */
-async function test(name: (typeof AGENT_NAMES)[number]): Promise<Tally> {
+async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   try {
-    await installAgent(name)
+    await installAgent(agent)
   } catch (error) {
-    console.log(`✖ ${name} could not be installed: ${error instanceof Error ? error.message : error}`)
+    console.log(`✖ ${agent} could not be installed: ${error instanceof Error ? error.message : error}`)
     return { passed: 0, failed: 1, skipped: 0 }
   }
   const mocha = path.join(PROJECT, 'node_modules/mocha/bin/mocha.js')

@@ -50,7 +50,7 @@ function newestTag({ messages }: Question): { name: string; workspace: string; a
 }
 
 /** The least value that a schema takes. */
-export function smallest(schema: JsonSchema): unknown {
+function smallest(schema: JsonSchema): unknown {
   const type = String(Array.isArray(schema.type) ? schema.type[0] : schema.type).toLowerCase()
   if (schema.enum) return schema.enum.includes('user') ? 'user' : schema.enum[0]
   switch (type) {

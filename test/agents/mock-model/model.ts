@@ -9,6 +9,8 @@ export type Work =
   | { do: 'edit'; path: string; oldText: string; newText: string }
   | { do: 'write'; path: string; content: string }
   | { do: 'shell'; command: string }
+  /** A subagent is to do it; its own prompt is the task. */
+  | { do: 'delegate'; task: string }
   | { do: 'plan'; entries: Array<{ content: string; status: 'pending' | 'in_progress' | 'completed' }> }
 
 /** One answer of the model. */
@@ -24,6 +26,8 @@ export interface Step {
 export interface OfferedTool {
   name: string
   schema: JsonSchema
+  /** Of a tool that is one of a group. */
+  namespace?: string
 }
 export interface JsonSchema {
   type?: string | string[]
@@ -51,6 +55,7 @@ export interface Question {
 export interface ToolUse {
   id: string
   name: string
+  namespace?: string
   arguments: Record<string, unknown>
 }
 

@@ -1,4 +1,13 @@
-import { cut, type Dialect, type JsonSchema, list, type Message, nextId, USAGE } from './model.ts'
+import {
+  cut,
+  type Dialect,
+  type JsonSchema,
+  list,
+  type Message,
+  nextId,
+  type OfferedTool,
+  USAGE,
+} from './model.ts'
 import { textOf } from './openai-chat.ts'
 
 /** OpenAI's responses. */
@@ -11,11 +20,7 @@ export const openaiResponses: Dialect = {
       stream: body.stream === true,
       question: {
         messages: readMessages(input),
-        tools: list(body.tools).flatMap(({ type, name, parameters }) =>
-          type === 'function' && typeof name === 'string'
-            ? [{ name, schema: (parameters ?? {}) as JsonSchema }]
-            : [],
-        ),
+        tools: readTools(list(body.tools)),
         ...(format?.type === 'json_schema' ? { answerSchema: format.schema ?? {} } : {}),
       },
     }
@@ -79,7 +84,14 @@ export const openaiResponses: Dialect = {
     for (const use of answer.uses) {
       const at = { item_id: nextId('fc'), output_index: output.length }
       const whole = JSON.stringify(use.arguments)
-      const item = { id: at.item_id, type: 'function_call', call_id: use.id, name: use.name, arguments: '' }
+      const item = {
+        id: at.item_id,
+        type: 'function_call',
+        call_id: use.id,
+        name: use.name,
+        ...(use.namespace ? { namespace: use.namespace } : {}),
+        arguments: '',
+      }
       yield event('response.output_item.added', { output_index: at.output_index, item })
       for (const piece of cut(whole)) {
         yield event('response.function_call_arguments.delta', { ...at, delta: piece })
@@ -106,6 +118,15 @@ export const openaiResponses: Dialect = {
       usage: usage(),
     }
   },
+}
+
+function readTools(tools: Array<Record<string, unknown>>, namespace?: string): OfferedTool[] {
+  return tools.flatMap(({ type, name, parameters, tools: grouped }) => {
+    if (typeof name !== 'string') return []
+    if (type === 'namespace') return readTools(list(grouped), name)
+    if (type !== 'function') return []
+    return [{ name, schema: (parameters ?? {}) as JsonSchema, ...(namespace ? { namespace } : {}) }]
+  })
 }
 
 /** Calls that were made together are one message. */

@@ -30,7 +30,15 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     {
       text: ['Now the edit.'],
-      work: [{ do: 'edit', path: path.join(workspace, 'hello.txt'), oldText: 'world', newText: 'ACP' }],
+      // Whole lines: some agents edit by patches.
+      work: [
+        {
+          do: 'edit',
+          path: path.join(workspace, 'hello.txt'),
+          oldText: 'hello world',
+          newText: 'hello ACP',
+        },
+      ],
     },
     { text: ['Finished ', 'with hello.txt.'] },
   ],
@@ -70,6 +78,11 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
       ],
     },
     { text: ['Plan made.'] },
+  ],
+  /** A subagent edits a file while the model that began it says more. */
+  delegate: workspace => [
+    { text: ['Somebody else does it.'], work: [{ do: 'delegate', task: `please [[edit ${workspace}]]` }] },
+    { text: ['Handed ', 'over.'] },
   ],
   /** Talks for a minute; meant to be cancelled. */
   slow: () => [{ text: Array.from({ length: 600 }, (_, index) => `tick${index} `), pause: 100 }],

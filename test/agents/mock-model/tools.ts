@@ -5,7 +5,8 @@ const NAMES: Record<Work['do'], string[]> = {
   read: ['read_file', 'read', 'view'],
   edit: ['search_replace', 'replace', 'edit', 'edit_file'],
   write: ['write', 'write_file', 'create_file'],
-  shell: ['run_terminal_command', 'run_terminal_cmd', 'run_shell_command', 'bash', 'shell'],
+  shell: ['run_terminal_command', 'run_terminal_cmd', 'run_shell_command', 'exec_command', 'bash', 'shell'],
+  delegate: ['spawn_agent'],
   plan: ['todo_write', 'write_todos', 'update_plan'],
 }
 
@@ -13,9 +14,38 @@ const NAMES: Record<Work['do'], string[]> = {
 export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'> | undefined {
   for (const name of NAMES[work.do]) {
     const tool = tools.find(candidate => candidate.name === name)
-    if (tool) return { name, arguments: argumentsFor(work, tool.schema) }
+    if (!tool) continue
+    const { namespace } = tool
+    return { name, ...(namespace ? { namespace } : {}), arguments: argumentsFor(work, tool.schema) }
   }
-  return undefined
+  const command = commandFor(work)
+  return command === undefined ? undefined : toolUseFor({ do: 'shell', command }, tools)
+}
+
+/** What an agent has that works with files by its shell alone; `apply_patch` it carries out itself. */
+function commandFor(work: Work): string | undefined {
+  const patch = (...lines: string[]) =>
+    ["apply_patch <<'EOF'", '*** Begin Patch', ...lines, '*** End Patch', 'EOF', ''].join('\n')
+  const marked = (mark: string, text: string) =>
+    text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map(line => mark + line)
+  switch (work.do) {
+    case 'read':
+      return `cat ${work.path}`
+    case 'edit':
+      return patch(
+        `*** Update File: ${work.path}`,
+        '@@',
+        ...marked('-', work.oldText),
+        ...marked('+', work.newText),
+      )
+    case 'write':
+      return patch(`*** Add File: ${work.path}`, ...marked('+', work.content))
+    default:
+      return undefined
+  }
 }
 
 /** Fills what a tool's schema asks for by the names of its properties. */
@@ -44,6 +74,7 @@ function valueFor(work: Work, name: string, property: JsonSchema): unknown {
       ),
     )
   }
+  if (work.do === 'delegate') return name === 'message' ? work.task : undefined
   if (work.do === 'shell') return ['command', 'cmd'].includes(name) ? work.command : undefined
   if (['filepath', 'path', 'absolutepath', 'targetfile', 'file', 'filename'].includes(name)) return work.path
   if (work.do === 'edit') {

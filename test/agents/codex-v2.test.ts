@@ -1,0 +1,3 @@
+import { describeCodex } from './codex.ts'
+
+describeCodex(2)

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import type { ConfigOption } from '../../src/acp/model.ts'
+import { assertSettled, entries, permission, said, until } from './expect.ts'
+import { describeModelAgent } from './model-agent.ts'
+
+/**
+ * codex-acp runs commands and edits files itself, in a sandbox. It speaks both versions of the protocol; in its
+ * read-only mode it asks before it edits.
+ */
+export function describeCodex(version: 1 | 2): void {
+  for (const mode of ['default', 'read-only'] as const) {
+    const readOnly = mode === 'read-only'
+    describeModelAgent(
+      {
+        name: 'codex',
+        variant: {
+          name: `codex-v${version}${readOnly ? '-read-only' : ''}`,
+          protocol: version === 2 ? 'latest' : 'stable',
+          env: readOnly ? { INITIAL_AGENT_MODE: mode } : {},
+        },
+        version,
+        asksToEdit: readOnly,
+        writesThroughClient: false,
+        // What was allowed is the file, not the folder it should be in.
+        createsFolders: !readOnly,
+        failedCommand: 'failed',
+        endsCommands: false,
+        banner: /^Warning: Model metadata/,
+        afterReject: 'cancelled',
+        usesTerminals: true,
+        can: { load: true, resume: true, list: true, close: true },
+      },
+      rig => {
+        const optionOf = (options: ConfigOption[], category: string) => {
+          const option = options.find(known => known.category === category)
+          assert.ok(option?.type === 'select', category)
+          return option
+        }
+
+        it('plan: shows its plan', async () => {
+          const open = await rig().create()
+          await rig().play(open, 'plan')
+          const [plan] = open.session.state.plans
+          assert.deepEqual(
+            plan?.entries.map(({ content, status }) => [content, status]),
+            [
+              ['Look around', 'completed'],
+              ['Do the work', 'in_progress'],
+              ['Check it', 'pending'],
+            ],
+          )
+        })
+
+        it('options: each thing is offered once', async () => {
+          const { session } = await rig().create()
+          const ids = session.state.configOptions.map(({ id }) => id)
+          assert.deepEqual(ids, [...new Set(ids)])
+          for (const category of ['mode', 'model']) {
+            const same = session.state.configOptions.filter(option => option.category === category)
+            assert.equal(same.length, 1, JSON.stringify(same))
+          }
+          assert.equal(
+            optionOf(session.state.configOptions, 'mode').currentValue,
+            readOnly ? 'read-only' : 'agent',
+          )
+        })
+
+        it('mode: asks, or no longer does, once it is changed', async () => {
+          const open = await rig().create()
+          const { session } = open
+          const option = optionOf(session.state.configOptions, 'mode')
+          await session.setConfigOption(option.id, readOnly ? 'agent' : 'read-only')
+          await rig().play(open, 'edit')
+          if (readOnly) assert.deepEqual(entries(session.state, 'permission'), [])
+          else assert.equal(permission(session.state).outcome?.type, 'selected')
+        })
+
+        it('usage: tells how full the context is', async () => {
+          const open = await rig().create()
+          await rig().play(open, 'hello')
+          assert.equal(open.session.state.usage?.used, 1050)
+          assert.ok((open.session.state.usage?.size ?? 0) > 1050)
+        })
+
+        it('close: the session can be loaded again', async () => {
+          const open = await rig().create()
+          await rig().play(open, 'hello')
+          await open.session.close()
+          const again = await rig().reopen('load', open.session.sessionId)
+          assert.equal(again.session.state.turn, 1)
+          assert.ok(said(again.session.state).join('').includes('mock'))
+          if (version === 1) return
+          const asked = rig().sent('session/resume').at(-1)?.message as
+            | { params: { replayFrom?: unknown } }
+            | undefined
+          assert.deepEqual(asked?.params.replayFrom, { type: 'start' })
+        })
+
+        it('delegate: shows what a subagent does', async () => {
+          const open = await rig().create()
+          const { session } = open
+          const subagent = () => entries(session.state, 'subagent')[0]
+          await rig().play(open, 'delegate')
+          await until(session, () => subagent()?.state?.activity === 'idle')
+          assert.equal(subagent()?.state?.stopReason, 'end_turn')
+          assert.match(subagent()?.description ?? '', /\[\[edit /)
+          const within = subagent()?.sessionId
+          // A notice about the mock model comes when it comes.
+          const its = session.state.entries.filter(
+            entry => entry.within === within && entry.kind !== 'notice',
+          )
+          assert.deepEqual(
+            its.map(entry => (entry.kind === 'tool_call' ? `${entry.toolKind} ${entry.status}` : entry.kind)),
+            [
+              'message',
+              'read completed',
+              'message',
+              'edit completed',
+              ...(readOnly ? ['permission'] : []),
+              'message',
+            ],
+          )
+          assert.equal(readFileSync(rig().file('hello.txt'), 'utf8'), 'first line\nhello ACP\nlast line\n')
+          // What the session says itself stays whole.
+          const own = session.state.entries.filter(entry => entry.within === undefined)
+          assert.deepEqual(said({ ...session.state, entries: own }), [
+            'Somebody else does it.',
+            'Handed over.',
+          ])
+          assertSettled(session.state)
+        })
+
+        if (version === 2) {
+          it('wire: is what v2 alone has', async () => {
+            const open = await rig().create()
+            await rig().play(open, 'edit')
+            await rig().play(open, 'shell')
+            const kinds = new Set(
+              rig()
+                .received('session/update')
+                .map(({ message }) => (message as { params: { update: { sessionUpdate: string } } }).params)
+                .map(({ update }) => update.sessionUpdate),
+            )
+            for (const kind of ['state_update', 'terminal_update', 'tool_call_update', 'notice']) {
+              assert.ok(kinds.has(kind), `${kind} among ${[...kinds]}`)
+            }
+            assert.ok(!kinds.has('tool_call'))
+            const diffs = entries(open.session.state, 'tool_call')
+              .flatMap(({ content }) => content)
+              .filter(item => item.type === 'diff')
+            assert.equal(diffs[0]?.patch?.format, 'git_patch')
+          })
+        }
+      },
+    )
+  }
+}

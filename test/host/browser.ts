@@ -37,12 +37,26 @@ export interface OpenedPage {
   refused: string[]
 }
 
+export interface ContextOptions {
+  /** In CSS pixels. */
+  viewport?: { width: number; height: number }
+  /** Device pixels for each of them. */
+  scale?: number
+  /** Show what moves as it moves. Otherwise, as where the person wants none of it: drawn in software, it costs a core. */
+  motion?: boolean
+}
+
 /** A browser context with nothing in its storage: window state, secrets and the like of others are not seen. */
 export async function newContext(
   browser: Browser,
-  viewport = { width: 1400, height: 900 },
+  { viewport = { width: 1400, height: 900 }, scale = 1, motion = false }: ContextOptions = {},
 ): Promise<BrowserContext> {
-  return browser.newContext({ viewport, permissions: ['clipboard-read', 'clipboard-write'] })
+  return browser.newContext({
+    viewport,
+    deviceScaleFactor: scale,
+    reducedMotion: motion ? 'no-preference' : 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
 }
 
 /** Loads the workbench in a new page of a context. */

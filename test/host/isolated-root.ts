@@ -21,6 +21,16 @@ const quietSettings = {
   'git.openRepositoryInParentFolders': 'never',
   'window.autoDetectColorScheme': false,
   'files.hotExit': 'off',
+  // nothing is fetched for a JavaScript file that is opened
+  'typescript.disableAutomaticTypeAcquisition': true,
+  'js/ts.tsserver.automaticTypeAcquisition.enabled': false,
+  'npm.autoDetect': 'off',
+  // what is drawn by itself, in software, and what starts beside what is tested
+  'editor.minimap.enabled': false,
+  'editor.cursorBlinking': 'solid',
+  'terminal.integrated.gpuAcceleration': 'off',
+  'terminal.integrated.enablePersistentSessions': false,
+  'extensions.webWorker': false,
   // On the web the default is afterDelay; the desktop's is what most people know.
   'files.autoSave': 'off',
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
-import { newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
+import { type ContextOptions, newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
 import { outDirectory } from './paths.ts'
 import type { Server } from './server.ts'
 import { waitFor } from './wait-for.ts'
@@ -14,10 +14,9 @@ export const themes = {
   highContrastLight: { label: 'Light High Contrast', className: 'hc-light' },
 }
 export type ThemeKind = keyof typeof themes
+export type Theme = (typeof themes)[ThemeKind]
 
-export interface WindowOptions extends OpenOptions {
-  viewport?: { width: number; height: number }
-}
+export interface WindowOptions extends OpenOptions, ContextOptions {}
 
 /** A VS Code window in a browser, operated as a person does: by keyboard, mouse and what can be seen. */
 export class Workbench {
@@ -35,7 +34,7 @@ export class Workbench {
 
   /** Opens a window with no state from others, and resolves when it can be used. */
   static async open(browser: Browser, server: Server, options: WindowOptions = {}): Promise<Workbench> {
-    const context = await newContext(browser, options.viewport)
+    const context = await newContext(browser, options)
     const workbench = new Workbench(server, context, options, await openPage(context, server, options))
     await workbench.#ready()
     if (options.workspace) await workbench.#foldersShown(options.workspace)
@@ -126,7 +125,9 @@ export class Workbench {
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`)
       try {
-        await row.click({ timeout: 2000 })
+        await row.waitFor({ timeout: 2000 })
+        // on a busy machine a click that was made takes its time to be told: given up too early, it is made twice
+        await row.click({ timeout: 10_000 })
         return true
       } catch {
         await this.page.keyboard.press('Escape')
@@ -143,6 +144,24 @@ export class Workbench {
     const titles = await labels.allInnerTexts()
     await this.page.keyboard.press('Escape')
     return titles
+  }
+
+  /**
+   * Runs a command that asks to choose, and chooses the line that contains a text. What comes to have the focus meanwhile,
+   * such as a page that has just loaded, closes the list: then it is asked for anew.
+   */
+  async choose(title: string, text: string): Promise<void> {
+    const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
+    await waitFor(`"${text}" of "${title}"`, async () => {
+      await this.runCommand(title)
+      try {
+        await row.click({ timeout: 5000 })
+        return true
+      } catch {
+        await this.page.keyboard.press('Escape')
+        return false
+      }
+    })
   }
 
   /** A line of the open palette or pick, by its whole label. */
@@ -190,8 +209,8 @@ export class Workbench {
   }
 
   /** Picks a colour theme and resolves when the workbench shows it. */
-  async setTheme(kind: ThemeKind): Promise<void> {
-    const { label, className } = themes[kind]
+  async setTheme(theme: ThemeKind | Theme): Promise<void> {
+    const { label, className } = typeof theme === 'string' ? themes[theme] : theme
     const shown = this.page.locator(`.monaco-workbench.${className}`)
     await waitFor(`theme ${label}`, async () => {
       await this.runCommand('Preferences: Color Theme')

@@ -8,11 +8,13 @@ import { allParts, type Part } from './parts.ts'
 import { runPart } from './run-part.ts'
 import { schedule } from './schedule.ts'
 import { addTallies, formatTally, type Tally } from './tally.ts'
+import { whatFailed } from './what-failed.ts'
 
 const start = performance.now()
 const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`
 const logs = join(outDirectory, 'logs')
 const tallies: Tally[] = []
+const failures: string[] = []
 
 exitOnSignals()
 rmSync(logs, { recursive: true, force: true })
@@ -23,6 +25,8 @@ await schedule(allParts(), Math.min(4, Math.max(2, availableParallelism())), run
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)
 if (total.failed > 0) process.exitCode = 1
+// Once more where nobody has to look for it: a log is often read from its end, or cut to it.
+for (const failure of failures) console.log(failure)
 console.log(formatTally(total))
 
 async function run(part: Part): Promise<boolean> {
@@ -34,8 +38,10 @@ async function run(part: Part): Promise<boolean> {
   writeFileSync(log, output)
   const count = part.kind === 'suite' ? `: ${formatTally(tally)}` : ''
   console.log(`${passed ? '✔' : '✖'} ${part.name}${count} (${seconds(since)})`)
-  if (!passed) console.log(`${output.slice(-20_000).replace(/^/gm, '    ')}\n    All of it: ${log}`)
-  return passed
+  if (passed) return true
+  console.log(`${output.slice(-20_000).replace(/^/gm, '    ')}\n    All of it: ${log}`)
+  failures.push(`✖ ${part.name}\n${whatFailed(output).replace(/^/gm, '    ')}`)
+  return false
 }
 
 function drop(part: Part, because: string): void {

@@ -1,6 +1,10 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { installVsCode } from '../host/install-vscode.ts'
+import { projectDirectory } from '../host/paths.ts'
 import { ensureBrowserPackages } from '../host/system-packages.ts'
 import { current, floor } from '../host/vscode-versions.ts'
+import { shares } from './shares.ts'
 
 /** One step of the whole run. */
 export interface Part {
@@ -42,12 +46,23 @@ const browserParts: Part[] = [
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
 ]
-const browserSuites: Part[] = [
+/**
+ * The tests of the UI wait more than they work: two windows at once take little more than half the time of one. In more
+ * parts than that, so that neither of the two is left alone with what takes longest.
+ */
+const uiFiles = readdirSync(join(projectDirectory, 'test/ui'))
+  .filter(file => file.endsWith('.test.ts'))
+  .map(file => `test/ui/${file}`)
+const size = (file: string) => statSync(join(projectDirectory, file)).size
+const uiSuites = shares(uiFiles, 8, size).map((files, index, all) =>
   suite(
-    'UI',
-    [mocha, ...strict, '--timeout', '90000', '--slow', '20000', 'test/ui/**/*.test.ts'],
+    `UI, ${index + 1} of ${all.length}`,
+    [mocha, ...strict, '--timeout', '90000', '--slow', '20000', ...files],
     ['package', 'install the browser', `install VS Code ${current.version}`],
   ),
+)
+const browserSuites: Part[] = [
+  ...uiSuites,
   suite(
     `integration in VS Code ${current.version}`,
     [tsx, 'test/host/run-integration.ts'],

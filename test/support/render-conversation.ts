@@ -10,8 +10,9 @@ export function renderConversation(state: SessionState): string {
   lines.push(`title: ${state.title ?? '—'}`)
   lines.push(`activity: ${state.activity}, turns: ${state.turn}`)
   if (state.usage) {
-    const { used, size, cost } = state.usage
-    lines.push(`usage: ${used} of ${size}${cost ? `, ${cost.amount} ${cost.currency}` : ''}`)
+    const { used, size, cost, tokens } = state.usage
+    const counted = tokens ? `; ${tokens.of}: ${tokens.input} in, ${tokens.output} out` : ''
+    lines.push(`usage: ${used} of ${size}${cost ? `, ${cost.amount} ${cost.currency}` : ''}${counted}`)
   }
   for (const option of state.configOptions) {
     const choices =
@@ -30,7 +31,8 @@ export function renderConversation(state: SessionState): string {
       turn = entry.turn
       lines.push('', `── turn ${turn}`)
     }
-    lines.push(...renderEntry(entry))
+    const indent = entry.within === undefined ? '' : '    '
+    lines.push(...renderEntry(entry).map(line => indent + line))
   }
   const terminals = [...state.terminals.values()]
   if (terminals.length > 0) lines.push('', '── terminals')
@@ -80,6 +82,20 @@ function renderEntry(entry: Entry): string[] {
       return [`notice [${entry.severity}]: ${entry.title}`, ...block(entry.description ?? '')]
     case 'compaction':
       return [`compaction: ${entry.status}`, ...entry.summary.flatMap(renderBlock)]
+    case 'subagent': {
+      const { title, description, state } = entry
+      const reason = state?.stopReason ? `, ${state.stopReason}` : ''
+      return [
+        `subagent ${title ?? '—'} [${state?.activity ?? 'not known'}${reason}]`,
+        ...block(description ?? ''),
+        ...block(state?.error?.message ?? ''),
+      ]
+    }
+    case 'session_message':
+      return [
+        `message between sessions, ${entry.from ? 'from another' : 'from here'}:`,
+        ...entry.blocks.flatMap(renderBlock),
+      ]
     case 'turn_end':
       return [
         `turn ended: ${entry.stopReason}${entry.error ? `, ${entry.error.message}` : ''}`,
@@ -111,11 +127,14 @@ function renderContent(content: ToolCallContent): string[] {
     case 'content':
       return renderBlock(content.content)
     case 'diff':
-      return content.changes.flatMap(change => [
-        `  ${change.operation} ${change.path}`,
-        ...block(change.oldText ?? '').map(line => line.replace(/^ {2}│/, '  -')),
-        ...block(change.newText ?? '').map(line => line.replace(/^ {2}│/, '  +')),
-      ])
+      return [
+        ...content.changes.flatMap(change => [
+          `  ${change.operation} ${change.path}`,
+          ...block(change.oldText ?? '').map(line => line.replace(/^ {2}│/, '  -')),
+          ...block(change.newText ?? '').map(line => line.replace(/^ {2}│/, '  +')),
+        ]),
+        ...block(content.patch?.text ?? ''),
+      ]
     case 'terminal':
       return [`  [terminal ${content.terminalId}]`]
     case 'unknown':

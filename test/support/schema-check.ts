@@ -3,7 +3,7 @@ import type { TraceFrame, TraceTap } from '../../src/acp/trace.ts'
 import { officialSchema, officialSchemaFile } from './official-schema.ts'
 
 export interface SchemaCheckOptions {
-  /** the negotiated version */
+  /** The negotiated version. If not told: 1 until the agent answers `initialize` with another. */
   version?: 1 | 2
   /** Hold against the unstable schema, which has the stable one's methods, too. */
   unstable?: boolean
@@ -73,13 +73,15 @@ export class SchemaCheck {
   /** number of messages that were held against a definition, by its name */
   readonly checked = new Map<string, number>()
   readonly tap: TraceTap = frame => this.see(frame)
-  readonly #schema: Schema
+  #schema: Schema
+  readonly #options: SchemaCheckOptions
   readonly #directions: Set<TraceFrame['direction']>
   readonly #alsoAllowed: Set<string>
   /** methods of open requests, by who asked and id */
   readonly #open = new Map<string, string>()
 
   constructor(options: SchemaCheckOptions = {}) {
+    this.#options = options
     this.#schema = loadSchema(options.version ?? 1, options.unstable ?? false)
     this.#directions = new Set(options.directions ?? ['send'])
     this.#alsoAllowed = new Set(options.alsoAllowed ?? [])
@@ -100,6 +102,7 @@ export class SchemaCheck {
       if (this.#directions.has(direction)) {
         const kind = message.id === undefined ? 'Notification' : 'Request'
         this.#envelope(direction, message)
+        if (message.method === 'initialize') this.#speak(message.params)
         this.#check(direction, message.method, kind, message.params)
       }
       return
@@ -107,6 +110,7 @@ export class SchemaCheck {
     const key = `${other} ${message.id}`
     const asked = this.#open.get(key)
     this.#open.delete(key)
+    if (asked === 'initialize' && 'result' in message) this.#speak(message.result)
     if (!this.#directions.has(direction)) return
     this.#envelope(direction, message)
     if (asked === undefined) this.#problem(direction, 'an answer to nothing', message)
@@ -118,6 +122,13 @@ export class SchemaCheck {
   /** @throws Error that names every message which is not as the schema has it */
   assertClean(): void {
     if (this.problems.length > 0) throw new Error(`Not as the schema has it:\n${this.problems.join('\n')}`)
+  }
+
+  /** From now on messages are of the version that is offered, and then of the one that is agreed on. */
+  #speak(said: unknown): void {
+    const { version, unstable = false } = this.#options
+    const { protocolVersion } = (said ?? {}) as { protocolVersion?: unknown }
+    if (version === undefined) this.#schema = loadSchema(protocolVersion === 2 ? 2 : 1, unstable)
   }
 
   #check(direction: TraceFrame['direction'], method: string, kind: Definition['kind'], body: unknown): void {

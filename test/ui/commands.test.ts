@@ -43,7 +43,8 @@ describe('what a person can do besides talking', () => {
     await conversation.phase('ready')
 
     await selectLines(workbench, 5)
-    await conversation.button('Add the selection in the editor').click()
+    await conversation.button('Add context').click()
+    await conversation.frame.getByRole('option', { name: 'Selection' }).click()
     await conversation.frame.locator('.composer').getByText('planets.js:1-5').waitFor()
     await conversation.send('/help')
     for (const lines of ['L1-L2', 'L1-L5'])
@@ -88,7 +89,7 @@ describe('what a person can do besides talking', () => {
     await conversation.send('/edit planets.js')
     await conversation.text('The change is written').waitFor()
     assert.equal(await conversation.permission.count(), 0)
-    await conversation.frame.getByRole('img', { name: /of 1,000,000 tokens/ }).waitFor()
+    await conversation.frame.getByRole('button', { name: /of 1,000,000 tokens/ }).waitFor()
   })
 
   it('is to complete a command of the agent', async () => {
@@ -99,7 +100,7 @@ describe('what a person can do besides talking', () => {
     const commands = conversation.frame.getByRole('listbox', { name: 'Commands' })
     await commands.getByRole('option', { name: /^\/plan/, selected: true }).waitFor()
     await workbench.page.keyboard.press('Tab')
-    assert.equal(await conversation.composer.inputValue(), '/plan ')
+    assert.equal(await conversation.written(), '/plan ')
     await conversation.text('what to plan').waitFor()
     await workbench.page.keyboard.type('a trip')
     await workbench.page.keyboard.press('Enter')
@@ -112,7 +113,7 @@ describe('what a person can do besides talking', () => {
     await conversation.composer.fill('/edit planets.js')
     await conversation.composer.press('Enter')
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
-    const call = workbench.notification('Demo Agent needs your answer.')
+    const call = workbench.notification(/Demo Agent asks:.*planets\.js/)
     await call.getByRole('button', { name: 'Show' }).click()
     const shown = await ConversationPage.find(workbench)
     await shown.permission.getByRole('button', { name: 'Reject', exact: true }).click()

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { processesOf } from '../host/processes.ts'
 import { floor } from '../host/vscode-versions.ts'
 import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -11,18 +12,16 @@ describe('a conversation with the demo agent', () => {
   const vscode = new VsCodeSuite()
   const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
 
-  /** A window with a new session of the demo agent. */
-  async function begin() {
-    const workbench = await vscode.open()
-    const conversation = await ConversationPage.open(workbench)
-    await conversation.button(/Try the demo agent/).click()
+  /** A new session of the demo agent. */
+  async function begin(workbench?: Workbench): Promise<ConversationPage> {
+    const conversation = await ConversationPage.begin(workbench ?? (await vscode.window()), 'Demo Agent')
     await conversation.ready()
-    return { workbench, conversation }
+    return conversation
   }
 
   it('edits a file once it is allowed to', async () => {
     const before = planets()
-    const { conversation } = await begin()
+    const conversation = await begin()
     await conversation.send('/edit planets.js')
     await conversation.permission.waitFor()
     assert.equal(planets(), before, 'The file was changed before the person agreed')
@@ -34,7 +33,7 @@ describe('a conversation with the demo agent', () => {
 
   it('leaves a file alone when it is told to', async () => {
     const before = planets()
-    const { conversation } = await begin()
+    const conversation = await begin()
     await conversation.send('/edit planets.js')
     await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
     await conversation.text('You rejected the edit').waitFor()
@@ -42,7 +41,7 @@ describe('a conversation with the demo agent', () => {
   })
 
   it('stops when the person says so', async () => {
-    const { conversation } = await begin()
+    const conversation = await begin()
     await conversation.send('/slow 600')
     await conversation.button(/Stop/).click()
     await conversation.button(/Stop/).waitFor({ state: 'detached' })
@@ -52,18 +51,23 @@ describe('a conversation with the demo agent', () => {
 
   it('ends the agent with the window', async () => {
     const agents = () =>
-      processesOf(vscode.server.root.directory).filter(({ command }) => command.includes('demo-agent'))
-    await waitFor('end of the agents of earlier windows', () => agents().length === 0)
-    const { workbench, conversation } = await begin()
+      processesOf(vscode.server.root.directory)
+        .filter(({ command }) => command.includes('demo-agent'))
+        .map(({ pid }) => pid)
+    const ofOthers = agents()
+    const mine = () => agents().filter(pid => !ofOthers.includes(pid))
+    const workbench = await vscode.open()
+    const conversation = await begin(workbench)
     await conversation.send('/slow 600')
     await conversation.button(/Stop/).waitFor()
-    assert.ok(agents().length > 0)
+    assert.ok(mine().length > 0)
     await workbench.close()
-    await waitFor('end of the agent', () => agents().length === 0)
+    await waitFor('end of the agent', () => mine().length === 0)
+    assert.deepEqual(agents(), ofOthers)
   })
 
   it('says which folders it works in', async () => {
-    const { conversation } = await begin()
+    const conversation = await begin()
     await conversation.send('/where')
     for (const folder of ['planets-api', 'planets-web', 'notes'])
       await conversation.frame
@@ -95,7 +99,7 @@ describe('a workspace that is not trusted', () => {
     const conversation = await ConversationPage.open(await vscode.open())
     const reason = conversation.text(/none is started here until you trust/)
     await reason.waitFor()
-    await conversation.button(/Try the demo agent/).click()
+    assert.equal(await conversation.button(/Try the demo agent/).count(), 0, 'It is offered all the same')
     await conversation.send('/help')
     await reason.waitFor()
     const agents = processesOf(vscode.server.root.directory).filter(({ command }) =>

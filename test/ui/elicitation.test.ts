@@ -10,9 +10,8 @@ describe('what an agent asks for', () => {
   const vscode = new VsCodeSuite()
 
   async function begin() {
-    const workbench = await vscode.open()
-    const conversation = await ConversationPage.open(workbench)
-    await conversation.button(/Try the demo agent/).click()
+    const workbench = await vscode.window()
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.ready()
     const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
     const picture = async (name: string) => {

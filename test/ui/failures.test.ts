@@ -7,7 +7,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { outputLine } from './support/editor.ts'
-import { fixtureAgent } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const agents = (root: IsolatedRoot) => ({
@@ -42,19 +42,7 @@ describe('an agent that fails', () => {
   async function pick(name: string): Promise<void> {
     const inView = conversation.button(new RegExp(`^${name} `))
     if (await inView.isVisible()) return inView.click()
-    await waitFor(`${name} among the agents`, async () => {
-      await workbench.runCommand('Parley: New Session with Agent…')
-      const row = workbench.palette.locator('.monaco-list-row', { hasText: name }).first()
-      if (
-        await row.click({ timeout: 2000 }).then(
-          () => true,
-          () => false,
-        )
-      )
-        return true
-      await workbench.page.keyboard.press('Escape')
-      return false
-    })
+    await workbench.choose('Parley: New Session with Agent…', name)
   }
 
   async function detailsOf(card: Locator): Promise<Locator> {
@@ -114,7 +102,7 @@ describe('an agent that fails', () => {
   it('signs in where it wants that, and does what was asked for then', async () => {
     await pick('Locked')
     const card = conversation.card('Locked needs you to sign in')
-    await card.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await card.getByRole('button', { name: /^Sign in / }).click()
     await card.waitFor({ state: 'detached' })
     await conversation.phase('ready')
     await conversation.send('hello')
@@ -139,16 +127,37 @@ describe('an agent that fails', () => {
     await conversation.phase('ready')
     await conversation.send('remember me')
     await conversation.text('You said: remember me').waitFor()
-    await conversation.send('[[crash 7]]')
+    await conversation.send('[[gate]] [[crash 7]]')
+    await conversation.send('never sent')
+    await conversation.text('One prompt waits for the turn to end').waitFor()
+    openGate(vscode.server.root, 'Honest')
     const card = conversation.card('Honest stopped')
     await card.getByText(/exited with code 7\. The conversation is kept\./).waitFor()
     await conversation.text('You said: remember me').waitFor()
+    // what waited is in the composer, and nowhere else
+    await waitFor('the prompt', async () => (await conversation.written()) === 'never sent')
+    await conversation.text('One prompt waits for the turn to end').waitFor({ state: 'detached' })
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
     await card.waitFor({ state: 'detached' })
     await conversation.phase('ready')
+    assert.equal(await conversation.written(), 'never sent')
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('still there?')
     await conversation.text('You said: still there?').waitFor()
+  })
+
+  it('says that a turn was interrupted, when the window was reloaded in it', async () => {
+    await pick('Honest')
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.phase('ready')
+    await conversation.send('[[slow 600000]]')
+    // written down by then
+    await conversation.frame.locator('.working-time', { hasText: /^[3-9] s$/ }).waitFor()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.phase('ready')
+    await conversation.text('The turn was interrupted').waitFor()
+    await conversation.button('Send the prompt again').waitFor()
   })
 
   it('works once its setting is mended', async () => {

@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('the first conversation', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': {
-        late: fixtureAgent(root, 'Late Riser', { on: { 'session/new': [{ sleep: 1500 }] } }),
+        late: fixtureAgent(root, 'Late Riser', { on: { 'session/new': [{ do: 'gate' }] } }),
       },
     }),
   })
@@ -44,7 +44,7 @@ describe('the first conversation', () => {
     await conversation.frame.getByRole('region', { name: 'Plan' }).getByText('All done').waitFor()
     for (const row of [/^Read: Read planets\.js/, /^Edit: Edit planets\.js/, /^Command: ls -la/])
       await conversation.button(row).waitFor()
-    await conversation.frame.getByRole('img', { name: /^Context: [\d,]+ of 200,000 tokens/ }).waitFor()
+    await conversation.frame.getByRole('button', { name: /^Context: [\d,]+ of 200,000 tokens/ }).waitFor()
     await conversation.frame.getByRole('heading', { name: 'Look at planets.js, please' }).waitFor()
   })
 
@@ -75,18 +75,19 @@ describe('the first conversation', () => {
     })
 
   it('keeps what is written while the agent starts, and sends what is sent', async () => {
-    await workbench.runCommand('Parley: New Session with Agent…')
-    await workbench.palette.locator('.monaco-list-row', { hasText: 'Late Riser' }).first().click()
+    await workbench.choose('Parley: New Session with Agent…', 'Late Riser')
     await conversation.phase('starting')
     await conversation.composer.fill('first words')
     await conversation.composer.press('Enter')
+    openGate(vscode.server.root, 'Late Riser')
     await conversation.text('You said: first words').waitFor()
-    assert.equal(await conversation.composer.inputValue(), '')
+    assert.equal(await conversation.written(), '')
 
     await workbench.runCommand('Parley: New Session')
     await conversation.phase('starting')
     await conversation.composer.fill('second words')
+    openGate(vscode.server.root, 'Late Riser')
     await conversation.phase('ready')
-    assert.equal(await conversation.composer.inputValue(), 'second words')
+    assert.equal(await conversation.written(), 'second words')
   })
 })

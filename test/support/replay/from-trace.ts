@@ -1,6 +1,7 @@
 // Makes a transcript of a trace that `npm run test:agents` left, for test/fixtures/transcripts/:
 //   npx tsx test/support/replay/from-trace.ts out/agents/grok-edit.ndjson test/fixtures/transcripts/grok-edit.ndjson
 import fs from 'node:fs'
+import path from 'node:path'
 import type { TraceFrame } from '../../../src/acp/trace.ts'
 import type { Message, Recorded } from './transcript.ts'
 
@@ -10,11 +11,19 @@ if (!from || !to) throw new Error('from-trace.ts FROM TO')
 const own = read(from)
 // A scenario that began a new process is about that one; the others share a process, begun in a trace of its own.
 const begun = own.findLastIndex(({ msg }) => msg.method === 'initialize')
-const frames =
-  begun >= 0
-    ? own.slice(begun)
-    : [...read(from.replace(/(grok|gemini)-[^/\\]*$/, '$1-initialize.ndjson')), ...own]
+const frames = begun >= 0 ? own.slice(begun) : [...read(beginningOf(from)), ...own]
 fs.writeFileSync(to, frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
+
+/** The trace that holds the beginning of the same process: `<agent>-initialize.ndjson`. */
+function beginningOf(file: string): string {
+  const parts = path.basename(file, '.ndjson').split('-')
+  for (let length = parts.length - 1; length > 0; length--) {
+    const name = [...parts.slice(0, length), 'initialize'].join('-')
+    const found = path.join(path.dirname(file), `${name}.ndjson`)
+    if (fs.existsSync(found)) return found
+  }
+  throw new Error(`Nothing tells how the process of ${file} began.`)
+}
 
 function read(file: string): Recorded[] {
   return fs

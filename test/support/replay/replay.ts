@@ -2,9 +2,11 @@ import path from 'node:path'
 import { type AgentClient, FileMissingError } from '../../../src/acp/agent.ts'
 import type { ContentBlock, SessionSetup } from '../../../src/acp/model.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
+import type { TraceTap } from '../../../src/acp/trace.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
 import type { Session } from '../../../src/conversation/session.ts'
+import { SchemaCheck } from '../schema-check.ts'
 import { type Message, type Recorded, readTranscript } from './transcript.ts'
 
 const AGENT = path.join(import.meta.dirname, 'replay-agent.mjs')
@@ -25,9 +27,11 @@ export interface Replayed {
 export async function replayTranscript(file: string): Promise<Replayed> {
   const recorded = readTranscript(file)
   const replay = new Replay(recorded)
-  const tap = { current: () => {} } as { current: ((frame: { direction: string }) => void) | undefined }
-  tap.current = ({ direction }) => {
-    if (direction === 'receive') replay.arrived()
+  const check = new SchemaCheck({ alsoAllowed: ['session/set_model'] })
+  const tap: { current: TraceTap | undefined } = { current: undefined }
+  tap.current = frame => {
+    check.see(frame)
+    if (frame.direction === 'receive') replay.arrived()
   }
   let stray = ''
   const agent = await startAgent(
@@ -55,6 +59,7 @@ export async function replayTranscript(file: string): Promise<Replayed> {
   } finally {
     agent.dispose()
   }
+  check.assertClean()
   return { sessions: replay.opened, failures: replay.failures, stray }
 }
 
@@ -127,7 +132,7 @@ class Replay {
       case 'session/load':
       case 'session/resume': {
         const opening =
-          msg.method === 'session/load'
+          msg.method === 'session/load' || params.replayFrom !== undefined
             ? this.sessions.loadSession(sessionId, setup)
             : this.sessions.resumeSession(sessionId, setup)
         this.#attend(opening.session)
@@ -186,7 +191,7 @@ class Replay {
       for (const entry of session.state.entries) {
         if (entry.kind !== 'permission' || entry.outcome || seen.has(entry.requestId)) continue
         seen.add(entry.requestId)
-        const given = this.#next('session/request_permission', session.sessionId)
+        const given = this.#next('session/request_permission', entry.within ?? session.sessionId)
         const { outcome } = (given?.answer.result ?? {}) as {
           outcome?: { outcome: string; optionId?: string }
         }

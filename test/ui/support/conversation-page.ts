@@ -1,5 +1,6 @@
 import type { Frame, Locator } from 'playwright-core'
 import type { ConversationHead } from '../../../src/views/bridge/conversation.ts'
+import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** The conversation view in the side bar, as a person reads and uses it. */
@@ -27,23 +28,55 @@ export class ConversationPage {
     return new ConversationPage(frame)
   }
 
-  /** A new session with an agent, in a view that may show another one. */
+  /** A new session with an agent, in a view that may show another one: that one may look the same. */
   static async begin(workbench: Workbench, agent: string): Promise<ConversationPage> {
-    await workbench.runCommand('Parley: New Session with Agent…')
-    await workbench.palette.locator('.monaco-list-row', { hasText: agent }).first().click()
+    const before = await ConversationPage.#shownKeys(workbench)
+    await workbench.choose('Parley: New Session with Agent…', agent)
     const page = await ConversationPage.find(workbench)
+    await waitFor(`a new session of ${agent}`, async () => {
+      const key = await page.#key()
+      return key !== undefined && !before.includes(key)
+    })
     await page.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await page.agent(agent)
     await page.phase('ready')
     return page
+  }
+
+  /** What the conversations are known by that are shown. */
+  static async #shownKeys(workbench: Workbench): Promise<Array<string | undefined>> {
+    const keys = workbench.page.frames().map(frame => new ConversationPage(frame).#key())
+    return Promise.all(keys)
+  }
+
+  /** What the conversation on the screen is known by; nothing while there is none, or no session in it. */
+  async #key(): Promise<string | undefined> {
+    const told = await this.frame
+      .evaluate<string | null>("document.querySelector('.conversation')?.dataset.vscodeContext ?? null")
+      .catch(() => null)
+    if (told === null) return undefined
+    const { conversation } = JSON.parse(told) as { conversation: string }
+    return conversation === '' || conversation === 'new' ? undefined : conversation
   }
 
   get composer(): Locator {
     return this.frame.getByRole('textbox', { name: 'Message' })
   }
 
+  /** What stands in the composer. */
+  async written(): Promise<string> {
+    const lines = this.composer.locator('.cm-line:not(:has(.cm-placeholder))')
+    return (await lines.allTextContents()).join('\n')
+  }
+
   /** Resolves when the session is there and the agent has told its commands. */
   async ready(): Promise<void> {
-    await this.frame.getByPlaceholder(/\/ for commands/).waitFor()
+    await this.composer.getByText(/\/ for commands/).waitFor()
+  }
+
+  /** Resolves when the session that is shown is this agent's. */
+  async agent(name: string): Promise<void> {
+    await this.frame.locator('.header-agent-name', { hasText: name }).waitFor()
   }
 
   /** Resolves when the conversation is at that point: starting, loading, ready, ended, or empty. */

@@ -26,14 +26,22 @@ export function outputLine(workbench: Workbench, text: string | RegExp): Locator
     .first()
 }
 
-/** Selects the first lines of the file in the active editor. */
+/**
+ * Selects the first lines of the file in the active editor. An editor that has just opened may give its focus away once
+ * more, to whatever is opened beside it: then the keys go elsewhere, and are pressed again.
+ */
 export async function selectLines(workbench: Workbench, count: number): Promise<void> {
-  const { keyboard } = workbench.page
-  await workbench.page.locator('.editor-group-container .monaco-editor .view-line').first().click()
-  await keyboard.press('Control+Home')
-  for (let line = 0; line < count; line++) await keyboard.press('Shift+ArrowDown')
-  await workbench.page
-    .locator('.statusbar')
-    .getByText(/\d+ selected/)
-    .waitFor()
+  const { page } = workbench
+  const editor = page.locator('.editor-group-container.active .monaco-editor').first()
+  const selected = page.locator('.statusbar').getByText(/\d+ selected/)
+  await waitFor(`${count} selected lines`, async () => {
+    await editor.locator('.view-line').first().click()
+    if (!(await editor.and(page.locator('.focused')).isVisible())) return false
+    await page.keyboard.press('Control+Home')
+    for (let line = 0; line < count; line++) await page.keyboard.press('Shift+ArrowDown')
+    return selected.waitFor({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    )
+  })
 }

@@ -1,4 +1,5 @@
 import type { Frame, Locator } from 'playwright-core'
+import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
 /** The History view in the side bar, as a person reads and uses it. */
@@ -26,6 +27,12 @@ export class HistoryPage {
     return this.frame.getByRole('option')
   }
 
+  /** Searches for a session, so that its line is in sight whatever else there is. */
+  async find(title: string): Promise<void> {
+    await this.search.fill(title)
+    await this.row(title).waitFor()
+  }
+
   /** A session by how its line begins. */
   row(title: string): Locator {
     return this.rows
@@ -34,9 +41,27 @@ export class HistoryPage {
   }
 
   /** What can be done with a session, shown when the pointer is over its line. */
-  async act(title: string, action: 'Load' | 'Resume' | 'Close'): Promise<void> {
+  async act(
+    title: string,
+    action: 'Load' | 'Resume' | 'Close' | 'Fork' | 'Archive' | 'Unarchive' | 'Delete',
+  ): Promise<void> {
     const row = this.row(title)
     await row.hover()
     await row.getByTitle(new RegExp(`^${action}`)).click()
+  }
+
+  /** An entry of the session's context menu, which VS Code draws. */
+  async menu(workbench: Workbench, title: string, entry: string): Promise<void> {
+    const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
+    await waitFor(`${entry} in the menu`, async () => {
+      await this.row(title).click({ button: 'right' })
+      // a menu takes no click in its first moments
+      const shown = await item.hover({ timeout: 3000 }).then(
+        () => true,
+        () => false,
+      )
+      await workbench.page.keyboard.press(shown ? 'Enter' : 'Escape')
+      return shown
+    })
   }
 }

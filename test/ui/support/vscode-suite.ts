@@ -9,6 +9,7 @@ import { outDirectory, testDirectory, vsixFile } from '../../host/paths.ts'
 import { installVsix, type Server, type ServerOptions, startServer } from '../../host/server.ts'
 import { current, type VsCodeVersion } from '../../host/vscode-versions.ts'
 import { type WindowOptions, Workbench } from '../../host/workbench.ts'
+import { assertSpokenToAsDefined } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
   /** Added to the user settings that keep the workbench quiet. Called when the root is there, before the server starts. */
@@ -121,6 +122,7 @@ export class VsCodeSuite {
     await this.#browser?.close()
     try {
       await this.#server?.stop()
+      if (this.#server) assertSpokenToAsDefined(this.#server.root)
     } finally {
       this.#server?.root.remove()
     }

@@ -1,0 +1,13 @@
+/**
+ * Deals things out into `count` shares of about the same weight, the heaviest first, each to the lightest share. The
+ * order within a share is that of `things`; no share is empty as long as there are things enough.
+ */
+export function shares<T>(things: readonly T[], count: number, weight: (thing: T) => number): T[][] {
+  const dealt = Array.from({ length: count }, () => ({ weight: 0, things: new Set<T>() }))
+  for (const thing of things.toSorted((a, b) => weight(b) - weight(a))) {
+    const lightest = dealt.reduce((least, one) => (one.weight < least.weight ? one : least))
+    lightest.things.add(thing)
+    lightest.weight += weight(thing)
+  }
+  return dealt.map(share => things.filter(thing => share.things.has(thing)))
+}

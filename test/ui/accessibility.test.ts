@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import type { Frame } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { shownAgents } from '../screenshots/agents.ts'
+import { readThemeLooks, type ThemeLook, violationsIn } from './support/axe.ts'
+import { pastePicture } from './support/clipboard.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('axe finds nothing wrong, in four themes, with', () => {
+  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': shownAgents(root) }) })
+  let workbench: Workbench
+  let looks: ThemeLook[] | undefined
+
+  beforeEach(async function () {
+    this.timeout(120_000)
+    workbench = await vscode.window()
+    if (looks) return
+    await workbench.openViewContainer('Parley')
+    looks = await readThemeLooks(workbench, 'body[data-view="conversation"]')
+  })
+
+  const passes = async (frame: Frame) => {
+    const found = await violationsIn(frame, looks ?? [])
+    assert.equal(found.length, 0, `\n${found.join('\n')}`)
+  }
+  const begin = (agent: string) => ConversationPage.begin(workbench, agent)
+  const ended = (conversation: ConversationPage) =>
+    conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
+
+  /** A new session of an agent, a prompt, and its answer until the turn ends. */
+  async function answered(agent: string, prompt: string, text: string | RegExp): Promise<ConversationPage> {
+    const conversation = await begin(agent)
+    await conversation.send(prompt)
+    await conversation.text(text).waitFor()
+    await ended(conversation)
+    return conversation
+  }
+
+  it('the empty view', async () => {
+    const { frame } = await ConversationPage.open(workbench)
+    await frame.getByRole('button', { name: /Try the demo agent/ }).waitFor()
+    await passes(frame)
+  })
+
+  it('questions about an edit and about a command', async () => {
+    const conversation = await begin('Demo Agent')
+    await passes(conversation.frame)
+    await conversation.send('Look at planets.js, please')
+    for (const question of ['Allow this edit?', 'Allow running this command?']) {
+      const permission = conversation.permission.filter({ hasText: question })
+      await permission.waitFor()
+      await passes(conversation.frame)
+      await permission.getByRole('button', { name: 'Allow by rule…' }).click()
+      await conversation.frame.getByRole('dialog').getByRole('radio').first().waitFor()
+      await passes(conversation.frame)
+      await workbench.page.keyboard.press('Escape')
+      await permission.getByRole('button', { name: 'Allow once' }).click()
+      await permission.waitFor({ state: 'detached' })
+    }
+    await conversation.text('exit code 0').waitFor()
+    await ended(conversation)
+  })
+
+  it('tool calls, answered questions and the plan open', async () => {
+    const conversation = await ConversationPage.find(workbench)
+    const { frame } = conversation
+    await frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
+    for (const row of [/^Read: Read planets/, /^Edit: Edit planets/, /^Command: ls -la/, /^Allow once ls/])
+      await conversation.button(row).first().click()
+    await frame.locator('.terminal').first().waitFor()
+    await frame.getByRole('region', { name: 'Changed files' }).getByRole('button').first().click()
+    for (const fold of await frame.locator('details.fold > summary').all()) await fold.click()
+    await passes(frame)
+  })
+
+  it('details, menus and commands open', async () => {
+    const conversation = await begin('Demo Agent')
+    const { frame } = conversation
+    await conversation.details()
+    await passes(frame)
+    await frame.getByRole('dialog').press('Escape')
+    await conversation.button(/^Mode: /).click()
+    await frame.getByRole('listbox').waitFor()
+    await passes(frame)
+    await workbench.page.keyboard.press('Escape')
+    await frame.getByRole('listbox').waitFor({ state: 'detached' })
+    await conversation.composer.focus()
+    await workbench.page.keyboard.type('/')
+    await frame.getByRole('option').first().waitFor()
+    await passes(frame)
+    await workbench.page.keyboard.press('Escape')
+    await workbench.page.keyboard.press('Backspace')
+  })
+
+  it('thoughts, text that streams and a queue', async () => {
+    const conversation = await begin('Fixture')
+    const { frame } = conversation
+    await conversation.send('[[think about it]] [[plan 3]] [[tool a]] [[paced 4 600 40]]')
+    await conversation.text(/c2 /).waitFor()
+    await conversation.send('Then run the tests.')
+    await conversation.text('Then run the tests.').waitFor()
+    await conversation.button(/^Thought/).click()
+    await passes(frame)
+    await conversation.button(/^Stop \(/).click()
+    await conversation.button('Send Now').waitFor()
+    await passes(frame)
+  })
+
+  it('a form, its mistakes and its answers', async () => {
+    const conversation = await begin('Demo Agent')
+    await conversation.send('/ask')
+    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    await question.getByRole('button', { name: 'Submit' }).click()
+    await question.getByText('This is needed.').waitFor()
+    await passes(conversation.frame)
+    await question.getByRole('textbox', { name: 'Your name' }).fill('Ada')
+    await question.getByRole('button', { name: 'Submit' }).click()
+    await conversation.button(/^Answered/).click()
+    await ended(conversation)
+    await conversation.send('/visit')
+    await question.getByRole('button', { name: /^Open / }).waitFor()
+    await passes(conversation.frame)
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await ended(conversation)
+  })
+
+  it('markdown', async () => {
+    const { frame } = await answered('Demo Agent', '/markdown', 'That was all of it.')
+    await passes(frame)
+    await frame.locator('.transcript').press('Home')
+    await waitFor('the beginning', () => frame.locator('.row-prompt').isVisible())
+    await passes(frame)
+  })
+
+  it('images, sounds, resources, notices and a failed tool call', async () => {
+    const conversation = await begin('Demo Agent')
+    for (const prompt of ['/media', '/notice', '/fail', '/compact']) {
+      await conversation.send(prompt)
+      await ended(conversation)
+    }
+    await conversation.button(/compacted/).waitFor()
+    await passes(conversation.frame)
+  })
+
+  for (const [what, agent] of [
+    ['the card of an agent that is not installed', 'Not Installed'],
+    ['the card of an agent that wants a sign-in', 'Members Only'],
+  ] as const)
+    it(what, async () => {
+      await begin('Demo Agent')
+      await workbench.choose('Parley: New Session with Agent…', agent)
+      const { frame } = await ConversationPage.find(workbench)
+      await frame.locator('.card').filter({ hasText: agent }).waitFor()
+      await passes(frame)
+    })
+
+  it('formulas, diagrams and coloured diffs', async () => {
+    const { frame } = await answered('Formulas', 'Explain', /./)
+    await frame.locator('.diagram[data-state="drawn"] img').waitFor()
+    await frame.locator('.katex').first().waitFor()
+    await passes(frame)
+    const conversation = await answered('Edits', 'Edit', 'Done.')
+    await conversation.button(/^Edit: Edit parser/).click()
+    await conversation.frame.locator('.diff .hljs-keyword').first().waitFor()
+    await passes(conversation.frame)
+  })
+
+  it('context that is offered, attached and sent', async () => {
+    const conversation = await begin('Capable')
+    const { frame } = conversation
+    const { keyboard } = workbench.page
+    await conversation.composer.click()
+    await keyboard.type('Look at @plan')
+    const rows = frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+    await rows.filter({ hasText: 'planets.js' }).first().waitFor()
+    await passes(frame)
+    await keyboard.press('Enter')
+    await pastePicture(frame, 640, 400)
+    await frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
+    await passes(frame)
+    await conversation.button('Add context').click()
+    await frame.getByRole('dialog').getByRole('option').first().waitFor()
+    await passes(frame)
+    await keyboard.press('Escape')
+    await conversation.button(/^Send/).click()
+    await conversation.text('You said').waitFor()
+    await ended(conversation)
+    await passes(frame)
+  })
+
+  it('the find widget', async () => {
+    const conversation = await answered('Demo Agent', '/markdown', 'That was all of it.')
+    await conversation.composer.press('ControlOrMeta+f')
+    await conversation.focused(conversation.frame.getByRole('search').getByRole('textbox'))
+    await workbench.page.keyboard.type('line')
+    await conversation.frame.locator('.find-count', { hasText: / of / }).waitFor()
+    await passes(conversation.frame)
+    await workbench.page.keyboard.press('Escape')
+  })
+
+  it('subagents', async () => {
+    const { frame } = await answered('Delegating', 'Review', 'Both have looked at it.')
+    await passes(frame)
+  })
+
+  it('the card of an agent that crashed', async () => {
+    const conversation = await begin('Crashing')
+    await conversation.send('Go')
+    const card = conversation.frame.locator('.card')
+    await card.first().waitFor()
+    for (const fold of await card.locator('summary').all()) await fold.click()
+    await passes(conversation.frame)
+  })
+
+  it('History, whole and searched', async () => {
+    await answered('Demo Agent', '/where is everything', /working directory/)
+    const history = await HistoryPage.open(workbench)
+    await history.row('/where is everything').waitFor()
+    await passes(history.frame)
+    await history.search.fill('is everything')
+    await waitFor('the only match', async () => (await history.rows.count()) === 1)
+    await history.rows.first().hover()
+    await passes(history.frame)
+    await history.search.fill('nothing of that kind')
+    await history.frame.getByText(/No session matches/).waitFor()
+    await passes(history.frame)
+    await history.search.fill('')
+  })
+})

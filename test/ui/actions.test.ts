@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('actions', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Fixture')
+  })
+
+  async function talk(prompt: string): Promise<void> {
+    await conversation.send(prompt)
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+  }
+  const prompts = () =>
+    receivedBy(vscode.server.root, 'Fixture', 'session/prompt').map(({ prompt }) => JSON.stringify(prompt))
+
+  it('open the conversation as a document, and export it to a file', async () => {
+    await talk('[[think of it]] [[tool a]] [[say All is **well**.]]')
+    await workbench.runCommand('Parley: Open Conversation as Document')
+    const editor = workbench.page.locator('.editor-instance .view-lines')
+    await editor.filter({ hasText: 'All is' }).waitFor()
+    await editor.filter({ hasText: '<details>' }).waitFor()
+    await workbench.runCommand('View: Revert and Close Editor')
+
+    await workbench.runCommand('Parley: Export Conversation as Markdown…')
+    const file = join(vscode.server.root.directory, 'exported.md')
+    const input = workbench.palette.locator('input.input').first()
+    await input.waitFor()
+    await waitFor('dialog', async () => (await input.inputValue()).endsWith('.md'))
+    await input.fill(file)
+    // the dialog takes no Enter before it has listed the folder
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'user-data' }).waitFor()
+    await input.press('Enter')
+    await waitFor('file', () => existsSync(file) && readFileSync(file, 'utf8').includes('All is **well**.'))
+    await workbench.notification('The conversation is in exported.md').waitFor()
+  })
+
+  it('send a prompt again, and bring one back to be edited', async () => {
+    await talk('[[stop refusal]]')
+    const again = conversation.button('Send the prompt again')
+    await again.waitFor()
+    const before = prompts().length
+    await again.click()
+    await waitFor('prompt', () => prompts().length === before + 1)
+    assert.equal(prompts().at(-1), prompts().at(-2))
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+
+    await conversation.frame.locator('.row-prompt').first().hover()
+    await conversation.button('Edit as a new prompt').first().click()
+    await conversation.focused(conversation.composer)
+    await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
+  })
+
+  it('quote what is selected, by the button beside it', async () => {
+    await talk('[[say A sentence to quote.]]')
+    await conversation.frame
+      .locator('.row-markdown', { hasText: 'A sentence to quote.' })
+      .click({ clickCount: 3 })
+    await conversation.frame.getByRole('button', { name: 'Quote', exact: true }).click()
+    await conversation.composer.filter({ hasText: '> A sentence to quote.' }).waitFor()
+    await conversation.focused(conversation.composer)
+  })
+
+  it('are in the context menu of a message', async () => {
+    await talk('[[say Something.]]')
+    await conversation.frame.locator('.row-prompt').click({ button: 'right' })
+    const menu = workbench.page.locator('.context-view .monaco-menu')
+    await menu.getByText('Copy Conversation as Markdown').waitFor()
+    // a menu that has just come takes no click
+    await waitFor('choice', async () => {
+      await menu.getByText('Edit Prompt as a New One').click({ timeout: 1000 })
+      return menu.waitFor({ state: 'detached', timeout: 1000 }).then(
+        () => true,
+        () => false,
+      )
+    })
+    await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
+  })
+
+  it('begin a session with the conversation of another as its context', async () => {
+    await talk('[[say The secret word is swordfish.]]')
+    await workbench.runCommand('Parley: New Session with This Conversation')
+    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
+    await conversation.frame.locator('.composer .chip').waitFor()
+    await talk('Go on')
+    await waitFor('prompt', () => /Go on/.test(prompts().at(-1) ?? ''))
+    assert.match(prompts().at(-1)!, /swordfish/)
+  })
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('what a session changed', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { liar: fixtureAgent(root, 'Liar') } }),
+  })
+  const file = (name: string) => join(dirname(vscode.workspace), 'planets-api', name)
+  const planets = () => readFileSync(file('planets.js'), 'utf8')
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Liar')
+  })
+  const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
+  const write = async (name: string, words: string) => {
+    await conversation.send(`[[write ${name} ${words}]]`)
+    await waitFor(
+      `change of ${name}`,
+      () => existsSync(file(name)) && readFileSync(file(name), 'utf8').includes(words),
+    )
+  }
+  const confirm = () =>
+    workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Undo' }).click()
+
+  it('stands above the composer, opens against the text from before, and is reviewed in one editor', async () => {
+    const before = planets()
+    await write('planets.js', 'flat now')
+    await write('moons.txt', 'Io Europa')
+    await bar().getByText('2 files').waitFor()
+    await bar()
+      .getByRole('button', { name: /2 files/ })
+      .click()
+    await bar()
+      .getByRole('button', { name: /^Modified: planets\.js/ })
+      .click()
+    await workbench.page.locator('.tab', { hasText: 'planets.js (since the session began)' }).waitFor()
+    await workbench.page
+      .locator('.part.editor .modified .view-line', { hasText: /flat.now/ })
+      .first()
+      .waitFor()
+    await workbench.page.locator('.part.editor .original .view-line').first().waitFor()
+    await bar().getByRole('button', { name: 'Review' }).click()
+    await workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
+    await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
+
+    await bar().getByRole('button', { name: 'Undo all changes…' }).click()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    assert.equal(planets(), before)
+    assert.equal(existsSync(file('moons.txt')), false)
+  })
+
+  it('is never undone where the person changed it since, and can be kept', async () => {
+    const before = planets()
+    await write('planets.js', 'mine')
+    await bar().getByText('1 file').waitFor()
+    writeFileSync(file('planets.js'), 'yours\n')
+    await bar().getByRole('button', { name: 'Undo all changes…' }).click()
+    await confirm()
+    await workbench.notification('changed since the agent left it').waitFor()
+    assert.equal(planets(), 'yours\n')
+    await bar().getByRole('button', { name: 'Keep all changes' }).click()
+    await bar().waitFor({ state: 'detached' })
+    writeFileSync(file('planets.js'), before)
+  })
+
+  it('is no more once the person took it back in the diff, or renamed or deleted what the agent added', async () => {
+    const before = planets()
+    await workbench.runCommand('View: Close All Editors')
+    await write('planets.js', 'flat again')
+    await write('moons.txt', 'Io Europa')
+    await bar().getByText('2 files').waitFor()
+    renameSync(file('moons.txt'), file('my-moons.txt'))
+    await bar().getByText('1 file', { exact: true }).waitFor()
+    const list = bar().getByRole('button', { name: /1 file/ })
+    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+    await bar()
+      .getByRole('button', { name: /^Modified: planets\.js/ })
+      .click()
+    const editor = workbench.page.locator('.part.editor')
+    await editor
+      .locator('.modified .view-line', { hasText: /flat.again/ })
+      .first()
+      .waitFor()
+    // the arrow between both sides brings back what was there
+    await editor.locator('.gutterItem .action-label').first().click()
+    await editor.locator('.modified .view-line', { hasText: /flat.again/ }).waitFor({ state: 'detached' })
+    await workbench.runCommand('File: Save')
+    await bar().waitFor({ state: 'detached' })
+    assert.equal(planets(), before)
+    rmSync(file('my-moons.txt'))
+  })
+
+  it('is known of a command, too, in a repository; it says so, and is undone with a word of warning', async () => {
+    const before = planets()
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: dirname(file('planets.js')) })
+    git('init', '-q')
+    git('add', '.')
+    git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'first')
+    // as long as a model takes at the least to say its first word
+    await conversation.send('[[paced 10 3]] [[run echo changed >> planets.js; echo new > made.txt]]')
+    await bar().getByText('2 files').waitFor()
+    const list = bar().getByRole('button', { name: /2 files/ })
+    // it may still be open from the session before
+    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+    await bar()
+      .getByRole('button', { name: /^Modified: planets\.js.*Changed while the agent worked/ })
+      .waitFor()
+    await bar().getByRole('button', { name: 'Undo all changes…' }).click()
+    await workbench.page
+      .locator('.monaco-dialog-box')
+      .getByText(/it may have been somebody else/)
+      .waitFor()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    assert.equal(planets(), before)
+    assert.equal(existsSync(file('made.txt')), false)
+    rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
+  })
+
+  it('is there after a reload of the window', async () => {
+    await write('moons.txt', 'Titan')
+    await bar().getByText('1 file').waitFor()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await bar().getByText('1 file').waitFor()
+    await bar().getByRole('button', { name: 'Undo all changes…' }).click()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    assert.equal(existsSync(file('moons.txt')), false)
+  })
+
+  it('is shown in the editor while it happens, when the agent is followed', async () => {
+    const demo = await ConversationPage.begin(workbench, 'Demo Agent')
+    await workbench.runCommand('View: Close All Editors')
+    await demo.button('Follow the agent in the editor').click()
+    await demo.button('The editor follows the agent. Stop following').waitFor()
+    await demo.send('/read server.js')
+    await workbench.page.locator('.tab.active', { hasText: 'server.js' }).waitFor()
+    await demo.composer.pressSequentially('still here')
+    assert.match((await demo.composer.textContent()) ?? '', /still here/)
+    await workbench.runCommand('Parley: Follow the Agent')
+    await demo.button('Follow the agent in the editor').waitFor()
+  })
+})

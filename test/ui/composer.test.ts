@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { dropFile, enterInComposition, pastePicture, pasteText } from './support/clipboard.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, selectLines } from './support/editor.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+type Block = {
+  type: string
+  text?: string
+  uri?: string
+  mimeType?: string
+  resource?: { uri: string; text?: string }
+}
+
+const capable = {
+  agentCapabilities: { promptCapabilities: { image: true, audio: true, embeddedContext: true } },
+}
+const plain = {
+  agentCapabilities: { promptCapabilities: { image: false, audio: false, embeddedContext: false } },
+}
+
+describe('the composer', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        capable: fixtureAgent(root, 'Capable', { results: { initialize: capable } }),
+        plain: fixtureAgent(root, 'Plain', { results: { initialize: plain } }),
+      },
+    }),
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  const prompts = (agent: string) =>
+    receivedBy(vscode.server.root, agent, 'session/prompt').map(({ prompt }) => prompt as Block[])
+  const type = (text: string) => workbench.page.keyboard.type(text)
+  const press = (key: string) => workbench.page.keyboard.press(key)
+  const chips = () => conversation.composer.locator('.mention')
+  const rows = () => conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+  const begin = async (agent: string) => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, agent)
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+  }
+  const attached = () => conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem')
+
+  it('completes a file behind @ and sends what is in it, at its place in the text', async () => {
+    await begin('Capable')
+    await type('Look at @plnjs')
+    await rows().filter({ hasText: 'planets.js' }).first().waitFor()
+    await press('Enter')
+    await chips().filter({ hasText: 'planets.js' }).waitFor()
+    await type('and say why.')
+    assert.equal(await conversation.written(), 'Look at planets.js and say why.')
+    await press('Enter')
+    const [before, file, after] = await waitFor('prompt', () => prompts('Capable').at(-1))
+    assert.deepEqual(before, { type: 'text', text: 'Look at ' })
+    assert.match(file?.resource?.uri ?? '', /^file:\/\/.*\/planets-api\/planets\.js$/)
+    assert.match(file?.resource?.text ?? '', /planets/i)
+    assert.deepEqual(after, { type: 'text', text: ' and say why.' })
+    const shown = conversation.frame.locator('.prompt-text').last()
+    await shown.getByRole('button', { name: 'planets.js' }).click()
+    await workbench.page.locator('.tabs-container .tab', { hasText: 'planets.js' }).waitFor()
+  })
+
+  it('links what an agent does not take embedded, and says that it takes no images', async () => {
+    await begin('Plain')
+    await type('@server.js')
+    await rows().filter({ hasText: 'server.js' }).first().waitFor()
+    await press('Tab')
+    await chips().waitFor()
+    await type('please')
+    await pastePicture(conversation.frame, 20, 20)
+    await conversation.frame.getByRole('alert').getByText('Plain takes no images').waitFor()
+    assert.equal(await attached().count(), 0)
+    await press('Enter')
+    const [link, text] = await waitFor('prompt', () => prompts('Plain').at(-1))
+    assert.equal(link?.type, 'resource_link')
+    assert.match(link?.uri ?? '', /\/planets-api\/server\.js$/)
+    assert.equal(text?.text, ' please')
+  })
+
+  it('makes a pasted picture small, shows it, and sends it', async () => {
+    await begin('Capable')
+    await pastePicture(conversation.frame, 4000, 1000)
+    await attached().getByRole('img').waitFor()
+    await pastePicture(conversation.frame, 30, 30)
+    await attached().nth(1).getByRole('img').waitFor()
+    await attached()
+      .nth(1)
+      .getByRole('button', { name: /^Remove/ })
+      .click()
+    const size = await conversation.frame.evaluate(
+      `(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('.thumbnail img'))`,
+    )
+    assert.deepEqual(size, [1568, 392])
+    await conversation.send('What is this?')
+    const [text, image] = await waitFor('prompt', () =>
+      prompts('Capable').find(one => one[1]?.type === 'image'),
+    )
+    assert.equal(text?.text, 'What is this?')
+    assert.match(image?.mimeType ?? '', /^image\//)
+    await conversation.frame.locator('.prompt').last().getByRole('img').waitFor()
+    await attached().first().waitFor({ state: 'detached' })
+  })
+
+  it('folds a long pasted text into a chip, which opens, and sends it whole', async () => {
+    await begin('Capable')
+    const long = Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n')
+    await type('See ')
+    await pasteText(conversation.frame, long)
+    await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
+    await type('now')
+    await press('Enter')
+    const sent = await waitFor('prompt', () =>
+      prompts('Capable').find(one => one[0]?.text?.startsWith('See ')),
+    )
+    assert.deepEqual(sent, [{ type: 'text', text: `See ${long} now` }])
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+    await pasteText(conversation.frame, long)
+    await chips().dblclick()
+    await waitFor('unfolded text', async () => (await conversation.written()).includes('line 60'))
+    await press('Control+z')
+    await chips().filter({ hasText: 'Pasted 60 lines' }).waitFor()
+    await press('Control+a')
+    await press('Delete')
+  })
+
+  it('takes a chip away with one key, and an undo brings it back', async () => {
+    await begin('Capable')
+    await type('a @ideas')
+    await rows().filter({ hasText: 'ideas.md' }).first().waitFor()
+    await press('Enter')
+    await chips().waitFor()
+    await press('Backspace')
+    await press('Backspace')
+    await chips().waitFor({ state: 'detached' })
+    assert.equal(await conversation.written(), 'a ')
+    await press('Control+z')
+    await chips().filter({ hasText: 'ideas.md' }).waitFor()
+    // VS Code hears the key as well, and has answered it once it opens its palette
+    await workbench.commandTitles('Parley')
+    // two keys right after each other are undone together, on a slow machine one by one
+    assert.match(await conversation.written(), /^a ideas\.md ?$/)
+    // the palette gives the focus back when it is gone, to whatever had it
+    await workbench.palette.waitFor({ state: 'hidden' })
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+    await press('Control+a')
+    await press('Delete')
+  })
+
+  it('adds a file that is dropped, and what is selected in the editor', async () => {
+    await begin('Capable')
+    const file = join(dirname(vscode.workspace), 'planets-web/app.js')
+    await dropFile(conversation.frame, `file://${file}`)
+    await attached().filter({ hasText: 'app.js' }).waitFor()
+    await openFile(workbench, 'planets.js')
+    await selectLines(workbench, 2)
+    await conversation.button('Add context').click()
+    await conversation.frame.getByRole('option', { name: /^Selection/ }).click()
+    await attached().filter({ hasText: 'planets.js:1-2' }).waitFor()
+    await conversation.send('both')
+    const sent = await waitFor('prompt', () => prompts('Capable').find(one => one[0]?.text === 'both'))
+    assert.match(sent[1]?.resource?.uri ?? '', /app\.js$/)
+    assert.match(sent[2]?.resource?.uri ?? '', /planets\.js#L1-L2$/)
+  })
+
+  it('sends nothing by an Enter that belongs to an input method', async () => {
+    await begin('Capable')
+    const count = prompts('Capable').length
+    const session = await workbench.page.context().newCDPSession(workbench.page)
+    await session.send('Input.imeSetComposition', { text: 'にほ', selectionStart: 2, selectionEnd: 2 })
+    await waitFor('composition', async () => (await conversation.written()) === 'にほ')
+    await enterInComposition(conversation.frame)
+    await session.send('Input.insertText', { text: '日本' })
+    await waitFor('text', async () => (await conversation.written()) === '日本')
+    assert.equal(prompts('Capable').length, count)
+    await press('Enter')
+    const sent = await waitFor('prompt', () => prompts('Capable')[count])
+    assert.deepEqual(sent, [{ type: 'text', text: '日本' }])
+  })
+
+  it('keeps a draft with its chips and pictures when the window is reloaded', async () => {
+    await begin('Capable')
+    await conversation.send('first')
+    await conversation.frame.locator('.row-prompt', { hasText: 'first' }).waitFor()
+    await waitFor('empty composer', async () => (await conversation.written()) === '')
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+    await pastePicture(conversation.frame, 30, 30)
+    await attached().getByRole('img').waitFor()
+    await type('about @planets.js')
+    await rows().filter({ hasText: 'planets.js' }).first().waitFor()
+    await press('Enter')
+    await chips().waitFor()
+    await type('again')
+    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
+    const kept = () =>
+      readdirSync(storages)
+        .map(one => join(storages, one, 'parley.parley', 'drafts.json'))
+        .some(path => existsSync(path) && readFileSync(path, 'utf8').includes('again'))
+    await waitFor('draft on disk', kept)
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await chips().filter({ hasText: 'planets.js' }).waitFor()
+    assert.equal(await conversation.written(), 'about planets.js again')
+    await attached().getByRole('img').waitFor()
+    await conversation.phase('ready')
+    await conversation.composer.press('Enter')
+    const sent = await waitFor('prompt', () =>
+      prompts('Capable').find(one => one[0]?.text === 'about ' && one[2]?.text === ' again'),
+    )
+    assert.deepEqual(
+      sent.map(block => block.type),
+      ['text', 'resource', 'text', 'image'],
+    )
+  })
+
+  it('finds a file that has just come', async () => {
+    await begin('Capable')
+    await type('@planets')
+    await rows().first().waitFor()
+    writeFileSync(join(dirname(vscode.workspace), 'planets-api/zyxwv.txt'), 'new')
+    await waitFor('new file', async () => {
+      await press('Control+a')
+      await type('@zyxwv')
+      return (await rows().filter({ hasText: 'zyxwv.txt' }).count()) > 0
+    })
+    await press('Escape')
+    await press('Control+a')
+    await press('Delete')
+  })
+
+  it('keeps prompts in a queue that are moved by key, edited and sent at once', async () => {
+    await begin('Capable')
+    await conversation.send('[[slow 60000]]')
+    await conversation.button(/^Stop/).waitFor()
+    for (const prompt of ['one', 'two', 'three']) await conversation.send(prompt)
+    const queue = conversation.frame.getByRole('region', { name: 'Prompts that wait' }).getByRole('listitem')
+    await queue.nth(2).waitFor()
+    const order = async () => (await queue.locator('.queue-text').allTextContents()).join(' ')
+    await queue.nth(2).getByRole('button', { name: /^Move/ }).press('ArrowUp')
+    await waitFor('new order', async () => (await order()) === 'one three two')
+    await queue.nth(0).getByRole('button', { name: 'Edit' }).click()
+    await waitFor('prompt in the composer', async () => (await conversation.written()) === 'one')
+    await queue.nth(1).getByRole('button', { name: 'Stop the turn and send this now' }).click()
+    await waitFor('prompt', () => prompts('Capable').some(one => one[0]?.text === 'two'))
+    await waitFor('the rest', () => prompts('Capable').some(one => one[0]?.text === 'three'))
+    await queue.first().waitFor({ state: 'detached' })
+  })
+
+  it('has commands for the file of the editor, the mode and the model', async () => {
+    await begin('Demo Agent')
+    await openFile(workbench, 'server.js')
+    await workbench.runCommand('Parley: Add File to Conversation')
+    await attached().filter({ hasText: 'server.js' }).waitFor()
+    await attached().getByRole('button', { name: 'Remove server.js' }).click()
+    const choose = async (command: string, label: string) => {
+      await workbench.runCommand(command)
+      await workbench.paletteRow(label).click()
+    }
+    await choose('Parley: Change Model…', 'Demo Thorough')
+    await conversation.button('Model: Demo Thorough').waitFor()
+    await choose('Parley: Change Mode…', 'Edit freely')
+    await conversation.button('Mode: Edit freely').waitFor()
+  })
+})

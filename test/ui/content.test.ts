@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const code = [
+  'Take this:',
+  '',
+  '```js planets.js',
+  "export const planets = ['Earth']",
+  '```',
+  '',
+  'Done.',
+].join('\n')
+const before = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`).join('\n')
+const edit = {
+  sessionUpdate: 'tool_call',
+  toolCallId: 'edit',
+  title: 'Edit planets.js',
+  kind: 'edit',
+  status: 'completed',
+  content: [
+    {
+      type: 'diff',
+      path: '$cwd/other.js',
+      oldText: before,
+      newText: before.replace('line 20', 'line twenty'),
+    },
+  ],
+}
+const rich = [
+  'Let $x^2$ be, see `planets.js:2`:',
+  '',
+  '$$\\frac{a}{b}$$',
+  '',
+  '```mermaid',
+  'graph LR',
+  '  A[One] --> B[Two]',
+  '```',
+  '',
+  'That was all.',
+].join('\n')
+
+describe('what an agent says', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        code: fixtureAgent(root, 'Coder', { prompt: [{ say: code }] }),
+        edit: fixtureAgent(root, 'Editor', { prompt: [{ update: edit }, { say: 'Edited.' }] }),
+        rich: fixtureAgent(root, 'Mathematician', { prompt: [{ say: rich }] }),
+      },
+    }),
+  })
+  const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
+  let workbench: Workbench
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+  })
+
+  const tab = (name: string | RegExp): Locator =>
+    workbench.page.locator('.part.editor .tabs-container .tab', { hasText: name }).first()
+  const editorText = (text: string): Locator =>
+    workbench.page.locator('.part.editor .view-line', { hasText: text }).first()
+
+  it('is put where the cursor is, opened as a file, and applied once the person has seen it', async () => {
+    const original = planets()
+    await openFile(workbench, 'planets.js')
+    const conversation = await ConversationPage.begin(workbench, 'Coder')
+    await conversation.send('Code, please')
+    await conversation.text('Done.').waitFor()
+    const block = conversation.frame.locator('.code-block').first()
+    await block.getByText('planets.js').waitFor({ state: 'attached' })
+
+    await block.hover()
+    await block.getByRole('button', { name: 'Open as a file' }).click()
+    await tab(/Untitled/).waitFor()
+    await editorText("export const planets = ['Earth']").waitFor()
+
+    await block.hover()
+    await block.getByRole('button', { name: 'Apply…' }).click()
+    await tab(/planets\.js \(proposed\)/).waitFor()
+    const question = workbench.notification(/Apply this change to .*planets\.js/)
+    await question.waitFor()
+    assert.equal(planets(), original, 'The file was written before the person agreed')
+    await question.getByRole('button', { name: 'Apply' }).click()
+    // while it is written, a file is empty for a moment
+    await waitFor('change on disk', () => /export const planets = \['Earth'\]/.test(planets()))
+    await tab(/planets\.js \(proposed\)/).waitFor({ state: 'detached' })
+
+    await tab('planets.js').and(workbench.page.locator('.active')).waitFor()
+    await block.getByRole('button', { name: 'Insert at cursor' }).focus()
+    await workbench.page.keyboard.press('Enter')
+    await tab(/planets\.js/)
+      .and(workbench.page.locator('.dirty'))
+      .waitFor()
+  })
+
+  it('shows a diff whose unchanged lines unfold, and which VS Code opens', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Editor')
+    await conversation.send('Edit, please')
+    await conversation.text('Edited.').waitFor()
+    await conversation.button(/^Edit: Edit planets\.js/).click()
+    const diff = conversation.frame.locator('.diff')
+    await diff.locator('ins', { hasText: 'line twenty' }).waitFor()
+    assert.equal(await diff.locator('ins .diff-word').innerText(), 'twenty')
+    assert.equal(await diff.getByText('line 5', { exact: true }).count(), 0)
+    await diff.getByRole('button', { name: '16 unchanged lines' }).click()
+    await diff.getByText('line 5', { exact: true }).waitFor()
+    await conversation.button('Open diff').click()
+    await tab(/other\.js \(Agent's edit\)/).waitFor()
+  })
+
+  it('draws formulas and diagrams, a diagram larger on a press, and leads to files', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Mathematician')
+    await conversation.send('Explain')
+    await conversation.text('That was all.').waitFor()
+    const { frame } = conversation
+    await waitFor(
+      'two formulas',
+      async () => (await frame.locator('.math[data-state="drawn"] .katex').count()) === 2,
+    )
+    const picture = frame.getByRole('img', { name: 'Diagram (graph)' })
+    await picture.waitFor()
+    const width = "document.querySelector('.diagram img').naturalWidth"
+    await waitFor('a picture', async () => Number(await frame.evaluate(width)) > 20)
+
+    await frame.locator('.diagram').getByRole('button', { name: 'Show larger' }).focus()
+    await workbench.page.keyboard.press('Enter')
+    const larger = frame.getByRole('dialog', { name: 'Diagram (graph)' })
+    await larger.waitFor()
+    await workbench.page.keyboard.press('Escape')
+    await larger.waitFor({ state: 'detached' })
+
+    await frame.locator('a.file-link', { hasText: 'planets.js:2' }).click()
+    await tab('planets.js').waitFor()
+    await workbench.page
+      .locator('.statusbar')
+      .getByText(/Ln 2, Col 1/)
+      .waitFor()
+  })
+})

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { outputLine } from './support/editor.ts'
+import { fixtureAgent, linesOf, openGate } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const every = {
+  title: 'About the release',
+  description: 'What it needs before it can go out.',
+  type: 'object',
+  required: ['name', 'mail', 'level', 'parts', 'agree'],
+  properties: {
+    name: { type: 'string', title: 'Name', minLength: 2, maxLength: 5, pattern: '^[a-z]+$', default: 'abc' },
+    mail: { type: 'string', title: 'Mail', format: 'email' },
+    page: { type: 'string', title: 'Page', format: 'uri' },
+    day: { type: 'string', title: 'Day', format: 'date' },
+    moment: { type: 'string', title: 'Moment', format: 'date-time' },
+    ratio: { type: 'number', title: 'Ratio', minimum: 0, maximum: 1, default: 0.5 },
+    count: { type: 'integer', title: 'Count', minimum: 1, maximum: 3, default: 2 },
+    agree: { type: 'boolean', title: 'Agree', default: true },
+    level: { type: 'string', title: 'Level', enum: ['low', 'high'] },
+    colour: {
+      type: 'string',
+      title: 'Colour',
+      oneOf: [
+        { const: '#f00', title: 'Red' },
+        { const: '#0f0', title: 'Green' },
+      ],
+      default: '#0f0',
+    },
+    parts: { type: 'array', title: 'Parts', items: { enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 },
+    more: {
+      type: 'array',
+      title: 'More',
+      items: { anyOf: [{ const: 'x', title: 'The X' }] },
+      default: ['x'],
+    },
+  },
+}
+const ask = (params: object, sessionId: object = { sessionId: '$session' }) => ({
+  request: 'elicitation/create',
+  params: { message: 'Your word is needed', ...sessionId, ...params },
+})
+const form = ask({ mode: 'form', requestedSchema: every })
+const visit = (url: string) => ask({ mode: 'url', url, elicitationId: 'visit-1' })
+
+const yesOrNo = { type: 'object', properties: { sure: { type: 'boolean', title: 'Sure' } } }
+
+const agents = (root: IsolatedRoot) => ({
+  asking: fixtureAgent(root, 'Asking', { prompts: [[form], [form], [form]] }),
+  visiting: fixtureAgent(root, 'Visiting', {
+    prompts: [
+      [visit('https://xn--exmple-cua.com/sign/in?next=1')],
+      [visit('http://admin@example.org/')],
+      [visit('file:///etc/passwd')],
+    ],
+  }),
+  away: fixtureAgent(root, 'Away', {
+    prompt: [{ say: 'A moment.' }, { do: 'gate' }, ask({ mode: 'form', requestedSchema: yesOrNo }, {})],
+  }),
+  early: fixtureAgent(root, 'Early', {
+    authRequired: true,
+    results: { initialize: { authMethods: [{ id: 'plain', name: 'Sign in' }] } },
+    on: {
+      authenticate: [
+        ask(
+          {
+            mode: 'form',
+            requestedSchema: {
+              type: 'object',
+              required: ['org'],
+              properties: {
+                org: { type: 'string', title: 'Organization', minLength: 2 },
+                plan: { type: 'string', title: 'Plan', enum: ['free', 'paid'] },
+              },
+            },
+          },
+          {},
+        ),
+      ],
+    },
+  }),
+})
+
+describe('what agents may ask for', () => {
+  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
+  /** the answers that the agent got, in their order */
+  const answers = (agent: string) =>
+    linesOf(vscode.server.root, agent).flatMap(line =>
+      'answer' in line ? [(line as { answer: { result?: unknown } }).answer.result] : [],
+    )
+
+  it('is asked with a field for every kind, its presets in it, and sent only when all of it fits', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Asking')
+    await conversation.send('go')
+    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    const field = (name: RegExp) => question.getByRole('textbox', { name })
+    await question.getByText('About the release').waitFor()
+    await workbench.screenshot('elicitation-every-kind')
+    assert.equal(await field(/^Name/).inputValue(), 'abc')
+    await field(/^Name/).fill('ABCDEF')
+    await question.getByRole('button', { name: 'Submit' }).click()
+    await waitFor('the problems', async () => (await question.locator('[data-invalid]').count()) >= 4)
+    await workbench.screenshot('elicitation-every-problem')
+    assert.deepEqual(answers('Asking'), [])
+    await field(/^Name/).fill('abcd')
+    await field(/^Mail/).fill('ada@example.org')
+    await question.getByRole('radio', { name: 'high' }).check()
+    await question.getByRole('checkbox', { name: 'a', exact: true }).check()
+    await question.getByRole('button', { name: 'Submit' }).click()
+    await waitFor('the answer', () => answers('Asking').length === 1)
+    assert.deepEqual(answers('Asking')[0], {
+      action: 'accept',
+      content: {
+        name: 'abcd',
+        mail: 'ada@example.org',
+        ratio: 0.5,
+        count: 2,
+        agree: true,
+        level: 'high',
+        colour: '#0f0',
+        parts: ['a'],
+        more: ['x'],
+      },
+    })
+    await conversation.send('again')
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await waitFor('the refusal', () => answers('Asking').length === 2)
+    await conversation.send('once more')
+    await question.waitFor()
+    await conversation.button(/^Stop/).first().click()
+    await waitFor('the end', () => answers('Asking').length === 3)
+    assert.deepEqual(answers('Asking').slice(1), [{ action: 'decline' }, { action: 'cancel' }])
+  })
+
+  it('leads to an address that is shown whole, with its host set apart and what is odd of it said', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Visiting')
+    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    await conversation.send('one')
+    await question.getByText(/letters of other alphabets/).waitFor()
+    assert.equal(
+      await question.locator('.address-text').innerText(),
+      'https://xn--exmple-cua.com/sign/in?next=1',
+    )
+    assert.equal(await question.locator('.address-host').innerText(), 'xn--exmple-cua.com')
+    await workbench.screenshot('elicitation-punycode')
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await conversation.send('two')
+    await question.getByText(/not encrypted/).waitFor()
+    await question.getByText(/begins with a user’s name/).waitFor()
+    assert.equal(await question.locator('.address-host').innerText(), 'example.org')
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await conversation.send('three')
+    await question.getByText('Only addresses of the web are opened.').waitFor()
+    assert.equal(await question.getByRole('button', { name: /^Open/ }).count(), 0)
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await waitFor('the refusals', () => answers('Visiting').length === 3)
+    assert.deepEqual(
+      answers('Visiting').map(answer => (answer as { action: string }).action),
+      ['decline', 'decline', 'decline'],
+    )
+  })
+
+  it('is asked by VS Code itself while the conversation is out of sight and the question belongs to none', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Away')
+    await conversation.send('go')
+    await conversation.text('A moment.').waitFor()
+    await workbench.runCommand('View: Show Explorer')
+    await workbench.page.locator('.explorer-folders-view').waitFor()
+    // there and back once, so that the extension has heard that the conversation is out of sight
+    await workbench.runCommand('Parley: Show Agent Log')
+    await outputLine(workbench, /Starting/).waitFor()
+    openGate(vscode.server.root, 'Away')
+    const dialog = workbench.page.getByRole('dialog').filter({ hasText: 'Away asks: Your word is needed' })
+    await dialog.getByRole('button', { name: 'Answer' }).click()
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'No' }).first().click()
+    await waitFor('the answer', () => answers('Away').length === 1)
+    assert.deepEqual(answers('Away')[0], { action: 'accept', content: { sure: false } })
+    await ConversationPage.open(workbench)
+  })
+
+  it('is asked by VS Code itself where there is no conversation to ask in', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    await workbench.choose('Parley: New Session with Agent…', 'Early')
+    const conversation = await ConversationPage.find(workbench)
+    const card = conversation.card('Early needs you to sign in')
+    await card.getByRole('button', { name: /^Sign in / }).click()
+    const dialog = workbench.page.getByRole('dialog').filter({ hasText: 'Early asks: Your word is needed' })
+    await dialog.waitFor()
+    await workbench.screenshot('elicitation-native')
+    await dialog.getByRole('button', { name: 'Answer' }).click()
+    const input = workbench.palette.locator('input.input').first()
+    await input.fill('x')
+    await workbench.palette.getByText(/at least 2/).waitFor()
+    await input.fill('Engines')
+    await input.press('Enter')
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'paid' }).first().click()
+    await waitFor('the answer', () => answers('Early').length === 1)
+    assert.deepEqual(answers('Early')[0], { action: 'accept', content: { org: 'Engines', plan: 'paid' } })
+    await card.waitFor({ state: 'detached' })
+    await conversation.phase('ready')
+  })
+})

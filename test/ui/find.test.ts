@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import type { Locator } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('find in a conversation of 1,000 turns', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Fixture')
+  })
+
+  const widget = () => conversation.frame.getByRole('search', { name: 'Find in conversation' })
+  const input = () => widget().getByRole('textbox', { name: 'Find' })
+  const count = () => widget().locator('.find-count')
+  /** The text that is marked as the one that the person is at, and whether it is on the screen. */
+  const current = (): Promise<string | undefined> =>
+    conversation.frame.evaluate(`(() => {
+      const [range] = CSS.highlights.get('parley-find-current') ?? []
+      if (!range) return undefined
+      const list = document.querySelector('.transcript').getBoundingClientRect()
+      const at = range.getBoundingClientRect()
+      const seen = at.height > 0 && at.top >= list.top && at.bottom <= list.bottom
+      return seen ? range.startContainer.parentElement?.closest('.row')?.textContent ?? '' : undefined
+    })()`)
+  const shows = (text: string | RegExp) =>
+    waitFor(`match in ${text}`, async () => {
+      const row = await current()
+      return row !== undefined && (typeof text === 'string' ? row.includes(text) : text.test(row))
+    })
+  const open = async (focused: Locator) => {
+    await focused.press('ControlOrMeta+f')
+    await input().waitFor()
+    await conversation.focused(input())
+  }
+
+  it('leads through all of it, opens what is folded, and keeps up with what is said', async () => {
+    await conversation.send('[[replay 1000 10]]')
+    await conversation.text('Answer 1000').waitFor({ timeout: 60_000 })
+    await conversation.button(/^Stop/).waitFor({ state: 'detached', timeout: 60_000 })
+
+    await open(conversation.composer)
+    await input().fill('question 5')
+    await count()
+      .filter({ hasText: /of 111$/ })
+      .waitFor()
+    await input().fill('Question 517 of')
+    await count().filter({ hasText: '1 of 1' }).waitFor()
+    await shows('Question 517 of 1000')
+
+    // an answer, which is markdown, by its rendered text
+    await input().fill('Answer 12')
+    await count()
+      .filter({ hasText: /of 11$/ })
+      .waitFor()
+    const first = await count().innerText()
+    await shows(/Answer 12/)
+    await input().press('Enter')
+    await waitFor('the next match', async () => (await count().innerText()) !== first)
+    await shows(/Answer 12/)
+    await input().press('Shift+Enter')
+    await count().filter({ hasText: first }).waitFor()
+
+    // inside of a tool call that nobody opened
+    await input().fill('export const file = 770')
+    await count().filter({ hasText: '1 of 1' }).waitFor()
+    await shows('export const file = 770')
+
+    await input().fill('xyzzy')
+    await count().filter({ hasText: 'No results' }).waitFor()
+    await conversation.composer.fill('[[say now xyzzy is there]]')
+    await conversation.composer.press('Enter')
+    await count().filter({ hasText: /of 2$/ }).waitFor()
+
+    await input().press('Escape')
+    await widget().waitFor({ state: 'detached' })
+    assert.equal(await conversation.frame.evaluate("CSS.highlights.has('parley-find')"), false)
+  })
+
+  it('takes what is typed right after the key, and offers no way to the end where that is in view', async () => {
+    await conversation.send('[[say a word to find]]')
+    await conversation.text(/^a word to find/).waitFor()
+    await conversation.composer.focus()
+    await workbench.page.keyboard.press('ControlOrMeta+f')
+    await workbench.page.keyboard.type('word')
+    await count().filter({ hasText: '1 of 2' }).waitFor()
+    assert.equal(await input().inputValue(), 'word')
+    assert.equal(await conversation.written(), '')
+    await shows('a word to find')
+    await conversation.focused(input())
+    assert.equal(await conversation.button('Jump to latest').count(), 0)
+    await input().press('Escape')
+    await widget().waitFor({ state: 'detached' })
+  })
+
+  it('takes whole words, case and expressions, and refuses an expression that never ends', async () => {
+    await conversation.send(`[[say Word words sword ${'a'.repeat(40)}!]]`)
+    await conversation.text(/^Word words sword/).waitFor()
+    await open(conversation.frame.getByRole('region', { name: 'Conversation' }))
+    await input().fill('word')
+    await count().filter({ hasText: /of 6$/ }).waitFor()
+    await input().press('Alt+c')
+    await count().filter({ hasText: /of 4$/ }).waitFor()
+    await input().press('Alt+c')
+    await input().press('Alt+w')
+    await count().filter({ hasText: /of 2$/ }).waitFor()
+    await input().press('Alt+w')
+    await widget()
+      .getByRole('button', { name: /regular expression/ })
+      .click()
+    await input().fill('(a+)+$')
+    await count().filter({ hasText: 'This expression takes too long.' }).waitFor()
+    await input().fill('(')
+    await count().filter({ hasText: 'This is no regular expression.' }).waitFor()
+    await input().fill('^Word')
+    await count().filter({ hasText: /of 1$/ }).waitFor()
+    await input().press('Alt+r')
+    await input().press('Escape')
+  })
+
+  it('works in an editor tab, by the key and by the command', async () => {
+    await conversation.send('[[say something to look for]]')
+    await conversation.text(/^something to look for/).waitFor()
+    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+    const frame = await waitFor('tab', async () => {
+      for (const one of workbench.page.frames()) {
+        const wide = 'document.body?.dataset.view === "conversation" ? innerWidth : 0'
+        if (Number(await one.evaluate(wide).catch(() => 0)) > 500) return one
+      }
+    })
+    conversation = await ConversationPage.of(frame)
+    await conversation.text(/^something to look for/).waitFor()
+    await open(conversation.composer)
+    await input().fill('look')
+    await shows('something to look for')
+    await input().press('Escape')
+    await conversation.focused(conversation.composer)
+    await workbench.runCommand('Parley: Find in Conversation')
+    await input().waitFor()
+    await count().filter({ hasText: /of 2$/ }).waitFor()
+    await workbench.runCommand('View: Close Editor')
+  })
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { Focus } from './support/focus.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('with the keyboard alone', () => {
+  const vscode = new VsCodeSuite()
+
+  /** Runs a command from the palette without the mouse. */
+  async function command(workbench: Workbench, title: string): Promise<void> {
+    const { keyboard } = workbench.page
+    await waitFor(`"${title}" in the command palette`, async () => {
+      await keyboard.press('F1')
+      await workbench.palette.locator('input.input').first().waitFor()
+      await keyboard.type(title)
+      const first = workbench.palette.locator('.monaco-list-row').first().filter({ hasText: title })
+      const found = await first.waitFor({ timeout: 3000 }).then(
+        () => true,
+        () => false,
+      )
+      await keyboard.press(found ? 'Enter' : 'Escape')
+      return found
+    })
+  }
+
+  it('a session is begun, worked in, left and found again; the focus is seen wherever it goes', async () => {
+    const workbench = await vscode.open()
+    const { keyboard } = workbench.page
+    await command(workbench, 'Parley: Focus on Conversation View')
+    let conversation = await ConversationPage.find(workbench)
+    const { frame } = conversation
+    const focus = await Focus.in(frame)
+    await conversation.button(/^Try the demo agent/).waitFor()
+    // VS Code leaves the focus outside of a view that was only just made
+    await command(workbench, 'Parley: Focus on Conversation View')
+    await conversation.focused(conversation.composer)
+
+    // the agents are one stop, the arrows go through them
+    await focus.goTo(/^Continue an earlier session/, 'Shift+Tab')
+    await keyboard.press('Shift+Tab')
+    await focus.goTo(/^Try the demo agent/, 'ArrowDown')
+    await keyboard.press('Enter')
+    await conversation.ready()
+
+    await conversation.focused(conversation.composer)
+    await keyboard.type('Look at planets.js, please')
+    await keyboard.press('Enter')
+    const edit = conversation.permission.filter({ hasText: 'Allow this edit?' })
+    await conversation.focused(edit.getByRole('button', { name: 'Allow once' }))
+    await keyboard.press('Enter')
+    await edit.waitFor({ state: 'detached' })
+    const run = conversation.permission.filter({ hasText: 'Allow running this command?' })
+    await conversation.focused(run.getByRole('button', { name: 'Allow once' }))
+    await keyboard.press('1')
+    await conversation.text('exit code 0').waitFor()
+    await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
+
+    // screen readers were told of the turn and its questions, not of every piece of text
+    const heard = await focus.heard()
+    for (const sentence of [
+      /^Demo Agent is ready/,
+      /^Demo Agent is working/,
+      /^Demo Agent asks: Edit planets\.js/,
+      /^Demo Agent asks: .*ls -la/,
+      /^Demo Agent has finished/,
+    ])
+      assert.ok(
+        heard.some(text => sentence.test(text)),
+        `${sentence} among ${JSON.stringify(heard)}`,
+      )
+    assert.ok(heard.length < 12, JSON.stringify(heard))
+
+    // a letter goes to the composer from anywhere; there and back again through all there is
+    await keyboard.type('a')
+    await conversation.focused(conversation.composer)
+    await keyboard.press('Backspace')
+    const stops = [...(await focus.walk('Tab')), ...(await backFrom(workbench, focus))]
+    for (const wanted of [/^Edit: Edit planets/, /^Command: ls/, /of 5|All done/, /^Mode: /, /Demo Agent/])
+      assert.ok(
+        stops.some(stop => wanted.test(stop.name)),
+        `${wanted} among ${stops.map(stop => stop.name).join(' | ')}`,
+      )
+    assert.deepEqual(
+      stops.filter(stop => !stop.shown || !stop.inView || stop.name === ''),
+      [],
+    )
+
+    // from line to line, and what a line holds
+    await command(workbench, 'Parley: Focus on Conversation View')
+    await focus.goTo(/^Command: ls/, 'Shift+Tab')
+    await focus.goTo(/^Edit: Edit planets/, 'ArrowUp')
+    await keyboard.press('Enter')
+    await frame.locator('.diff').first().waitFor()
+    await keyboard.press('Enter')
+    await frame.locator('.diff').first().waitFor({ state: 'detached' })
+
+    // Escape closes what is open, then stops the turn
+    await keyboard.type('/slow 600')
+    await keyboard.press('Enter')
+    await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
+    await conversation.focused(conversation.composer)
+    await focus.goTo(/^Mode: /, 'Tab')
+    await keyboard.press('Enter')
+    await frame.getByRole('listbox').waitFor()
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Escape')
+    await frame.getByRole('listbox').waitFor({ state: 'detached' })
+    await focus.on(/^Mode: /)
+    assert.equal(await conversation.button(/^Stop \(/).count(), 1, 'Escape in the menu stopped the turn')
+    await keyboard.press('Escape')
+    await conversation.text('You stopped the turn').waitFor()
+    await waitFor('the end told', async () => (await focus.heard()).includes('You stopped the turn'))
+
+    await command(workbench, 'Parley: Open History')
+    const history = await workbench.webview('body[data-view="history"]')
+    await history.getByRole('option').first().waitFor()
+    await command(workbench, 'Parley: Open History')
+    const inHistory = await Focus.in(history)
+    await inHistory.on(/^Search sessions/)
+    await keyboard.type('planets')
+    await waitFor('the only match', async () => (await history.getByRole('option').count()) === 1)
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Enter')
+    conversation = await ConversationPage.find(workbench)
+    await conversation.phase('ready')
+  })
+
+  /** From what follows the view in the window back into it, and through it to its beginning. */
+  async function backFrom(workbench: Workbench, focus: Focus) {
+    const last = await waitFor('the way back into the view', async () => {
+      await workbench.page.keyboard.press('Shift+Tab')
+      return focus.stop()
+    })
+    return [last, ...(await focus.walk('Shift+Tab'))]
+  }
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { names, shownAgents } from '../screenshots/agents.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { layoutProblems, movingParts } from './support/layout.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('the views', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => {
+      // as many as a small window lists in its palette
+      const { fixture, rtl, ...others } = shownAgents(root)
+      return { 'parley.agents': { fixture, rtl, long: others['long-names'] } }
+    },
+  })
+
+  const fits = async ({ frame }: { frame: ConversationPage['frame'] }, where: string) =>
+    assert.deepEqual(await layoutProblems(frame), [], where)
+  const ended = (conversation: ConversationPage) =>
+    conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
+
+  /** The states with the most in them, one after the other. */
+  async function look(workbench: Workbench, where: string): Promise<void> {
+    const empty = await ConversationPage.open(workbench)
+    await workbench.setSideBarWidth(280)
+    await empty.button(/Try the demo agent/).waitFor()
+    await fits(empty, `${where}: empty`)
+
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('Look at planets.js, please')
+    for (const question of ['Allow this edit?', 'Allow running this command?']) {
+      const permission = conversation.permission.filter({ hasText: question })
+      await permission.waitFor()
+      await fits(conversation, `${where}: ${question}`)
+      await permission.getByRole('button', { name: 'Allow once' }).click()
+      await permission.waitFor({ state: 'detached' })
+    }
+    await ended(conversation)
+    await conversation.details()
+    await fits(conversation, `${where}: details`)
+    await workbench.page.keyboard.press('Escape')
+    for (const row of [/^Command: ls -la/, /^Edit: Edit planets\.js/]) {
+      const button = conversation.button(row).first()
+      // a small view has only the last lines in the page
+      await waitFor(`${row}`, async () => {
+        if ((await button.count()) > 0) return true
+        await conversation.frame.locator('.transcript').evaluate(list => list.scrollBy(0, -100))
+        return false
+      })
+      await button.click()
+    }
+    await conversation.send('/ask')
+    await conversation.text('How do you like your demo?').waitFor()
+    await fits(conversation, `${where}: form`)
+    await conversation.button(/^Stop \(/).click()
+    await ended(conversation)
+
+    const long = await ConversationPage.begin(workbench, names.long.slice(0, 30))
+    await long.send('Begin')
+    await long.text(/averylongword/).waitFor()
+    await ended(long)
+    await fits(long, `${where}: long names`)
+
+    const history = await HistoryPage.open(workbench)
+    await history.rows.first().waitFor()
+    await fits(history, `${where}: History`)
+  }
+
+  it('fit into a side bar of 280 pixels', async () => {
+    await look(await vscode.open(), '280 pixels')
+  })
+
+  it('fit at a zoom of 200 %', async () => {
+    // twice the size of everything is half the room
+    await look(await vscode.open({ viewport: { width: 700, height: 450 } }), '200 %')
+  })
+
+  it('write every block in its own direction', async () => {
+    const workbench = await vscode.open()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Right to Left')
+    await conversation.send('اقرأ الملف وشغّل الاختبارات من فضلك')
+    await conversation.text(names.endOfRightToLeft).waitFor()
+    await ended(conversation)
+    const { frame } = conversation
+    const direction = (text: string) => frame.getByText(text).last().evaluate(directionOf)
+    for (const [text, wanted] of [
+      ['اقرأ الملف', 'rtl'],
+      ['مرحبا! سأقرأ', 'rtl'],
+      ['البند الثاني', 'rtl'],
+      ['שלום, זוהי', 'rtl'],
+      ['And a paragraph in English', 'ltr'],
+      [names.endOfRightToLeft, 'ltr'],
+    ])
+      assert.equal(await direction(text!), wanted, text)
+    assert.equal(await frame.locator('h1').evaluate(directionOf), 'rtl')
+    await fits(conversation, 'right to left')
+  })
+
+  it('stand still where motion is not wanted', async () => {
+    const workbench = await vscode.open({ motion: true })
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Fixture')
+    await conversation.send('[[tool a]] [[paced 30 600 40]]')
+    await conversation.text(/c20 /).waitFor()
+    assert.ok((await movingParts(conversation.frame)).length > 0, 'Nothing moves with motion either')
+    await workbench.page.emulateMedia({ reducedMotion: 'reduce' })
+    assert.deepEqual(await movingParts(conversation.frame), [])
+    await conversation.button(/^Stop \(/).click()
+    await ended(conversation)
+  })
+})
+
+describe('in Chinese, the views', () => {
+  const vscode = new VsCodeSuite()
+
+  it('say everything in Chinese and fit into 280 pixels', async () => {
+    // as a display language does; the language pack would translate the workbench as well
+    const prepare = async (page: Workbench['page']) => {
+      await page.addInitScript("globalThis._VSCODE_NLS_LANGUAGE = 'zh-cn'")
+    }
+    const workbench = await vscode.open({ prepare })
+    await workbench.openViewContainer('Parley')
+    await workbench.setSideBarWidth(280)
+    const panes = workbench.page.locator('.part.sidebar .pane-header')
+    await panes.filter({ hasText: '对话' }).waitFor()
+    await panes.filter({ hasText: '历史记录' }).waitFor()
+    const conversation = await ConversationPage.find(workbench)
+    const { frame } = conversation
+    await frame.getByRole('heading', { name: '在此计算机上找不到智能体' }).waitFor()
+    await fitsAndIsChinese()
+    await conversation.button(/^试用演示智能体/).click()
+    await conversation.phase('ready')
+    await frame.getByRole('textbox', { name: '消息' }).click()
+    await workbench.page.keyboard.type('Look at planets.js, please')
+    await workbench.page.keyboard.press('Enter')
+    const question = frame.getByRole('group', { name: /^需要权限：/ })
+    await question.getByText('允许此编辑？').waitFor()
+    await fitsAndIsChinese()
+    await workbench.screenshot('chinese')
+    await question.getByRole('button', { name: 'Reject', exact: true }).click()
+    await question.getByText('允许此编辑？').waitFor({ state: 'detached' })
+    assert.ok((await workbench.commandTitles('Parley: 新建会话')).includes('Parley: 新建会话'))
+
+    async function fitsAndIsChinese() {
+      assert.deepEqual(await layoutProblems(frame), [])
+      const english = /\b(Start|session|Stop|Allow this|Works in|Send|context)\b/
+      const shown = await frame.locator('.header, .empty, .composer, .permission-title').allInnerTexts()
+      assert.doesNotMatch(shown.join('\n'), english)
+    }
+  })
+})
+
+/** Runs in the page, of whose types nothing is known here. */
+function directionOf(element: unknown): string {
+  const { getComputedStyle } = globalThis as unknown as {
+    getComputedStyle(element: unknown): { direction: string }
+  }
+  return getComputedStyle(element).direction
+}

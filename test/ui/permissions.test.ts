@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('permissions', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': { liar: fixtureAgent(root, 'Liar') },
+      'parley.permissionRules': [
+        { command: 'ls *', action: 'allow' },
+        { kind: 'edit', path: '**/*.js', action: 'reject' },
+      ],
+    }),
+  })
+  const planets = () => readFileSync(join(dirname(vscode.workspace), 'planets-api/planets.js'), 'utf8')
+  let workbench: Workbench
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+  })
+
+  it('are answered by a rule that allows, which says so and leads to its setting', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/run ls -la')
+    const answered = conversation.button(/^Allowed by your rule/)
+    await answered.waitFor()
+    await conversation.text('exit code 0').waitFor()
+    assert.equal(await conversation.permission.count(), 0)
+    await answered.click()
+    await conversation.text('ls *').waitFor()
+    await conversation.button('Open your settings').click()
+    await workbench.page.locator('.view-line', { hasText: '"parley.permissionRules"' }).first().waitFor()
+    await workbench.page.keyboard.press('Escape')
+    await workbench.page.locator('.view-line').first().waitFor({ state: 'detached' })
+  })
+
+  it('are answered by a rule that rejects', async () => {
+    const before = planets()
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/edit planets.js')
+    await conversation.button(/^Rejected by your rule/).waitFor()
+    await conversation.text('You rejected the edit').waitFor()
+    assert.equal(planets(), before)
+  })
+
+  it('are asked about when a line holds more than the rule allows', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/run ls -la && date')
+    await conversation.permission.getByText('ls -la && date').waitFor()
+    await conversation.permission.getByRole('button', { name: 'Allow by rule…' }).click()
+    await conversation.text('No rule can allow this').waitFor()
+    await workbench.page.keyboard.press('Escape')
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await conversation.text('You rejected the command').waitFor()
+  })
+
+  it('are allowed from now on by a rule that the person saw before it was saved', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/run git --version')
+    await conversation.permission.getByRole('button', { name: 'Allow by rule…' }).click()
+    const offers = conversation.frame.getByRole('dialog', { name: 'Allow by rule' })
+    await offers.getByRole('radio', { name: 'git *' }).check()
+    await offers.getByText('"command": "git *"').waitFor()
+    await offers.getByRole('button', { name: 'Save for this workspace' }).click()
+    await offers.waitFor({ state: 'detached' })
+    await conversation.button(/^Allow once/).waitFor()
+    await conversation.text('exit code 0').waitFor()
+    await conversation.send('/run git --help')
+    await conversation.button(/^Allowed by your rule/).waitFor()
+  })
+
+  it('come thirty at once, one after the other', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Liar')
+    await conversation.send('[[permissions 30]]')
+    // all of it in one look: thirty times three looks are half a minute
+    const look = () =>
+      conversation.frame.evaluate<Array<string | null | undefined>>(`(() => {
+        const first = document.querySelector('.permission.first[role="group"]')
+        const focus = first?.contains(document.activeElement) ? document.activeElement : undefined
+        return [
+          first?.getAttribute('aria-label'),
+          first?.querySelector('.permission-count')?.textContent,
+          focus?.querySelector('.button-label')?.textContent,
+        ]
+      })()`)
+    for (let left = 30; left > 0; left--) {
+      const wanted = [`Permission needed: Question ${30 - left}`, left > 1 ? `1 of ${left}` : null, 'Allow']
+      await waitFor(wanted.join(', '), async () => {
+        const seen = await look()
+        return wanted.every((one, at) => one === (seen[at] ?? null))
+      })
+      await workbench.page.keyboard.press(left % 2 ? '3' : 'Enter')
+    }
+    await conversation.text(/^(allow reject ?){15}$/).waitFor()
+  })
+
+  /** A question that comes while another view is shown: its notification, and what the status bar says of it. */
+  async function askWhileHidden() {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/slow 2')
+    await conversation.send('/run date')
+    await workbench.openViewContainer('Search (Ctrl+Shift+F)')
+    const call = workbench.notification(/Demo Agent asks:.*date/)
+    await call.waitFor()
+    const status = workbench.page
+      .locator('.statusbar')
+      .getByRole('button', { name: 'Demo Agent: needs your answer' })
+    return { conversation, call, status }
+  }
+
+  it('are answered from their notification while the conversation is hidden', async () => {
+    const { conversation, call, status } = await askWhileHidden()
+    await status.waitFor()
+    await call.getByRole('button', { name: 'Allow once' }).click()
+    await call.waitFor({ state: 'detached' })
+    await workbench.openViewContainer('Parley')
+    await conversation.button(/^Allow once date/).waitFor()
+    await conversation.text('exit code 0').waitFor()
+  })
+
+  it('are called to when they go out of sight, once', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/run date')
+    await conversation.permission.waitFor()
+    await workbench.openViewContainer('Search (Ctrl+Shift+F)')
+    const call = workbench.notification(/Demo Agent asks:.*date/)
+    await call.getByRole('button', { name: 'Reject', exact: true }).click()
+    await workbench.openViewContainer('Parley')
+    await conversation.text('You rejected the command').waitFor()
+  })
+
+  it('that were answered in the conversation meanwhile say so when their notification is clicked', async () => {
+    const { conversation, call, status } = await askWhileHidden()
+    await status.click()
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+    await conversation.text('You rejected the command').waitFor()
+    await call.getByRole('button', { name: 'Allow once' }).click()
+    await workbench.notification('This question was answered meanwhile.').waitFor()
+  })
+})

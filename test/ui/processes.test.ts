@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { processesOf, type StrayProcess } from '../host/processes.ts'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** Seconds that nothing else sleeps for: how the processes of these tests are told. */
+const mark = 98_317
+
+describe('processes', () => {
+  // two commands that leave their shell: one in the background, one begun by a shell that is gone at once
+  const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; trap '' TERM ; sleep ${mark} ; sleep ${mark}`
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        polite: fixtureAgent(root, 'Polite', { prompt: [{ do: `run ${commands}` }] }),
+        stubborn: fixtureAgent(root, 'Stubborn', {
+          preset: 'quirk-20',
+          prompt: [{ do: `children ${mark}` }, { do: `run ${commands}` }, { hang: true }],
+        }),
+      },
+    }),
+  })
+
+  /** What agents, their children and their terminals run as, in all windows. */
+  const running = (): StrayProcess[] =>
+    processesOf(vscode.server.root.directory).filter(
+      ({ command }) =>
+        /fixtures\/agent\/main\.mjs|process-guard/.test(command) || command.includes(String(mark)),
+    )
+
+  /** An agent in the middle of a turn, with children and a terminal whose commands have left their shell. */
+  async function work(agent: string): Promise<Workbench> {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.begin(workbench, agent)
+    await conversation.send('Go')
+    await waitFor('the commands of the terminal', () => {
+      const sleeping = running().filter(({ command }) => command === `sleep ${mark}`)
+      return sleeping.length === 3
+    })
+    await conversation.button(/^Stop \(/).waitFor()
+    return workbench
+  }
+
+  async function nothingLeft(): Promise<void> {
+    await waitFor('end of all that the agent ran', () => running().length === 0).catch(() => {
+      assert.deepEqual(running(), [])
+    })
+  }
+
+  for (const [agent, kind] of [
+    ['Polite', 'an agent'],
+    ['Stubborn', 'an agent that ignores SIGTERM, with children of its own'],
+  ] as const) {
+    it(`of ${kind} are gone when the window is closed in the middle of a turn`, async () => {
+      const workbench = await work(agent)
+      await workbench.close()
+      await nothingLeft()
+    })
+
+    it(`of ${kind} are gone when the extension host is killed in the middle of a turn`, async () => {
+      await work(agent)
+      const before = running().map(({ pid }) => pid)
+      const hosts = processesOf(vscode.server.root.directory).filter(({ command }) =>
+        command.includes('--type=extensionHost'),
+      )
+      assert.equal(hosts.length, 1)
+      process.kill(hosts[0]!.pid, 'SIGKILL')
+      // the workbench may start another host, which takes the session up again: what ran before has to be gone
+      const left = () => running().filter(({ pid }) => before.includes(pid))
+      await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {
+        assert.deepEqual(left(), [])
+      })
+    })
+  }
+})

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const text = (value: string) => [{ type: 'text', text: value }]
+
+/** An agent of the protocol's second version: the turn is told by states, and one piece of work can be stopped alone. */
+const second = {
+  results: {
+    initialize: {
+      protocolVersion: 2,
+      info: { name: 'second', version: '2.0.0' },
+      capabilities: { session: {} },
+      agentInfo: null,
+      agentCapabilities: null,
+      authMethods: null,
+    },
+  },
+  prompt: [
+    { reply: { messageId: 'p1' } },
+    { update: { sessionUpdate: 'state_update', state: 'running' } },
+    { update: { sessionUpdate: 'agent_message', messageId: 'a1', content: text('On it.') } },
+    {
+      update: {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 't1',
+        title: 'A long look',
+        kind: 'execute',
+        status: 'in_progress',
+        capabilities: { cancel: {} },
+      },
+    },
+    { untilCancelled: true },
+  ],
+  on: {
+    'tool_call/cancel': [
+      {
+        update: {
+          sessionUpdate: 'tool_call_update',
+          toolCallId: 't1',
+          status: 'cancelled',
+          capabilities: null,
+        },
+      },
+      { update: { sessionUpdate: 'agent_message', messageId: 'a2', content: text('Looked enough.') } },
+      { update: { sessionUpdate: 'state_update', state: 'idle', stopReason: 'end_turn' } },
+      { reply: {} },
+    ],
+  },
+}
+
+/** One that leaves a command running, in a terminal of its own, when its turn is over. */
+const leaving = {
+  ...second,
+  prompt: [
+    { reply: { messageId: 'p1' } },
+    { update: { sessionUpdate: 'state_update', state: 'running' } },
+    {
+      update: {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 't1',
+        title: 'npm run serve',
+        kind: 'execute',
+        status: 'in_progress',
+        content: [{ type: 'terminal', terminalId: 'x' }],
+      },
+    },
+    { update: { sessionUpdate: 'terminal_update', terminalId: 'x', command: 'npm run serve' } },
+    {
+      update: {
+        sessionUpdate: 'state_update',
+        state: 'idle',
+        stopReason: 'end_turn',
+        background: [{ type: 'terminal', terminalId: 'x' }],
+      },
+    },
+  ],
+}
+
+const prompted = { systemPrompt: { mode: { override: {} } } }
+const taking = { results: { initialize: { agentCapabilities: { sessionCapabilities: prompted } } } }
+
+const agents = (root: IsolatedRoot) => ({
+  first: fixtureAgent(root, 'First'),
+  second: { ...fixtureAgent(root, 'Second', second), protocol: 'latest' },
+  leaving: { ...fixtureAgent(root, 'Leaving', leaving), protocol: 'latest' },
+  told: {
+    ...fixtureAgent(root, 'Told', taking),
+    systemPrompt: { text: 'You are a poet.', mode: 'override' },
+  },
+  adding: fixtureAgent(root, 'Adding', taking),
+  // as Parley knows it, but for this
+  codex: { protocol: 'latest', name: 'My Codex' },
+})
+
+describe('what an agent is offered', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => {
+      // an agent of that name on the PATH
+      const { command, args = [], env = {} } = fixtureAgent(root, 'Codex')
+      const bin = join(root.home, 'bin')
+      mkdirSync(bin)
+      writeFileSync(join(root.home, '.profile'), 'export PATH="$HOME/bin:$PATH"\n')
+      const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'\n`)
+      writeFileSync(
+        join(bin, 'codex-acp'),
+        `#!/bin/sh\n${variables.join('')}exec '${command}' '${args[0]}'\n`,
+      )
+      chmodSync(join(bin, 'codex-acp'), 0o755)
+      return { 'parley.agents': agents(root), 'parley.systemPrompt': 'Be brief.' }
+    },
+  })
+  const received = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
+
+  it('is the version of the protocol that the settings name, for it alone and for a well-known one', async () => {
+    const workbench = await vscode.window()
+    const empty = await ConversationPage.open(workbench)
+    await empty.button(/^My Codex/).waitFor()
+    await ConversationPage.begin(workbench, 'First')
+    await ConversationPage.begin(workbench, 'My Codex')
+    assert.equal(received('First', 'initialize')[0]?.protocolVersion, 1)
+    assert.equal(received('Codex', 'initialize')[0]?.protocolVersion, 2)
+  })
+
+  it('is spoken to in the second version, and one of its tool calls is stopped alone', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Second')
+    assert.equal(received('Second', 'initialize')[0]?.protocolVersion, 2)
+    await conversation.send('have a look')
+    await conversation.text('On it.').waitFor()
+    const stop = conversation.button('Stop this tool call')
+    await stop.waitFor()
+    await workbench.screenshot('protocol-second-version')
+    await stop.click()
+    await conversation.text('Looked enough.').waitFor()
+    await stop.waitFor({ state: 'detached' })
+    assert.deepEqual(
+      received('Second', 'tool_call/cancel').map(({ toolCallId }) => toolCallId),
+      ['t1'],
+    )
+    assert.deepEqual(received('Second', 'session/cancel'), [])
+  })
+
+  it('goes on in the background, and the conversation says so', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Leaving')
+    await conversation.send('serve it')
+    await conversation.text('One thing goes on in the background').waitFor()
+    await workbench.screenshot('protocol-background')
+    assert.equal(await conversation.text('cancelled').count(), 0)
+    const details = await conversation.details()
+    await details.getByText('protocol version 2').waitFor()
+  })
+
+  it('is told the person’s system prompt, where it takes one and as it takes it', async () => {
+    const workbench = await vscode.window()
+    await ConversationPage.open(workbench)
+    await ConversationPage.begin(workbench, 'Told')
+    await ConversationPage.begin(workbench, 'Adding')
+    const conversation = await ConversationPage.find(workbench)
+    await (await conversation.details()).getByText('Your system prompt is added to the agent’s.').waitFor()
+    await waitFor('both sessions', () => received('Adding', 'session/new').length > 0)
+    assert.deepEqual(received('Told', 'session/new')[0]?.systemPrompt, {
+      mode: 'override',
+      content: text('You are a poet.'),
+    })
+    assert.deepEqual(received('Adding', 'session/new')[0]?.systemPrompt, {
+      mode: 'append',
+      content: text('Be brief.'),
+    })
+    assert.equal(received('First', 'session/new')[0]?.systemPrompt, undefined)
+  })
+})

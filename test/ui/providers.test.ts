@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { waitFor } from '../host/wait-for.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const routed = {
+  results: {
+    initialize: { agentCapabilities: { providers: {} } },
+    'providers/list': {
+      providers: [
+        {
+          providerId: 'main',
+          supported: ['anthropic', 'openai'],
+          required: true,
+          current: { apiType: 'anthropic', baseUrl: 'https://models.example' },
+        },
+        { providerId: 'extra', supported: ['openai'], required: false, current: null },
+      ],
+    },
+    'providers/set': {},
+    'providers/disable': {},
+  },
+}
+
+describe('where an agent’s models are', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { routed: fixtureAgent(root, 'Routed', routed) } }),
+  })
+  const set = () => receivedBy(vscode.server.root, 'Routed', 'providers/set')
+
+  it('is set with its headers, and told again when the agent starts anew', async () => {
+    const workbench = await vscode.open()
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Routed')
+    const row = (text: string | RegExp) =>
+      workbench.palette.locator('.monaco-list-row').filter({ hasText: text }).first()
+    const input = workbench.palette.locator('input.input').first()
+    const box = async (prompt: RegExp, value: string) => {
+      await workbench.palette.getByText(prompt).first().waitFor()
+      await input.fill(value)
+      await input.press('Enter')
+    }
+    await workbench.runCommand('Parley: Configure Providers…')
+    await row('https://models.example').waitFor()
+    await workbench.screenshot('providers')
+    await row('main').click()
+    await row('Set the base URL').waitFor()
+    assert.equal(await row('Disable').count(), 0, 'the agent needs it')
+    await row('Set the base URL').click()
+    await row('openai').click()
+    await workbench.palette.getByText(/The base URL/).waitFor()
+    await input.fill('nowhere')
+    await workbench.palette.getByText('An address with http or https.').waitFor()
+    await input.fill('https://proxy.example/v1')
+    await input.press('Enter')
+    await row('Add a header').click()
+    await box(/The header’s name/, 'Authorization')
+    await workbench.palette.getByText(/Authorization\. Kept/).waitFor()
+    assert.equal(await input.getAttribute('type'), 'password')
+    await box(/Authorization\. Kept/, 'Bearer s3cret')
+    await row('Remove Authorization').waitFor()
+    await workbench.screenshot('providers-headers')
+    await row('Done').click()
+    await workbench.notification(/“main” goes to https:\/\/proxy\.example\/v1 now/).waitFor()
+    const wanted = {
+      providerId: 'main',
+      apiType: 'openai',
+      baseUrl: 'https://proxy.example/v1',
+      headers: { Authorization: 'Bearer s3cret' },
+    }
+    assert.deepEqual(set(), [wanted])
+    await workbench.runCommand('Parley: Restart Agent')
+    await waitFor('the provider at the start', () => set().length === 2)
+    assert.deepEqual(set()[1], wanted)
+    await conversation.phase('ready')
+  })
+})

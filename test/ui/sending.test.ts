@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { pasteText } from './support/clipboard.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+type Block = { type: string; text?: string }
+
+describe('sending while an agent starts', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        slow: fixtureAgent(root, 'Slow', { on: { 'session/new': [{ do: 'gate' }] } }),
+        failing: fixtureAgent(root, 'Failing', { on: { 'session/new': [{ do: 'gate' }, { exit: 3 }] } }),
+        plain: fixtureAgent(root, 'Plain'),
+        endless: fixtureAgent(root, 'Endless', { on: { 'session/new': [{ hang: true }] } }),
+      },
+    }),
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  const prompts = (agent: string) =>
+    receivedBy(vscode.server.root, agent, 'session/prompt').map(({ prompt }) =>
+      (prompt as Block[]).map(block => block.text ?? block.type).join(),
+    )
+  const type = (text: string) => workbench.page.keyboard.type(text)
+  const enter = () => workbench.page.keyboard.press('Enter')
+  const outgoing = () => conversation.frame.locator('.outgoing .prompt-text')
+  const start = async (agent: string) => {
+    workbench = await vscode.open()
+    await workbench.choose('Parley: New Session with Agent…', agent)
+    conversation = await ConversationPage.find(workbench)
+    await conversation.phase('starting')
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+    // what another test left there
+    await workbench.page.keyboard.press('Control+a')
+    await workbench.page.keyboard.press('Delete')
+  }
+
+  it('takes prompt after prompt and the next keys at once, and keeps their order', async () => {
+    await start('Slow')
+    await type('one')
+    await enter()
+    await type('two')
+    await enter()
+    await type('three')
+    assert.equal(await conversation.written(), 'three')
+    assert.deepEqual(await outgoing().allTextContents(), ['one', 'two'])
+    openGate(vscode.server.root, 'Slow')
+    await conversation.phase('ready')
+    await waitFor('both prompts', () => prompts('Slow').length === 2)
+    assert.deepEqual(prompts('Slow'), ['one', 'two'])
+    await outgoing().first().waitFor({ state: 'detached' })
+    assert.equal(await conversation.written(), 'three')
+  })
+
+  it('brings back what was refused, with its folded paste, in front of what was typed meanwhile', async () => {
+    await start('Failing')
+    await type('see ')
+    await pasteText(conversation.frame, Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n'))
+    await conversation.composer.locator('.mention').waitFor()
+    await enter()
+    await type('two')
+    await enter()
+    await type('three')
+    assert.equal(await conversation.written(), 'three')
+    openGate(vscode.server.root, 'Failing')
+    const whole = 'see Pasted 60 lines \n\ntwo\n\nthree'
+    await waitFor('all of it in the composer', async () => (await conversation.written()) === whole)
+    await conversation.frame.locator('.composer-failure').waitFor()
+    assert.equal(await outgoing().count(), 0)
+    // the cursor is where it was: behind what was typed last
+    await type('!')
+    assert.equal(await conversation.written(), `${whole}!`)
+    await waitFor('draft on disk', () => kept().includes('three!'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await waitFor('the draft', async () => (await conversation.written()) === `${whole}!`)
+    assert.deepEqual(prompts('Failing'), [])
+  })
+
+  it('has in the composer again what was on its way when the window was reloaded, and sends it once', async () => {
+    await start('Endless')
+    await type('not lost')
+    await enter()
+    await type('nor this')
+    assert.equal(await conversation.written(), 'nor this')
+    await waitFor('both on disk', () => kept().includes('not lost') && kept().includes('nor this'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await waitFor(
+      'both in the composer',
+      async () => (await conversation.written()) === 'not lost\n\nnor this',
+    )
+    assert.deepEqual(prompts('Endless'), [])
+    await waitFor('the draft as it is', () => kept().includes(JSON.stringify('not lost\n\nnor this')))
+    assert.equal(kept().includes('"sent"'), false)
+  })
+
+  it('has in the composer again what waited in the queue when the window was reloaded', async () => {
+    workbench = await vscode.open()
+    conversation = await ConversationPage.begin(workbench, 'Plain')
+    await conversation.send('[[slow 600000]]')
+    await waitFor('the turn', () => prompts('Plain').length === 1)
+    await conversation.send('after that')
+    await conversation.frame.locator('.queue').getByText('after that').waitFor()
+    await waitFor('it on disk', () => kept().includes('after that'))
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await waitFor('it in the composer', async () => (await conversation.written()) === 'after that')
+    assert.equal(await conversation.frame.locator('.queue').count(), 0)
+  })
+
+  /** The drafts that the server keeps, of whatever workspace. */
+  function kept(): string {
+    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
+    return readdirSync(storages)
+      .map(one => join(storages, one, 'parley.parley', 'drafts.json'))
+      .map(path => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
+      .join('\n')
+  }
+})

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const everything = {
+  results: {
+    initialize: {
+      agentCapabilities: {
+        sessionCapabilities: { fork: {}, title: {}, archive: {}, status: {} },
+      },
+    },
+  },
+}
+const agents = (root: IsolatedRoot) => ({
+  plain: fixtureAgent(root, 'Plain'),
+  able: fixtureAgent(root, 'Able', everything),
+})
+
+describe('a session that is kept in order', () => {
+  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
+  const asked = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
+
+  async function begin(
+    agent: string,
+    prompt: string,
+  ): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
+    const workbench = await vscode.window()
+    const conversation = await ConversationPage.begin(workbench, agent)
+    await conversation.send(prompt)
+    await conversation.text(`You said: ${prompt}`).waitFor()
+    return { workbench, conversation }
+  }
+
+  it('has the name that the person gives it, though its agent takes none, also after a reload', async () => {
+    const { workbench, conversation } = await begin('Plain', 'plain name')
+    await conversation.frame.getByRole('button', { name: 'plain name' }).click()
+    const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
+    await conversation.focused(field)
+    await field.fill('Greetings')
+    await field.press('Enter')
+    await conversation.frame.getByRole('heading', { name: /^Greetings/ }).waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.row('Greetings').waitFor()
+    await workbench.reopen()
+    const again = await ConversationPage.open(workbench)
+    await again.frame.getByRole('heading', { name: /^Greetings/ }).waitFor()
+    assert.deepEqual(asked('Plain', 'session/set_title'), [])
+  })
+
+  it('is named with F2 in History, by its menu, and by the command; the agent is told', async () => {
+    const { workbench, conversation } = await begin('Able', 'three names')
+    const history = await HistoryPage.open(workbench)
+    await history.row('three names').waitFor()
+    // the row that the keys are about
+    await history.search.fill('three names')
+    await waitFor('one row', async () => (await history.rows.count()) === 1)
+    await history.search.press('F2')
+    const field = history.frame.getByRole('textbox', { name: 'Session title' })
+    await field.fill('By key')
+    await field.press('Enter')
+    await history.search.fill('')
+    await history.row('By key').waitFor()
+    await conversation.frame.getByRole('heading', { name: /^By key/ }).waitFor()
+    await history.menu(workbench, 'By key', 'Rename…')
+    await field.fill('By menu')
+    await field.press('Enter')
+    await history.row('By menu').waitFor()
+    await workbench.runCommand('Parley: Rename Session…')
+    const input = workbench.palette.locator('input.input').first()
+    await waitFor('the title in the box', async () => (await input.inputValue()) === 'By menu')
+    await input.fill('By command')
+    await input.press('Enter')
+    await conversation.frame.getByRole('heading', { name: /^By command/ }).waitFor()
+    assert.deepEqual(
+      asked('Able', 'session/set_title').map(({ title }) => title),
+      ['By key', 'By menu', 'By command'],
+    )
+  })
+
+  it('forks from its header and from History', async () => {
+    const { workbench, conversation } = await begin('Able', 'a fork')
+    await conversation.frame.locator('.header').getByRole('button', { name: /^Fork/ }).click()
+    await waitFor('the fork', () => asked('Able', 'session/fork').length > 0)
+    await (await conversation.details()).getByText(/^fork-/).waitFor()
+    await workbench.page.keyboard.press('Escape')
+    await conversation.text('You said: a fork').waitFor()
+    await conversation.send('in the fork')
+    await conversation.text('You said: in the fork').waitFor()
+    const [prompt] = asked('Able', 'session/prompt').slice(-1)
+    assert.match(String(prompt?.sessionId), /^fork-/)
+    const history = await HistoryPage.open(workbench)
+    await waitFor('both in History', async () => (await history.rows.count()) >= 2)
+    await history.act('a fork', 'Fork')
+    await waitFor('another fork', () => asked('Able', 'session/fork').length > 1)
+  })
+
+  it('is put away and brought back', async () => {
+    const { workbench, conversation } = await begin('Able', 'an archive')
+    const history = await HistoryPage.open(workbench)
+    await history.find('an archive')
+    await history.menu(workbench, 'an archive', 'Archive')
+    await waitFor('the archiving', () => asked('Able', 'session/archive').length > 0)
+    // one that is open is in sight all the same
+    await history.frame.getByRole('button', { name: 'Archived sessions too' }).waitFor()
+    await ConversationPage.begin(workbench, 'Able')
+    await history.act('an archive', 'Close')
+    // once it is closed it is called what its agent calls it
+    const title = `Session ${asked('Able', 'session/archive').at(-1)?.sessionId}`
+    await history.search.fill(title)
+    await history.frame.getByText('No session matches').waitFor()
+    await history.frame.getByRole('button', { name: 'Archived sessions too' }).click()
+    await history.row(title).waitFor()
+    await history.act(title, 'Unarchive')
+    await waitFor('the return', () => asked('Able', 'session/unarchive').length > 0)
+    await history.frame.getByRole('button', { name: 'Archived sessions too' }).click()
+    await history.row(title).waitFor()
+    assert.ok(conversation)
+  })
+
+  it('is deleted only once the person has said so twice', async () => {
+    const { workbench } = await begin('Able', 'a deletion')
+    await ConversationPage.begin(workbench, 'Able')
+    const history = await HistoryPage.open(workbench)
+    await history.find('a deletion')
+    await history.act('a deletion', 'Delete')
+    await history.frame.getByRole('button', { name: 'Keep' }).click()
+    await history.menu(workbench, 'a deletion', 'Delete…')
+    await history.frame.getByText('Delete it for good?').waitFor()
+    assert.deepEqual(asked('Able', 'session/delete'), [])
+    await history.search.press('Enter')
+    await history.row('a deletion').waitFor({ state: 'detached' })
+    assert.equal(asked('Able', 'session/delete').length, 1)
+  })
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { testDirectory } from '../host/paths.ts'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, linesOf, receivedBy } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const program = join(testDirectory, 'fixtures/agent/main.mjs')
+const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
+const can = { agentCapabilities: { auth: { logout: {}, status: {} } } }
+const methods = {
+  terminal: { id: 'terminal', type: 'terminal', name: 'In a terminal', env: { FIXTURE_LOGIN: '1' } },
+  key: { id: 'key', type: 'env_var', name: 'With a key', vars: [variable] },
+}
+
+const wild = (root: IsolatedRoot) => ({
+  id: 'wild',
+  name: 'As in the wild',
+  _meta: {
+    'terminal-auth': {
+      command: process.execPath,
+      args: [program],
+      env: { FIXTURE_LOGIN: '1', FIXTURE_LOG: join(root.directory, 'Wild.log') },
+      label: 'Sign in',
+    },
+  },
+})
+
+const agents = (root: IsolatedRoot) => {
+  const script = (authMethods: object[], more: object = {}) => ({
+    authRequired: true,
+    results: { initialize: { ...can, authMethods } },
+    ...more,
+  })
+  return {
+    slow: fixtureAgent(root, 'Slow', 'quirk-23'),
+    terminal: fixtureAgent(root, 'Terminal', script([methods.terminal])),
+    wild: fixtureAgent(root, 'Wild', script([wild(root)])),
+    key: fixtureAgent(root, 'Key', script([methods.key], { authKey: 'FIXTURE_KEY' })),
+    guarded: fixtureAgent(root, 'Guarded', script([methods.terminal], { authFor: ['session/delete'] })),
+    late: fixtureAgent(
+      root,
+      'Late',
+      script([{ id: 'plain', name: 'Sign in' }], { authFor: ['session/prompt'] }),
+    ),
+  }
+}
+
+describe('signing in', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': agents(root),
+      // its lines are read from the page
+      'terminal.integrated.gpuAcceleration': 'off',
+    }),
+  })
+
+  async function begin(agent: string): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    await conversation.button(new RegExp(`^${agent} `)).click()
+    return { workbench, conversation }
+  }
+
+  async function pick(workbench: Workbench, agent: string): Promise<ConversationPage> {
+    await workbench.choose('Parley: New Session with Agent…', agent)
+    return ConversationPage.find(workbench)
+  }
+
+  const card = (conversation: ConversationPage, agent: string) =>
+    conversation.card(`${agent} needs you to sign in`)
+  const picture = (workbench: Workbench, name: string) => workbench.screenshot(`sign-in-${name}`)
+
+  /** Types into the terminal that a sign-in opened. */
+  async function inTerminal(workbench: Workbench, text: string): Promise<void> {
+    const terminal = workbench.page.locator('.terminal-wrapper.active, .terminal-wrapper').last()
+    await terminal.locator('.xterm-rows', { hasText: 'Which exit code?' }).waitFor()
+    await terminal.click()
+    await workbench.page.keyboard.type(text)
+    await workbench.page.keyboard.press('Enter')
+  }
+
+  it('can be given up when the agent never answers, and tried again', async () => {
+    const { workbench, conversation } = await begin('Slow')
+    const asked = card(conversation, 'Slow')
+    await asked.getByRole('button', { name: /^Sign in / }).click()
+    const under = conversation.card('Signing in to Slow')
+    await under.getByText(/is under way/).waitFor()
+    await picture(workbench, 'under-way')
+    await under.getByRole('button', { name: 'Cancel' }).click()
+    await asked.getByRole('button', { name: /^Sign in / }).click()
+    await asked.waitFor({ state: 'detached' })
+    await conversation.phase('ready')
+    await conversation.send('hello')
+    await conversation.text('You said: hello').waitFor()
+  })
+
+  it('runs in a terminal, says with which code it failed, and goes on with what was asked for', async () => {
+    const { workbench, conversation } = await begin('Terminal')
+    const asked = card(conversation, 'Terminal')
+    await asked.getByRole('button', { name: 'In a terminal' }).click()
+    await inTerminal(workbench, '3')
+    await asked.getByText('Details').click()
+    await asked.getByText('The sign-in command ended with code 3.').waitFor()
+    await picture(workbench, 'terminal-failed')
+    await asked.getByRole('button', { name: 'In a terminal' }).click()
+    await inTerminal(workbench, '0')
+    await conversation.phase('ready')
+    await conversation.send('hello')
+    await conversation.text('You said: hello').waitFor()
+    assert.deepEqual(receivedBy(vscode.server.root, 'Terminal', 'authenticate'), [])
+    const details = await conversation.details()
+    await details.getByText('Signed in as ada@example.org').waitFor()
+    await picture(workbench, 'account')
+  })
+
+  it('runs the command that an agent names in its _meta; closing the terminal gives it up', async () => {
+    const { workbench, conversation } = await begin('Wild')
+    const asked = card(conversation, 'Wild')
+    await asked.getByRole('button', { name: 'As in the wild' }).click()
+    await conversation.card('Signing in to Wild').waitFor()
+    await workbench.page.locator('.xterm-rows', { hasText: 'Which exit code?' }).last().waitFor()
+    await workbench.runCommand('Terminal: Kill the Active Terminal Instance')
+    await asked.getByRole('button', { name: 'As in the wild' }).click()
+    await inTerminal(workbench, '0')
+    await conversation.phase('ready')
+  })
+
+  it('asks for values, keeps them in the secret storage alone, and forgets them', async () => {
+    const { workbench, conversation } = await begin('Key')
+    await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).click()
+    const input = workbench.palette.locator('input.input').first()
+    await input.waitFor()
+    assert.equal(await input.getAttribute('type'), 'password')
+    await input.fill('s3cret-value')
+    await picture(workbench, 'value')
+    await input.press('Enter')
+    await conversation.phase('ready')
+    await conversation.send('[[env FIXTURE_KEY]]')
+    await conversation.text(/s3cret-value/).waitFor()
+    const told = JSON.stringify(linesOf(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []))
+    assert.ok(!told.includes('s3cret-value'), 'no message holds it')
+    await workbench.runCommand('Parley: Sign Out…')
+    await workbench.notification('You are signed out of Key.').waitFor()
+    await waitFor('logout', () => receivedBy(vscode.server.root, 'Key', 'logout').length > 0)
+    await pick(workbench, 'Key')
+    await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
+    const settings = readFileSync(join(vscode.server.root.userData, 'User/settings.json'), 'utf8')
+    assert.ok(!settings.includes('s3cret-value'))
+  })
+
+  it('comes in the middle of a conversation, and sends the prompt that was refused', async () => {
+    const { workbench, conversation } = await begin('Late')
+    await conversation.phase('ready')
+    await conversation.send('do it then')
+    await picture(workbench, 'late')
+    await card(conversation, 'Late')
+      .getByRole('button', { name: /^Sign in / })
+      .click()
+    await conversation.text('You said: do it then').waitFor()
+    assert.equal(receivedBy(vscode.server.root, 'Late', 'session/prompt').length, 2)
+  })
+
+  it('goes on by itself with what History was refused, and with the other conversations of the agent', async () => {
+    const { workbench, conversation } = await begin('Guarded')
+    await conversation.phase('ready')
+    await conversation.send('to be deleted')
+    await conversation.text('You said: to be deleted').waitFor()
+    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+    await workbench.page.getByRole('tab', { name: 'to be deleted' }).waitFor()
+    // it stays in its tab; another one is begun in the side bar
+    const sideBar = await ConversationPage.open(workbench)
+    await sideBar.composer.fill('stays here')
+    await sideBar.composer.press('Enter')
+    await sideBar.text('You said: stays here').waitFor()
+
+    const history = await HistoryPage.open(workbench)
+    await history.find('to be deleted')
+    await history.act('to be deleted', 'Delete')
+    await history.frame.getByText('Delete it for good?').waitFor()
+    await history.search.press('Enter')
+    const refusal = workbench.notification(/Authentication required/)
+    await refusal.getByRole('button', { name: 'Sign In…' }).click()
+    const frame = await waitFor('the card', async () => {
+      for (const one of workbench.page.frames())
+        if (
+          await one
+            .getByRole('button', { name: 'In a terminal' })
+            .isVisible()
+            .catch(() => false)
+        )
+          return one
+    })
+    await frame.getByRole('button', { name: 'In a terminal' }).click()
+    await inTerminal(workbench, '0')
+    await waitFor(
+      'the deletion',
+      () => receivedBy(vscode.server.root, 'Guarded', 'session/delete').length === 2,
+    )
+    await history.row('to be deleted').waitFor({ state: 'detached' })
+    const resumed = () => receivedBy(vscode.server.root, 'Guarded', 'session/resume')
+    await waitFor('the other conversation', () => resumed().length > 0)
+    await picture(workbench, 'gone-on')
+    await workbench.openViewContainer('Parley')
+    await sideBar.phase('ready')
+    assert.equal(await sideBar.card(/stopped/).count(), 0)
+    await sideBar.send('still here')
+    await sideBar.text('You said: still here').waitFor()
+  })
+})

@@ -1,0 +1,44 @@
+import type { Frame } from 'playwright-core'
+
+/** What runs in the page is text here: the tests are compiled without a browser's types. */
+const composer = `document.querySelector('.composer [role="textbox"]')`
+
+/** Pastes a text into the composer, as the browser does. */
+export async function pasteText(frame: Frame, text: string): Promise<void> {
+  await frame.evaluate(`{
+    const data = new DataTransfer()
+    data.setData('text/plain', ${JSON.stringify(text)})
+    ${composer}.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  }`)
+}
+
+/** Pastes a picture of that size, in pixels. */
+export async function pastePicture(frame: Frame, width: number, height: number): Promise<void> {
+  await frame.evaluate(`(async () => {
+    const canvas = new OffscreenCanvas(${width}, ${height})
+    const context = canvas.getContext('2d')
+    context.fillStyle = 'teal'
+    context.fillRect(0, 0, ${width} / 2, ${height})
+    const blob = await canvas.convertToBlob({ type: 'image/png' })
+    const data = new DataTransfer()
+    data.items.add(new File([blob], 'image.png', { type: 'image/png' }))
+    ${composer}.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  })()`)
+}
+
+/** Drops a file onto the composer, as VS Code's explorer does. */
+export async function dropFile(frame: Frame, uri: string): Promise<void> {
+  await frame.evaluate(`{
+    const data = new DataTransfer()
+    data.setData('text/uri-list', ${JSON.stringify(uri)})
+    const options = { dataTransfer: data, bubbles: true, cancelable: true }
+    for (const type of ['dragover', 'drop']) ${composer}.dispatchEvent(new DragEvent(type, options))
+  }`)
+}
+
+/** Enter, as it comes while an input method has it. */
+export async function enterInComposition(frame: Frame): Promise<void> {
+  await frame.evaluate(`${composer}.dispatchEvent(
+    new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true }),
+  )`)
+}

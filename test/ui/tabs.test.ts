@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import type { Frame } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
+import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { tabMarked } from './support/tab-mark.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+import { writtenTabs } from './support/written-tabs.ts'
+
+describe('several sessions at once', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { fixture: fixtureAgent(root, 'Fixture') } }),
+  })
+  let workbench: Workbench
+
+  const tab = (name: string | RegExp) => workbench.page.getByRole('tab', { name })
+  const marked = (title: string, mark: Parameters<typeof tabMarked>[2]) => tabMarked(workbench, title, mark)
+
+  /** The page that shows a session, wherever it is; `state` tells one from others of that title. */
+  async function pageOf(title: string, state = ''): Promise<ConversationPage> {
+    const shown = async (frame: Frame) => {
+      const heading = frame.locator(`body${state}`).getByRole('heading', { name: title, exact: true })
+      return (await heading.isVisible().catch(() => false)) ? frame : undefined
+    }
+    const frame = await waitFor(`conversation ${title}`, async () => {
+      for (const one of workbench.page.frames()) {
+        const found = await shown(one)
+        if (found) return found
+      }
+    })
+    return ConversationPage.of(frame)
+  }
+
+  /** A session of that title in a tab of its own. */
+  async function begin(title: string): Promise<ConversationPage> {
+    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+    await workbench.page.locator('.tab.active', { hasText: 'Parley' }).waitFor()
+    // a page takes the focus once it is there
+    await pageOf('New session', ':has(.composer-text :focus)')
+    await workbench.choose('Parley: New Session with Agent…', 'Fixture')
+    const page = await pageOf('New session', '[data-phase="ready"]')
+    await page.send(`[[title ${title}]]`)
+    return pageOf(title)
+  }
+
+  it('have their state on their tabs, and all come back with a reload', async () => {
+    workbench = await vscode.open()
+    const first = await begin('First')
+    await begin('Second')
+    const third = await begin('Third')
+    await tab('First').waitFor()
+    await third.send('[[slow 600000]]')
+    await marked('Third', 'running')
+
+    await tab('First').click()
+    await first.send('[[gate]]')
+    await marked('First', 'running')
+    await tab('Second').click()
+    await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
+    // nobody looks at it while it ends
+    openGate(vscode.server.root, 'Fixture')
+    await marked('First', 'done')
+    await tab('First').click()
+    await marked('First', 'idle')
+    await first.send('[[permission]]')
+    await marked('First', 'waiting')
+    await first.permission.getByRole('button', { name: 'Allow', exact: true }).click()
+    await marked('First', 'idle')
+
+    await workbench.runCommand('Parley: Open Session…')
+    const rows = workbench.palette.locator('.monaco-list-row .label-name')
+    await rows.filter({ hasText: 'Third' }).waitFor()
+    assert.match((await rows.allInnerTexts())[0] ?? '', /Third/, 'the one that works comes first')
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'Second' }).first().click()
+    await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
+
+    const starts = receivedBy(vscode.server.root, 'Fixture', 'initialize').length
+    await waitFor('all tabs in what the browser wrote down', async () => {
+      const written = await writtenTabs(workbench.page)
+      return ['First', 'Second', 'Third'].every(title => written.includes(title))
+    })
+    await workbench.reload()
+    // which of them is in front depends on what the browser had written down
+    for (const title of ['First', 'Second', 'Third']) {
+      await tab(new RegExp(title)).click()
+      await (await pageOf(title)).phase('ready')
+    }
+    assert.equal(receivedBy(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
+  })
+
+  it('move from a tab to the side bar, with what was said', async () => {
+    workbench = await vscode.open()
+    const page = await begin('Mover')
+    await page.send('[[say Something that stays.]]')
+    await page.text(/^Something that stays/).waitFor()
+    await workbench.runCommand('Parley: Move Conversation to Side Bar')
+    await tab('Mover').waitFor({ state: 'detached' })
+    const sideBar = await pageOf('Mover')
+    await sideBar.text(/^Something that stays/).waitFor()
+    await sideBar.send('[[say It goes on.]]')
+    await sideBar.text(/^It goes on/).waitFor()
+  })
+
+  it('are in one place each, however one gets to them', async () => {
+    workbench = await vscode.open()
+    const page = await begin('Only')
+    await page.send('[[say It is here.]]')
+    await page.text(/^It is here/).waitFor()
+    const active = workbench.page.locator('.tab.active', { hasText: 'Only' })
+    const shown = async () => {
+      const places = workbench.page.frames().map(frame =>
+        frame
+          .locator('body[data-view="conversation"]')
+          .getByRole('heading', { name: 'Only', exact: true })
+          .count()
+          .catch(() => 0),
+      )
+      return (await Promise.all(places)).reduce((sum, count) => sum + count, 0)
+    }
+    const ways: Array<[string, () => Promise<void>]> = [
+      [
+        'a line of History',
+        async () => {
+          const history = await HistoryPage.open(workbench)
+          await history.find('Only')
+          await history.row('Only').dblclick()
+        },
+      ],
+      [
+        'Open Session',
+        async () => {
+          await workbench.runCommand('Parley: Open Session…')
+          await workbench.palette.locator('.monaco-list-row', { hasText: 'Only' }).first().click()
+        },
+      ],
+      [
+        'Load Session',
+        async () => {
+          await workbench.choose('Parley: Load Session…', 'Only')
+        },
+      ],
+    ]
+    const loads = () => receivedBy(vscode.server.root, 'Fixture', 'session/load').length
+    const before = loads()
+    for (const [way, go] of ways) {
+      await openFile(workbench, 'planets.js')
+      await active.waitFor({ state: 'detached' })
+      await go()
+      await active.waitFor()
+      assert.equal(await shown(), 1, way)
+    }
+    assert.equal(loads(), before)
+  })
+})

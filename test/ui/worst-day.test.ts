@@ -1,0 +1,115 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const hangs = { 'session/load': [{ hang: true }], 'session/list': [{ hang: true }] }
+
+/** Nothing but what Parley remembers says what its sessions are called. */
+const listless = (root: IsolatedRoot) =>
+  fixtureAgent(root, 'Kept', { results: { 'session/list': { sessions: [] } } })
+
+describe('on the worst day', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        kept: listless(root),
+        mute: fixtureAgent(root, 'Mute', 'hang-new'),
+        forgetful: fixtureAgent(root, 'Forgetful', { on: hangs }),
+      },
+    }),
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  it('an agent that never answers is given up by Escape, by a click, or by the card that tells of it', async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Kept')
+    await conversation.send('[[title Before]] [[say Still here.]]')
+    await conversation.text(/^Still here/).waitFor()
+    const begin = async () => {
+      await workbench.choose('Parley: New Session with Agent…', 'Mute')
+      await conversation.text(/^Starting Mute/).waitFor()
+    }
+    const isBack = async () => {
+      await conversation.text(/^Still here/).waitFor()
+      await conversation.phase('ready')
+    }
+    await begin()
+    await conversation.composer.press('Escape')
+    await isBack()
+    await begin()
+    await conversation.button('Cancel').click()
+    await isBack()
+    await begin()
+    const card = conversation.card('Mute takes its time')
+    await card.getByText(/not answered for 15 seconds/).waitFor()
+    await card.getByRole('button', { name: 'Stop Waiting' }).click()
+    await isBack()
+    await card.waitFor({ state: 'detached' })
+  })
+
+  it('a conversation is read from History while its agent never gives it back', async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Forgetful')
+    await conversation.send('[[title Once said]] [[say What was said once.]]')
+    await conversation.text(/^What was said once/).waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.find('Once said')
+    await history.act('Once said', 'Close')
+    await conversation.text(/^What was said once/).waitFor({ state: 'detached' })
+    await history.act('Once said', 'Load')
+    await conversation.frame.getByRole('heading', { name: 'Once said', exact: true }).waitFor()
+    await conversation.text(/^What was said once/).waitFor()
+    await conversation.button('Cancel').click()
+    await conversation.text(/^What was said once/).waitFor({ state: 'detached' })
+    await history.search.fill('')
+    await history.frame.getByText(/Forgetful could not list its sessions: It has not answered/).waitFor()
+    await history.frame.getByRole('button', { name: 'Try again' }).waitFor()
+  })
+
+  it('a conversation is read from History when its agent is gone from the settings', async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Kept')
+    await conversation.send('[[title Of one that went]] [[say It can still be read.]]')
+    await conversation.text(/^It can still be read/).waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.find('Of one that went')
+    await history.act('Of one that went', 'Close')
+    await conversation.text(/^It can still be read/).waitFor({ state: 'detached' })
+    const { root } = vscode.server
+    const offered = conversation.frame.getByText('Kept', { exact: true })
+    await offered.waitFor()
+    root.updateSettings({ 'parley.agents': { mute: fixtureAgent(root, 'Mute', 'hang-new') } })
+    try {
+      await offered.waitFor({ state: 'detached' })
+      await history.act('Of one that went', 'Load')
+      await conversation.text(/^It can still be read/).waitFor()
+      await conversation.card('There is no agent “kept”').waitFor()
+    } finally {
+      root.updateSettings({ 'parley.agents': { kept: listless(root) } })
+    }
+  })
+
+  it('a damaged file of conversations is set aside, and what is said from then on is kept', async () => {
+    const { userData } = vscode.server.root
+    const storage = join(userData, 'User/globalStorage/parley.parley')
+    workbench = await vscode.window()
+    await workbench.close()
+    for (const name of readdirSync(storage).filter(one => one.startsWith('conversations.db')))
+      writeFileSync(join(storage, name), 'no database any more '.repeat(500))
+    workbench = await vscode.open()
+    conversation = await ConversationPage.open(workbench)
+    conversation = await ConversationPage.begin(workbench, 'Kept')
+    await conversation.send('[[say Kept from now on.]]')
+    await conversation.text(/^Kept from now on/).waitFor()
+    await workbench.notification('keeps conversations was damaged').waitFor()
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.text(/^Kept from now on/).waitFor()
+  })
+})

@@ -16,8 +16,9 @@ const allowed = [
   /^dist\/demo-agent\.mjs$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
   /^dist\/webview\/(conversation|history)\.(js|css)$/,
+  /^dist\/webview\/math\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
-  /^dist\/webview\/assets\/[\w.-]+\.ttf$/,
+  /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
 ]
 
 describe('the package', () => {
@@ -72,6 +73,21 @@ describe('the package', () => {
       keys.filter(key => typeof texts[key] !== 'string'),
       [],
     )
+  })
+
+  it('has no picture that would be broken in its README, and none of it in the way', () => {
+    const pictures = [...text('readme.md').matchAll(/!\[[^\]]*\]\(([^)]*)\)/g)].map(match => match[1]!)
+    assert.deepEqual(
+      pictures.filter(address => !address.startsWith('https://')),
+      [],
+    )
+    assert.deepEqual(
+      names.filter(name => name.startsWith('media/readme/')),
+      [],
+    )
+    const source = readFileSync(join(projectDirectory, 'README.md'), 'utf8')
+    for (const [, file] of source.matchAll(/!\[[^\]]*\]\((media\/[^)]*)\)/g))
+      assert.ok(existsSync(join(projectDirectory, file!)), `README.md shows ${file}, which is not there`)
   })
 
   it('carries no source map', () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { schedule } from '../../run/schedule.ts'
+import { shares } from '../../run/shares.ts'
 import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
+import { whatFailed } from '../../run/what-failed.ts'
 
 describe('the run of all tests', () => {
   const tally = fc.record(
@@ -30,6 +32,17 @@ describe('the run of all tests', () => {
     ]
     assert.deepEqual(addTallies(parts), { passed: 11, failed: 22, skipped: 33 })
     assert.deepEqual(addTallies([]), { passed: 0, failed: 0, skipped: 0 })
+  })
+
+  it('tells at the end what failed: the list that Mocha ends with, the tests with a cross, or the last of the output', () => {
+    const list =
+      '  1 failing\n\n  1) a room has walls:\n     Error: none\n      at here\n\n1 passed, 1 failed'
+    assert.equal(whatFailed(`  ✔ stands\n  1) has walls\n\n${list}\n`), list)
+    const crossed =
+      '✔ stands (1 ms)\n  ✖ has walls\n      Error: none\n\n      at here\n  ✔ has a roof\n✖ is dry\n'
+    assert.equal(whatFailed(crossed), '  ✖ has walls\n      Error: none\n\n      at here\n✖ is dry')
+    assert.equal(whatFailed('one\ntwo\n'), 'one\ntwo')
+    assert.ok(whatFailed(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
   })
 
   /** Runs jobs that end when the test says so, and records what happens. */
@@ -92,5 +105,29 @@ describe('the run of all tests', () => {
 
   it('says when something is needed that nothing provides', async () => {
     await assert.rejects(record([{ name: 'a', needs: ['b'] }], 1).end, /needed by a/)
+  })
+})
+
+describe('shares', () => {
+  it('deal out everything once, in order, about evenly', () => {
+    const weights = fc.array(fc.integer({ min: 1, max: 1000 }), { maxLength: 40 })
+    fc.assert(
+      fc.property(weights, fc.integer({ min: 1, max: 5 }), (all, count) => {
+        const things = all.map((weight, index) => ({ weight, index }))
+        const dealt = shares(things, count, thing => thing.weight)
+        assert.equal(dealt.length, count)
+        assert.deepEqual(
+          dealt.flat().toSorted((a, b) => a.index - b.index),
+          things,
+        )
+        for (const share of dealt)
+          assert.deepEqual(
+            share,
+            share.toSorted((a, b) => a.index - b.index),
+          )
+        const sums = dealt.map(share => share.reduce((sum, { weight }) => sum + weight, 0))
+        assert.ok(Math.max(...sums) - Math.min(...sums) <= Math.max(0, ...all))
+      }),
+    )
   })
 })

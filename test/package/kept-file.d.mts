@@ -1,0 +1,5 @@
+export function keptFile(
+  folder: string,
+  inputs: ReadonlyArray<string | Uint8Array>,
+  make: () => Promise<Uint8Array>,
+): Promise<Uint8Array>

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { gzipSync, strFromU8, unzipSync } from 'fflate'
+import { vsixFile } from '../host/paths.ts'
+
+/** The most that a conversation may load before anything special is met, compressed, in bytes. */
+const most = 250_000
+
+describe('the weight of the webviews', () => {
+  const root = 'extension/dist/webview'
+  const files = unzipSync(readFileSync(vsixFile))
+  const file = (path: string) => files[path] ?? assert.fail(`There is no ${path}`)
+  const compressed = (path: string) => (path.endsWith('.woff2') ? file(path) : gzipSync(file(path))).length
+  const relative = (from: string, to: string) => posix.join(posix.dirname(from), to)
+
+  /** A script and all that it imports statically. */
+  function scripts(path: string, known = new Set<string>()): Set<string> {
+    if (known.has(path)) return known
+    known.add(path)
+    // of a minified module: `import{a as b}from"./c.js"`, `import"./c.js"`, never `import("./c.js")`
+    const imports = strFromU8(file(path)).matchAll(/\b(?:import|export)(?:[\w$*{},\s]*\bfrom)?"(\.[^"]+)"/g)
+    for (const [, to] of imports) scripts(relative(path, to!), known)
+    return known
+  }
+
+  /** A page's scripts and styles, and the font of the icons that Parley names. */
+  function firstLoad(page: string): string[] {
+    const styles = `${root}/${page}.css`
+    const font = /url\("?([^")]*codicon-named[^")]*)"?\)/.exec(strFromU8(file(styles)))?.[1]
+    assert.ok(font, 'the font of the icons')
+    return [...scripts(`${root}/${page}.js`), styles, relative(styles, font)]
+  }
+
+  for (const page of ['conversation', 'history']) {
+    it(`is less than 250 kB at first: ${page}`, () => {
+      const parts = firstLoad(page).map(path => ({
+        path: path.slice(root.length + 1),
+        bytes: compressed(path),
+      }))
+      const sum = parts.reduce((total, { bytes }) => total + bytes, 0)
+      const list = parts.map(({ path, bytes }) => `${path}: ${bytes}`).join('\n')
+      assert.ok(parts.length > 3, 'the chunks it shares are found')
+      assert.ok(sum <= most, `${sum} bytes:\n${list}`)
+    })
+  }
+})

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { testDirectory } from '../../host/paths.ts'
+
+/** How many ways of real agents that no specification has were found; each has a number. */
+const QUIRKS = 24
+
+describe('the quirks of real agents', () => {
+  it('each have a test that is named after them', () => {
+    const named = new Set<number>()
+    for (const file of readdirSync(join(testDirectory, 'unit'), { recursive: true, encoding: 'utf8' })) {
+      // The fixture agent shows them; what Parley does about them is shown elsewhere.
+      if (!file.endsWith('.test.ts') || file.startsWith('fixture-agent')) continue
+      const text = readFileSync(join(testDirectory, 'unit', file), 'utf8')
+      for (const [, number] of text.matchAll(/\bit\(\s*['"`][^'"`\n]*\bquirk (\d+)\b/g)) {
+        named.add(Number(number))
+      }
+    }
+    const all = Array.from({ length: QUIRKS }, (_, at) => at + 1)
+    assert.deepEqual(
+      all.filter(number => !named.has(number)),
+      [],
+    )
+  })
+})

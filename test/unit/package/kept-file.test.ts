@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keptFile } from '../../package/kept-file.mjs'
+
+describe('what a build keeps', () => {
+  let folder: string
+  let made: number
+
+  beforeEach(() => {
+    folder = join(mkdtempSync(join(tmpdir(), 'parley-kept-')), 'not', 'there')
+    made = 0
+  })
+  afterEach(() => rmSync(join(folder, '../..'), { recursive: true, force: true }))
+
+  const make = async () => {
+    made++
+    return new TextEncoder().encode(`made ${made}`)
+  }
+  const kept = async (...inputs: string[]) => new TextDecoder().decode(await keptFile(folder, inputs, make))
+
+  it('is made once from the same inputs', async () => {
+    assert.equal(await kept('font', 'abc'), 'made 1')
+    assert.equal(await kept('font', 'abc'), 'made 1')
+    assert.equal(readdirSync(folder).length, 1)
+  })
+
+  it('is made anew when any input changed, wherever one ends and the next begins', async () => {
+    await kept('font', 'abc')
+    assert.equal(await kept('font', 'abcd'), 'made 2')
+    assert.equal(await kept('fonta', 'bc'), 'made 3')
+    assert.equal(await kept('font', 'abc'), 'made 1')
+  })
+
+  it('is not kept when it could not be made', async () => {
+    const failing = keptFile(folder, ['font'], () => Promise.reject(new Error('no')))
+    await assert.rejects(failing, /no/)
+    assert.equal(await kept('font'), 'made 1')
+  })
+
+  it('is whole when two builds make it at once', async () => {
+    const both = await Promise.all([kept('font'), kept('font')])
+    assert.ok(both.every(text => /^made \d$/.test(text)))
+    assert.equal(readdirSync(folder).length, 1)
+  })
+})

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
+import { watchPress } from './watch-press.ts'
 import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
 /** Nearer to the end than this counts as the end, in pixels: fractions of a pixel and a nudge of the wheel. */
@@ -28,6 +29,8 @@ export class ListController<T extends WindowItem> {
   #bottom: HTMLElement | undefined
   #anchor: Anchor<T> | undefined
   #heldUntil = 0
+  /** what is under the pointer while it is pressed: a click counts only where it ends on what it began on */
+  #pressed: Anchor<T> | undefined
   #lastTop = 0
   #viewHeight = 0
   /** the rows that are mounted, or are being */
@@ -62,8 +65,14 @@ export class ListController<T extends WindowItem> {
     for (const row of this.#rows.keys()) this.#observer.observe(row)
     const select = () => this.#select(element)
     element.ownerDocument.addEventListener('selectionchange', select)
+    const endWatch = watchPress(
+      element,
+      on => this.#press(on),
+      () => this.#unpress(),
+    )
     this.settle()
     return () => {
+      endWatch()
       element.ownerDocument.removeEventListener('selectionchange', select)
       this.#observer?.disconnect()
       this.#element = undefined
@@ -78,7 +87,7 @@ export class ListController<T extends WindowItem> {
     void this.#redraws.value
     this.#drawn = this.#next ?? this.#drawn
     this.#next = undefined
-    if (this.#element && this.following.peek()) this.#drawn = this.#wanted(this.#drawn) ?? this.#drawn
+    if (this.#element && this.#goesAlong()) this.#drawn = this.#wanted(this.#drawn) ?? this.#drawn
     return this.#drawn
   }
 
@@ -124,7 +133,30 @@ export class ListController<T extends WindowItem> {
     this.following.value = this.#follows && (distance <= atEnd || (followed && top >= this.#lastTop - 1))
     this.#lastTop = top
     if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
+    // a selection that is drawn beyond the edge scrolls
+    this.#pressed &&= this.#anchorOn(this.#pressed.item, top)
     this.#updateRange()
+  }
+
+  /** Nothing moves under the pointer as long as it is pressed. */
+  #press(on: Element): void {
+    const top = this.#element?.scrollTop ?? 0
+    const item = this.#rowOf(on)
+    this.#pressed = item ? this.#anchorOn(item, top) : this.#window.anchorAt(top)
+  }
+
+  #unpress(): void {
+    this.#pressed = undefined
+    this.settle()
+  }
+
+  #anchorOn(item: T, top: number): Anchor<T> {
+    return { item, delta: top - this.#window.offsetOf(Math.max(0, item.index)) }
+  }
+
+  /** The view moves with the end now. */
+  #goesAlong(): boolean {
+    return this.following.peek() && !this.#pressed
   }
 
   /** The person is about to scroll up: do not take the view away from under them. */
@@ -146,7 +178,7 @@ export class ListController<T extends WindowItem> {
     if (!element || item.index < 0) return
     this.following.value = false
     this.#heldUntil = performance.now() + holdFor
-    this.#anchor = { item, delta: element.scrollTop - this.#window.offsetOf(item.index) }
+    this.#anchor = this.#anchorOn(item, element.scrollTop)
   }
 
   /** The row at the upper edge of the view. */
@@ -207,25 +239,23 @@ export class ListController<T extends WindowItem> {
   #place(element: HTMLElement): void {
     this.#viewHeight = element.clientHeight
     const most = element.scrollHeight - this.#viewHeight
-    let target: number | undefined
-    if (this.following.peek()) target = most
-    else {
-      const anchor = this.#livingAnchor()
-      target = anchor && this.#window.topOf(anchor)
-    }
+    const anchor = this.#living()
+    const target = this.#goesAlong() ? most : anchor && this.#window.topOf(anchor)
     if (target !== undefined && Math.abs(element.scrollTop - target) > 0.5) element.scrollTop = target
     this.#lastTop = element.scrollTop
     this.atEnd.value = most - this.#lastTop <= atEnd
     if (this.#follows && most <= 0 && performance.now() >= this.#heldUntil) this.following.value = true
   }
 
-  /** The anchor; its row may have been made anew since. */
-  #livingAnchor(): Anchor<T> | undefined {
-    const anchor = this.#anchor
+  /** What is to stay where it is; its row may have been made anew since. */
+  #living(): Anchor<T> | undefined {
+    const anchor = this.#pressed ?? this.#anchor
     if (!anchor || anchor.item.index >= 0) return anchor
     const item = this.#window.items.find(one => one.key === anchor.item.key)
-    this.#anchor = item && { item, delta: anchor.delta }
-    return this.#anchor
+    const living = item && { item, delta: anchor.delta }
+    if (!this.#pressed) this.#anchor = living
+    else if (living) this.#pressed = living
+    return living
   }
 
   #measure(row: Element, height: number): boolean {
@@ -260,7 +290,7 @@ export class ListController<T extends WindowItem> {
   /** The rows to mount; `undefined` where those that are do as well. */
   #wanted(now: Range): Range | undefined {
     const view = this.#viewHeight || assumedHeight
-    const following = this.following.peek()
+    const following = this.#goesAlong()
     const top = following ? Math.max(0, this.#window.height - view) : this.#element!.scrollTop
     const near = (margin: number) => this.#window.range(top - margin, top + view + margin)
     // while the end is followed, rows pass by: what is far above it comes when somebody looks there

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Signal } from '@preact/signals'
 import * as esbuild from 'esbuild'
-import { JSDOM } from 'jsdom'
+import { type DOMWindow, JSDOM } from 'jsdom'
 import type { h, options, render } from 'preact'
 import type { ListController } from '../../../../src/webview/list/controller.ts'
 import type { VirtualList } from '../../../../src/webview/list/virtual-list.tsx'
@@ -42,6 +42,7 @@ async function bundle(): Promise<string> {
 describe('virtual list', () => {
   let code: string
   let parts: Bundle
+  let page: DOMWindow
   let root: Element
   let window: ListWindow<WindowItem>
   let controller: ListController<WindowItem>
@@ -53,19 +54,20 @@ describe('virtual list', () => {
     code = await bundle()
   })
   beforeEach(() => {
-    const page = new JSDOM('<div id="root"></div>', { pretendToBeVisual: true, runScripts: 'outside-only' })
-    Object.assign(page.window, {
+    const dom = new JSDOM('<div id="root"></div>', { pretendToBeVisual: true, runScripts: 'outside-only' })
+    page = dom.window
+    Object.assign(page, {
       ResizeObserver: class {
         observe(): void {}
         unobserve(): void {}
         disconnect(): void {}
       },
     })
-    page.window.eval(code)
-    parts = page.window.parts as Bundle
+    page.eval(code)
+    parts = page.parts as Bundle
     // what is to be drawn is drawn at once
     parts.options.debounceRendering = draw => draw()
-    root = page.window.document.getElementById('root')!
+    root = page.document.getElementById('root')!
     window = new parts.ListWindow()
     controller = new parts.ListController(window, { follow: true })
     version = parts.signal(0)
@@ -152,5 +154,44 @@ describe('virtual list', () => {
     assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [false, false])
     controller.toEnd()
     assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [true, true])
+  })
+
+  it('moves nothing under the pointer as long as it is pressed, and goes on with the end after the click', async () => {
+    add(100)
+    const list = root.querySelector('.list')!
+    const before = list.scrollTop
+    assert.equal(before, 100 * height - view)
+    const seen = new Map<string, number>()
+    const point = (type: string, more: MouseEventInit = {}) =>
+      [...root.querySelectorAll('p')]
+        .find(row => row.textContent === 'row 90')!
+        .dispatchEvent(new page.MouseEvent(type, { bubbles: true, ...more }))
+    list.addEventListener('click', () => seen.set('click', list.scrollTop))
+    point('pointerdown')
+    add(50)
+    assert.equal(list.scrollTop, before)
+    assert.ok(mounted().includes('row 90'), mounted().join())
+    window.setHeight(window.items[3]!, height + 100)
+    version.value++
+    assert.equal(list.scrollTop, before + 100)
+    point('pointermove', { buttons: 1 })
+    point('pointerup')
+    point('click')
+    assert.equal(seen.get('click'), before + 100)
+    await new Promise(resolve => page.setTimeout(resolve))
+    assert.equal(list.scrollTop, window.height - view)
+    assert.equal(mounted().at(-1), 'row 149')
+  })
+
+  it('goes on with the end when the pointer was let go where nobody told', async () => {
+    add(100)
+    const list = root.querySelector('.list')!
+    const row = root.querySelector('p')!
+    row.dispatchEvent(new page.MouseEvent('pointerdown', { bubbles: true }))
+    add(50)
+    assert.notEqual(list.scrollTop, window.height - view)
+    page.document.body.dispatchEvent(new page.MouseEvent('pointermove', { bubbles: true, buttons: 0 }))
+    await new Promise(resolve => page.setTimeout(resolve))
+    assert.equal(list.scrollTop, window.height - view)
   })
 })

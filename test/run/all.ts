@@ -8,13 +8,14 @@ import { allParts, type Part } from './parts.ts'
 import { runPart } from './run-part.ts'
 import { schedule } from './schedule.ts'
 import { addTallies, formatTally, type Tally } from './tally.ts'
-import { whatFailed } from './what-failed.ts'
+import { whatFailed, whatWasTriedAgain } from './what-failed.ts'
 
 const start = performance.now()
 const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`
 const logs = join(outDirectory, 'logs')
 const tallies: Tally[] = []
 const failures: string[] = []
+const unsteady: string[] = []
 
 exitOnSignals()
 rmSync(logs, { recursive: true, force: true })
@@ -27,6 +28,8 @@ console.log(`all in ${seconds(start)}`)
 if (total.failed > 0) process.exitCode = 1
 // Once more where nobody has to look for it: a log is often read from its end, or cut to it.
 for (const failure of failures) console.log(failure)
+if (unsteady.length > 0)
+  console.log(`Passed only when tried again, ${unsteady.length}:\n${unsteady.join('\n')}`)
 console.log(formatTally(total))
 
 async function run(part: Part): Promise<boolean> {
@@ -34,6 +37,7 @@ async function run(part: Part): Promise<boolean> {
   const { tally, output } = await runPart(part)
   tallies.push(tally)
   const passed = tally.failed === 0
+  unsteady.push(...whatWasTriedAgain(output))
   const log = join(logs, `${part.name.replace(/[^\w.]+/g, '-')}.log`)
   writeFileSync(log, output)
   const count = part.kind === 'suite' ? `: ${formatTally(tally)}` : ''

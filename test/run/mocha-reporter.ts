@@ -1,11 +1,26 @@
 import Mocha from 'mocha'
 import { formatTally } from './tally.ts'
 
-/** Mocha's own report, ended by the line that the runner of all suites adds up. */
+/**
+ * Mocha's own report, ended by the tests that passed only when they were tried again, each with what it failed of at
+ * first, and by the line that the runner of all suites adds up.
+ */
 export default class TallyReporter extends Mocha.reporters.Spec {
+  readonly #retried = new Map<string, string>()
+
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options)
+    runner.on('retry', (test: Mocha.Test, error: Error) => {
+      this.#retried.set(test.fullTitle(), error.stack ?? String(error))
+    })
+    runner.on('fail', (test: Mocha.Test) => this.#retried.delete(test.fullTitle()))
+  }
+
   override epilogue(): void {
     super.epilogue()
+    const log = Mocha.reporters.Base.consoleLog
+    for (const [title, reason] of this.#retried) log(`  ↻ ${title}\n${reason.replace(/^/gm, '      ')}\n`)
     const { passes: passed, failures: failed, pending: skipped } = this.stats
-    Mocha.reporters.Base.consoleLog(formatTally({ passed, failed, skipped }))
+    log(formatTally({ passed, failed, skipped }))
   }
 }

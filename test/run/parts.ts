@@ -48,7 +48,8 @@ const browserParts: Part[] = [
 ]
 /**
  * The tests of the UI wait more than they work: two windows at once take little more than half the time of one. In more
- * parts than that, so that neither of the two is left alone with what takes longest.
+ * parts than that, so that neither of the two is left alone with what takes longest. A test that fails is tried once more,
+ * in a window of its own; one that passes only then is a bug to be found, and is told of at the end.
  */
 const uiFiles = readdirSync(join(projectDirectory, 'test/ui'))
   .filter(file => file.endsWith('.test.ts'))
@@ -57,7 +58,7 @@ const size = (file: string) => statSync(join(projectDirectory, file)).size
 const uiSuites = shares(uiFiles, 8, size).map((files, index, all) =>
   suite(
     `UI, ${index + 1} of ${all.length}`,
-    [mocha, ...strict, '--timeout', '90000', '--slow', '20000', ...files],
+    [mocha, ...strict, '--retries', '1', '--timeout', '90000', '--slow', '20000', ...files],
     ['package', 'install the browser', `install VS Code ${current.version}`],
   ),
 )

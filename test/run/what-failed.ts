@@ -7,15 +7,20 @@ const most = 3000
  */
 export function whatFailed(output: string): string {
   const list = /^ +\d+ failing$[\s\S]*/m.exec(output)?.[0].trimEnd()
-  return shorten(list ?? (crosses(output).join('\n') || output.slice(-most).trimEnd()))
+  return shorten(list ?? (blocks(output, '✖').join('\n') || output.slice(-most).trimEnd()))
 }
 
-/** Each line with a cross, with the lines below it that are further in. */
-function crosses(output: string): string[] {
+/** The tests that passed only when they were tried again, each with what it failed of at first. */
+export function whatWasTriedAgain(output: string): string[] {
+  return blocks(output, '↻').map(shorten)
+}
+
+/** Each line that begins with the mark, with the lines below it that are further in. */
+function blocks(output: string, mark: string): string[] {
   const lines = output.split('\n')
   return lines.flatMap((line, index) => {
-    const indent = /^( *)✖ /.exec(line)?.[1]
-    if (indent === undefined) return []
+    const indent = line.slice(0, line.indexOf(mark))
+    if (!line.includes(`${mark} `) || indent.trim() !== '') return []
     const rest = lines.slice(index + 1)
     const end = rest.findIndex(below => below.trim() !== '' && !below.startsWith(`${indent} `))
     return [[line, ...rest.slice(0, end === -1 ? undefined : end)].join('\n').trimEnd()]

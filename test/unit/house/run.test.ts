@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
+import { runPart } from '../../run/run-part.ts'
 import { schedule } from '../../run/schedule.ts'
 import { shares } from '../../run/shares.ts'
 import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
-import { whatFailed } from '../../run/what-failed.ts'
+import { whatFailed, whatWasTriedAgain } from '../../run/what-failed.ts'
+
+const mochaProgram = 'node_modules/mocha/bin/mocha.js'
 
 describe('the run of all tests', () => {
   const tally = fc.record(
@@ -43,6 +49,38 @@ describe('the run of all tests', () => {
     assert.equal(whatFailed(crossed), '  ✖ has walls\n      Error: none\n\n      at here\n✖ is dry')
     assert.equal(whatFailed('one\ntwo\n'), 'one\ntwo')
     assert.ok(whatFailed(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
+  })
+
+  it('tells which tests passed only when they were tried again', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'parley-run-'))
+    const file = join(directory, 'some.cjs')
+    writeFileSync(
+      file,
+      `let tries = 0
+      it('is moody', () => { if (tries++ === 0) throw new Error('not now') })
+      it('is steady', () => {})
+      it('is broken', () => { throw new Error('never') })`,
+    )
+    try {
+      const options = [
+        '--retries',
+        '1',
+        '--no-color',
+        '--no-config',
+        '--reporter',
+        'test/run/mocha-reporter.ts',
+      ]
+      const program = [mochaProgram, '--import=tsx', ...options, file]
+      const { output } = await runPart({ name: 'some', kind: 'suite', needs: [], run: program })
+      const again = whatWasTriedAgain(output)
+      assert.equal(again.length, 1, output)
+      assert.match(again[0]!, /^ {2}↻ is moody\n {6}Error: not now\n/)
+      assert.doesNotMatch(again[0]!, /2 passed/)
+      assert.match(whatFailed(output), /is broken:\n\s+Error: never/)
+      assert.deepEqual(parseTally(output), { passed: 2, failed: 1, skipped: 0 })
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
   })
 
   /** Runs jobs that end when the test says so, and records what happens. */

@@ -8,6 +8,7 @@ import { Proposals } from './editor/changes/vscode-proposals.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files/vscode-files.ts'
 import { selectionAttachment } from './editor/mentions/vscode-attachments.ts'
 import { LocalSessions } from './history/local-sessions.ts'
+import { StorageTrouble } from './history/storage-trouble.ts'
 import { Transcripts } from './history/transcripts.ts'
 import { ConversationController } from './sessions/conversation-controller.ts'
 import { AgentHosts } from './sessions/hosts/agent-hosts.ts'
@@ -54,13 +55,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
   const composer = composerParts(context, log, own)
 
-  const database = (name: string) => ({
-    file: vscode.Uri.joinPath(context.globalStorageUri, name).fsPath,
-    onProblem: (message: string) => void vscode.window.showWarningMessage(message),
-    log,
-  })
-  const records = own.add(new LocalSessions(database('sessions.db')))
-  const transcripts = own.add(new Transcripts(database('conversations.db')))
+  const trouble = new StorageTrouble(message => void vscode.window.showWarningMessage(message))
+  const fileOf = (name: string) => vscode.Uri.joinPath(context.globalStorageUri, name).fsPath
+  const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log }))
+  const transcripts = own.add(new Transcripts({ file: fileOf('conversations.db'), trouble, log }))
   const work = workParts(context, log, own)
   const hosts: AgentHosts = own.add(
     new AgentHosts({

@@ -12,13 +12,14 @@ import {
   MemoryStore,
   type SessionStore,
 } from './session-store.ts'
-import { NewerDatabaseError, SqliteStore } from './sqlite-store.ts'
+import { SqliteStore } from './sqlite-store.ts'
+import { StorageTrouble } from './storage-trouble.ts'
 
 export interface LocalSessionsOptions {
   /** the database's file; its directory is made */
   file: string
-  /** Told once, in a sentence for the person, when sessions cannot be kept on disk. */
-  onProblem?: (message: string) => void
+  /** Told when sessions cannot be kept on disk. */
+  trouble?: StorageTrouble
   log?: Logger
   now?: () => number
   /** `node:sqlite`, or `undefined` where this Node has none */
@@ -34,18 +35,19 @@ export interface LocalSessionsOptions {
 export class LocalSessions implements Disposable {
   readonly #options: LocalSessionsOptions
   readonly #log: Logger
+  readonly #trouble: StorageTrouble
   readonly #now: () => number
   #opened: SessionStore | undefined
   /** what the database does not have yet */
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
   /** the same, to be read */
   readonly #memory = new MemoryStore()
-  #told = false
   #closed = false
 
   constructor(options: LocalSessionsOptions) {
     this.#options = options
     this.#log = options.log ?? silentLogger
+    this.#trouble = options.trouble ?? new StorageTrouble(() => {})
     this.#now = options.now ?? Date.now
   }
 
@@ -172,6 +174,7 @@ export class LocalSessions implements Disposable {
         write(this.#store)
         this.#unsaved.delete(key)
       }
+      if (!(this.#store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
       // All is in the database, where other windows change it too.
       this.#memory.clear()
     } catch (error) {
@@ -211,11 +214,7 @@ export class LocalSessions implements Disposable {
 
   #failed(error: unknown): void {
     this.#log.warn(`The database of sessions ${this.#options.file}: ${messageOf(error)}`)
-    if (this.#told) return
-    this.#told = true
-    const reason =
-      error instanceof NewerDatabaseError ? l10n.t('A newer version of Parley wrote it.') : messageOf(error)
-    this.#options.onProblem?.(
+    this.#trouble.failed(this.#options.file, error, reason =>
       l10n.t('Parley cannot keep its list of sessions on disk; this window goes on without it. {0}', reason),
     )
   }

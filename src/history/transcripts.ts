@@ -9,6 +9,7 @@ import { type Logger, silentLogger } from '../common/logger.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import { isDamage, setAside } from './damaged-file.ts'
+import { StorageTrouble } from './storage-trouble.ts'
 import { openTranscripts } from './transcript-file.ts'
 import { appendText, readEntry, readHead, readTerminal } from './transcript-schema.ts'
 
@@ -35,8 +36,8 @@ export interface TranscriptChanges {
 export interface TranscriptsOptions {
   /** the database's file; its directory is made */
   file: string
-  /** Told once, in a sentence for the person, when conversations cannot be kept on disk. */
-  onProblem?: (message: string) => void
+  /** Told when conversations cannot be kept on disk. */
+  trouble?: StorageTrouble
   log?: Logger
   /** `node:sqlite`, or `undefined` where this Node has none */
   sqlite?: typeof import('node:sqlite') | undefined
@@ -44,23 +45,24 @@ export interface TranscriptsOptions {
 
 /**
  * The conversations of this machine, entry by entry, so that one is on the screen again before its agent has even
- * started, and also when the agent cannot give it back. Nothing here throws: what cannot be kept is said once.
+ * started, and also when the agent cannot give it back. Nothing here throws: what cannot be kept is told.
  */
 export class Transcripts implements Disposable {
   readonly #options: TranscriptsOptions
   readonly #log: Logger
+  readonly #trouble: StorageTrouble
   readonly #statements = new Map<string, StatementSync>()
   /** by agent and session: how the conversation was marked when it was written or read here last */
   readonly #marks = new Map<string, string>()
   /** null: nothing has asked for it yet; undefined: there is none */
   #opened: DatabaseSync | undefined | null = null
-  #told = false
   /** damage was met in the file since it was opened first */
   #suspect = false
 
   constructor(options: TranscriptsOptions) {
     this.#options = options
     this.#log = options.log ?? silentLogger
+    this.#trouble = options.trouble ?? new StorageTrouble(() => {})
   }
 
   /**
@@ -87,6 +89,7 @@ export class Transcripts implements Disposable {
         this.#rollback()
         throw error
       }
+      if (this.#db) this.#trouble.worked(this.#options.file)
       return this.#db !== undefined
     }, false)
   }
@@ -189,7 +192,7 @@ export class Transcripts implements Disposable {
     this.#log.warn(
       `The database of conversations was damaged (${messageOf(error)}). It was set aside as ${aside}.`,
     )
-    this.#options.onProblem?.(
+    this.#trouble.tell(
       l10n.t(
         'The file in which Parley keeps conversations was damaged, and a new one was begun. Agents still keep theirs: load them from History. The damaged file is {0}.',
         aside,
@@ -278,10 +281,8 @@ export class Transcripts implements Disposable {
 
   #failed(error: unknown): void {
     this.#log.warn(`The database of conversations ${this.#options.file}: ${messageOf(error)}`)
-    if (this.#told) return
-    this.#told = true
-    this.#options.onProblem?.(
-      l10n.t('Parley cannot keep conversations on disk; agents still keep theirs. {0}', messageOf(error)),
+    this.#trouble.failed(this.#options.file, error, reason =>
+      l10n.t('Parley cannot keep conversations on disk; agents still keep theirs. {0}', reason),
     )
   }
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
+import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 const session = (sessionId: string, title?: string) => ({
@@ -34,7 +35,7 @@ describe('LocalSessions', () => {
     const sessions = new LocalSessions({
       file,
       now: () => now,
-      onProblem: message => problems.push(message),
+      trouble: new StorageTrouble(message => problems.push(message)),
       ...options,
     })
     open.push(sessions)
@@ -135,7 +136,7 @@ describe('LocalSessions', () => {
     const sessions = make({ sqlite: undefined })
     remembers(sessions)
     assert.equal(problems.length, 1)
-    assert.match(problems[0]!, /cannot keep its list of sessions on disk/)
+    assert.match(problems[0]!, /its list of sessions on disk/)
   })
 
   it('is told by this Node whether there is SQLite', () => {

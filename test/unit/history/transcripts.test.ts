@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Entry } from '../../../src/conversation/state.ts'
+import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
 import { readEntry, readHead, readTerminal } from '../../../src/history/transcript-schema.ts'
 import { Transcripts, type TranscriptsOptions } from '../../../src/history/transcripts.ts'
 
@@ -29,7 +30,8 @@ describe('Transcripts', () => {
   })
 
   function make(options: Partial<TranscriptsOptions> = {}): Transcripts {
-    const transcripts = new Transcripts({ file, onProblem: message => problems.push(message), ...options })
+    const trouble = new StorageTrouble(message => problems.push(message))
+    const transcripts = new Transcripts({ file, trouble, ...options })
     open.push(transcripts)
     return transcripts
   }

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { NewerDatabaseError } from '../../../src/history/sqlite-store.ts'
+import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
+
+const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
+const locked = Object.assign(new Error('database is locked'), { errcode: 5 })
+
+describe('StorageTrouble', () => {
+  let told: string[]
+  let now: number
+  let trouble: StorageTrouble
+  const fails = (file: string, error: Error = full) =>
+    trouble.failed(file, error, reason => `${file}: ${reason}`)
+
+  beforeEach(() => {
+    told = []
+    now = 1_000_000
+    trouble = new StorageTrouble(
+      message => told.push(message),
+      () => now,
+    )
+  })
+
+  it('tells of a full disk once, whatever it does not take', () => {
+    fails('sessions')
+    fails('conversations')
+    fails('sessions')
+    assert.equal(told.length, 1)
+    assert.match(told[0] ?? '', /on disk.*disk is full/)
+  })
+
+  it('tells it again only when all was well in between', () => {
+    fails('sessions')
+    fails('conversations')
+    now += 120_000
+    trouble.worked('sessions')
+    fails('conversations')
+    assert.equal(told.length, 1, 'one was not well')
+    trouble.worked('conversations')
+    fails('sessions')
+    assert.equal(told.length, 1, 'a disk that is almost full takes some')
+    now += 60_000
+    trouble.worked('sessions')
+    trouble.worked('conversations')
+    fails('conversations')
+    assert.equal(told.length, 2)
+  })
+
+  it('tells once what is wrong with one file alone, beside a full disk', () => {
+    fails('conversations')
+    fails('sessions', locked)
+    trouble.worked('sessions')
+    fails('sessions', locked)
+    fails('list', new NewerDatabaseError('version 9'))
+    assert.deepEqual(told.slice(1), [
+      'sessions: database is locked',
+      'list: A newer version of Parley wrote it.',
+    ])
+  })
+})

@@ -137,8 +137,14 @@ export class AgentSessions implements Disposable {
   /**
    * Loads a session. Its replay is shown as it comes, also what comes after the agent's answer. A session that is
    * open already is emptied first (`reset`) and is as it was before when the load fails; one that works is refused.
+   * `kept`: what is known of the conversation, which stands in for a replay that has nothing.
    */
-  loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): OpeningSession {
+  loadSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    kept?: () => ReducingState | undefined,
+  ): OpeningSession {
     const known = this.#sessions.get(sessionId)
     if (known) {
       if (known.phase === 'loading') throw new Error(l10n.t('The session is being loaded already.'))
@@ -147,7 +153,7 @@ export class AgentSessions implements Disposable {
       }
       known.beginLoad(setup)
     }
-    const session = known ?? this.#open(sessionId, setup, 'loading')
+    const session = known ?? this.#open(sessionId, setup, 'loading', undefined, kept)
     return this.#opening(session, known !== undefined, () => this.agent.loadSession(sessionId, setup, signal))
   }
 
@@ -223,6 +229,7 @@ export class AgentSessions implements Disposable {
     setup: SessionSetup,
     phase: 'loading' | 'ready',
     previous?: Pick<Session, 'reducingState'>,
+    kept?: () => ReducingState | undefined,
   ): Session {
     const { now, schedule, cancelGraceMs } = this.#options
     const session = new Session({
@@ -231,6 +238,7 @@ export class AgentSessions implements Disposable {
       setup,
       phase,
       ...(previous && { state: previous.reducingState }),
+      ...(kept && { kept }),
       ...(now && { now }),
       ...(schedule && { schedule }),
       ...(cancelGraceMs !== undefined && { cancelGraceMs }),

@@ -24,6 +24,8 @@ interface Pending {
   sequence: number
   /** the agent told the option's value itself since that was sent */
   told: boolean
+  /** resolved when the person waits no longer for the agent */
+  givenUp: { promise: Promise<void>; resolve: () => void }
 }
 
 /**
@@ -44,7 +46,10 @@ export class OptionChanges {
     return [...this.#pending.keys()]
   }
 
-  /** Rejects with the agent's error, or when there is no such option or the value does not fit it. */
+  /**
+   * Rejects with the agent's error, or when there is no such option or the value does not fit it. Resolves, too, when
+   * the change is given up.
+   */
   async set(optionId: string, value: string | boolean): Promise<void> {
     const session = this.#session
     const option = session.options().find(known => known.id === optionId)
@@ -53,11 +58,11 @@ export class OptionChanges {
     if (typeof value !== typeof option.currentValue) {
       throw new TypeError(l10n.t('The value does not fit the option “{0}”.', option.name))
     }
-    const sequence = this.#begin(optionId, option.currentValue)
+    const { sequence, givenUp } = this.#begin(optionId, option.currentValue)
     session.show(optionId, value)
     session.changed()
     try {
-      await session.send(optionId, value)
+      await Promise.race([session.send(optionId, value), givenUp])
       this.#succeeded(optionId, sequence, value)
     } catch (error) {
       const revert = this.#failed(optionId, sequence)
@@ -66,6 +71,19 @@ export class OptionChanges {
     } finally {
       session.changed()
     }
+  }
+
+  /**
+   * Waits no longer for the agent: what it is known to have is shown. When it takes the value after all, it tells so as
+   * it does of any change.
+   */
+  giveUp(optionId: string): void {
+    const pending = this.#pending.get(optionId)
+    if (!pending) return
+    this.#pending.delete(optionId)
+    if (!pending.told) this.#session.show(optionId, pending.confirmed)
+    pending.givenUp.resolve()
+    this.#session.changed()
   }
 
   /** The agent told the values of its options. */
@@ -77,13 +95,15 @@ export class OptionChanges {
     this.#pending.clear()
   }
 
-  /** Begins a change from `current`; returns its number. */
-  #begin(optionId: string, current: string | boolean): number {
+  /** Begins a change from `current`. */
+  #begin(optionId: string, current: string | boolean): { sequence: number; givenUp: Promise<void> } {
     this.#sequence += 1
     const before = this.#pending.get(optionId)
     const confirmed = before && !before.told ? before.confirmed : current
-    this.#pending.set(optionId, { confirmed, sequence: this.#sequence, told: false })
-    return this.#sequence
+    const sequence = this.#sequence
+    const givenUp = before?.givenUp ?? resolvable()
+    this.#pending.set(optionId, { confirmed, sequence, told: false, givenUp })
+    return { sequence, givenUp: givenUp.promise }
   }
 
   #succeeded(optionId: string, sequence: number, value: string | boolean): void {
@@ -99,4 +119,12 @@ export class OptionChanges {
     this.#pending.delete(optionId)
     return pending.told ? undefined : { value: pending.confirmed }
   }
+}
+
+function resolvable(): Pending['givenUp'] {
+  let resolve = () => {}
+  const promise = new Promise<void>(done => {
+    resolve = done
+  })
+  return { promise, resolve }
 }

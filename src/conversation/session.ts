@@ -15,6 +15,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { AnswerByRule } from './applied-rule.ts'
 import { type CancellableWork, cancelWork } from './cancel-work.ts'
+import { Load } from './load.ts'
 import { openQuestions } from './open-questions.ts'
 import { OptionChanges } from './option-changes.ts'
 import { Questions } from './questions.ts'
@@ -31,7 +32,7 @@ import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns 
 /** How long an agent may take to stop a turn before the person is offered to go on without its end. */
 const CANCEL_GRACE_MS = 10_000
 
-/** How long a prompt that was written during a load waits for the rest of the replay after the agent's answer. */
+/** How long it waits for a replay after the agent's answer: a prompt written during the load, and the word that none came. */
 const LATE_REPLAY_MS = 250
 
 /**
@@ -49,6 +50,8 @@ export interface SessionOptions {
   phase: 'loading' | 'ready'
   /** A conversation to go on with: of the same session in an agent that is gone. */
   state?: ReducingState
+  /** What is known of the conversation besides, should a load replay nothing. */
+  kept?: () => ReducingState | undefined
   now?: () => number
   schedule?: Schedule
   cancelGraceMs?: number
@@ -76,8 +79,7 @@ export class Session implements Disposable {
   #setup: SessionSetup
   #state: ReducingState
   #phase: SessionPhase
-  /** The conversation as it was before a load began, until the load is over. */
-  #before: { state: ReducingState; setup: SessionSetup } | undefined
+  readonly #load: Load
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
 
@@ -90,6 +92,7 @@ export class Session implements Disposable {
     this.#options = options
     this.#setup = options.setup
     this.#phase = options.phase
+    this.#load = new Load(options.kept)
     this.#state = options.state ?? createSessionState()
     this.#now = options.now ?? Date.now
     this.#schedule = options.schedule ?? scheduleTimer
@@ -261,6 +264,11 @@ export class Session implements Disposable {
     return this.#optionChanges.set(optionId, value)
   }
 
+  /** Waits no longer for the agent to confirm an option: what it is known to have is shown. A late answer still counts. */
+  giveUpOption(optionId: string): void {
+    this.#optionChanges.giveUp(optionId)
+  }
+
   /**
    * Closes the session: what it does is stopped, updates that still come are dropped. Tells the agent when it has the
    * capability; rejects when the agent refuses, the session being closed on this side all the same.
@@ -286,6 +294,8 @@ export class Session implements Disposable {
   /** Takes in one update of the agent. */
   receive(update: SessionUpdate): void {
     if (!this.#isLive()) return
+    const late = this.#load.replaysLate(update, this.#state)
+    if (late) this.#reset(late)
     if (update.type !== 'state') {
       if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.told()
       this.#tell(reduce(this.#state, update, this.#timeOfUpdate()))
@@ -360,34 +370,39 @@ export class Session implements Disposable {
 
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
-    this.#before = { state: this.#state, setup: this.#setup }
+    this.#load.begin({ state: this.#state, setup: this.#setup })
     this.#optionChanges.clear()
     this.#setup = setup
-    this.#state = createSessionState()
     this.#phase = 'loading'
-    this.#changes.fire([{ type: 'reset' }])
+    this.#reset(createSessionState())
     this.#status.fire()
   }
 
   /** @internal The replay is over, but for what some agents send after their answer. */
   loaded(): void {
     if (this.#phase !== 'loading') return
-    this.#before = undefined
+    const shown = this.#load.finish(this.#state)
+    const standsIn = shown !== this.#state
     this.#phase = 'ready'
+    if (standsIn) this.#reset(shown)
     this.#local({ type: 'load_finished' })
     this.#status.fire()
     // A prompt that waited must not get between the replay's entries.
-    if (this.#turns.queued.length > 0) this.#schedule(() => this.#turns.pump(), LATE_REPLAY_MS)
+    if (this.#turns.queued.length === 0 && !standsIn) return
+    this.#schedule(() => {
+      if (!this.#isLive()) return
+      this.#tell(this.#load.mark(this.#state, false))
+      this.#turns.pump()
+    }, LATE_REPLAY_MS)
   }
 
   /** @internal The load failed: the conversation is as it was before, if there was one. */
   loadFailed(): void {
-    if (this.#phase !== 'loading' || !this.#before) return
-    this.#state = this.#before.state
-    this.#setup = this.#before.setup
-    this.#before = undefined
+    const before = this.#phase === 'loading' ? this.#load.undo() : undefined
+    if (!before) return
+    this.#setup = before.setup
     this.#phase = 'ready'
-    this.#changes.fire([{ type: 'reset' }])
+    this.#reset(before.state)
     this.#status.fire()
     this.#turns.pump()
   }
@@ -419,6 +434,7 @@ export class Session implements Disposable {
   }
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
+    this.#tell(this.#load.mark(this.#state, true))
     this.#local({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
   }
@@ -445,11 +461,8 @@ export class Session implements Disposable {
       if (typeof exit.exitCode === 'number') event.code = exit.exitCode
     }
     // A load that did not come to its end must not cost the conversation that was there.
-    if (this.#before) {
-      this.#state = this.#before.state
-      this.#changes.fire([{ type: 'reset' }])
-    }
-    this.#before = undefined
+    const before = this.#load.undo()
+    if (before) this.#reset(before.state)
     this.#local(event)
     this.#questions.cancelAll()
     this.#optionChanges.clear()
@@ -459,6 +472,11 @@ export class Session implements Disposable {
     this.#options.onEnd?.()
     this.#status.fire()
     this.#end.fire(exit)
+  }
+
+  #reset(state: ReducingState): void {
+    this.#state = state
+    this.#changes.fire([{ type: 'reset' }])
   }
 
   #local(event: LocalEvent): void {

@@ -142,7 +142,7 @@ export class SessionManager extends Owner {
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
     if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
     const opening = replays
-      ? sessions.loadSession(sessionId, plan.setup, signal)
+      ? sessions.loadSession(sessionId, plan.setup, signal, () => this.#known(reference, previous))
       : sessions.resumeSession(sessionId, plan.setup, signal, before)
     const open: OpenSession = { agentId, agentName: host.name, session: opening.session, plan }
     // what the session may do in the editor stands ready before the agent's first question
@@ -207,6 +207,11 @@ export class SessionManager extends Owner {
     const cwdLabel = path.basename(cwd) || cwd
     const roots = { cwd, cwdLabel, additional: [], unseen: [], scratch: false }
     return { agentId, agentName, session, plan: { setup, roots, mcpServers: [] } }
+  }
+
+  /** What there is of a conversation before its agent gives it back. */
+  #known(reference: SessionReference, previous: OpenSession | undefined): ReducingState | undefined {
+    return previous?.session.reducingState ?? this.#keptState(reference)?.reducingState
   }
 
   #keptState({ agentId, sessionId }: SessionReference): { reducingState: ReducingState } | undefined {

@@ -395,6 +395,22 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
+  it('shows what the agent has when the person waits no longer, and what it takes late', async () => {
+    const { agent, session, value } = withModes()
+    const one = session.setConfigOption('mode', 'code')
+    const two = session.setConfigOption('mode', 'plan')
+    session.giveUpOption('mode')
+    await Promise.all([one, two])
+    assert.deepEqual([value(), session.pendingOptions], ['ask', []])
+    agent.say('s', { type: 'config_value', category: 'mode', value: 'plan' })
+    agent.options[1]!.answer.resolve()
+    agent.options[0]!.answer.reject(refused)
+    await settle()
+    assert.deepEqual([value(), session.pendingOptions], ['plan', []])
+    session.giveUpOption('mode')
+    assert.equal(value(), 'plan')
+  })
+
   it('waits no longer when the session ends', async () => {
     const { agent, session } = withModes()
     const done = session.setConfigOption('mode', 'code')

@@ -582,16 +582,23 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'read-only')
     })
 
-    it('stays on disk when the agent answers a load and replays nothing', async () => {
+    it('stays when the agent answers a load and replays nothing, and what is said next stands after it', async () => {
       await onlyLoads()
       const loading = house.controller.reopen('load', reference)
       await until(() => house.agent.loads.length === 1)
       house.agent.loads[0]?.resolve({ sessionId: 's9' })
       await loading
+      assert.deepEqual(textsOf(house), ['kept'])
+      await house.controller.prompt({ text: 'more', attachments: [] })
+      await until(() => house.agent.prompts.length === 1)
+      house.agent.endTurn(house.agent.prompts[0]!)
       house.controller.leave()
       await house.manager.close(house.manager.list()[0]!)
-      assert.equal(house.transcripts.read('one', 's9')?.entries.length, 1)
-      assert.deepEqual(house.transcripts.writes, [])
+      const kept = house.transcripts.read('one', 's9')?.entries
+      assert.deepEqual(
+        kept?.map(entry => entry.kind),
+        ['message', 'notice', 'message'],
+      )
     })
 
     it('stays until the replay is whole, which then takes its place, on disk too', async () => {
@@ -701,6 +708,44 @@ describe('ConversationController', () => {
     assert.ok(failed.type === 'option' && failed.optionName === 'Mode')
     const [option] = open.session.state.configOptions
     assert.ok(option?.type === 'select' && option.currentValue === 'a')
+  })
+
+  it('says that an option is not answered, and shows what the agent has when that is given up', async () => {
+    house.patienceMs = 1
+    const place = house.place()
+    const starting = place.start('one')
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    const told = () => [...place.failures].filter(([, { type }]) => type === 'slow-option')
+    const shown = () => {
+      const [option] = place.current?.session.state.configOptions ?? []
+      return option?.type === 'boolean' ? option.currentValue : undefined
+    }
+    const option = (currentValue: boolean) =>
+      house.agent.say('s1', {
+        type: 'config_options',
+        options: [{ id: 'web', name: 'Web', type: 'boolean', currentValue }],
+      })
+    option(false)
+    void place.setConfigOption('web', true)
+    await until(() => told().length === 1)
+    house.agent.options[0]?.answer.resolve()
+    await until(() => told().length === 0)
+    assert.equal(shown(), true)
+
+    const given = place.setConfigOption('web', false)
+    await until(() => told().length === 1)
+    assert.equal(shown(), false)
+    place.giveUpOption(told()[0]?.[0] ?? '')
+    await given
+    assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
+    // it answers after all, and tells what it has from then on
+    option(false)
+    house.agent.options[1]?.answer.resolve()
+    assert.equal(shown(), false)
+
+    place.dispose()
   })
 
   it('never mixes two sessions of one agent', async () => {

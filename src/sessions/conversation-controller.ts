@@ -8,6 +8,7 @@ import { isEmptyPrompt } from '../conversation/blocks.ts'
 import type { Attempt, Failure, Reopening } from './failures/failure.ts'
 import { isSignInAsked, signInAskedBy, wordsOf } from './failures/failure-of.ts'
 import { Failures } from './failures/failures.ts'
+import { SlowOptions } from './failures/slow-options.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { Opening, type OpeningParts } from './opening.ts'
 import { Outbox } from './outbox.ts'
@@ -47,6 +48,7 @@ export class ConversationController extends Owner {
   readonly #stage: Stage
   readonly #opening: Opening
   readonly #signIn: SignInFlow
+  readonly #slowOptions: SlowOptions
   /** the prompts that left the composer, until the conversation took them */
   readonly outbox: Outbox
 
@@ -66,6 +68,8 @@ export class ConversationController extends Owner {
       }),
     )
     const elsewhere = (reference: SessionReference) => parts.elsewhere?.(reference, this)
+    this.#slowOptions = new SlowOptions(this.#failures, parts.patienceMs)
+    this.register(this.#stage.onDidSwitch(open => this.#slowOptions.look(open)))
     this.#opening = new Opening({ ...parts, elsewhere }, this.#stage, this.#failures, () => this.#changed())
     this.#signIn = new SignInFlow({
       ...parts,
@@ -233,6 +237,12 @@ export class ConversationController extends Owner {
     }
   }
 
+  /** Waits no longer for the agent to answer the change of an option that the card tells of. */
+  giveUpOption(failureId: string): void {
+    const failure = this.#failures.all.get(failureId)
+    if (failure?.type === 'slow-option') this.current?.session.giveUpOption(failure.optionId)
+  }
+
   /** Ends the agent's process and brings the conversation back on a new one. */
   async restart(): Promise<void> {
     const agentId = this.agentId ?? this.#parts.agents.defaultAgentId()
@@ -272,6 +282,7 @@ export class ConversationController extends Owner {
   override dispose(): void {
     this.#opening.abort()
     this.#signIn.cancel()
+    this.#slowOptions.look(undefined)
     super.dispose()
   }
 
@@ -303,6 +314,7 @@ export class ConversationController extends Owner {
   }
 
   #statusChanged(open: OpenSession): void {
+    this.#slowOptions.look(open)
     const overdue = open.session.cancelState === 'overdue'
     const told = this.#failures.has('unresponsive')
     if (overdue && !told) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })

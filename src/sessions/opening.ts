@@ -1,5 +1,6 @@
 import { CancelledError, messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
+import { PATIENCE_MS } from '../common/patience.ts'
 import type { Attempt, Reopening } from './failures/failure.ts'
 import { failureOf } from './failures/failure-of.ts'
 import type { Failures } from './failures/failures.ts'
@@ -21,11 +22,9 @@ export interface OpeningParts {
   /** Leads to the other place of the window that shows the session; `undefined` where none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   log: Logger
-  /** How long opening may take before the person is told that it does. Milliseconds. */
+  /** How long an agent may take to answer before the person is told that it does. Milliseconds. */
   patienceMs?: number
 }
-
-const PATIENCE_MS = 15_000
 
 interface Under {
   abort: AbortController

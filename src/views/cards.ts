@@ -140,6 +140,22 @@ export function cardFor(id: string, failure: Failure): Card {
           button.openLog(),
         ],
       }
+    case 'slow-option':
+      return {
+        id,
+        kind: 'warning',
+        title: l10n.t('“{0}” is not changed yet', failure.optionName),
+        text: l10n.t(
+          '{0} has not answered for {1} seconds. When it answers after you stopped waiting, the change still counts.',
+          failure.agentName,
+          failure.seconds,
+        ),
+        buttons: [
+          { id: CardButtonId.giveUp, label: l10n.t('Stop Waiting'), icon: 'close' },
+          button.restart(),
+          button.openLog(),
+        ],
+      }
     case 'option':
       return {
         id,

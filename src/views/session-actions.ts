@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
 import type { SessionUpkeep } from '../sessions/listing/session-upkeep.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
@@ -6,6 +7,7 @@ import type { HistoryAction } from './bridge/history.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { OfferSignIn } from './tell-failure.ts'
+import { waitForAgent } from './wait-for-agent.ts'
 
 /** What a person can do with a session of the history; the conversation is revealed where one is shown. */
 export class SessionActions {
@@ -41,8 +43,7 @@ export class SessionActions {
 
   /** An empty title gives the session back the name it had without the person. */
   async rename(item: HistoryItem, title: string): Promise<void> {
-    await this.#upkeep.rename(item, title)
-    await this.#history.refresh()
+    await this.#ask(item, l10n.t('Rename Session'), () => this.#upkeep.rename(item, title))
   }
 
   async act(action: HistoryAction, item: HistoryItem): Promise<void> {
@@ -50,18 +51,20 @@ export class SessionActions {
     if (action === 'close') {
       if (!open) return
       this.#surfaces.showing(open)?.controller.leave()
-      await this.#manager.close(open)
+      await waitForAgent(open.agentName, l10n.t('Close Session'), () => this.#manager.close(open))
       return
     }
     if (action === 'delete') {
       if (open) this.#surfaces.showing(open)?.controller.leave()
-      await this.#manager.delete(item.agentId, item.sessionId)
-      await this.#history.refresh()
+      await this.#ask(item, l10n.t('Delete Session'), () =>
+        this.#manager.delete(item.agentId, item.sessionId),
+      )
       return
     }
     if (action === 'archive' || action === 'unarchive') {
-      await this.#upkeep.setArchived(item, action === 'archive')
-      await this.#history.refresh()
+      const archived = action === 'archive'
+      const what = archived ? l10n.t('Archive Session') : l10n.t('Unarchive Session')
+      await this.#ask(item, what, () => this.#upkeep.setArchived(item, archived))
       return
     }
     if (action === 'fork') {
@@ -78,5 +81,13 @@ export class SessionActions {
       // it was closed while the list still showed it as open
       await surface.controller.reopen(action === 'show' ? 'restore' : action, item)
     }
+  }
+
+  /** What was done late shows in the list, too. */
+  #ask({ agentName }: HistoryItem, what: string, ask: () => Promise<void>): Promise<void> {
+    return waitForAgent(agentName, what, async () => {
+      await ask()
+      void this.#history.refresh()
+    })
   }
 }

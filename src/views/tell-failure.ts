@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { messageOf } from '../common/errors.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { isSignInAsked } from '../sessions/failures/failure-of.ts'
 
@@ -9,7 +9,7 @@ export type OfferSignIn = (agentId: string, then: () => Promise<void>) => Promis
 
 /**
  * Something a person clicked that did not work is said, not only logged. An agent that wants a sign-in first can be
- * signed in to from there, and what was clicked is done after it. Never rejects.
+ * signed in to from there, and what was clicked is done after it. What the person gave up is not said. Never rejects.
  */
 export async function tellFailure(
   agentId: string,
@@ -19,6 +19,7 @@ export async function tellFailure(
   try {
     await work()
   } catch (error) {
+    if (error instanceof CancelledError) return
     const text = plainMessage(messageOf(error))
     if (!isSignInAsked(error)) {
       void vscode.window.showErrorMessage(text)

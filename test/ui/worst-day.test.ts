@@ -1,13 +1,23 @@
+import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
-import { fixtureAgent } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 const hangs = { 'session/load': [{ hang: true }], 'session/list': [{ hang: true }] }
+
+const web = { id: 'web', name: 'Web search', type: 'boolean', currentValue: false }
+const stuck = {
+  results: {
+    'session/new': { sessionId: '$session', configOptions: [web] },
+    'session/list': { sessions: [] },
+  },
+  on: { 'session/set_config_option': [{ hang: true }], 'session/delete': [{ do: 'gate' }] },
+}
 
 /** Nothing but what Parley remembers says what its sessions are called. */
 const listless = (root: IsolatedRoot) =>
@@ -19,6 +29,7 @@ describe('on the worst day', () => {
       'parley.agents': {
         kept: listless(root),
         mute: fixtureAgent(root, 'Mute', 'hang-new'),
+        stuck: fixtureAgent(root, 'Stuck', stuck),
         forgetful: fixtureAgent(root, 'Forgetful', { on: hangs }),
       },
     }),
@@ -51,6 +62,33 @@ describe('on the worst day', () => {
     await card.getByRole('button', { name: 'Stop Waiting' }).click()
     await isBack()
     await card.waitFor({ state: 'detached' })
+  })
+
+  it('what an agent never answers besides is told of and given up, and a late answer still counts', async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Stuck')
+    await conversation.send('[[title To be deleted]] [[say Not for long.]]')
+    await conversation.text(/^Not for long/).waitFor()
+    const option = conversation.frame.getByRole('switch', { name: 'Web search' })
+    await option.click()
+    const card = conversation.card('“Web search” is not changed yet')
+    await card.getByText(/Stuck has not answered for 15 seconds/).waitFor()
+    assert.equal(await option.getAttribute('aria-checked'), 'true')
+    await card.getByRole('button', { name: 'Stop Waiting' }).click()
+    await card.waitFor({ state: 'detached' })
+    assert.equal(await option.getAttribute('aria-checked'), 'false')
+    await conversation.phase('ready')
+
+    const history = await HistoryPage.open(workbench)
+    await history.find('To be deleted')
+    await history.act('To be deleted', 'Delete')
+    await history.frame.getByRole('button', { name: 'Delete', exact: true }).click()
+    const notice = workbench.notification('Stuck has not answered for 15 seconds: Delete Session')
+    await notice.getByRole('button', { name: 'Cancel' }).click()
+    await notice.waitFor({ state: 'detached' })
+    await history.row('To be deleted').waitFor()
+    openGate(vscode.server.root, 'Stuck')
+    await history.row('To be deleted').waitFor({ state: 'detached' })
   })
 
   it('a conversation is read from History while its agent never gives it back', async () => {

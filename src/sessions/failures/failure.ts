@@ -50,5 +50,14 @@ export type Failure =
   | { type: 'unresponsive'; agentName: string }
   /** what is being opened still is, after this many seconds */
   | { type: 'slow'; agentId: string; agentName: string; seconds: number }
+  /** the agent has not answered the change of an option for this many seconds */
+  | {
+      type: 'slow-option'
+      agentId: string
+      agentName: string
+      optionId: string
+      optionName: string
+      seconds: number
+    }
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
   | { type: 'problem'; title: string; message: string; attempt?: Attempt }

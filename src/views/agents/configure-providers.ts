@@ -11,6 +11,7 @@ import { agentOf } from '../commands/pick-agent.ts'
 import { registerCommand } from '../commands/register-command.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
+import { waitForAgent } from '../wait-for-agent.ts'
 import { askHeaders } from './provider-headers.ts'
 
 export interface ProviderCommandParts {
@@ -33,11 +34,16 @@ export function registerProviderCommand(parts: ProviderCommandParts): vscode.Dis
 }
 
 async function configure({ host, providers }: ProviderCommandParts, agentId: string): Promise<void> {
-  const { agent } = await host(agentId).ensure()
   const { name } = host(agentId)
-  if (!agent.capabilities.providers || !agent.listProviders)
-    throw new Error(l10n.t('{0} does not let its providers be configured from here.', name))
-  const provider = await pickProvider(name, await agent.listProviders())
+  const wait = <T>(work: (givenUp?: AbortSignal) => Promise<T>) =>
+    waitForAgent(name, l10n.t('Configure Providers'), work)
+  const { agent, list } = await wait(async givenUp => {
+    const { agent } = await host(agentId).ensure(givenUp)
+    if (!agent.capabilities.providers || !agent.listProviders)
+      throw new Error(l10n.t('{0} does not let its providers be configured from here.', name))
+    return { agent, list: await agent.listProviders() }
+  })
+  const provider = await pickProvider(name, list)
   if (!provider) return
   const { providerId } = provider
   const kept = await providers.get(agentId, providerId)
@@ -45,14 +51,14 @@ async function configure({ host, providers }: ProviderCommandParts, agentId: str
     case 'set': {
       const wanted = await askConfig(name, provider, kept)
       if (!wanted) return
-      await providers.set(agentId, agent, providerId, wanted)
+      await wait(() => providers.set(agentId, agent, providerId, wanted))
       void vscode.window.showInformationMessage(
         plainMessage(l10n.t('{0}: “{1}” goes to {2} now.', name, providerId, wanted.baseUrl)),
       )
       return
     }
     case 'disable':
-      await providers.disable(agentId, agent, providerId)
+      await wait(() => providers.disable(agentId, agent, providerId))
       void vscode.window.showInformationMessage(
         plainMessage(l10n.t('{0}: “{1}” is disabled.', name, providerId)),
       )

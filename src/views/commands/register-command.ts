@@ -1,9 +1,9 @@
 import * as vscode from 'vscode'
-import { messageOf } from '../../common/errors.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 
-/** Registers a command. One that fails says so to the person and in the log, and answers nothing. */
+/** Registers a command. One that fails says so to the person and in the log, unless they gave it up, and answers nothing. */
 export function registerCommand<Args extends unknown[]>(
   log: Logger,
   id: string,
@@ -13,6 +13,7 @@ export function registerCommand<Args extends unknown[]>(
     try {
       return await run(...args)
     } catch (error) {
+      if (error instanceof CancelledError) return undefined
       log.error(`${id}: ${messageOf(error)}`)
       void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
       return undefined

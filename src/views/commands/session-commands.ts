@@ -8,6 +8,7 @@ import { referenceOf } from '../../sessions/session-reference.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 import { tellFailure } from '../tell-failure.ts'
+import { waitForAgent } from '../wait-for-agent.ts'
 import { registerCommand } from './register-command.ts'
 
 export interface SessionCommandParts {
@@ -40,7 +41,7 @@ export function registerSessionCommands({ surfaces, upkeep, log }: SessionComman
     await tellFailure(
       reference.agentId,
       (agentId, then) => controller.offerSignIn(agentId, then),
-      () => upkeep.rename(reference, title),
+      () => waitForAgent(open.agentName, l10n.t('Rename Session'), () => upkeep.rename(reference, title)),
     )
   })
   on(CommandId.forkSession, async open => {

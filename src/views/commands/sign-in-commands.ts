@@ -7,6 +7,7 @@ import type { AgentDirectory, SignedInAccounts } from '../../sessions/ports.ts'
 import { signOut } from '../../sessions/sign-in/sign-out.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
+import { waitForAgent } from '../wait-for-agent.ts'
 import { agentOf } from './pick-agent.ts'
 import { registerCommand } from './register-command.ts'
 
@@ -33,19 +34,23 @@ export function registerSignInCommands(parts: SignInCommandParts): vscode.Dispos
 
   on(CommandId.signIn, async agentId => {
     await surfaces.active.reveal()
-    await surfaces.active.controller.offerSignIn(agentId)
+    await waitForAgent(host(agentId).name, l10n.t('Sign In'), () =>
+      surfaces.active.controller.offerSignIn(agentId),
+    )
   })
   on(CommandId.signOut, async agentId => {
     if (!vscode.workspace.isTrusted)
       throw new Error(l10n.t('No agent is started until you trust this workspace.'))
     const name = host(agentId).name
-    const done = await signOut(host(agentId), () => parts.signInValues.forget(agentId))
-    void parts.accounts.refresh(agentId)
-    void vscode.window.showInformationMessage(
-      done
-        ? l10n.t('You are signed out of {0}.', name)
-        : l10n.t('{0} has no way to sign out from here, and nothing of it is kept.', name),
-    )
+    await waitForAgent(name, l10n.t('Sign Out'), async givenUp => {
+      const done = await signOut(host(agentId), () => parts.signInValues.forget(agentId), givenUp)
+      void parts.accounts.refresh(agentId)
+      void vscode.window.showInformationMessage(
+        done
+          ? l10n.t('You are signed out of {0}.', name)
+          : l10n.t('{0} has no way to sign out from here, and nothing of it is kept.', name),
+      )
+    })
   })
   return registered
 }

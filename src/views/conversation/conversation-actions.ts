@@ -64,7 +64,7 @@ async function card(controller: ConversationController, cardId: string, buttonId
     case CardButtonId.cancelSignIn:
       return controller.cancelSignIn()
     case CardButtonId.giveUp:
-      return controller.cancel()
+      return failure?.type === 'slow-option' ? controller.giveUpOption(cardId) : controller.cancel()
     case CardButtonId.abandonTurn:
       return controller.abandonTurn()
     case CardButtonId.dismiss:

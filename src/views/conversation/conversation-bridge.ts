@@ -1,8 +1,9 @@
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
-import { messageOf } from '../../common/errors.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -19,6 +20,7 @@ import { FocusChanged } from '../bridge/navigate.ts'
 import type { FollowAgent } from '../follow-agent.ts'
 import type { KeptDrafts } from '../storage/kept-drafts.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
+import { waitForAgent } from '../wait-for-agent.ts'
 import { WebviewConnection } from '../webview-connection.ts'
 import { listenForActions } from './actions-listener.ts'
 import { answerElicitation } from './answer-elicitation.ts'
@@ -183,8 +185,10 @@ export class ConversationBridge extends Owner {
       if (mine(key)) controller.cancel()
     })
     connection.onNotification(bridge.CancelWork, incoming.cancelWork, ({ key, work }) => {
-      const session = controller.current?.session
-      if (session && mine(key)) return this.#tell(session.cancelWork(work))
+      const { current } = controller
+      if (!current || !mine(key)) return
+      const what = 'terminalId' in work ? l10n.t('Stop this command') : l10n.t('Stop this tool call')
+      return this.#tell(waitForAgent(current.agentName, what, () => current.session.cancelWork(work)))
     })
     connection.onNotification(
       bridge.AnswerPermission,
@@ -251,6 +255,7 @@ export class ConversationBridge extends Owner {
     try {
       await done
     } catch (error) {
+      if (error instanceof CancelledError) return
       void vscode.window.showWarningMessage(plainMessage(messageOf(error)))
     }
   }

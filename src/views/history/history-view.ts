@@ -12,6 +12,7 @@ import { historyRename } from '../bridge/incoming-session.ts'
 import { CommandId, ViewId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { tellFailure } from '../tell-failure.ts'
+import { waitForAgent } from '../wait-for-agent.ts'
 import { WebviewConnection } from '../webview-connection.ts'
 import { openPage } from '../webview-html.ts'
 import { registerHistoryMenu } from './history-commands.ts'
@@ -59,7 +60,7 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
       history.more(agentId),
     )
     connection.onNotification(bridge.HistoryStartAgent, incoming.historyStartAgent, ({ agentId }) =>
-      this.#tell(agentId, () => history.start(agentId)),
+      this.#tell(agentId, () => this.#start(agentId)),
     )
     connection.onNotification(bridge.HistoryAct, incoming.historyAct, ({ action, agentId, sessionId }) => {
       const item = history.find(agentId, sessionId)
@@ -88,6 +89,12 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
       if (this.#view === view) this.#view = undefined
       if (this.#connection === connection) this.#connection = undefined
     })
+  }
+
+  #start(agentId: string): Promise<void> {
+    const { history } = this.#parts
+    const name = history.agents().find(agent => agent.agentId === agentId)?.name ?? agentId
+    return waitForAgent(name, l10n.t('Start Agent'), givenUp => history.start(agentId, givenUp))
   }
 
   #tell(agentId: string, work: () => Promise<void>): Promise<void> {

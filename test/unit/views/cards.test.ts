@@ -36,6 +36,17 @@ describe('cards', () => {
     ],
     ['version', start({ kind: 'version', command: 'agent', offered: 9, supported: [1] })],
     ['ended', { type: 'ended', agentId: 'a', agentName: 'Agent', exit, attempt }],
+    [
+      'slow option',
+      {
+        type: 'slow-option',
+        agentId: 'a',
+        agentName: 'Agent',
+        optionId: 'mode',
+        optionName: 'Mode',
+        seconds: 15,
+      },
+    ],
     ['unresponsive', { type: 'unresponsive', agentName: 'Agent' }],
     [
       'request',

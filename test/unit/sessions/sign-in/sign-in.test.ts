@@ -168,6 +168,27 @@ describe('ConversationController: signing in', () => {
     )
   })
 
+  it('ends a process that has kept values, and never answers that the person signs out, when they wait no longer', async () => {
+    const house = await House.withSession()
+    let asked = 0
+    Object.assign(house.agent, {
+      capabilities: { ...house.agent.capabilities, logout: true },
+      logout: () => {
+        asked++
+        return new Promise(() => {})
+      },
+    })
+    const host = house.hosts.get('one')
+    const [values, none] = [new AbortController(), new AbortController()]
+    void signOut(host, async () => false, none.signal)
+    void signOut(host, async () => true, values.signal)
+    await until(() => asked === 2)
+    none.abort()
+    assert.notEqual(host.running, undefined)
+    values.abort()
+    assert.equal(host.running, undefined)
+  })
+
   it('comes from a change of an option, too, which is made once the person is signed in', async () => {
     const house = new House()
     house.prepare = agent =>

@@ -1,0 +1,40 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { PATIENCE_MS, waitPatiently } from '../common/patience.ts'
+import { plainMessage } from '../common/plain-message.ts'
+
+/**
+ * Waits for what an agent was asked to do outside of its conversation. Some agents never answer: after a while a
+ * notification says so, for as long as that is true, and lets the person wait no longer; see `waitPatiently`. `what`: the
+ * action, as the person knows it.
+ */
+export function waitForAgent<T>(
+  agentName: string,
+  what: string,
+  work: (givenUp: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return waitPatiently(work, over => {
+    const seconds = Math.round(PATIENCE_MS / 1000)
+    const title = plainMessage(
+      l10n.t(
+        '{0} has not answered for {1} seconds: {2}. Cancel waits no longer; a late answer still counts.',
+        agentName,
+        seconds,
+        what,
+      ),
+    )
+    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
+    return new Promise(giveUp => {
+      void vscode.window.withProgress(options, (_progress, token) => {
+        return new Promise<void>(end => {
+          if (over.aborted) end()
+          over.addEventListener('abort', () => end(), { once: true })
+          token.onCancellationRequested(() => {
+            giveUp()
+            end()
+          })
+        })
+      })
+    })
+  })
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { Failures } from '../../../src/sessions/failures/failures.ts'
+import { SlowOptions } from '../../../src/sessions/failures/slow-options.ts'
+import type { OpenSession } from '../../../src/sessions/session-manager.ts'
+
+/** A conversation of which only the options that wait matter. */
+function conversation(...pendingOptions: string[]): OpenSession {
+  const state = { configOptions: [{ id: 'mode', name: 'Mode', type: 'unknown' }] }
+  const session = { pendingOptions, phase: 'ready', state }
+  return { agentId: 'a', agentName: 'Agent', session } as unknown as OpenSession
+}
+
+describe('SlowOptions', () => {
+  let failures: Failures
+  let slow: SlowOptions
+  const told = () => [...failures.all.values()].map(failure => 'optionName' in failure && failure.optionName)
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    failures = new Failures(() => {})
+    slow = new SlowOptions(failures)
+  })
+  afterEach(() => mock.timers.reset())
+
+  it('tells of each option once, as long as it waits', () => {
+    const open = conversation('mode', 'web')
+    slow.look(open)
+    mock.timers.tick(10_000)
+    slow.look(open)
+    assert.deepEqual(told(), [])
+    mock.timers.tick(5000)
+    assert.deepEqual(told(), ['Mode', 'web'])
+    open.session.pendingOptions.shift()
+    slow.look(open)
+    assert.deepEqual(told(), ['web'])
+  })
+
+  it('tells nothing of a conversation that is no longer on the screen', () => {
+    slow.look(conversation('mode'))
+    mock.timers.tick(14_000)
+    slow.look(conversation('mode'))
+    mock.timers.tick(14_000)
+    assert.deepEqual(told(), [])
+    mock.timers.tick(1000)
+    assert.deepEqual(told(), ['Mode'])
+    slow.look(undefined)
+    assert.deepEqual(told(), [])
+  })
+})

@@ -53,8 +53,14 @@ export function useQuestionFocus(): void {
       if (isBusy(composer.current)) return
       const rest = lastKey.current + quiet - performance.now()
       if (rest > 0) timer = setTimeout(offer, rest)
-      // after the box is drawn
-      else frame = requestAnimationFrame(focusQuestion)
+      // after the box is drawn; on a busy machine that takes time enough to begin with something else
+      else {
+        const asked = lastKey.current
+        frame = requestAnimationFrame(() => {
+          if (lastKey.current !== asked) offer()
+          else if (!isBusy(composer.current)) focusQuestion()
+        })
+      }
     }
     if (list.following.peek() || brought.current) {
       // after the rows of this change are measured
@@ -88,7 +94,8 @@ function isBusy(composer: ComposerPort | undefined): boolean {
   if (!document.hasFocus()) return true
   const focused = document.activeElement
   if (composer && focused?.closest('.composer-text')) return !composer.isEmpty
-  if (focused?.matches('.elicitation :is(input, select)')) return true
+  // in a question already: Enter there is not to become the answer to another one, nor another answer
+  if (focused?.closest('[data-request]')) return true
   return focused !== document.body && !focused?.closest('.transcript')
 }
 

@@ -146,6 +146,18 @@ describe('what an agent asks for, on the page', function () {
     ])
   })
 
+  it('is the same form, with what was written in it, when the conversation comes anew', async () => {
+    await show(form('a'))
+    const [name, submit] = [labelled('Name'), button('Submit')]
+    write(name, 'Ada')
+    await show(form('a'))
+    await show(form('a', { message: 'Tell me, please' }))
+    await page.until(() => box('f-a').textContent?.includes('Tell me, please'))
+    assert.equal(labelled('Name'), name)
+    assert.equal(button('Submit'), submit, 'a press that has begun ends on it')
+    assert.equal(name.value, 'Ada')
+  })
+
   it('cannot send a form that needs what cannot be filled in', async () => {
     const odd = { key: 'x', title: 'Odd', type: 'unknown', raw: {}, required: true } as ElicitationField
     await show(form('a', { ask: { mode: 'form', fields: [odd] } }))

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { head, permission } from '../conversation/entries.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('the focus, when a question comes', function () {
+  this.timeout(60_000)
+  let page: Page
+  let revision = 0
+  /** what waits for the next frame, while frames are held back */
+  let held: Map<number, FrameRequestCallback> | undefined
+
+  beforeEach(async () => {
+    held = undefined
+    let count = 0
+    page = await openPage('conversation', {
+      prepare(window) {
+        const request = window.requestAnimationFrame.bind(window)
+        const cancel = window.cancelAnimationFrame.bind(window)
+        window.requestAnimationFrame = callback => {
+          if (!held) return request(callback)
+          held.set(--count, callback)
+          return count
+        }
+        window.cancelAnimationFrame = handle => void (held?.delete(handle) || cancel(handle))
+      },
+    })
+    let ready = false
+    page.host.onNotification(bridge.Ready, () => {
+      ready = true
+    })
+    await page.until(() => ready)
+    await show()
+    await page.until(area)
+    area().focus()
+  })
+  afterEach(() => page.close())
+
+  const show = (...entries: Entry[]) =>
+    page.host.sendNotification(bridge.Snapshot, {
+      revision: ++revision,
+      head: head({ activity: entries.length > 0 ? 'requires_action' : 'running' }),
+      entries,
+      first: 0,
+      total: entries.length,
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+  const add = (index: number, entry: Entry) =>
+    page.host.sendNotification(bridge.Patch, { revision: ++revision, ops: [{ op: 'entry', index, entry }] })
+  const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
+  const focus = () => page.document.activeElement as HTMLElement
+  const options = [
+    { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
+    { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+  ]
+  /** Draws the frame that everything waits for. */
+  const frame = () => {
+    const due = [...(held ?? [])]
+    held?.clear()
+    for (const [, callback] of due) callback(page.window.performance.now())
+  }
+
+  it('goes to its first choice', async () => {
+    await show(permission('1', { options }))
+    await page.until(() => focus().textContent?.includes('Allow'))
+  })
+
+  for (const frames of [0, 1])
+    it(`stays with who begins to write when ${frames + 1} frames are left until it goes there`, async () => {
+      held = new Map()
+      await show(permission('1', { options }))
+      await page.until(() => held!.size > 0)
+      for (let drawn = frames; drawn < 1; drawn++) {
+        frame()
+        // once nobody has pressed a key for a while
+        await page.until(() => held!.size > 0)
+      }
+      page.type('But first')
+      while (held.size > 0) {
+        frame()
+        await new Promise(setImmediate)
+      }
+      assert.equal(focus(), area())
+      assert.equal(page.written, 'But first')
+    })
+
+  it('stays at the choice that it is at when another question comes', async () => {
+    await show(permission('1', { options }))
+    await page.until(() => focus().textContent?.includes('Allow'))
+    const reject = [...page.document.querySelectorAll<HTMLElement>('[data-option]')].find(one =>
+      one.textContent?.includes('Reject'),
+    )!
+    reject.focus()
+    await add(1, permission('2', { options }))
+    await page.until(() => page.document.querySelectorAll('[data-request]').length === 2)
+    let frames = 0
+    const count = () => {
+      frames++
+      page.window.requestAnimationFrame(count)
+    }
+    count()
+    await page.until(() => frames > 5)
+    assert.equal(focus(), reject)
+  })
+})

@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { createPortal } from 'preact/compat'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface PopupProps {
   /** what it belongs to: it opens above or below, and a press outside of both closes it */
@@ -33,7 +33,8 @@ export function Popup({ anchor, onClose, children, class: className, label, matc
     }
   }, [anchor, matchWidth])
 
-  useEffect(() => {
+  // before it is seen: an Escape that comes at once is for it, and would stop the turn else
+  useLayoutEffect(() => {
     const press = (event: PointerEvent) => {
       const target = event.target as Node
       if (!element.current?.contains(target) && !anchor.current?.contains(target)) onClose()

@@ -31,6 +31,8 @@ const quietSettings = {
   'terminal.integrated.gpuAcceleration': 'off',
   'terminal.integrated.enablePersistentSessions': false,
   'extensions.webWorker': false,
+  // a page that has just loaded takes the focus, and what is being chosen would be gone
+  'workbench.quickOpen.closeOnFocusLost': false,
   // On the web the default is afterDelay; the desktop's is what most people know.
   'files.autoSave': 'off',
 }

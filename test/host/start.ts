@@ -23,6 +23,8 @@ const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
 await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
 
 const root = new IsolatedRoot()
+// a person's hands are quicker than pages load
+root.updateSettings({ 'workbench.quickOpen.closeOnFocusLost': undefined })
 const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
 const desktop = options.web ? undefined : await findDesktop()
 if (desktop) {

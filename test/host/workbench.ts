@@ -104,15 +104,25 @@ export class Workbench {
     return this.page.locator('.quick-input-widget')
   }
 
+  /** Where the open palette, or another list or box of its kind, takes text. */
+  get paletteInput(): Locator {
+    return this.palette.locator('input.input').first()
+  }
+
   /** Opens the command palette and types a text. A busy window may miss the key, or lose the text as its list fills. */
   async #typeInPalette(text: string): Promise<void> {
-    const input = this.palette.locator('input.input').first()
     await waitFor('command palette', async () => {
       await this.page.keyboard.press('F1')
-      return input.fill(text, { timeout: 3000 }).then(
-        () => true,
-        () => false,
-      )
+      return succeeds(this.paletteInput.fill(text, { timeout: 3000 }))
+    })
+  }
+
+  /** Closes what is open of the palette and its kind, whatever has the focus: it alone gets the key. */
+  async closePalette(): Promise<void> {
+    await waitFor('end of the palette', async () => {
+      if (!(await this.palette.isVisible())) return true
+      await succeeds(this.paletteInput.press('Escape', { timeout: 3000 }))
+      return succeeds(this.palette.waitFor({ state: 'hidden', timeout: 1000 }))
     })
   }
 
@@ -124,16 +134,12 @@ export class Workbench {
     const row = this.paletteRow(title)
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`)
-      try {
-        await row.waitFor({ timeout: 2000 })
-        // on a busy machine a click that was made takes its time to be told: given up too early, it is made twice
-        await row.click({ timeout: 10_000 })
-        return true
-      } catch {
-        await this.page.keyboard.press('Escape')
-        return false
-      }
+      const listed = await succeeds(row.waitFor({ timeout: 2000 }))
+      if (!listed) await this.closePalette()
+      return listed
     })
+    // once: a click that was made and told of late is not to be made twice
+    await row.click()
   }
 
   /** The titles that the command palette lists for a text, as far as they fit on its screen. */
@@ -142,26 +148,23 @@ export class Workbench {
     const labels = this.palette.locator('.monaco-list-row .label-name')
     await labels.first().waitFor()
     const titles = await labels.allInnerTexts()
-    await this.page.keyboard.press('Escape')
+    await this.closePalette()
     return titles
   }
 
   /**
-   * Runs a command that asks to choose, and chooses the line that contains a text. What comes to have the focus meanwhile,
-   * such as a page that has just loaded, closes the list: then it is asked for anew.
+   * Runs a command that asks to choose, and chooses the line that contains a text. It lists what there is when it opens: it
+   * is asked for anew until the line is there.
    */
   async choose(title: string, text: string): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" of "${title}"`, async () => {
       await this.runCommand(title)
-      try {
-        await row.click({ timeout: 5000 })
-        return true
-      } catch {
-        await this.page.keyboard.press('Escape')
-        return false
-      }
+      const listed = await succeeds(row.waitFor({ timeout: 5000 }))
+      if (!listed) await this.closePalette()
+      return listed
     })
+    await row.click()
   }
 
   /** A line of the open palette or pick, by its whole label. */
@@ -216,12 +219,12 @@ export class Workbench {
       await this.runCommand('Preferences: Color Theme')
       try {
         // The list fills while it is open, and starts over then.
-        await this.palette.locator('input.input').first().fill(label, { timeout: 3000 })
+        await this.paletteInput.fill(label, { timeout: 3000 })
         await this.paletteRow(label).click({ timeout: 3000 })
         await shown.waitFor({ timeout: 3000 })
         return true
       } catch {
-        await this.page.keyboard.press('Escape')
+        await this.closePalette()
         return false
       }
     })
@@ -245,4 +248,12 @@ export class Workbench {
     await this.page.screenshot({ path })
     return path
   }
+}
+
+/** Whether something that a person sees came about, or was done, in its time. */
+function succeeds(doing: Promise<unknown>): Promise<boolean> {
+  return doing.then(
+    () => true,
+    () => false,
+  )
 }

@@ -110,7 +110,7 @@ export const aroundStates: State[] = [
       await studio.sideBar('sign-in-under-way')
       await under.getByRole('button', { name: 'Cancel' }).click()
       await card.getByRole('button', { name: 'Use an API key' }).click()
-      await studio.workbench.palette.locator('input.input').first().waitFor()
+      await studio.workbench.paletteInput.waitFor()
       await studio.window('sign-in-key')
       await studio.workbench.page.keyboard.press('Escape')
     },

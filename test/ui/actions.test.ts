@@ -36,7 +36,7 @@ describe('actions', () => {
 
     await workbench.runCommand('Parley: Export Conversation as Markdown…')
     const file = join(vscode.server.root.directory, 'exported.md')
-    const input = workbench.palette.locator('input.input').first()
+    const input = workbench.paletteInput
     await input.waitFor()
     await waitFor('dialog', async () => (await input.inputValue()).endsWith('.md'))
     await input.fill(file)
@@ -79,13 +79,8 @@ describe('actions', () => {
     const menu = workbench.page.locator('.context-view .monaco-menu')
     await menu.getByText('Copy Conversation as Markdown').waitFor()
     // a menu that has just come takes no click
-    await waitFor('choice', async () => {
-      await menu.getByText('Edit Prompt as a New One').click({ timeout: 1000 })
-      return menu.waitFor({ state: 'detached', timeout: 1000 }).then(
-        () => true,
-        () => false,
-      )
-    })
+    await menu.getByText('Edit Prompt as a New One').hover()
+    await workbench.page.keyboard.press('Enter')
     await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
   })
 

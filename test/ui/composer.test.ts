@@ -96,9 +96,12 @@ describe('the composer', () => {
       .nth(1)
       .getByRole('button', { name: /^Remove/ })
       .click()
-    const size = await conversation.frame.evaluate(
-      `(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('.thumbnail img'))`,
-    )
+    const size = await waitFor('a picture', async () => {
+      const [width, height] = await conversation.frame.evaluate<[number, number]>(
+        `(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('.thumbnail img'))`,
+      )
+      return width > 0 && [width, height]
+    })
     assert.deepEqual(size, [1568, 392])
     await conversation.send('What is this?')
     const [text, image] = await waitFor('prompt', () =>
@@ -232,7 +235,14 @@ describe('the composer', () => {
     await waitFor('new file', async () => {
       await press('Control+a')
       await type('@zyxwv')
-      return (await rows().filter({ hasText: 'zyxwv.txt' }).count()) > 0
+      return rows()
+        .filter({ hasText: 'zyxwv.txt' })
+        .first()
+        .waitFor({ timeout: 2000 })
+        .then(
+          () => true,
+          () => false,
+        )
     })
     await press('Escape')
     await press('Control+a')

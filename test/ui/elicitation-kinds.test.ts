@@ -198,7 +198,7 @@ describe('what agents may ask for', () => {
     await dialog.waitFor()
     await workbench.screenshot('elicitation-native')
     await dialog.getByRole('button', { name: 'Answer' }).click()
-    const input = workbench.palette.locator('input.input').first()
+    const input = workbench.paletteInput
     await input.fill('x')
     await workbench.palette.getByText(/at least 2/).waitFor()
     await input.fill('Engines')

@@ -34,9 +34,13 @@ describe('permissions', () => {
     await answered.click()
     await conversation.text('ls *').waitFor()
     await conversation.button('Open your settings').click()
-    await workbench.page.locator('.view-line', { hasText: '"parley.permissionRules"' }).first().waitFor()
-    await workbench.page.keyboard.press('Escape')
-    await workbench.page.locator('.view-line').first().waitFor({ state: 'detached' })
+    const line = workbench.page.locator('.view-line')
+    await line.filter({ hasText: '"parley.permissionRules"' }).first().waitFor()
+    // the editor takes the focus a moment after it is seen
+    await waitFor('end of the settings', async () => {
+      await workbench.page.keyboard.press('Escape')
+      return (await line.count()) === 0
+    })
   })
 
   it('are answered by a rule that rejects', async () => {

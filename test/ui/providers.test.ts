@@ -35,7 +35,7 @@ describe('where an agent’s models are', () => {
     const conversation = await ConversationPage.begin(workbench, 'Routed')
     const row = (text: string | RegExp) =>
       workbench.palette.locator('.monaco-list-row').filter({ hasText: text }).first()
-    const input = workbench.palette.locator('input.input').first()
+    const input = workbench.paletteInput
     const box = async (prompt: RegExp, value: string) => {
       await workbench.palette.getByText(prompt).first().waitFor()
       await input.fill(value)

@@ -71,7 +71,7 @@ describe('a session that is kept in order', () => {
     await field.press('Enter')
     await history.row('By menu').waitFor()
     await workbench.runCommand('Parley: Rename Session…')
-    const input = workbench.palette.locator('input.input').first()
+    const input = workbench.paletteInput
     await waitFor('the title in the box', async () => (await input.inputValue()) === 'By menu')
     await input.fill('By command')
     await input.press('Enter')

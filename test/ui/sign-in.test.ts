@@ -134,7 +134,7 @@ describe('signing in', () => {
   it('asks for values, keeps them in the secret storage alone, and forgets them', async () => {
     const { workbench, conversation } = await begin('Key')
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).click()
-    const input = workbench.palette.locator('input.input').first()
+    const input = workbench.paletteInput
     await input.waitFor()
     assert.equal(await input.getAttribute('type'), 'password')
     await input.fill('s3cret-value')

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { processesOf } from '../host/processes.ts'
+import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, openGate } from './support/fixture-agent.ts'
@@ -138,6 +140,12 @@ describe('on the worst day', () => {
     const storage = join(userData, 'User/globalStorage/parley.parley')
     workbench = await vscode.window()
     await workbench.close()
+    // which has the file open to its end
+    const hosts = () =>
+      processesOf(vscode.server.root.directory).filter(({ command }) =>
+        command.includes('--type=extensionHost'),
+      )
+    await waitFor('end of the extension host', () => hosts().length === 0)
     for (const name of readdirSync(storage).filter(one => one.startsWith('conversations.db')))
       writeFileSync(join(storage, name), 'no database any more '.repeat(500))
     workbench = await vscode.open()

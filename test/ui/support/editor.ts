@@ -8,12 +8,12 @@ export async function openFile(workbench: Workbench, name: string): Promise<void
   await waitFor(`editor of ${name}`, async () => {
     await workbench.page.keyboard.press('Control+P')
     try {
-      await workbench.palette.locator('input.input').first().fill(name, { timeout: 3000 })
+      await workbench.paletteInput.fill(name, { timeout: 3000 })
       await workbench.palette.locator('.monaco-list-row', { hasText: name }).first().click({ timeout: 3000 })
       await tab.waitFor({ timeout: 3000 })
       return true
     } catch {
-      await workbench.page.keyboard.press('Escape')
+      await workbench.closePalette()
       return false
     }
   })

@@ -63,6 +63,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const hosts: AgentHosts = own.add(
     new AgentHosts({
       agents,
+      lastName: agentId => records.agent(agentId)?.name,
       start: startAgent,
       prepare: applyProviders(providers, agentId => logs.for(agentId, nameOf(agentId))),
       client: (agentId, sessions) => manager.client(agentId, sessions),

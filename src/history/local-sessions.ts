@@ -5,13 +5,7 @@ import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import { isDamage, setAside } from './damaged-file.ts'
-import {
-  type KnownCapabilities,
-  keyOf,
-  type LocalSession,
-  MemoryStore,
-  type SessionStore,
-} from './session-store.ts'
+import { type KnownAgent, keyOf, type LocalSession, MemoryStore, type SessionStore } from './session-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { StorageTrouble } from './storage-trouble.ts'
 
@@ -132,16 +126,19 @@ export class LocalSessions implements Disposable {
     this.#write(keyOf(agentId, sessionId), store => store.remove(agentId, sessionId))
   }
 
-  /** What the agent could do when it last ran. */
-  capabilities(agentId: string): KnownCapabilities | undefined {
-    return this.#memory.capabilities(agentId) ?? this.#read(store => store.capabilities(agentId), undefined)
+  /** The agent as it was when it last ran. */
+  agent(agentId: string): KnownAgent | undefined {
+    return this.#memory.agent(agentId) ?? this.#read(store => store.agent(agentId), undefined)
   }
 
-  setCapabilities(agentId: string, { list, load, resume }: KnownCapabilities): void {
-    const known = this.capabilities(agentId)
-    if (known?.list === list && known.load === load && known.resume === resume) return
-    this.#memory.putCapabilities(agentId, { list, load, resume })
-    this.#write(agentId, store => store.putCapabilities(agentId, { list, load, resume }))
+  /** The agent runs. */
+  agentRuns(agentId: string, { name, list, load, resume }: KnownAgent): void {
+    const known = this.agent(agentId)
+    const isKnown = known?.list === list && known.load === load && known.resume === resume
+    if (isKnown && known.name === name) return
+    const agent = { ...(name !== undefined && { name }), list, load, resume }
+    this.#memory.putAgent(agentId, agent)
+    this.#write(agentId, store => store.putAgent(agentId, agent))
   }
 
   dispose(): void {

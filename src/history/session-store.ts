@@ -17,8 +17,9 @@ export interface LocalSession {
   updatedAt: number
 }
 
-/** What an agent could do with its sessions when it last ran. */
-export interface KnownCapabilities {
+/** An agent as it was when it last ran: what it was called, and could do with its sessions. */
+export interface KnownAgent {
+  name?: string
   list: boolean
   load: boolean
   resume: boolean
@@ -34,15 +35,15 @@ export interface SessionStore {
   /** Adds a session, or changes all of it but `createdAt`. */
   put(session: LocalSession): void
   remove(agentId: string, sessionId: string): void
-  capabilities(agentId: string): KnownCapabilities | undefined
-  putCapabilities(agentId: string, capabilities: KnownCapabilities): void
+  agent(agentId: string): KnownAgent | undefined
+  putAgent(agentId: string, agent: KnownAgent): void
   close(): void
 }
 
 /** Keeps them for as long as the window is open. */
 export class MemoryStore implements SessionStore {
   readonly #sessions = new Map<string, LocalSession>()
-  readonly #capabilities = new Map<string, KnownCapabilities>()
+  readonly #agents = new Map<string, KnownAgent>()
 
   agentIds(): string[] {
     return [...new Set([...this.#sessions.values()].map(session => session.agentId))]
@@ -68,17 +69,17 @@ export class MemoryStore implements SessionStore {
     this.#sessions.delete(keyOf(agentId, sessionId))
   }
 
-  capabilities(agentId: string): KnownCapabilities | undefined {
-    return this.#capabilities.get(agentId)
+  agent(agentId: string): KnownAgent | undefined {
+    return this.#agents.get(agentId)
   }
 
-  putCapabilities(agentId: string, capabilities: KnownCapabilities): void {
-    this.#capabilities.set(agentId, capabilities)
+  putAgent(agentId: string, agent: KnownAgent): void {
+    this.#agents.set(agentId, agent)
   }
 
   clear(): void {
     this.#sessions.clear()
-    this.#capabilities.clear()
+    this.#agents.clear()
   }
 
   close(): void {}

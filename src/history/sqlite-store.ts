@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { DamagedDatabaseError } from './damaged-file.ts'
-import type { KnownCapabilities, LocalSession, SessionStore } from './session-store.ts'
+import type { KnownAgent, LocalSession, SessionStore } from './session-store.ts'
 
 /** How long a write waits for another window's, milliseconds. Short: it stands still meanwhile. */
 const BUSY_TIMEOUT_MS = 250
@@ -24,6 +24,7 @@ const MIGRATIONS = [
    ) STRICT, WITHOUT ROWID;`,
   `ALTER TABLE sessions ADD COLUMN given_title TEXT;
    ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;`,
+  'ALTER TABLE agents ADD COLUMN name TEXT;',
 ]
 
 /** The database was written by a newer version of Parley: it is left as it is. */
@@ -95,19 +96,20 @@ export class SqliteStore implements SessionStore {
     this.#prepare('DELETE FROM sessions WHERE agent_id = ? AND session_id = ?').run(agentId, sessionId)
   }
 
-  capabilities(agentId: string): KnownCapabilities | undefined {
-    const row = this.#prepare('SELECT capabilities FROM agents WHERE agent_id = ?').get(agentId)
+  agent(agentId: string): KnownAgent | undefined {
+    const row = this.#prepare('SELECT capabilities, name FROM agents WHERE agent_id = ?').get(agentId)
     if (!row) return undefined
     const told = readJson(row.capabilities)
     const has = (key: string) => typeof told === 'object' && told !== null && Reflect.get(told, key) === true
-    return { list: has('list'), load: has('load'), resume: has('resume') }
+    const name = typeof row.name === 'string' ? { name: row.name } : {}
+    return { ...name, list: has('list'), load: has('load'), resume: has('resume') }
   }
 
-  putCapabilities(agentId: string, capabilities: KnownCapabilities): void {
-    const { list, load, resume } = capabilities
+  putAgent(agentId: string, { name, list, load, resume }: KnownAgent): void {
     this.#prepare(
-      'INSERT INTO agents VALUES (?, ?) ON CONFLICT DO UPDATE SET capabilities = excluded.capabilities',
-    ).run(agentId, JSON.stringify({ list, load, resume }))
+      `INSERT INTO agents VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET capabilities = excluded.capabilities, name = excluded.name`,
+    ).run(agentId, JSON.stringify({ list, load, resume }), name ?? null)
   }
 
   close(): void {

@@ -114,7 +114,7 @@ export class ConversationController extends Owner {
   }
   get agentName(): string | undefined {
     const { agentId } = this
-    return agentId === undefined ? undefined : (this.#parts.agents.get(agentId)?.name ?? agentId)
+    return agentId === undefined ? undefined : this.#parts.host(agentId).name
   }
   /** What is being attempted, while the phase is starting or loading. */
   get attempt(): Attempt | undefined {

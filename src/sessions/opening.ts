@@ -158,7 +158,7 @@ export class Opening {
         return
       }
       this.#stage.goBack(kept)
-      if (kept) this.#failures.add({ type: 'unknown-agent', agentId: last.agentId })
+      if (kept) this.#sayUnknown(last.agentId)
       else this.#changed()
     })
   }
@@ -225,7 +225,7 @@ export class Opening {
     if (!keepFailures) this.#failures.clear()
     if (!this.#parts.trusted()) this.#failures.add({ type: 'untrusted' })
     else if (agentId === undefined) this.#failures.add({ type: 'no-agent' })
-    else if (!this.#parts.agents.get(agentId)) this.#failures.add({ type: 'unknown-agent', agentId })
+    else if (!this.#parts.agents.get(agentId)) this.#sayUnknown(agentId)
     else return true
     return false
   }
@@ -293,6 +293,10 @@ export class Opening {
       else if (error instanceof CancelledError) this.#sayReadOnly(attempt)
       this.#fail(attempt, error)
     }
+  }
+
+  #sayUnknown(agentId: string): void {
+    this.#failures.add({ type: 'unknown-agent', agentId, agentName: this.#parts.host(agentId).name })
   }
 
   /** The agent can neither load nor resume. */

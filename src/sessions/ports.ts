@@ -14,7 +14,7 @@ import type { Event } from '../common/event.ts'
 import type { Attachment, OutgoingPrompt } from '../conversation/attachment.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { RootsPlan } from '../editor/roots.ts'
-import type { LocalSession } from '../history/session-store.ts'
+import type { KnownAgent, LocalSession } from '../history/session-store.ts'
 import type { TranscriptWriter } from './transcript-keeper.ts'
 
 /** An agent that a person can pick. */
@@ -107,9 +107,10 @@ export interface SessionRecords {
     said: { title?: string; givenTitle?: string; archived?: boolean },
   ): void
   forget(agentId: string, sessionId: string): void
-  /** What the agent could do when it last ran. */
-  capabilities(agentId: string): Pick<AgentCapabilities, 'list' | 'load' | 'resume'> | undefined
-  setCapabilities(agentId: string, capabilities: Pick<AgentCapabilities, 'list' | 'load' | 'resume'>): void
+  /** The agent as it was when it last ran: it may be gone since. */
+  agent(agentId: string): KnownAgent | undefined
+  /** The agent runs. */
+  agentRuns(agentId: string, agent: KnownAgent): void
 }
 
 /** The conversations of this machine as they were kept. */

@@ -200,7 +200,7 @@ export class SessionManager extends Owner {
     const { agentId, sessionId, cwd } = reference
     const agentName = this.#parts.host(agentId).name
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
-    const agent = new AbsentAgent(agentName, this.#parts.records.capabilities(agentId))
+    const agent = new AbsentAgent(agentName, this.#parts.records.agent(agentId))
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
     session.giveTitle(this.#parts.records.get(agentId, sessionId)?.givenTitle)
     session.agentEnded(ABSENT)

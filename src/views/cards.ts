@@ -68,7 +68,7 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'error',
-        title: l10n.t('There is no agent “{0}”', failure.agentId),
+        title: l10n.t('There is no agent “{0}”', failure.agentName),
         text: l10n.t('It is neither in the settings nor found on this machine.'),
         buttons: [
           { id: CardButtonId.pickAgent, label: l10n.t('Choose an Agent'), icon: 'list-unordered' },

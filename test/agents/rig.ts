@@ -312,6 +312,6 @@ const noRecords: SessionRecords = {
   opened() {},
   touched() {},
   forget() {},
-  capabilities: () => undefined,
-  setCapabilities() {},
+  agent: () => undefined,
+  agentRuns() {},
 }

@@ -129,7 +129,7 @@ describe('on the worst day', () => {
       await offered.waitFor({ state: 'detached' })
       await history.act('Of one that went', 'Load')
       await conversation.text(/^It can still be read/).waitFor()
-      await conversation.card('There is no agent “kept”').waitFor()
+      await conversation.card('There is no agent “Kept”').waitFor()
     } finally {
       root.updateSettings({ 'parley.agents': { kept: listless(root) } })
     }

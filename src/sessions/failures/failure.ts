@@ -19,7 +19,7 @@ export type Attempt =
 export type Failure =
   | { type: 'no-agent' }
   | { type: 'untrusted' }
-  | { type: 'unknown-agent'; agentId: string }
+  | { type: 'unknown-agent'; agentId: string; agentName: string }
   | { type: 'start'; agentId: string; agentName: string; failure: AgentStartFailure; attempt: Attempt }
   | {
       type: 'sign-in'

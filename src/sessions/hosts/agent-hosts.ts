@@ -7,6 +7,8 @@ import { AgentHost } from './agent-host.ts'
 
 export interface AgentHostsParts {
   agents: AgentDirectory
+  /** What an agent was called that there is no more. */
+  lastName?: (agentId: string) => string | undefined
   start: StartAgent
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
@@ -31,11 +33,11 @@ export class AgentHosts extends Owner {
   readonly get = (agentId: string): AgentHost => {
     const known = this.#hosts.get(agentId)
     if (known) return known
-    const { agents, start, client, connectOptions, prepare } = this.#parts
+    const { agents, lastName, start, client, connectOptions, prepare } = this.#parts
     const host = this.register(
       new AgentHost({
         agentId,
-        name: () => agents.get(agentId)?.name ?? agentId,
+        name: () => agents.get(agentId)?.name ?? lastName?.(agentId) ?? agentId,
         resolveLaunch: () => agents.resolveLaunch(agentId),
         start,
         client: sessions => client(agentId, sessions),

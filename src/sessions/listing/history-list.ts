@@ -99,7 +99,7 @@ export class HistoryList extends Owner {
     const items = new Map<string, HistoryItem>()
     for (const { agentId, name } of this.#agentsWithSessions()) {
       const agent = this.#parts.hosts.peek(agentId)?.running?.agent
-      const known = agent?.capabilities ?? this.#parts.records.capabilities(agentId)
+      const known = agent?.capabilities ?? this.#parts.records.agent(agentId)
       const can = this.#parts.agents.get(agentId) ? known : undefined
       const add = (
         reference: Pick<SessionReference, 'sessionId' | 'cwd' | 'title'>,
@@ -175,7 +175,9 @@ export class HistoryList extends Owner {
     const { agents, records, manager } = this.#parts
     const all = new Map(agents.list().map(({ agentId, name }) => [agentId, name]))
     for (const { agentId, agentName } of manager.list()) if (!all.has(agentId)) all.set(agentId, agentName)
-    for (const agentId of records.agentIds()) if (!all.has(agentId)) all.set(agentId, agentId)
+    for (const agentId of records.agentIds()) {
+      if (!all.has(agentId)) all.set(agentId, records.agent(agentId)?.name ?? agentId)
+    }
     return [...all].map(([agentId, name]) => ({ agentId, name }))
   }
 
@@ -186,7 +188,7 @@ export class HistoryList extends Owner {
       const note = { agentId, name, more: false }
       if (host?.isStarting) return { ...note, state: 'loading' }
       if (!agent) {
-        const cannot = this.#parts.records.capabilities(agentId)?.list === false
+        const cannot = this.#parts.records.agent(agentId)?.list === false
         return { ...note, state: cannot ? 'cannot-list' : 'not-started' }
       }
       if (!agent.capabilities.list) return { ...note, state: 'cannot-list' }
@@ -225,11 +227,11 @@ export class HistoryList extends Owner {
 
   #agentsChanged(): void {
     const running = new Set<Agent>()
-    for (const { agentId } of this.#parts.agents.list()) {
+    for (const { agentId, name } of this.#parts.agents.list()) {
       const agent = this.#parts.hosts.peek(agentId)?.running?.agent
       if (!agent) continue
       running.add(agent)
-      this.#parts.records.setCapabilities(agentId, agent.capabilities)
+      this.#parts.records.agentRuns(agentId, { ...agent.capabilities, name })
       if (!this.#listings.has(agent)) void this.#ask(agent, (listing, signal) => listing.refresh(signal))
     }
     for (const agent of this.#listings.keys()) if (!running.has(agent)) this.#listings.delete(agent)

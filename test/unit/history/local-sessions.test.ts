@@ -74,9 +74,11 @@ describe('LocalSessions', () => {
     sessions.forget('claude', 'one')
     assert.equal(sessions.get('claude', 'one'), undefined)
     assert.equal(sessions.get('codex', 'one')?.title, 'Other')
-    assert.equal(sessions.capabilities('claude'), undefined)
-    sessions.setCapabilities('claude', { list: false, load: true, resume: false })
-    assert.deepEqual(sessions.capabilities('claude'), { list: false, load: true, resume: false })
+    assert.equal(sessions.agent('claude'), undefined)
+    sessions.agentRuns('claude', { list: false, load: true, resume: false })
+    assert.deepEqual(sessions.agent('claude'), { list: false, load: true, resume: false })
+    sessions.agentRuns('claude', { name: 'Claude', list: false, load: true, resume: false })
+    assert.equal(sessions.agent('claude')?.name, 'Claude')
   }
 
   it('keeps what the person calls a session, and that it is put away', function () {
@@ -123,11 +125,13 @@ describe('LocalSessions', () => {
       PRIMARY KEY (agent_id, session_id)) STRICT, WITHOUT ROWID;
       CREATE TABLE agents (agent_id TEXT PRIMARY KEY, capabilities TEXT NOT NULL) STRICT, WITHOUT ROWID;
       INSERT INTO sessions VALUES ('claude', 'one', '/w', '[]', 'First', 1, 2);
+      INSERT INTO agents VALUES ('claude', '{"load":true}');
       PRAGMA user_version = 1;`)
     old.close()
     const sessions = make()
     assert.deepEqual(problems, [])
     assert.equal(sessions.get('claude', 'one')?.title, 'First')
+    assert.deepEqual(sessions.agent('claude'), { list: false, load: true, resume: false })
     sessions.noted('claude', { sessionId: 'one', cwd: '/w' }, { givenTitle: 'Mine' })
     assert.equal(sessions.get('claude', 'one')?.givenTitle, 'Mine')
   })
@@ -178,7 +182,7 @@ describe('LocalSessions', () => {
         again.list('claude').map(known => known.title),
         ['Second'],
       )
-      assert.deepEqual(again.capabilities('claude'), { list: false, load: true, resume: false })
+      assert.deepEqual(again.agent('claude'), { name: 'Claude', list: false, load: true, resume: false })
     })
 
     it('is shared by two windows at once', () => {
@@ -280,15 +284,15 @@ describe('LocalSessions', () => {
         throw error
       }
       try {
-        sessions.setCapabilities('claude', { list: true, load: true, resume: true })
-        assert.deepEqual(sessions.capabilities('claude'), { list: true, load: true, resume: true })
+        sessions.agentRuns('claude', { list: true, load: true, resume: true })
+        assert.deepEqual(sessions.agent('claude'), { list: true, load: true, resume: true })
       } finally {
         sqlite!.DatabaseSync.prototype.prepare = full
       }
       assert.equal(problems.length, 1)
       assert.match(problems[0]!, /disk is full/)
       sessions.dispose()
-      assert.deepEqual(make().capabilities('claude'), { list: true, load: true, resume: true })
+      assert.deepEqual(make().agent('claude'), { list: true, load: true, resume: true })
     })
 
     it('goes on where no file can be made', () => {

@@ -57,7 +57,7 @@ describe('ConversationController', () => {
 
   it('says that there is no agent, and that an agent is unknown', async () => {
     await house.controller.start('nobody')
-    assert.deepEqual(failure(), { type: 'unknown-agent', agentId: 'nobody' })
+    assert.deepEqual(failure(), { type: 'unknown-agent', agentId: 'nobody', agentName: 'nobody' })
     house.entries.length = 0
     await house.controller.start()
     assert.deepEqual(failure(), { type: 'no-agent' })

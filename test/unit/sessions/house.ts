@@ -5,6 +5,7 @@ import type { KeptConversation } from '../../../src/conversation/restore-state.t
 import type { Documents } from '../../../src/editor/files/documents.ts'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
+import type { KnownAgent } from '../../../src/history/session-store.ts'
 import { appendText } from '../../../src/history/transcript-schema.ts'
 import type { TranscriptChanges } from '../../../src/history/transcripts.ts'
 import {
@@ -30,7 +31,7 @@ import { MemoryDrafts } from './memory-drafts.ts'
 /** Records in memory. */
 class MemoryRecords implements SessionRecords {
   readonly records = new Map<string, Map<string, SessionRecord>>()
-  readonly #capabilities = new Map<string, { list: boolean; load: boolean; resume: boolean }>()
+  readonly #agents = new Map<string, KnownAgent>()
 
   agentIds(): string[] {
     return [...this.records.keys()]
@@ -60,11 +61,11 @@ class MemoryRecords implements SessionRecords {
   forget(agentId: string, sessionId: string): void {
     this.records.get(agentId)?.delete(sessionId)
   }
-  capabilities(agentId: string) {
-    return this.#capabilities.get(agentId)
+  agent(agentId: string): KnownAgent | undefined {
+    return this.#agents.get(agentId)
   }
-  setCapabilities(agentId: string, capabilities: { list: boolean; load: boolean; resume: boolean }): void {
-    this.#capabilities.set(agentId, capabilities)
+  agentRuns(agentId: string, agent: KnownAgent): void {
+    this.#agents.set(agentId, agent)
   }
 }
 
@@ -159,6 +160,7 @@ export class House {
   }
   readonly hosts: AgentHosts = new AgentHosts({
     agents: this.directory,
+    lastName: agentId => this.records.agent(agentId)?.name,
     start: this.start,
     client: (agentId, sessions) => this.manager.client(agentId, sessions),
     connectOptions: () => ({

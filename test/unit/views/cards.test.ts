@@ -17,7 +17,7 @@ describe('cards', () => {
   const failures: Array<[string, Failure]> = [
     ['no agent', { type: 'no-agent' }],
     ['untrusted', { type: 'untrusted' }],
-    ['unknown agent', { type: 'unknown-agent', agentId: 'x' }],
+    ['unknown agent', { type: 'unknown-agent', agentId: 'x', agentName: 'X' }],
     ['missing command', start({ kind: 'command-missing', command: 'agent', searched: ['/bin', '/usr/bin'] })],
     ['spawn', start({ kind: 'spawn', command: 'agent', message: 'not allowed' })],
     ['exited', start({ kind: 'exited', command: 'agent', exit, stdoutNoise: 'hello' })],

@@ -77,7 +77,7 @@ describe('HistoryList', () => {
 
   it('keeps what Parley opened itself when the agent does not run', async () => {
     house.records.opened('two', { sessionId: 'r1', cwd: '/w/b', additionalDirectories: [], title: 'Kept' })
-    house.records.setCapabilities('two', { list: false, load: true, resume: false })
+    house.records.agentRuns('two', { list: false, load: true, resume: false })
     const [item] = history.items()
     assert.deepEqual(
       [item?.sessionId, item?.title, item?.canLoad, item?.canResume, item?.open],
@@ -95,13 +95,16 @@ describe('HistoryList', () => {
     }
     keep('gone', 'kept')
     keep('two', 'bare')
-    house.records.setCapabilities('two', { list: false, load: false, resume: false })
+    keep('renamed', 'of one that had a name')
+    house.records.agentRuns('renamed', { name: 'Once Three', list: true, load: true, resume: true })
+    house.records.agentRuns('two', { list: false, load: false, resume: false })
     house.records.opened('gone', { sessionId: 'nothing', cwd: '/w/b', additionalDirectories: [] })
     assert.deepEqual(
       history.items().map(item => [item.agentName, item.sessionId, item.canLoad, item.canResume]),
       [
         ['Agent Two', 'bare', true, false],
         ['gone', 'kept', true, false],
+        ['Once Three', 'of one that had a name', true, false],
       ],
     )
     assert.equal(note('gone'), undefined)
@@ -177,6 +180,7 @@ describe('HistoryList', () => {
     house.agent.exit()
     await until(() => note('one')?.state === 'not-started')
     assert.equal(history.items().length, 0)
-    assert.equal(house.records.capabilities('one')?.load, true)
+    assert.equal(house.records.agent('one')?.load, true)
+    assert.equal(house.records.agent('one')?.name, 'Agent One')
   })
 })

@@ -53,17 +53,22 @@ export function soundDraft<Item extends DraftItem>({ text, marks, items }: Draft
   return { text, marks: sound, items }
 }
 
-/** One draft after the other, an empty line between them. What stands in several of them under one id has another in each. */
+/**
+ * One draft after the other, an empty line between them. White space alone stays only at the end, where it was typed
+ * behind the others. What stands in several of them under one id has another in each.
+ */
 export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
   const joined: Draft<Item> = { text: '', marks: [], items: [] }
-  for (const one of drafts) {
+  for (const [at, one] of drafts.entries()) {
     const draft = unlike(one, new Set(joined.items.map(item => item.id)))
-    if (draft.text.trim() !== '') {
+    const isBlank = draft.text.trim() === ''
+    if (!isBlank) {
       if (joined.text !== '') joined.text += '\n\n'
-      const at = joined.text.length
-      joined.text += draft.text
-      for (const { from, to, id } of draft.marks) joined.marks.push({ from: from + at, to: to + at, id })
+      const start = joined.text.length
+      for (const { from, to, id } of draft.marks)
+        joined.marks.push({ from: from + start, to: to + start, id })
     }
+    if (!isBlank || at === drafts.length - 1) joined.text += draft.text
     joined.items.push(...draft.items)
   }
   return joined

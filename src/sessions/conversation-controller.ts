@@ -209,6 +209,15 @@ export class ConversationController extends Owner {
     return this.current?.session.withdraw(id) ?? null
   }
 
+  /**
+   * Takes a prompt from the queue to be written on: it stays on disk under the id that is answered until the outbox is
+   * told that the composer has it. `null` when it is no longer there.
+   */
+  editQueued(id: string): { id: string; content: ContentBlock[] } | null {
+    const open = this.current
+    return (open && this.#parts.manager.editQueued(open, id)) ?? null
+  }
+
   /** Cancels whatever is under way: the start, or the turn. */
   cancel(): void {
     if (!this.#opening.giveUp() && this.current) this.#parts.manager.cancel(this.current)

@@ -75,6 +75,8 @@ export interface Drafts {
   send(key: string, prompt: OutgoingPrompt): void
   /** A prompt waits its turn: kept apart, as one that was sent, and the draft stays. Whoever sends it answers for it. */
   hold(key: string, prompt: OutgoingPrompt): void
+  /** Those of these prompts that are kept apart stand in this order from now on. */
+  order(key: string, ids: readonly string[]): void
   /** A prompt that was sent belongs to another conversation. */
   moveSent(from: string, to: string, id: string): void
   /** It was taken, or stands in a draft again. */

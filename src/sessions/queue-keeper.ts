@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { ContentBlock } from '../acp/model.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { draftOf } from '../common/draft.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Drafts } from './ports.ts'
 import { attachmentOf } from './prompt-content.ts'
+
+type KeepsQueue = Pick<Drafts, 'hold' | 'order' | 'drop' | 'release'>
 
 /**
  * Keeps the prompts that wait in a session's queue on disk: after a reload or a crash they stand in the composer again.
@@ -12,13 +15,13 @@ import { attachmentOf } from './prompt-content.ts'
 export class QueueKeeper extends Owner {
   readonly #key: string
   readonly #session: Session
-  readonly #drafts: Pick<Drafts, 'hold' | 'drop' | 'release'>
+  readonly #drafts: KeepsQueue
   /** by the id of each prompt, which is good for this session alone: the one under which it is on disk */
   readonly #held = new Map<string, string>()
   #due = false
 
   /** `key`: names the conversation. */
-  constructor(key: string, session: Session, drafts: Pick<Drafts, 'hold' | 'drop' | 'release'>) {
+  constructor(key: string, session: Session, drafts: KeepsQueue) {
     super()
     this.#key = key
     this.#session = session
@@ -48,21 +51,40 @@ export class QueueKeeper extends Owner {
     })
   }
 
+  /**
+   * Takes a prompt from the queue to be written on. It stays on disk under the id that is answered until it is dropped
+   * there, as what is nobody's: a crash before the draft that took it is saved leaves it to who comes next.
+   */
+  takeToEdit(prompt: string): { id: string; content: ContentBlock[] } | undefined {
+    this.#keep()
+    const id = this.#held.get(prompt)
+    if (id === undefined) return undefined
+    this.#held.delete(prompt)
+    this.#drafts.release(id)
+    const content = this.#session.withdraw(prompt)
+    return content && { id, content }
+  }
+
   #keep(): void {
     const { queued } = this.#session
-    const stayed = [...this.#held.keys()].filter(prompt => queued.some(({ id }) => id === prompt))
-    // what is kept is kept in the order in which it came
-    const inOrder = stayed.every((prompt, index) => queued[index]?.id === prompt)
+    const waits = new Set(queued.map(({ id }) => id))
     for (const [prompt, id] of this.#held) {
-      if (inOrder && stayed.includes(prompt)) continue
+      if (waits.has(prompt)) continue
       this.#held.delete(prompt)
       this.#drafts.drop(this.#key, id)
     }
+    const asKept = [...this.#held.values()]
+    const known = new Map(this.#held)
+    this.#held.clear()
     for (const { id: prompt, content } of queued) {
-      if (this.#held.has(prompt)) continue
-      const id = randomUUID()
+      const id = known.get(prompt) ?? randomUUID()
       this.#held.set(prompt, id)
+      if (known.has(prompt)) continue
+      asKept.push(id)
       this.#drafts.hold(this.#key, { id, draft: draftOf(content, attachmentOf) })
     }
+    // they come back in the order in which they are kept
+    const inOrder = [...this.#held.values()]
+    if (inOrder.some((id, at) => id !== asKept[at])) this.#drafts.order(this.#key, inOrder)
   }
 }

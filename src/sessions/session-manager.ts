@@ -18,14 +18,7 @@ import type { Reopening } from './failures/failure.ts'
 import { agentClient } from './hosts/agent-client.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
-import type {
-  Drafts,
-  NativeElicitation,
-  SessionPlan,
-  SessionPlanner,
-  SessionRecords,
-  Transcripts,
-} from './ports.ts'
+import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
 import { QueueKeeper } from './queue-keeper.ts'
 import { conversationKey } from './session-reference.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
@@ -57,7 +50,7 @@ export interface SessionManagerParts {
   records: SessionRecords
   transcripts: Transcripts
   /** Keeps the prompts that wait in a queue. */
-  drafts: Pick<Drafts, 'hold' | 'drop' | 'release'>
+  drafts: ConstructorParameters<typeof QueueKeeper>[2]
   /** The conversation with the agent that the person works in and sees, if they do. */
   activeSession: (agentId: string) => Session | undefined
   /** Asks what belongs to no conversation. */
@@ -82,6 +75,7 @@ export class SessionManager extends Owner {
   /** They outlive the agent's process: what it changed is there to be looked at. */
   readonly #changes = new Map<string, ChangedFiles>()
   readonly #following = new Map<OpenSession, DisposableStore>()
+  readonly #queues = new WeakMap<OpenSession, QueueKeeper>()
   readonly #change = this.register(new Emitter<void>())
 
   /** A session was opened or closed. */
@@ -252,6 +246,11 @@ export class SessionManager extends Owner {
     this.#change.fire()
   }
 
+  /** Takes a prompt from the queue to be written on; see `QueueKeeper`. */
+  editQueued(open: OpenSession, prompt: string): ReturnType<QueueKeeper['takeToEdit']> {
+    return this.#queues.get(open)?.takeToEdit(prompt)
+  }
+
   /** Stops the turn, and the commands it left running: some agents never end theirs. */
   cancel(open: OpenSession): void {
     open.session.cancel()
@@ -306,7 +305,8 @@ export class SessionManager extends Owner {
     following.add(new TranscriptKeeper(agentId, session, this.#parts.transcripts, unkept))
     this.#following.set(open, following)
     // outlives the others: what is in the queue when the agent is gone may be given back
-    new QueueKeeper(conversationKey({ agentId, sessionId: session.sessionId }), session, this.#parts.drafts)
+    const conversation = conversationKey({ agentId, sessionId: session.sessionId })
+    this.#queues.set(open, new QueueKeeper(conversation, session, this.#parts.drafts))
     this.#change.fire()
   }
 

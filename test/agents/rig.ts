@@ -252,7 +252,7 @@ export class AgentRig {
       },
       records: noRecords,
       transcripts: { read: () => undefined, write: () => true, forget() {} },
-      drafts: { hold() {}, drop() {}, release() {} },
+      drafts: { hold() {}, order() {}, drop() {}, release() {} },
       activeSession: () => undefined,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })

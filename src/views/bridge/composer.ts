@@ -18,6 +18,15 @@ export const Capture = new RequestType<{ kind: CaptureKind }, Attachment[], void
 export const TakeDropped = new RequestType<{ uris: string[] }, Attachment[], void>('composer/dropped')
 /** Puts a prompt of the queue at another place; 0 is the next one. */
 export const MoveQueued = new NotificationType<{ key: string; id: string; to: number }>('composer/moveQueued')
+/**
+ * Takes a prompt from the queue into the composer, which says with `TakeBack` that it has it; `null` when it was sent
+ * meanwhile. The host keeps it under this id until then.
+ */
+export const EditQueued = new RequestType<
+  { key: string; id: string },
+  { id: string; content: ContentBlock[] } | null,
+  void
+>('composer/editQueued')
 /** How tall the person made the composer, in pixels; `undefined`: it finds its height by itself. */
 export const KeepHeight = new NotificationType<{ height?: number }>('composer/height')
 /** Stops the running turn and sends this prompt of the queue next. */

@@ -32,6 +32,9 @@ export function listenToComposer(
   connection.onRequest(bridge.WithdrawPrompt, incoming.withdrawPrompt, ({ key, id }) =>
     mine(key) ? controller.withdrawPrompt(id) : null,
   )
+  connection.onRequest(messages.EditQueued, incomingComposer.editQueued, ({ key, id }) =>
+    mine(key) ? controller.editQueued(id) : null,
+  )
   connection.onNotification(bridge.TakeBack, incoming.takeBack, ({ key, ids, draft }) => {
     drafts.set(key, draft)
     outbox.takenBack(key, ids)

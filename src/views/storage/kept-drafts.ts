@@ -76,6 +76,16 @@ export class KeptDrafts extends Owner implements Drafts {
     this.#save()
   }
 
+  order(key: string, ids: readonly string[]): void {
+    const { sent } = this.#drafts.get(key) ?? NONE
+    const inOrder = ids.flatMap(id => sent.find(one => one.id === id) ?? [])
+    this.#putSent(
+      key,
+      sent.map(one => (ids.includes(one.id) ? (inOrder.shift() ?? one) : one)),
+    )
+    this.#save()
+  }
+
   moveSent(from: string, to: string, id: string): void {
     const one = this.#drafts.get(from)?.sent.find(each => each.id === id)
     if (!one) return

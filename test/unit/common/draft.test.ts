@@ -96,6 +96,12 @@ describe('a draft', () => {
     )
   })
 
+  it('keeps white space that was typed behind others', () => {
+    assert.equal(joinDrafts(written('one'), written(' \n')).text, 'one \n')
+    assert.equal(joinDrafts(written('one'), written('two'), written(' ')).text, 'one\n\ntwo ')
+    assert.equal(joinDrafts(written(' ')).text, ' ')
+  })
+
   const text = fc.stringMatching(/^[a-z\n]{0,6} $/)
   const name = fc.stringMatching(/^[a-z]{1,5}\.ts$/)
   it('comes back from the prompt that was made of it', () => {

@@ -30,11 +30,25 @@ describe('QueueKeeper', () => {
     assert.deepEqual(kept(house), ['fourth'])
   })
 
-  it('follows the order of the queue', async () => {
+  it('leaves on disk what was taken to be written on, until the composer has it', async () => {
     const { house, session } = await begin()
+    const taken = house.controller.editQueued(session.queued[1]?.id ?? '')
+    assert.deepEqual(taken?.content, [{ type: 'text', text: 'third' }])
+    assert.equal(session.queued.length, 2)
+    assert.equal(house.controller.editQueued('gone'), null)
+    // a page that is made anew, or another window, finds it as nobody's
+    assert.deepEqual(found(house), ['third'])
+    house.controller.outbox.takenBack('one/s1', [taken?.id ?? ''])
+    assert.deepEqual(kept(house), ['second', 'fourth'])
+  })
+
+  it('follows the order of the queue in one write', async () => {
+    const { house, session } = await begin()
+    house.drafts.writes.length = 0
     session.moveQueued(session.queued[2]?.id ?? '', 0)
     await until(() => kept(house)[0] === 'fourth')
     assert.deepEqual(kept(house), ['fourth', 'second', 'third'])
+    assert.deepEqual(house.drafts.writes, ['order'])
   })
 
   it('leaves them to the next who shows the conversation when the window goes', async () => {

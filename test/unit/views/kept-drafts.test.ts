@@ -95,6 +95,20 @@ describe('kept drafts', () => {
     assert.equal(open().get('one').text, 'typed on')
   })
 
+  it('keep what waits in the order that it is given', () => {
+    const drafts = open()
+    for (const text of ['a', 'b', 'c'])
+      drafts.hold('one', { id: text, draft: { text, marks: [], items: [] } })
+    drafts.order('one', ['c', 'nobody', 'a'])
+    drafts.order('two', ['c'])
+    assert.deepEqual(
+      open()
+        .claim('one')
+        .map(({ id }) => id),
+      ['c', 'b', 'a'],
+    )
+  })
+
   it('know a draft with chips as it was kept before prompts were', () => {
     const drafts = open()
     drafts.set('one', { text: '@a.ts', marks: [{ from: 0, to: 5, id: 'x' }], items: [file('x')] })

@@ -1,8 +1,10 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
+import type { ContentBlock } from '../../../acp/model.ts'
 import {
   Capture,
   type CaptureKind,
   type EarlierPrompts,
+  EditQueued,
   FetchPrompts,
   KeepHeight,
   type MentionRow,
@@ -24,6 +26,8 @@ export interface ComposerHost {
   promptsBefore(before: number): Promise<EarlierPrompts>
   keepHeight(height: number | undefined): void
   moveQueued(id: string, to: number): void
+  /** Takes a prompt from the queue, to be given to the draft; `null` when it was sent meanwhile. */
+  editQueued(id: string): Promise<{ key: string; id: string; content: ContentBlock[] } | null>
   sendQueuedNow(id: string): void
 }
 
@@ -37,6 +41,11 @@ export function composerHost(connection: MessageConnection, key: () => string): 
     keepHeight: height =>
       void connection.sendNotification(KeepHeight, height === undefined ? {} : { height }),
     moveQueued: (id, to) => void connection.sendNotification(MoveQueued, { key: key(), id, to }),
+    async editQueued(id) {
+      const of = key()
+      const taken = await connection.sendRequest(EditQueued, { key: of, id })
+      return taken && { key: of, ...taken }
+    },
     sendQueuedNow: id => void connection.sendNotification(SendQueuedNow, { key: key(), id }),
   }
 }

@@ -5,13 +5,21 @@ import {
   type DraftMark,
   EMPTY_DRAFT,
   isEmptyDraft,
-  joinDrafts,
   soundDraft,
 } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Attachment, SentPrompt, WaitingPrompt } from '../../../views/bridge/conversation.ts'
 import { vscodeApi } from '../../host/vscode-api.ts'
-import { adopted, type Composing, fromOn, givenBack, NOTHING, send, taken } from './composing.ts'
+import {
+  adopted,
+  type Composing,
+  fromOn,
+  givenBack,
+  NOTHING,
+  type Outgoing,
+  send,
+  taken,
+} from './composing.ts'
 
 export type WrittenDraft = DraftContent<Attachment>
 
@@ -26,7 +34,7 @@ export interface DraftKeeper {
   send(key: string, prompt: SentPrompt): Promise<void>
   /** What becomes of a prompt that an earlier page sent; as with `send`. */
   outcome(id: string): Promise<void>
-  /** These prompts stand in the draft again: from here on it keeps them there alone. */
+  /** These prompts, which were sent or waited, stand in the draft again: from here on it keeps them there alone. */
   takeBack(key: string, ids: string[], draft: WrittenDraft): void
 }
 
@@ -126,11 +134,6 @@ export class Draft {
     this.#changed()
   }
 
-  /** Puts something before what stands there. */
-  prepend(draft: WrittenDraft): void {
-    this.put(joinDrafts(draft, this.content.peek()))
-  }
-
   attach(item: Attachment): void {
     this.introduce(item)
     const { text, marks, items } = this.content.peek()
@@ -172,6 +175,16 @@ export class Draft {
     if (refused[0]?.refused) this.onRefused(refused[0].refused)
     for (const { id, refused } of found)
       if (refused === undefined) void this.#follow(id, this.#keeper.outcome(id))
+  }
+
+  /**
+   * A prompt that waited in the queue of this conversation is to be written on: it stands before what stands here. The
+   * host has it under its id until then, and gives it back itself where another conversation came onto the page.
+   */
+  takeBack(key: string, prompt: Outgoing<Attachment>): void {
+    if (key !== this.#key || this.#cameBack.has(prompt.id)) return
+    this.#state.value = adopted(this.#state.peek(), [prompt])
+    this.#giveBack([prompt.id])
   }
 
   async #follow(id: string, outcome: Promise<void>): Promise<void> {

@@ -19,9 +19,9 @@ export function Queue({ head, draft }: { head: ConversationHead; draft: Draft })
   const [dragged, setDragged] = useState<string | undefined>(undefined)
 
   const edit = async (id: string) => {
-    const blocks = await host.withdraw(id)
-    if (blocks === null) return
-    draft.prepend(draftOf(blocks, itemOf))
+    const taken = await editor.editQueued(id)
+    if (taken === null) return
+    draft.takeBack(taken.key, { id: taken.id, draft: draftOf(taken.content, itemOf) })
     composer.current?.focus()
   }
   const remove = async (id: string) => {

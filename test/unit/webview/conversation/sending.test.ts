@@ -288,6 +288,35 @@ describe('sending', () => {
     assert.deepEqual([world.agent, world.refusals], [[], 1])
   })
 
+  it('takes a prompt of the queue back once, on disk in the draft that has it', async () => {
+    const edited = async (first: (world: World) => void | Promise<void>) => {
+      const world = new World()
+      await world.rest()
+      world.drafts.hold(key, { id: 'q', draft: { text: 'w1', marks: [], items: [] } })
+      world.drafts.release('q')
+      world.page.write('w2', [])
+      await first(world)
+      world.page.takeBack(key, { id: 'q', draft: { text: 'w1', marks: [], items: [] } })
+      for (const deliver of world.toHost.splice(0)) deliver()
+      world.crash()
+      await world.rest()
+      world.drafts.dispose()
+      return world.page.content.peek().text
+    }
+    assert.equal(await edited(() => {}), 'w1\n\nw2')
+    // a snapshot came first, and gave it back already
+    const told = async (world: World) => {
+      world.snapshot()
+      for (const deliver of world.toPage.splice(0)) deliver()
+    }
+    assert.equal(await edited(told), 'w1\n\nw2')
+    const world = new World()
+    await world.rest()
+    world.page.takeBack('agent/another', { id: 'q', draft: { text: 'w1', marks: [], items: [] } })
+    assert.equal(world.page.content.peek().text, '')
+    world.drafts.dispose()
+  })
+
   it('loses no word, doubles none and keeps their order, whatever happens when', async () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom<Step>('type', 'send', 'toHost', 'toPage') },

@@ -70,9 +70,12 @@ export class ListController<T extends WindowItem> {
       on => this.#press(on),
       () => this.#unpress(),
     )
+    const focus = () => this.#focused(element)
+    element.addEventListener('focusin', focus)
     this.settle()
     return () => {
       endWatch()
+      element.removeEventListener('focusin', focus)
       element.ownerDocument.removeEventListener('selectionchange', select)
       this.#observer?.disconnect()
       this.#element = undefined
@@ -136,6 +139,14 @@ export class ListController<T extends WindowItem> {
     // a selection that is drawn beyond the edge scrolls
     this.#pressed &&= this.#anchorOn(this.#pressed.item, top)
     this.#updateRange()
+  }
+
+  /**
+   * The browser has scrolled to what the focus went to, and tells of it with the next frame: what comes before that would
+   * take the view back, away from the focus.
+   */
+  #focused(element: HTMLElement): void {
+    if (Math.abs(element.scrollTop - this.#lastTop) > 0.5) this.onScroll()
   }
 
   /** Nothing moves under the pointer as long as it is pressed. */

@@ -183,6 +183,18 @@ describe('virtual list', () => {
     assert.equal(mounted().at(-1), 'row 149')
   })
 
+  it('stays where the browser scrolled to with the focus, whatever comes before it tells of that', () => {
+    add(100)
+    const list = root.querySelector('.list')!
+    const row = root.querySelector('p')!
+    list.scrollTop -= 300
+    const there = list.scrollTop
+    row.dispatchEvent(new page.FocusEvent('focusin', { bubbles: true }))
+    add(50)
+    assert.equal(list.scrollTop, there)
+    assert.equal(controller.following.peek(), false)
+  })
+
   it('goes on with the end when the pointer was let go where nobody told', async () => {
     add(100)
     const list = root.querySelector('.list')!

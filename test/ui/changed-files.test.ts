@@ -97,7 +97,7 @@ describe('what a session changed', () => {
     await editor.locator('.modified .view-line', { hasText: /flat.again/ }).waitFor({ state: 'detached' })
     await workbench.runCommand('File: Save')
     await bar().waitFor({ state: 'detached' })
-    assert.equal(planets(), before)
+    await waitFor('the file as it was', () => planets() === before)
     rmSync(file('my-moons.txt'))
   })
 

@@ -127,9 +127,12 @@ describe('what agents may ask for', () => {
         more: ['x'],
       },
     })
+    // the agent may hear of it before it is drawn, and the next one looks the same
+    await question.waitFor({ state: 'detached' })
     await conversation.send('again')
     await question.getByRole('button', { name: 'Decline' }).click()
     await waitFor('the refusal', () => answers('Asking').length === 2)
+    await question.waitFor({ state: 'detached' })
     await conversation.send('once more')
     await question.waitFor()
     await conversation.button(/^Stop/).first().click()

@@ -107,9 +107,11 @@ describe('sessions', () => {
   it('are loaded and resumed from the palette', async () => {
     await talk('/think loudly', /Both were scripted/)
     const history = await HistoryPage.open(workbench)
-    await history.act('/think loudly', 'Close')
-    await workbench.choose('Parley: Load Session…', '/think loudly')
     const conversation = await ConversationPage.find(workbench)
+    await history.act('/think loudly', 'Close')
+    await conversation.phase('empty')
+    await workbench.choose('Parley: Load Session…', '/think loudly')
+    await conversation.phase('ready')
     await conversation.text(/Both were scripted/).waitFor()
     await history.act('/think loudly', 'Close')
     await conversation.phase('empty')

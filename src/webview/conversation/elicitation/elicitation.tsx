@@ -40,7 +40,6 @@ function Question({ slot, entry }: PartProps) {
       aria-label={t('Your answer is needed: {0}', entry.message)}
       data-request={entry.requestId}
       tabIndex={-1}
-      data-focus={ask.mode === 'url' ? '' : undefined}
       onKeyDown={event => {
         if (event.key !== 'Escape' || event.defaultPrevented) return
         event.preventDefault()

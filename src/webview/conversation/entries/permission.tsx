@@ -54,6 +54,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       role="group"
       aria-label={label}
       data-request={entry.requestId}
+      tabIndex={-1}
     >
       <div class="permission-head">
         <Icon name="shield" class="permission-icon" />

@@ -3,6 +3,7 @@ import { FocusChanged, Navigate, type NavigateTo } from '../../../views/bridge/n
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'
+import { placeToAnswer } from './question-focus.ts'
 import { jumpTurn } from './turns.ts'
 
 /** Commands of the palette that move through the conversation. */
@@ -48,8 +49,7 @@ function focusWhenDrawn(request: string, frames: number): void {
     const box = [...document.querySelectorAll<HTMLElement>('[data-request]')].find(
       one => one.dataset.request === request,
     )
-    const target = box?.querySelector<HTMLElement>('[data-primary], [data-option], input, select, button')
-    if (target) target.focus()
+    if (box) placeToAnswer(box).focus()
     else if (frames > 0) focusWhenDrawn(request, frames - 1)
   })
 }

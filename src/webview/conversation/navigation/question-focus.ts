@@ -100,9 +100,18 @@ function isBusy(composer: ComposerPort | undefined): boolean {
 }
 
 function focusQuestion(): void {
-  document
-    .querySelector<HTMLElement>(
-      '.permission.first :is([data-primary], [data-option], input, select), .permission.first[data-focus]',
-    )
-    ?.focus({ preventScroll: true })
+  const box = document.querySelector<HTMLElement>('.permission.first')
+  if (box) placeToAnswer(box).focus({ preventScroll: true })
+}
+
+/**
+ * Where the focus belongs in a question: on what Enter may take, wherever it stands among the options; on a form's first
+ * field; on the line of one that is folded; else on the box, where digits answer and Enter takes nothing.
+ */
+export function placeToAnswer(box: HTMLElement): HTMLElement {
+  return (
+    box.querySelector<HTMLElement>('[data-primary]') ??
+    box.querySelector<HTMLElement>(':is(input, select), .behind > .line') ??
+    box
+  )
 }

@@ -274,6 +274,23 @@ describe('conversation page', function () {
     assert.match(text(), /Allow once/)
   })
 
+  it('gives the focus to the option that allows once, wherever it stands, and to none that allows for good', async () => {
+    const always = { optionId: 'always', name: 'Allow for this session', kind: 'allow_always' as const }
+    const once = { optionId: 'once', name: 'Allow', kind: 'allow_once' as const }
+    page.document.hasFocus = () => true
+    await show([permission('1', { options: [always, once] }), permission('2', { options: [always] })])
+    const focused = () => page.document.activeElement
+    await page.until(() => focused()?.textContent === '2Allow')
+    const outcome = { type: 'selected' as const, optionId: 'once' }
+    await patch({ op: 'entry', index: 0, entry: permission('1', { options: [always, once], outcome }) })
+    await page.until(() => focused()?.getAttribute('data-request') === 'request-2')
+    page.key(focused() as HTMLElement, 'Enter')
+    assert.equal(answers.length, 0)
+    page.key(focused() as HTMLElement, '1')
+    await page.until(() => answers.length === 1)
+    assert.deepEqual({ ...answers[0] }, { key: 'k1', requestId: 'request-2', optionId: 'always' })
+  })
+
   it('never takes a digit that belongs to the composer for an answer', async () => {
     await show([permission('1')])
     await page.until(() => page.document.querySelector('.permission'))

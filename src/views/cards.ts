@@ -73,6 +73,7 @@ export function cardFor(id: string, failure: Failure): Card {
         buttons: [
           { id: CardButtonId.pickAgent, label: l10n.t('Choose an Agent'), icon: 'list-unordered' },
           button.openSettings(),
+          button.dismiss(),
         ],
       }
     case 'start':
@@ -87,6 +88,7 @@ export function cardFor(id: string, failure: Failure): Card {
         text: sentence(failure.error.message),
         details: texts(
           [l10n.t('Answer'), `${failure.error.method}: ${failure.error.code}`],
+          [l10n.t('Message'), moreThanSaid(failure.error.message)],
           [l10n.t('Detail'), failure.error.detail],
         ),
         buttons: [button.retry(), button.openLog(), button.dismiss()],
@@ -162,7 +164,10 @@ export function cardFor(id: string, failure: Failure): Card {
         kind: 'warning',
         title: l10n.t('“{0}” was not changed', failure.optionName),
         text: sentence(failure.message),
-        details: texts([l10n.t('Detail'), failure.detail]),
+        details: texts(
+          [l10n.t('Message'), moreThanSaid(failure.message)],
+          [l10n.t('Detail'), failure.detail],
+        ),
         buttons: [button.dismiss()],
       }
     case 'problem':
@@ -192,7 +197,7 @@ export function settingsCard(problems: readonly string[]): Card {
 
 function startCard(id: string, agentName: string, failure: AgentStartFailure): Card {
   const base = { id, kind: 'error' as const }
-  const way = [button.retry(), button.openSettings(), button.openLog()]
+  const way = [button.retry(), button.openSettings(), button.openLog(), button.dismiss()]
   switch (failure.kind) {
     case 'command-missing':
       return {
@@ -203,7 +208,7 @@ function startCard(id: string, agentName: string, failure: AgentStartFailure): C
           [l10n.t('Command'), failure.command],
           [l10n.t('Looked in'), failure.searched.join('\n') || l10n.t('nowhere: the PATH is empty')],
         ),
-        buttons: [button.retry(), button.openSettings()],
+        buttons: [button.retry(), button.openSettings(), button.dismiss()],
       }
     case 'spawn':
       return {
@@ -218,11 +223,7 @@ function startCard(id: string, agentName: string, failure: AgentStartFailure): C
         ...base,
         title: l10n.t('{0} stopped as it started', agentName),
         text: exitSentence(failure.exit),
-        details: texts(
-          [l10n.t('Command'), failure.command],
-          [l10n.t('Error output'), failure.exit.stderrTail],
-          [l10n.t('Output that is not the protocol'), failure.stdoutNoise],
-        ),
+        ...lastWords(failure.command, failure.exit.stderrTail, failure.stdoutNoise),
         buttons: way,
       }
     case 'initialize-timeout':
@@ -233,11 +234,7 @@ function startCard(id: string, agentName: string, failure: AgentStartFailure): C
           'It was started but said nothing in the protocol for {0} seconds, and was ended. Is it an ACP agent, and does it need another argument?',
           failure.seconds,
         ),
-        details: texts(
-          [l10n.t('Command'), failure.command],
-          [l10n.t('Error output'), failure.stderrTail],
-          [l10n.t('Output that is not the protocol'), failure.stdoutNoise],
-        ),
+        ...lastWords(failure.command, failure.stderrTail, failure.stdoutNoise),
         buttons: way,
       }
     case 'initialize-error':
@@ -246,9 +243,10 @@ function startCard(id: string, agentName: string, failure: AgentStartFailure): C
         title: l10n.t('{0} refused to start', agentName),
         text: sentence(failure.error.message),
         details: texts(
-          [l10n.t('Command'), failure.command],
+          [l10n.t('Message'), moreThanSaid(failure.error.message)],
           [l10n.t('Detail'), failure.error.detail],
           [l10n.t('Error output'), failure.stderrTail],
+          [l10n.t('Command'), failure.command],
         ),
         buttons: way,
       }
@@ -291,6 +289,10 @@ function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>):
     failure.methods.length > 0
       ? l10n.t('Choose how.')
       : l10n.t('It offers no way to sign in from here: sign in with its own command line.')
+  const tried = failure.methods.find(method => method.methodId === failure.tried)
+  const said = saysOnlyThat(failure.message) ? undefined : sentence(failure.message)
+  const reason =
+    tried && failure.message ? l10n.t('“{0}” did not work: {1}', tried.name, sentence(failure.message)) : said
   const account = describeAccount(failure.account)
   const signedIn = account && `${account}.`
   return {
@@ -299,16 +301,26 @@ function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>):
     title: failure.asked
       ? l10n.t('Sign in to {0}', failure.agentName)
       : l10n.t('{0} needs you to sign in', failure.agentName),
-    text: [signedIn, how].filter(Boolean).join(' '),
-    details: texts([l10n.t('Answer'), failure.message], [l10n.t('Detail'), failure.detail]),
+    text: [signedIn, reason, how].filter(Boolean).join(' '),
+    details: texts(
+      [l10n.t('Answer'), reason ? moreThanSaid(failure.message) : failure.message],
+      [l10n.t('Detail'), failure.detail],
+    ),
     choices: failure.methods.map(method => ({
       id: CardButtonId.signIn + method.methodId,
       label: method.name,
       description: method.description ?? methodWords(method),
       icon: method.type === 'terminal' ? 'terminal' : method.type === 'env_var' ? 'key' : 'account',
     })),
-    buttons: failure.asked ? [button.dismiss()] : [button.retry(), button.openLog()],
+    buttons: failure.asked ? [button.dismiss()] : [button.retry(), button.openLog(), button.dismiss()],
   }
+}
+
+/** The agent's answer has nothing to say but that one has to sign in. */
+function saysOnlyThat(message: string): boolean {
+  return /^\W*((authentication|authorization|auth|sign-?in|login)\s+(is\s+)?(required|needed)\W*)?$/i.test(
+    message,
+  )
 }
 
 /** How a way to sign in goes, where the agent says nothing of it. */
@@ -360,10 +372,33 @@ function exitSentence(exit: AgentExit): string {
   return l10n.t('Its connection ended.')
 }
 
-/** Agents' messages come with and without a full stop, and sometimes over many lines. */
+/** What a program said that did not get as far as the protocol: most often the reason, so nobody has to unfold it. */
+function lastWords(command: string, stderr: string, stdout: string): Pick<Card, 'details' | 'unfolded'> {
+  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output that is not the protocol'), stdout])
+  return {
+    details: [...words, ...texts([l10n.t('Command'), command])],
+    ...(words.length > 0 && { unfolded: true }),
+  }
+}
+
+/** Agents' messages come with and without a full stop, and sometimes over many lines; a colon leads to the next one. */
 function sentence(text: string): string {
-  const first = text.trim().split('\n', 1)[0] ?? ''
-  return /[.!?…:]$/.test(first) ? first : `${first}.`
+  const [first = '', next] = linesOf(text)
+  const said = first.endsWith(':') && next ? `${first} ${next}` : first
+  return /[.!?…:]$/.test(said) ? said : `${said}.`
+}
+
+/** The whole message, when a sentence of it leaves something out. */
+function moreThanSaid(message: string): string | undefined {
+  const lines = linesOf(message)
+  return lines.length > (lines[0]?.endsWith(':') ? 2 : 1) ? message : undefined
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
 }
 
 function texts(...pairs: Array<[label: string, text: string | undefined]>): Details {

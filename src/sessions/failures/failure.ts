@@ -42,6 +42,8 @@ export type Failure =
       account?: AuthStatus
       /** the method under way, when one is */
       running?: string
+      /** the method that was tried last and came to nothing; `message` says why */
+      tried?: string
     }
   | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }

@@ -53,7 +53,7 @@ export class SignInFlow {
         .catch(() => {})
     } catch (error) {
       const cancelled = abort.signal.aborted || error instanceof CancelledError
-      failures.replace(failureId, cancelled ? failure : { ...failure, ...wordsOf(error) })
+      failures.replace(failureId, cancelled ? failure : { ...failure, ...wordsOf(error), tried: methodId })
     }
   }
 

@@ -31,6 +31,8 @@ export interface Card {
   text: string
   /** Folded under "Details": the command, the PATH searched, stderr's tail, the error's data. Preformatted. */
   details?: Array<{ label: string; text: string }>
+  /** the details begin unfolded */
+  unfolded?: true
   /** Ways that stand for themselves, one under the other; the buttons come after them. */
   choices?: CardButton[]
   buttons: CardButton[]

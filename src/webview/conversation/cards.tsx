@@ -37,7 +37,7 @@ function CardView({ card }: { card: Card }) {
         </ul>
       )}
       {card.details && card.details.length > 0 && (
-        <details class="fold">
+        <details class="fold" open={card.unfolded}>
           <summary>{t('Details')}</summary>
           {card.details.map(detail => (
             <div key={detail.label} class="card-detail">

@@ -91,14 +91,47 @@ describe('cards', () => {
     assert.ok(card.details?.some(detail => detail.text === '/bin\n/usr/bin'))
     assert.deepEqual(
       card.buttons.map(button => button.id),
-      [CardButtonId.retry, CardButtonId.openSettings],
+      [CardButtonId.retry, CardButtonId.openSettings, CardButtonId.dismiss],
     )
+  })
+
+  it('can be put away where something else stands on the screen', () => {
+    const named = ['unknown agent', 'missing command', 'exited', 'timeout', 'refused', 'version', 'sign-in']
+    for (const [name, failure] of failures) {
+      const ids = cardFor('id', failure).buttons.map(button => button.id)
+      if (named.includes(name)) assert.equal(ids.at(-1), CardButtonId.dismiss, name)
+    }
   })
 
   it('show the last words of an agent that exited', () => {
     const card = cardFor('id', failures[5]?.[1] as Failure)
     assert.match(card.text, /code 3/)
-    assert.ok(card.details?.some(detail => detail.text === 'last words'))
+    assert.equal(card.details?.[0]?.text, 'last words')
+    assert.ok(card.unfolded)
+    const silent = start({
+      kind: 'exited',
+      command: 'agent',
+      exit: { ...exit, stderrTail: '' },
+      stdoutNoise: '',
+    })
+    assert.equal(cardFor('id', silent).unfolded, undefined)
+  })
+
+  it('say what follows a colon, and keep the rest of a long message', () => {
+    const refused = (message: string) =>
+      cardFor(
+        'id',
+        start({ kind: 'initialize-error', command: 'agent', error: { code: 1, message }, stderrTail: '' }),
+      )
+    const two = refused('It exited with code 1:\n\nno home')
+    assert.equal(two.text, 'It exited with code 1: no home.')
+    assert.deepEqual(
+      two.details?.map(({ text }) => text),
+      ['agent'],
+    )
+    const three = refused('It failed.\nAt start\nof all')
+    assert.equal(three.text, 'It failed.')
+    assert.equal(three.details?.[0]?.text, 'It failed.\nAt start\nof all')
   })
 
   it('offer each way to sign in, and a cancel while one is under way', () => {
@@ -108,6 +141,20 @@ describe('cards', () => {
       cardFor('id', { ...signIn, running: 'key' }).buttons.map(button => button.id),
       [CardButtonId.cancelSignIn],
     )
+  })
+
+  it('say which way to sign in did not work, and why', () => {
+    const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
+    const card = cardFor('id', { ...signIn, tried: 'key', message: 'Nobody answered' })
+    assert.equal(card.text, '“API key” did not work: Nobody answered. Choose how.')
+  })
+
+  it('say why one has to sign in, when the agent says more than that', () => {
+    const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
+    const said = (message: string) => cardFor('id', { ...signIn, message }).text
+    assert.equal(said('Authentication required'), 'Choose how.')
+    assert.equal(said(''), 'Choose how.')
+    assert.equal(said('The API key is missing'), 'The API key is missing. Choose how.')
   })
 
   it('name every problem of the settings', () => {

@@ -125,6 +125,21 @@ describe('ConversationController: signing in', () => {
     assert.equal(house.controller.failures.get(id)?.type, 'sign-in')
   })
 
+  it('says which way came to nothing and why, but nothing of one that the person cancelled', async () => {
+    const house = new House()
+    const id = await refused(house)
+    const told = () => {
+      const failure = house.controller.failures.get(id)
+      return failure?.type === 'sign-in' ? [failure.tried, failure.message, failure.running] : undefined
+    }
+    house.variablesFail = new CancelledError()
+    await house.controller.signIn(id, 'key')
+    assert.deepEqual(told(), [undefined, 'Authentication required', undefined])
+    house.variablesFail = new Error('Nobody answered')
+    await house.controller.signIn(id, 'key')
+    assert.deepEqual(told(), ['key', 'Nobody answered', undefined])
+  })
+
   it('offers the ways to sign in when the person asks, and brings the conversation to the new process', async () => {
     const house = new House()
     const starting = house.controller.start()

@@ -38,6 +38,10 @@ export class ListController<T extends WindowItem> {
   /** the rows to mount instead; counted so that it is drawn again */
   #next: Range | undefined
   readonly #redraws = signal(0)
+  /** rows are drawn ahead when the frame is done that is being made */
+  #drawAhead: ReturnType<typeof setTimeout> | undefined
+  /** the person scrolled towards the beginning last */
+  #upwards = true
   readonly #rows = new Map<Element, T>()
   readonly #elements = new Map<string, HTMLElement>()
   readonly #fresh = new Set<Element>()
@@ -65,6 +69,9 @@ export class ListController<T extends WindowItem> {
     for (const row of this.#rows.keys()) this.#observer.observe(row)
     const select = () => this.#select(element)
     element.ownerDocument.addEventListener('selectionchange', select)
+    const wheel = (event: WheelEvent) => this.#wheel(event)
+    // passive: the browser scrolls at once, whatever the page is busy with
+    element.addEventListener('wheel', wheel, { passive: true })
     const endWatch = watchPress(
       element,
       on => this.#press(on),
@@ -76,6 +83,9 @@ export class ListController<T extends WindowItem> {
     return () => {
       endWatch()
       element.removeEventListener('focusin', focus)
+      clearTimeout(this.#drawAhead)
+      this.#drawAhead = undefined
+      element.removeEventListener('wheel', wheel)
       element.ownerDocument.removeEventListener('selectionchange', select)
       this.#observer?.disconnect()
       this.#element = undefined
@@ -134,11 +144,24 @@ export class ListController<T extends WindowItem> {
     this.atEnd.value = distance <= atEnd
     const followed = this.following.peek()
     this.following.value = this.#follows && (distance <= atEnd || (followed && top >= this.#lastTop - 1))
+    if (top !== this.#lastTop) this.#upwards = top < this.#lastTop
     this.#lastTop = top
     if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
     // a selection that is drawn beyond the edge scrolls
     this.#pressed &&= this.#anchorOn(this.#pressed.item, top)
-    this.#updateRange()
+    this.#scrolled(top)
+  }
+
+  /** What came into view is drawn at once, what is only near it when the frame is on its way: that one comes in time. */
+  #scrolled(top: number): void {
+    const { start, end } = this.#drawn
+    const seen = this.#window.range(top, top + this.#viewHeight)
+    if (seen.start < start || seen.end > end) this.#updateRange()
+    else
+      this.#drawAhead ??= setTimeout(() => {
+        this.#drawAhead = undefined
+        this.#updateRange()
+      })
   }
 
   /**
@@ -171,7 +194,7 @@ export class ListController<T extends WindowItem> {
   }
 
   /** The person is about to scroll up: do not take the view away from under them. */
-  onWheel(event: WheelEvent): void {
+  #wheel(event: WheelEvent): void {
     if (event.deltaY < 0 && (this.#element?.scrollTop ?? 0) > 0) this.release()
   }
 
@@ -303,10 +326,13 @@ export class ListController<T extends WindowItem> {
     const view = this.#viewHeight || assumedHeight
     const following = this.#goesAlong()
     const top = following ? Math.max(0, this.#window.height - view) : this.#element!.scrollTop
-    const near = (margin: number) => this.#window.range(top - margin, top + view + margin)
+    const near = (ahead: number, behind: number) =>
+      this.#upwards
+        ? this.#window.range(top - ahead, top + view + behind)
+        : this.#window.range(top - behind, top + view + ahead)
     // while the end is followed, rows pass by: what is far above it comes when somebody looks there
-    const needed = near(following ? 0 : view / 2)
-    const wanted = this.#withSelected(near(following ? view / 4 : view))
+    const needed = following ? near(0, 0) : near(view, view / 2)
+    const wanted = this.#withSelected(following ? near(view / 4, view / 4) : near(view * 1.5, view))
     const covers = now.start <= needed.start && now.end >= needed.end
     const tooMany = now.end - now.start > (wanted.end - wanted.start) * 2 + 8
     if (covers && !tooMany && now.end <= this.#window.count) return undefined

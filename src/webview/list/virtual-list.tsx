@@ -50,7 +50,6 @@ export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
       aria-label={focusable ? props.label : undefined}
       tabIndex={focusable ? 0 : -1}
       onScroll={() => controller.onScroll()}
-      onWheel={event => controller.onWheel(event)}
     >
       <div ref={content} class="list-content">
         {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: every role that it may have takes a label */}

@@ -14,7 +14,8 @@ import { hiddenTabs, hiddenView } from './hidden.ts'
 import { activation, firstSession, reload } from './openings.ts'
 import { printMeasurement, printSummary } from './print.ts'
 import { type BenchWindow, Rig } from './rig.ts'
-import { costOfAChunk, flood, idle, load, paced, type Scenario, scrolling, toolCalls } from './scenarios.ts'
+import { costOfAChunk, flood, idle, load, paced, type Scenario, toolCalls } from './scenarios.ts'
+import { scrolling } from './scrolling.ts'
 
 const rounds = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
 const only = new RegExp(process.env.PARLEY_BENCH_ONLY ?? '')

@@ -5,8 +5,12 @@
   const mostGaps = 216_000
 
   class Probe {
-    /** milliseconds between two frames, in their order */
+    /** milliseconds between two frames as scripts see them, in their order */
     gaps = []
+    /** milliseconds between the points in time that those frames were made for */
+    beats = []
+    /** frames in which a part of the view had no rows; counted on demand */
+    blanks = 0
     /** tasks of more than 50 ms: `[milliseconds, whose]` */
     tasks = []
     /** by the text that was waited for: when it stood in the page, and when that frame was done (epoch ms) */
@@ -20,6 +24,9 @@
     #awaitedPrompt = null
     #running = true
     #last = performance.now()
+    #lastBeat = performance.now()
+    #scrolled
+    #copy
     #mutations
     #observer
     #held
@@ -31,7 +38,7 @@
         for (const entry of list.getEntries()) this.tasks.push([entry.duration, entry.name])
       })
       this.#observer.observe({ type: 'longtask' })
-      requestAnimationFrame(() => this.#frame())
+      requestAnimationFrame(beat => this.#frame(beat))
     }
 
     /** Wants a text, given as a regular expression, in the last rows of the conversation. */
@@ -44,14 +51,59 @@
       this.#awaitedPrompt = prompt
     }
 
-    #frame() {
+    #frame(beat) {
       const now = performance.now()
-      if (this.gaps.length < mostGaps) this.gaps.push(now - this.#last)
+      if (this.gaps.length < mostGaps) {
+        this.gaps.push(now - this.#last)
+        this.beats.push(beat - this.#lastBeat)
+      }
       this.#last = now
+      this.#lastBeat = beat
+      if (this.#scrolled && this.#isBlank(this.#scrolled)) this.blanks++
       const held = this.#held
       if (held)
         held.moved = Math.max(held.moved, Math.abs(held.element.getBoundingClientRect().top - held.top))
-      if (this.#running) requestAnimationFrame(() => this.#frame())
+      if (this.#running) requestAnimationFrame(next => this.#frame(next))
+    }
+
+    /** The space that stands for rows above or below those in the page is in view. */
+    #isBlank({ list, above, below }) {
+      const { top, bottom } = list.getBoundingClientRect()
+      const [before, after] = [above.getBoundingClientRect(), below.getBoundingClientRect()]
+      return (before.height > 0 && before.bottom > top + 1) || (after.height > 0 && after.top < bottom - 1)
+    }
+
+    /** Counts from here on the frames in which a part of the view has no rows. */
+    watchBlanks() {
+      const list = document.querySelector('.transcript')
+      const [above, below] = list.querySelectorAll('[role=log] > [role=presentation]')
+      this.#scrolled = { list, above, below }
+    }
+
+    /** Lays over the list a copy of what is in it, so often that it is as high: scrolled, it costs what drawing costs. */
+    layStillCopy(height) {
+      const list = document.querySelector('.transcript')
+      const copy = list.cloneNode(true)
+      Object.assign(copy.style, { position: 'absolute', inset: '0' })
+      const log = copy.querySelector('[role=log]')
+      const rows = [...log.children].filter(child => child.matches('.row'))
+      const seen = [...list.querySelectorAll('[role=log] > .row')]
+      const once = seen.at(-1).getBoundingClientRect().bottom - seen[0].getBoundingClientRect().top
+      log.replaceChildren()
+      for (let done = 0; done < height; done += once) log.append(...rows.map(row => row.cloneNode(true)))
+      list.style.visibility = 'hidden'
+      list.after(copy)
+      copy.scrollTop = copy.scrollHeight
+      this.#copy = { list, copy }
+    }
+
+    /** Says how far the copy was scrolled from its end. */
+    takeStillCopy() {
+      const { list, copy } = this.#copy
+      const way = copy.scrollHeight - copy.clientHeight - copy.scrollTop
+      copy.remove()
+      list.style.visibility = ''
+      return way
     }
 
     #look() {
@@ -85,6 +137,7 @@
     begin() {
       this.#observer.takeRecords()
       this.gaps = []
+      this.beats = []
       this.tasks = []
     }
 
@@ -133,8 +186,8 @@
       for (const entry of this.#observer.takeRecords()) this.tasks.push([entry.duration, entry.name])
       this.#observer.disconnect()
       this.nodes = this.countNodes()
-      const { gaps, tasks, seen, done, chunks, nodes } = this
-      return { gaps, tasks, seen, done, chunks, nodes }
+      const { gaps, beats, blanks, tasks, seen, done, chunks, nodes } = this
+      return { gaps, beats, blanks, tasks, seen, done, chunks, nodes }
     }
   }
 

@@ -8,6 +8,8 @@ const source = readFileSync(join(import.meta.dirname, 'page-probe.js'), 'utf8')
 /** What was noted in a view. Times are milliseconds, points in time since the epoch. */
 export interface Notes {
   gaps: number[]
+  beats: number[]
+  blanks: number
   tasks: Array<[duration: number, whose: string]>
   seen: Record<string, number>
   done: Record<string, number>
@@ -66,6 +68,21 @@ export class Probe {
 
   moved(): Promise<number> {
     return this.#ask('moved')
+  }
+
+  /** Counts from here on the frames in which a part of the view has no rows. */
+  watchBlanks(): Promise<void> {
+    return this.#ask('watchBlanks()')
+  }
+
+  /** Lays a copy over the list that nothing of ours runs for. */
+  layStillCopy(height: number): Promise<void> {
+    return this.#ask(`layStillCopy(${height})`)
+  }
+
+  /** Resolves with how far the copy was scrolled. */
+  takeStillCopy(): Promise<number> {
+    return this.#ask('takeStillCopy()')
   }
 
   quiet(): Promise<boolean> {

@@ -11,7 +11,7 @@ import { Workbench } from '../../host/workbench.ts'
 import { ConversationPage } from '../../ui/support/conversation-page.ts'
 import { fixtureAgent, type LogLine, linesOf } from '../../ui/support/fixture-agent.ts'
 import { CpuClock } from './cpu.ts'
-import { bigSession } from './sizes.ts'
+import { bigSession, turns } from './sizes.ts'
 
 const agentName = 'Fixture Agent'
 
@@ -120,6 +120,22 @@ export class BenchWindow {
     const row = palette.locator('.monaco-list-row', { hasText: bigSession.title }).first()
     await row.waitFor()
     return row
+  }
+
+  /** The long session; it is loaded where another one is shown. */
+  async onTheLongSession(): Promise<ConversationPage> {
+    const before = await this.shown()
+    // the agent names a session after its first prompt
+    if (await before.frame.locator('.header', { hasText: `of ${turns}:` }).count()) return before
+    // its agent may not run yet
+    await this.newSession()
+    await (await this.findBigSession()).click()
+    const conversation = await this.shown()
+    await conversation.frame
+      .getByText(new RegExp(`Answer ${turns}\\b`))
+      .first()
+      .waitFor()
+    return conversation
   }
 
   /** Bytes that the page's scripts hold after a garbage collection; those of the workbench are among them. */

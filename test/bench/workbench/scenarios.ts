@@ -6,7 +6,7 @@ import { type Figure, percentile, type Values } from './figures.ts'
 import { Probe } from './probe.ts'
 import type { BenchWindow } from './rig.ts'
 import { characters, perSecond, turns } from './sizes.ts'
-import { costs, frames, longest, longTask, Watch } from './watch.ts'
+import { costs, frames, Watch } from './watch.ts'
 
 const end: Figure = { name: 'end on screen', unit: 'ms' }
 const agentWrites: Figure = { name: "the agent's own write", unit: 'ms' }
@@ -93,7 +93,7 @@ export function load(most: number): Scenario {
   }
 }
 
-/** Onto the long session, which must have been loaded in this window. */
+/** Onto the long session. */
 export function paced(seconds: number): Scenario {
   return {
     title: `${perSecond} chunks a second for ${seconds} s onto the session of ${turns.toLocaleString('en')} turns`,
@@ -128,48 +128,6 @@ export function paced(seconds: number): Scenario {
       }
     },
   }
-}
-
-/** On the long session: reads something further up while the agent writes, then goes up to the beginning. */
-export const scrolling: Scenario = {
-  title: 'scrolling while 40 chunks a second come, then through the long session',
-  figures: [
-    { name: 'what is read moved by', unit: 'px', most: 1 },
-    { name: 'p95 frame gap while scrolling', unit: 'ms', most: 20 },
-    { name: 'frames over 50 ms while scrolling', unit: '' },
-    { name: 'longest task of the view', unit: 'ms', most: longTask },
-    { name: 'DOM nodes', unit: '', most: 3000 },
-  ],
-  async run(window) {
-    const { conversation, probe } = await onTheLongSession(window)
-    const { mouse } = window.workbench.page
-    const prompt = pacedPrompt(10)
-    await probe.wantChunks(prompt)
-    const begun = Date.now()
-    await conversation.send(prompt)
-    await probe.chunk(40)
-    const box = await conversation.frame.locator('.transcript').boundingBox()
-    await mouse.move(box!.x + box!.width / 2, box!.y + box!.height / 2)
-    for (let i = 0; i < 5; i++) await mouse.wheel(0, -240)
-    await probe.quiet()
-    await probe.hold()
-    const isLast: (line: LogLine) => boolean = ({ event, index }) =>
-      event === 'paced' && index === perSecond * 10 - 1
-    await window.noted('last chunk', begun, isLast)
-    await conversation.frame.locator('.working').waitFor({ state: 'detached' })
-    const moved = await probe.moved()
-    await probe.begin()
-    for (let i = 0; i < 100; i++) await mouse.wheel(0, -400)
-    const notes = await probe.stop()
-    const { 'p95 frame gap': gap, 'frames over 50 ms': slow } = frames(notes.gaps)
-    return {
-      'what is read moved by': moved,
-      'p95 frame gap while scrolling': gap!,
-      'frames over 50 ms while scrolling': slow!,
-      'longest task of the view': longest(notes, true),
-      'DOM nodes': notes.nodes,
-    }
-  },
 }
 
 /**
@@ -272,11 +230,16 @@ async function mainThreadPerChunk(
   return (spent - idleShare) / (perSecond * (seconds - 1))
 }
 
-async function onTheLongSession(window: BenchWindow) {
-  const conversation = await window.shown()
+export async function onTheLongSession(window: BenchWindow) {
+  const conversation = await window.onTheLongSession()
   const probe = await Probe.start(conversation.frame)
   await probe.quiet()
   return { conversation, probe }
+}
+
+/** The last chunk of a paced stream of so many seconds. */
+export function isLastChunk(seconds: number): (line: LogLine) => boolean {
+  return ({ event, index }) => event === 'paced' && index === perSecond * seconds - 1
 }
 
 function isEvent(event: string): (line: LogLine) => boolean {

@@ -76,6 +76,6 @@ describe('a selection in a long list', () => {
     select(3, 8)
     document.getSelection()!.collapseToStart()
     document.dispatchEvent(new window.Event('selectionchange'))
-    assert.ok(scrollTo(2000).start > 70)
+    assert.ok(scrollTo(2000).start > 50)
   })
 })

@@ -49,6 +49,8 @@ describe('virtual list', () => {
   let version: Signal<number>
   /** keys of the rows that were drawn, in their order */
   let drawn: string[]
+  /** what was listened for that may keep the browser from scrolling */
+  let listened: Array<[type: string, options: boolean | AddEventListenerOptions | undefined]>
 
   before(async () => {
     code = await bundle()
@@ -63,6 +65,12 @@ describe('virtual list', () => {
         disconnect(): void {}
       },
     })
+    listened = []
+    const { addEventListener } = page.EventTarget.prototype
+    page.EventTarget.prototype.addEventListener = function (type, listener, options) {
+      if (/^(wheel|touch)/.test(type)) listened.push([type, options])
+      addEventListener.call(this, type, listener, options)
+    }
     page.eval(code)
     parts = page.parts as Bundle
     // what is to be drawn is drawn at once
@@ -144,6 +152,44 @@ describe('virtual list', () => {
     assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
     add(1000)
     assert.ok(mounted().includes('row 300') && mounted().length < 200, mounted().join())
+  })
+
+  it('draws at once what is scrolled into view, and after the frame what is only near it', async () => {
+    add(1000)
+    const scrollTo = (top: number) => {
+      const list = root.querySelector('.list')!
+      list.scrollTop = top
+      list.dispatchEvent(new page.Event('scroll'))
+    }
+    scrollTo(10_000)
+    assert.ok(mounted().includes('row 500') && mounted().includes('row 539'), mounted().join())
+    await new Promise(resolve => page.setTimeout(resolve))
+    // most of it lies where the view is going
+    assert.equal(mounted()[0], `row ${500 - (1.5 * view) / height}`)
+    drawn = []
+    scrollTo(10_000 - view)
+    assert.deepEqual(drawn, [])
+    await new Promise(resolve => page.setTimeout(resolve))
+    assert.equal(mounted()[0], `row ${460 - (1.5 * view) / height}`)
+    scrollTo(10_000 + view * 3)
+    scrollTo(10_000 + view * 4)
+    await new Promise(resolve => page.setTimeout(resolve))
+    assert.ok(mounted().includes(`row ${699 + view / height}`), mounted().join())
+  })
+
+  it('leaves the end as soon as the wheel turns up', () => {
+    add(100)
+    const list = root.querySelector('.list')!
+    list.dispatchEvent(new page.WheelEvent('wheel', { deltaY: -10, bubbles: true }))
+    assert.equal(controller.following.peek(), false)
+    add(50)
+    assert.equal(list.scrollTop, 100 * height - view)
+  })
+
+  it('does not have the browser wait for it before it scrolls', () => {
+    assert.ok(listened.some(([type]) => type === 'wheel'))
+    for (const [type, options] of listened)
+      assert.ok(typeof options === 'object' && options.passive, `${type} is waited for`)
   })
 
   it('knows that it is at the end, also where it does not follow it', () => {

@@ -165,9 +165,19 @@ function permissionAnswered(
   stopTime(step, entry)
   books.openPermissions.delete(position)
   touch(step, position)
+  if (entry.toolCallId !== undefined) beginNow(step, books.tools.get(entry.toolCallId))
   // The agent should say that it goes on; not all do.
   if (books.openPermissions.size === 0 && books.openElicitations.size === 0) books.toldAction = false
   updateActivity(step)
+}
+
+/** Until the person answered, nothing was done: the time they took is none of the tool call's. */
+function beginNow(step: Step, position: number | undefined): void {
+  const tool = position === undefined ? undefined : step.state.entries[position]
+  if (position === undefined || step.now === undefined || tool?.startedAt === undefined) return
+  if (tool.endedAt !== undefined) return
+  tool.startedAt = step.now
+  touch(step, position)
 }
 
 function agentGone(step: Step, message: string | undefined, code: number | undefined): void {

@@ -8,7 +8,8 @@ import { useApp } from './context.ts'
 export function Begin({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()
   const { agent, roots, commands } = head
-  const names = commands.slice(0, 6).map(command => command.name)
+  // `/memory` stands for `/memory show` and whatever else begins with it
+  const names = [...new Set(commands.map(command => command.name.split(' ', 1)[0]))].slice(0, 6)
   return (
     <div class="empty begin">
       <div class="empty-content">

@@ -239,6 +239,22 @@ describe('reduce: tool calls', () => {
     assert.equal(entry.content.length, 2)
   })
 
+  it('times a tool call that was asked about from the answer on', () => {
+    const state = createSessionState()
+    const request = {
+      sessionId: 's',
+      title: 'May I?',
+      options: [],
+      subject: { type: 'tool_call' as const, toolCall: { toolCallId: 't' } },
+    }
+    take(state, [tool('t', { status: 'pending' })], 1000)
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request }, 1100)
+    const outcome = { type: 'selected' as const, optionId: 'yes' }
+    reduceLocal(state, { type: 'permission_answered', requestId: 'p', outcome }, 90_000)
+    take(state, [tool('t', { status: 'completed' })], 90_200)
+    assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [90_000, 90_200])
+  })
+
   it('times a tool call and takes the end back when it goes on', () => {
     const state = createSessionState()
     take(state, [tool('t', { status: 'in_progress' })], 1000)

@@ -199,12 +199,16 @@ function Subject({ entry, tool, slot }: SubjectProps) {
             position={tool.content.indexOf(content)}
           />
         ))}
-      {entry.subject && <PlainCode text={pretty(entry.subject.raw)} whole />}
+      {entry.subject && <PlainCode text={pretty(entry.subject.raw)} wrap whole />}
       {command === undefined &&
         others.length === 0 &&
         tool?.rawInput !== undefined &&
         tool.rawInput !== null && (
-          <PlainCode text={typeof tool.rawInput === 'string' ? tool.rawInput : pretty(tool.rawInput)} whole />
+          <PlainCode
+            text={typeof tool.rawInput === 'string' ? tool.rawInput : pretty(tool.rawInput)}
+            wrap
+            whole
+          />
         )}
     </div>
   )

@@ -121,7 +121,7 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
       {output !== undefined &&
         (isData ? <HighlightedCode text={output} language="json" /> : <PlainCode text={output} />)}
       {!shown && output === undefined && (
-        <div class="quiet">{isRunning(entry) ? t('No output yet') : t('Nothing came of it.')}</div>
+        <div class="quiet">{isRunning(entry) ? t('No output yet') : t('No output')}</div>
       )}
       <Locations locations={furtherLocations(entry)} />
       <Raw label={t('Raw input')} value={entry.rawInput} />

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core'
 import { type ContextOptions, newContext, type OpenedPage, type OpenOptions, openPage } from './browser.ts'
 import { outDirectory } from './paths.ts'
@@ -199,16 +200,19 @@ export class Workbench {
     return waitFor(`webview with ${selector}`, () => this.#frameWith(selector), { timeout })
   }
 
+  /** A frame that is never loaded never answers: the others are not to wait for it. */
   async #frameWith(selector: string): Promise<Frame | undefined> {
-    for (const frame of this.page.frames()) {
-      if (frame.parentFrame() === null) continue
-      const found = await frame
-        .locator(selector)
-        .count()
-        .catch(() => 0)
-      if (found > 0) return frame
-    }
-    return undefined
+    const inner = this.page.frames().filter(frame => frame.parentFrame() !== null)
+    const found = await Promise.all(
+      inner.map(frame => {
+        const count = frame
+          .locator(selector)
+          .count()
+          .catch(() => 0)
+        return Promise.race([count, delay(2000, 0, { ref: false })])
+      }),
+    )
+    return inner.find((_, at) => (found[at] ?? 0) > 0)
   }
 
   /** Picks a colour theme and resolves when the workbench shows it. */

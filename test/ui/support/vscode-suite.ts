@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
 import { exitOnSignals } from '../../host/at-exit.ts'
 import { launchBrowser } from '../../host/browser.ts'
 import { installVsCode } from '../../host/install-vscode.ts'
@@ -112,6 +113,7 @@ export class VsCodeSuite {
     for (const [index, workbench] of workbenches.entries()) {
       writeFileSync(join(directory, `window-${index + 1}.log`), workbench.console.join('\n'))
       await workbench.page.screenshot({ path: join(directory, `window-${index + 1}.png`) }).catch(() => {})
+      writeFileSync(join(directory, `window-${index + 1}-frames.log`), await framesOf(workbench.page))
     }
     console.log(`      kept in ${directory}`)
   }
@@ -127,4 +129,14 @@ export class VsCodeSuite {
       this.#server?.root.remove()
     }
   }
+}
+
+/** The frames of a window, a line each, with how their documents begin: what was never loaded is seen by that. */
+async function framesOf(page: Page): Promise<string> {
+  const lines = page.frames().map(async frame => {
+    const begin = frame.evaluate<string>("document.readyState + ' ' + document.body?.outerHTML.slice(0, 200)")
+    const told = await Promise.race([begin.catch(String), delay(2000, 'no answer', { ref: false })])
+    return `${frame.url()} ${told.replace(/\s+/g, ' ')}`
+  })
+  return (await Promise.all(lines)).join('\n')
 }

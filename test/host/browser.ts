@@ -71,9 +71,9 @@ export async function openPage(
 ): Promise<OpenedPage> {
   const page = await context.newPage()
   const refused: string[] = []
-  page.on('request', request => {
-    const { protocol, hostname } = new URL(request.url())
-    if (/^https?:$/.test(protocol) && hostname !== '127.0.0.1') refused.push(request.url())
+  // what a page's service worker answers itself does not come so far
+  page.on('requestfailed', request => {
+    if (request.failure()?.errorText === 'net::ERR_NAME_NOT_RESOLVED') refused.push(request.url())
   })
   const lines: string[] = []
   page.on('console', message => lines.push(`${message.type()}: ${message.text()}`))

@@ -41,7 +41,7 @@ function PlanView({ plan, label }: { plan: Plan; label: string }) {
         {all > 0 ? (
           <>
             <span class="plan-count">{t('{0} of {1}', done, all)}</span>
-            <span class="plan-current" dir="auto">
+            <span class="plan-current" dir="auto" title={current?.content}>
               {current ? current.content : t('All done')}
             </span>
           </>

@@ -34,7 +34,7 @@ import { NativePrompts } from './views/native-elicitation.ts'
 import { ruleSettings } from './views/rule-settings.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
 import { StatusBar } from './views/status-bar.ts'
-import { keepIn } from './views/storage/kept-state.ts'
+import { keepForWork, keepIn } from './views/storage/kept-state.ts'
 import { workParts } from './views/work-parts.ts'
 
 /** Builds the parts and connects them. VS Code calls it when a view is shown or a command is run. */
@@ -128,7 +128,8 @@ export function activate(context: vscode.ExtensionContext): void {
   own.add(new Attention(surfaces, manager, sideBar))
   const sessions = { agents, hosts, manager, records, upkeep, accounts }
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
-  const { history, actions } = placeHistory({ ...sessions, extensionUri, surfaces, marks, isKept, log, own })
+  const places = { extensionUri, surfaces, marks, isKept, atWork: keepForWork(context, log), log, own }
+  const { history, actions } = placeHistory({ ...sessions, ...places })
   own.add(registerConversationCommands({ surfaces, sideBar, tabs, manager, marks, history, actions, log }))
   registerComposerCommands(surfaces, composer.optionMemory, log, own)
   const host = hosts.get

@@ -18,8 +18,8 @@ export interface HistoryRow {
   /** the session is open in this window */
   open: boolean
   activity?: 'idle' | 'running' | 'requires_action'
-  /** what it did ended so, and nobody has looked since */
-  ended?: 'done' | 'failed'
+  /** what it did ended so, and nobody has looked since; `interrupted`: with the window that it was open in */
+  ended?: 'done' | 'failed' | 'interrupted'
   canLoad: boolean
   canResume: boolean
   canClose: boolean

@@ -4,6 +4,7 @@ import { localFolders } from '../../agents/vscode-configuration.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { PathRules } from '../../editor/path-rules.ts'
+import type { Interrupted } from '../../sessions/interrupted.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionMarks } from '../../sessions/session-marks.ts'
 import * as bridge from '../bridge/history.ts'
@@ -21,6 +22,7 @@ import { type HistorySurroundings, historyState } from './rows.ts'
 export interface HistoryViewParts {
   history: HistoryList
   marks: SessionMarks
+  interrupted: Interrupted
   actions: SessionActions
   log: Logger
 }
@@ -124,17 +126,18 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
   #send(): void {
     if (!this.#view?.visible) return
     const { history } = this.#parts
-    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings(this.#parts.marks)))
+    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings(this.#parts)))
   }
 }
 
-function surroundings(marks: SessionMarks): HistorySurroundings {
+function surroundings({ marks, interrupted }: HistoryViewParts): HistorySurroundings {
   const rules = new PathRules()
   const folders = localFolders()
   return {
     trusted: vscode.workspace.isTrusted,
     hasFolder: folders.length > 0,
     isHere: cwd => folders.some(folder => rules.contains(folder.path, cwd)),
-    endedOf: ({ agentId, sessionId }) => marks.endedOf(agentId, sessionId),
+    endedOf: ({ agentId, sessionId }) =>
+      marks.endedOf(agentId, sessionId) ?? (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),
   }
 }

@@ -3,9 +3,10 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import type { AgentHosts } from '../../sessions/hosts/agent-hosts.ts'
+import { Interrupted } from '../../sessions/interrupted.ts'
 import { HistoryList, type HistoryListParts } from '../../sessions/listing/history-list.ts'
 import type { SessionUpkeep } from '../../sessions/listing/session-upkeep.ts'
-import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
+import type { AgentDirectory, Keep, SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { SessionMarks } from '../../sessions/session-marks.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
@@ -24,6 +25,8 @@ export interface HistoryParts {
   surfaces: ConversationSurfaces
   marks: SessionMarks
   isKept: HistoryListParts['isKept']
+  /** Remembers which sessions are at work. */
+  atWork: Keep
   log: Logger
   own: { add<T extends Disposable>(item: T): T }
 }
@@ -41,6 +44,7 @@ export function placeHistory(parts: HistoryParts): { history: HistoryList; actio
     surfaces,
     marks,
     isKept,
+    atWork,
     log,
     own,
   } = parts
@@ -57,6 +61,7 @@ export function placeHistory(parts: HistoryParts): { history: HistoryList; actio
   )
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions(surfaces, manager, history, upkeep)
-  own.add(new HistoryView(extensionUri, { history, marks, actions, log }))
+  const interrupted = own.add(new Interrupted(manager, marks.onDidChange, atWork))
+  own.add(new HistoryView(extensionUri, { history, marks, interrupted, actions, log }))
   return { history, actions }
 }

@@ -9,7 +9,7 @@ export interface HistorySurroundings {
   /** whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
   /** how the work of a session ended that nobody has looked at since */
-  endedOf: (item: HistoryItem) => 'done' | 'failed' | undefined
+  endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
 
 /** What the History view shows. */

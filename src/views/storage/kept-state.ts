@@ -13,6 +13,11 @@ export function keepIn(memento: vscode.Memento): Keep {
   }
 }
 
+/** Where a window remembers what its agents are at, should it be lost. */
+export function keepForWork({ storageUri, workspaceState }: vscode.ExtensionContext, log: Logger): Keep {
+  return storageUri ? new KeepFile(path.join(storageUri.fsPath, 'work.json'), log) : keepIn(workspaceState)
+}
+
 /** Where this workspace's drafts are kept. A window without a workspace has no folder to keep files in. */
 export function keepForDrafts(context: vscode.ExtensionContext, log: Logger): { texts: Keep; items: Keep } {
   const { storageUri, workspaceState } = context

@@ -161,7 +161,7 @@ function menuContext(row: HistoryRow): string {
 function dotOf(row: HistoryRow): string {
   if (row.activity === 'running') return 'running'
   if (row.activity === 'requires_action') return 'waiting'
-  if (row.ended) return row.ended
+  if (row.ended) return row.ended === 'done' ? 'done' : 'failed'
   return row.open ? 'idle' : 'closed'
 }
 
@@ -170,6 +170,7 @@ function stateOf(row: HistoryRow): string | undefined {
   if (row.activity === 'requires_action') return t('needs your answer')
   if (row.ended === 'failed') return t('failed')
   if (row.ended === 'done') return t('done')
+  if (row.ended === 'interrupted') return t('interrupted')
   if (row.open) return t('open')
   return row.archived ? t('archived') : undefined
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { Interrupted } from '../../../src/sessions/interrupted.ts'
+import { SessionMarks } from '../../../src/sessions/session-marks.ts'
+import { until } from '../../support/until.ts'
+import { House } from './house.ts'
+
+describe('Interrupted', () => {
+  const disk = new Map<string, unknown>()
+  const keep = {
+    get: <T>(key: string) => disk.get(key) as T,
+    set: (key: string, value: unknown) => void disk.set(key, structuredClone(value)),
+  }
+  const window = async () => {
+    const house = await House.withSession()
+    const marks = new SessionMarks(house.manager, () => false)
+    return { house, interrupted: new Interrupted(house.manager, marks.onDidChange, keep) }
+  }
+  const work = async (house: House) => {
+    await house.controller.prompt({ text: 'long', attachments: [] })
+    await until(() => house.agent.prompts.length === 1)
+  }
+
+  beforeEach(() => disk.clear())
+
+  it('knows what was at work when the window went, until it is open again', async () => {
+    const before = await window()
+    await work(before.house)
+    assert.equal(before.interrupted.has('one', 's1'), false, 'it is at work')
+
+    const house = new House()
+    const marks = new SessionMarks(house.manager, () => false)
+    const after = new Interrupted(house.manager, marks.onDidChange, keep)
+    assert.equal(after.has('one', 's1'), true)
+    assert.equal(after.has('one', 's2'), false)
+    const starting = house.controller.start('one')
+    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    await starting
+    await work(house)
+    assert.equal(after.has('one', 's1'), true, 'nobody opened it')
+    const reopening = house.controller.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    await until(() => house.agent.resumes.length === 1)
+    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await reopening
+    assert.equal(after.has('one', 's1'), false)
+    assert.deepEqual([...disk.values()], [[['one', 's2']]])
+  })
+
+  it('forgets what came to its end, and leaves what was when the window goes', async () => {
+    const { house, interrupted } = await window()
+    await work(house)
+    house.agent.endTurn(house.agent.prompts[0]!)
+    await until(() => house.controller.current?.session.state.activity === 'idle')
+    assert.deepEqual([...disk.values()], [[]])
+    await house.controller.prompt({ text: 'again', attachments: [] })
+    await until(() => house.agent.prompts.length === 2)
+    interrupted.dispose()
+    house.manager.dispose()
+    assert.deepEqual([...disk.values()], [[['one', 's1']]])
+  })
+
+  it('takes a file that holds anything', async () => {
+    disk.set('parley.atWork', [['one', 's1'], 7, ['x'], { y: 1 }])
+    const { interrupted } = await window()
+    assert.equal(interrupted.has('one', 's1'), true)
+    disk.set('parley.atWork', 'nonsense')
+    assert.equal((await window()).interrupted.has('one', 's1'), false)
+  })
+})

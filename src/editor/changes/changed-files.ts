@@ -2,7 +2,6 @@
  * The files that a session's agent changed: each with its text from before the first touch and the text that the agent
  * left, so that all of it can be looked at, kept or undone.
  */
-import { structuredPatch } from 'diff'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -11,11 +10,9 @@ import type { FilesShared } from '../files/files.ts'
 import { TextFiles } from '../files/text-files.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
 import { type GuardedPath, PathGuard } from '../path-guard.ts'
-import { diffTexts } from './diff-texts.ts'
 import { FileWatch } from './file-watch.ts'
-
-/** A text file's content; `null`: there is no file. */
-export type FileText = string | null
+import { countLines } from './line-counts.ts'
+import { type FileText, originalText } from './original-text.ts'
 
 /** What is remembered of a file, also through a reload. */
 export interface TouchedFile {
@@ -49,8 +46,6 @@ export interface ChangesKeep {
 
 export type UndoResult = 'undone' | 'changed-since'
 
-/** Comparing takes this long at most, in milliseconds. */
-const COMPARE_MS = 100
 /** Longer texts are not remembered. Characters. */
 const LONGEST = 2_000_000
 const MOST_FILES = 1000
@@ -212,7 +207,7 @@ export class ChangedFiles extends Owner {
     done: boolean,
   ): Promise<void> {
     await this.#touch(path, async (known, current) => {
-      const original = beforeOf(change, current, patch, done)
+      const original = originalText(change, current, patch, done)
       if (!known)
         return original === undefined ? undefined : { before: original, left: done ? current : original }
       if (done) return current === known.left ? undefined : { ...known, left: current }
@@ -325,38 +320,4 @@ export class ChangedFiles extends Owner {
 
 function guarded(path: string): GuardedPath {
   return { path, realPath: path, inside: true, aliases: [] }
-}
-
-/** What the file was before the change, as far as that can be told; the agent may have made it already. */
-function beforeOf(
-  change: FileChange,
-  current: FileText,
-  patch: { format: string; text: string } | undefined,
-  done: boolean,
-): FileText | undefined {
-  const { operation, oldText, newText } = change
-  if (operation === 'add' && oldText === undefined) return done || current === newText ? null : current
-  if (operation === 'delete') return current ?? oldText ?? undefined
-  // a file that is not there after all was not changed
-  if (current === null) return done ? undefined : null
-  if (operation === 'move' || operation === 'copy') return done ? null : current
-  // whole texts on either side
-  if (current === newText) return oldText ?? null
-  if (current === oldText) return current
-  const texts = diffTexts(change, { current, ...(patch && { patch }) })
-  const completed = texts && (texts.newText === current || texts.oldText === current)
-  if (completed) return texts.oldText
-  return done ? undefined : current
-}
-
-function countLines(before: string, after: string): { added?: number; removed?: number } {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 0, timeout: COMPARE_MS })
-  if (!patch) return {}
-  let added = 0
-  let removed = 0
-  for (const line of patch.hunks.flatMap(hunk => hunk.lines)) {
-    if (line.startsWith('+')) added++
-    else if (line.startsWith('-')) removed++
-  }
-  return { added, removed }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { runGit } from '../git.ts'
-import type { FileText } from './changed-files.ts'
+import type { FileText } from './original-text.ts'
 
 /** With more files that differ from what was committed, a repository is not looked at: a checkout, or no `.gitignore`. */
 const MOST_DIRTY = 500

@@ -8,7 +8,7 @@ import type { Proposals } from '../../editor/changes/vscode-proposals.ts'
 import { applyCode } from '../../editor/vscode-code.ts'
 import { openFile, openLink } from '../../editor/vscode-open.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import { CardButtonId } from '../cards.ts'
+import { CardButtonId } from '../cards/card-parts.ts'
 import { CommandId } from '../ids.ts'
 import type { ConversationActions } from './conversation-bridge.ts'
 

@@ -10,7 +10,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { describeAccount } from '../account-words.ts'
 import type { Card, ConversationHead, QueuedNote } from '../bridge/conversation.ts'
-import { cardFor, settingsCard } from '../cards.ts'
+import { cardFor, settingsCard } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }

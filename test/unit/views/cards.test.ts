@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
 import type { Failure } from '../../../src/sessions/failures/failure.ts'
-import { CardButtonId, cardFor, settingsCard } from '../../../src/views/cards.ts'
+import { CardButtonId } from '../../../src/views/cards/card-parts.ts'
+import { cardFor, settingsCard } from '../../../src/views/cards/cards.ts'
 
 const attempt = { type: 'new' as const, agentId: 'a' }
 const start = (failure: AgentStartFailure): Failure => ({

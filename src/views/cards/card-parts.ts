@@ -1,0 +1,71 @@
+/** What the cards are made of. */
+import * as l10n from '@vscode/l10n'
+import type { AgentExit } from '../../acp/agent.ts'
+import type { Card, CardButton } from '../bridge/conversation.ts'
+
+/** What a card's button does; the ids go to the webview and come back. */
+export const CardButtonId = {
+  retry: 'retry',
+  restart: 'restart',
+  openLog: 'open-log',
+  openSettings: 'open-settings',
+  manageTrust: 'manage-trust',
+  pickAgent: 'pick-agent',
+  dismiss: 'dismiss',
+  startNew: 'start-new',
+  cancelSignIn: 'cancel-sign-in',
+  abandonTurn: 'abandon-turn',
+  giveUp: 'give-up',
+  /** followed by the method's id */
+  signIn: 'sign-in:',
+} as const
+
+type Details = NonNullable<Card['details']>
+
+export const button = {
+  retry: (): CardButton => ({ id: CardButtonId.retry, label: l10n.t('Retry'), icon: 'refresh' }),
+  restart: (): CardButton => ({
+    id: CardButtonId.restart,
+    label: l10n.t('Restart Agent'),
+    icon: 'debug-restart',
+  }),
+  openLog: (): CardButton => ({ id: CardButtonId.openLog, label: l10n.t('Open Log'), icon: 'output' }),
+  openSettings: (): CardButton => ({
+    id: CardButtonId.openSettings,
+    label: l10n.t('Open Settings'),
+    icon: 'gear',
+  }),
+  dismiss: (): CardButton => ({ id: CardButtonId.dismiss, label: l10n.t('Dismiss'), secondary: true }),
+  startNew: (): CardButton => ({ id: CardButtonId.startNew, label: l10n.t('New Session'), icon: 'add' }),
+}
+
+export function exitSentence(exit: AgentExit): string {
+  if (exit.message) return sentence(exit.message)
+  if (exit.signal) return l10n.t('It was ended by {0}.', exit.signal)
+  if (typeof exit.exitCode === 'number') return l10n.t('It exited with code {0}.', exit.exitCode)
+  return l10n.t('Its connection ended.')
+}
+
+/** Agents' messages come with and without a full stop, and sometimes over many lines; a colon leads to the next one. */
+export function sentence(text: string): string {
+  const [first = '', next] = linesOf(text)
+  const said = first.endsWith(':') && next ? `${first} ${next}` : first
+  return /[.!?…:]$/.test(said) ? said : `${said}.`
+}
+
+/** The whole message, when a sentence of it leaves something out. */
+export function moreThanSaid(message: string): string | undefined {
+  const lines = linesOf(message)
+  return lines.length > (lines[0]?.endsWith(':') ? 2 : 1) ? message : undefined
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+}
+
+export function texts(...pairs: Array<[label: string, text: string | undefined]>): Details {
+  return pairs.flatMap(([label, text]) => (text?.trim() ? [{ label, text: text.trim() }] : []))
+}

@@ -182,12 +182,12 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * Sends a prompt; one that is being opened is waited for, and without a session one is begun first with the default
-   * agent. Rejects when nothing was sent, so that the composer keeps the text.
+   * Sends a prompt; one that is being opened is waited for, without a session one is begun first with the default agent,
+   * and an agent that ended is started anew for it. Rejects when nothing was sent, so that the composer keeps the text.
    */
   async prompt(input: PromptInput | MakePrompt): Promise<void> {
     if (typeof input !== 'function' && contentOf(input).length === 0) return
-    if (!this.#opening.pending && !this.current) await this.start()
+    if (!this.#opening.pending) await this.#haveSession()
     // what is opened may be begun anew meanwhile
     while (this.#opening.pending) await this.#opening.pending
     const open = this.current
@@ -202,6 +202,13 @@ export class ConversationController extends Owner {
     if (this.current !== open) throw new Error(l10n.t('The conversation has changed meanwhile.'))
     this.#failures.drop('sign-in')
     void this.#send(open, content)
+  }
+
+  /** Begins a session where there is none, and brings back one whose agent ended, where the agent can. */
+  async #haveSession(): Promise<void> {
+    if (!this.current) return this.start()
+    const again = this.#stage.phase === 'ended' ? this.#stage.continuation() : undefined
+    if (again) await this.#opening.retry(again)
   }
 
   /** Takes a prompt from the queue and answers its content, or `null` when it is no longer there. */

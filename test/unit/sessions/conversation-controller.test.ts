@@ -317,6 +317,32 @@ describe('ConversationController', () => {
     assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
   })
 
+  it('starts an agent that ended anew for the next prompt, and sends it', async () => {
+    await ready()
+    house.agent.exit({ stderrTail: 'boom' })
+    await until(() => house.controller.phase === 'ended')
+    const prompting = house.controller.prompt({ text: 'go on', attachments: [] })
+    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
+    assert.equal(house.agent.prompts.length, 0)
+    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await prompting
+    await until(() => house.agent.prompts.length === 1)
+    assert.deepEqual(house.agent.prompts[0]?.content, [{ type: 'text', text: 'go on' }])
+    assert.equal(house.controller.failures.size, 0)
+  })
+
+  it('sends nothing to an agent that ended and cannot be started anew', async () => {
+    await ready()
+    house.agent.exit({ stderrTail: 'boom' })
+    await until(() => house.controller.phase === 'ended')
+    house.onStart = () => {
+      throw new Error('not today')
+    }
+    await assert.rejects(house.controller.prompt({ text: 'go on', attachments: [] }), /no session/)
+    assert.equal(house.controller.phase, 'ended')
+    assert.ok(house.controller.failures.size > 0)
+  })
+
   it('asks for what a prompt holds once it knows the agent, and sends nothing when it cannot be had', async () => {
     const asked: unknown[] = []
     const prompting = house.controller.prompt(async ({ agentName, can, roots }) => {

@@ -25,7 +25,6 @@ export function useSending(draft: Draft, onBegin: () => void): Sending {
 
 function blockedBecause(head: ConversationHead | undefined): string | undefined {
   if (!head) return t('One moment')
-  if (head.phase === 'ended') return t('The agent is no longer running')
   if (head.phase === 'empty' && head.agents.length === 0) return t('There is no agent to send this to')
   return undefined
 }

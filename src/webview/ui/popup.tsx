@@ -14,6 +14,10 @@ interface PopupProps {
 }
 
 const margin = 8
+/** between it and its anchor */
+const gap = 4
+/** More than this it never asks for: what is longer scrolls. */
+const enough = 240
 
 /** Something that floats beside its anchor, inside of the window, and closes on Escape or a press elsewhere. */
 export function Popup({ anchor, onClose, children, class: className, label, matchWidth }: PopupProps) {
@@ -63,21 +67,30 @@ export function Popup({ anchor, onClose, children, class: className, label, matc
   )
 }
 
-/** Above the anchor or below it, wherever there is more room; never over the window's edge. */
+/** Above the anchor or below it, wherever there is more room, and over it where neither is enough; never over the edge. */
 function placeBeside(popup: HTMLElement, anchor: HTMLElement, matchWidth: boolean): void {
   const at = anchor.getBoundingClientRect()
   const { innerWidth, innerHeight } = window
   const { style } = popup
   style.minWidth = matchWidth ? `${Math.min(at.width, innerWidth - margin * 2)}px` : ''
   style.maxWidth = `${innerWidth - margin * 2}px`
-  const below = innerHeight - at.bottom - margin
-  const above = at.top - margin
-  const down = below >= Math.min(popup.scrollHeight, 240) || below >= above
-  style.maxHeight = `${Math.max(80, (down ? below : above) - 4)}px`
-  style.top = down ? `${at.bottom + 4}px` : 'auto'
-  style.bottom = down ? 'auto' : `${innerHeight - at.top + 4}px`
+  const below = innerHeight - at.bottom - gap - margin
+  const above = at.top - gap - margin
+  const wants = Math.min(enough, contentHeight(popup))
+  const down = below >= wants || below >= above
+  const room = Math.max(80, down ? below : above)
+  const over = room < wants
+  const [top, bottom] = over ? [margin, margin] : [at.bottom + gap, innerHeight - at.top + gap]
+  style.maxHeight = `${over ? innerHeight - margin * 2 : room}px`
+  style.top = down !== over ? `${top}px` : 'auto'
+  style.bottom = down !== over ? 'auto' : `${bottom}px`
   const width = popup.offsetWidth
   const rtl = getComputedStyle(document.body).direction === 'rtl'
   const wanted = rtl ? at.right - width : at.left
   style.left = `${Math.max(margin, Math.min(wanted, innerWidth - width - margin))}px`
+}
+
+/** With all that is scrolled out of sight. */
+function contentHeight(popup: HTMLElement): number {
+  return [...popup.children].reduce((sum, part) => sum + part.scrollHeight, 0)
 }

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
 import { t } from '../../l10n.ts'
+import { fitList } from './fit-list.ts'
 
 interface CommandListProps {
   commands: readonly Command[]
@@ -19,7 +20,7 @@ export function commandRowId(index: number): string {
 export function CommandList({ commands, active, onChoose, onPoint }: CommandListProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+    fitList(list.current)
   }, [active, commands])
   return (
     <div ref={list} id={commandListId} class="completion" role="listbox" aria-label={t('Commands')}>

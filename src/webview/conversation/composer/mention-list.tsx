@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { MentionRow } from '../../../views/bridge/composer.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { fitList } from './fit-list.ts'
 import { cutOf } from './long-name.ts'
 import type { FoundMentions } from './use-mentions.ts'
 
@@ -24,7 +25,7 @@ export function MentionList({ found, query, active, onChoose, onPoint }: Mention
   const list = useRef<HTMLDivElement>(null)
   const { rows, searching } = found
   useLayoutEffect(() => {
-    list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+    fitList(list.current)
   }, [active, rows])
   return (
     <div ref={list} id={mentionListId} class="completion mentions" role="listbox" aria-label={t('Context')}>

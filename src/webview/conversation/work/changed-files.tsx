@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import type { ChangedFileNote } from '../../../views/bridge/changed-files.ts'
 import { plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
@@ -8,11 +7,12 @@ import { Icon } from '../../ui/icon.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { BarLine } from './bar-line.tsx'
+import { useBarOpen } from './bar-open.ts'
 
 /** What the session changed, pinned above the composer: counts, the files, and what to do with them. */
 export function ChangedFiles() {
   const { store, work } = useApp()
-  const open = useSignal(false)
+  const open = useBarOpen()
   const { key, files } = work.changes.value
   if (files.length === 0 || key !== store.head.value?.key) return null
   const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + (file[side] ?? 0), 0)

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import type { Plan, PlanEntry } from '../../../acp/model.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownText } from '../../markdown/view.tsx'
@@ -6,6 +5,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { BarLine } from './bar-line.tsx'
+import { useBarOpen } from './bar-open.ts'
 
 /** The agent's plans, one line each above the composer until opened. */
 export function Plans() {
@@ -25,7 +25,7 @@ export function Plans() {
 }
 
 function PlanView({ plan, label }: { plan: Plan; label: string }) {
-  const open = useSignal(false)
+  const open = useBarOpen()
   const done = plan.entries.filter(entry => entry.status === 'completed').length
   const current =
     plan.entries.find(entry => entry.status === 'in_progress') ??

@@ -108,6 +108,37 @@ describe('the work of an agent on the page', function () {
     assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /by somebody else/)
   })
 
+  it('closes the bars of a low view while a question waits, and opens them again after it', async () => {
+    const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
+    const plans = [{ planId: 'p', entries: [...entries] }]
+    const shown = () => query('.plan .bar-line')?.getAttribute('aria-expanded') === 'true'
+    const toggle = () => query('.plan .bar-line')!.click()
+    const resize = (innerHeight: number) => {
+      Object.assign(page.window, { innerHeight })
+      page.window.dispatchEvent(new page.window.Event('resize'))
+    }
+    await show([], { plans })
+    await page.until(() => query('.plan'))
+    toggle()
+    await page.until(() => shown() && query('.plan-entry'))
+    const asked = () => show([permission('q')], { plans, activity: 'requires_action' })
+    await asked()
+    await page.until(() => query('.permission.first'))
+    assert.ok(shown(), 'there is room for both')
+    resize(400)
+    await page.until(() => !shown() && !query('.plan-entry'))
+    toggle()
+    await page.until(shown)
+    toggle()
+    await page.until(() => !shown())
+    await show([], { plans })
+    await page.until(shown)
+    await asked()
+    await page.until(() => !shown())
+    resize(800)
+    await page.until(shown)
+  })
+
   it('switches whether the editor follows', async () => {
     await show([], { sessionId: 's' })
     await press('Follow the agent in the editor')

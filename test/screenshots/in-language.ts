@@ -65,7 +65,18 @@ function translatedPattern(text: string | RegExp, words: Words): RegExp {
     if (!filled && !own.test(spoken) && !own.test(english)) return []
     return [`${start}${placesOpen(translated)}`]
   })
-  return new RegExp([own.source, ...new Set(found)].join('|'), own.flags.includes('i') ? 'i' : '')
+  return new RegExp(
+    [own.source, ...new Set([...found, ...withKind(own.source, words)])].join('|'),
+    own.flags.includes('i') ? 'i' : '',
+  )
+}
+
+/** `Edit: …`, as a line's name begins for a screen reader: the agent's own words come after it. */
+function withKind(source: string, words: Words): string[] {
+  const [, kind, rest] = /^\^([A-Z][a-z]+)(: .*)$/.exec(source) ?? []
+  return words
+    .filter(([english]) => english === kind)
+    .map(([, translated]) => `^${escaped(translated)}${rest}`)
 }
 
 /** A title in the command palette, or the whole name of something. */

@@ -24,6 +24,7 @@ export const readmeStates: State[] = [
       await history.rows.filter({ hasText: 'dark mode' }).waitFor()
       for (let at = 0; at < 3; at++) await history.search.press('ArrowDown')
       await workbench.setSideBarWidth(460)
+      await studio.showAll(history.frame, '.history-list')
       await studio.sideBar('readme-history')
       await studio.closeHistory()
       await workbench.page.setViewportSize(before)

@@ -28,6 +28,24 @@ export const states: State[] = [
     },
   },
   {
+    name: 'outgoing',
+    async take(studio) {
+      const conversation = await studio.begin('Slow Starter')
+      await conversation.phase('starting')
+      await conversation.send(
+        'Find out why the parser test fails one time in ten, and mend it where it begins.',
+      )
+      await conversation.send('Then run all tests.')
+      const outgoing = conversation.frame.locator('.outgoing')
+      await outgoing.getByText('Then run all tests.').waitFor()
+      await studio.sideBar('outgoing')
+      await studio.narrow('outgoing')
+      await conversation.button('Cancel').click()
+      await outgoing.first().waitFor({ state: 'detached' })
+      await conversation.composer.fill('')
+    },
+  },
+  {
     name: 'first-turn',
     async take(studio) {
       const conversation = await studio.ready('Demo Agent')

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Locator } from 'playwright-core'
+import type { Frame, Locator } from 'playwright-core'
 import { outDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -91,6 +91,21 @@ export class Studio {
       if ((await header.getAttribute('aria-expanded')) !== String(open)) await header.click()
       await header.and(this.workbench.page.locator(`[aria-expanded="${open}"]`)).waitFor()
     }
+  }
+
+  /** Makes the window so high that a list is seen to its end, but no higher than this; gives the size that it had. */
+  async showAll(frame: Frame, list: string, most = 6000): Promise<{ width: number; height: number }> {
+    const { page } = this.workbench
+    const before = page.viewportSize()!
+    // what comes into view is measured only then
+    for (let tries = 0; tries < 3; tries++) {
+      const hidden = await frame.evaluate<number>(
+        `((list = document.querySelector(${JSON.stringify(list)})) => list.scrollHeight - list.clientHeight)()`,
+      )
+      const { width, height } = page.viewportSize()!
+      if (hidden > 0) await page.setViewportSize({ width, height: Math.min(height + hidden, most) })
+    }
+    return before
   }
 
   /** What is in the editor area. */

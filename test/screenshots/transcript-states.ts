@@ -91,14 +91,7 @@ async function pictures(studio: Studio, { frame }: ConversationPage, name: strin
   ] as const) {
     await page.setViewportSize({ width: Math.max(before.width, width + 400), height: before.height })
     await workbench.setSideBarWidth(width)
-    // what comes into view is measured only then
-    for (let tries = 0; tries < 3; tries++) {
-      const hidden = await frame.evaluate<number>(
-        '((list = document.querySelector(".transcript")) => list.scrollHeight - list.clientHeight)()',
-      )
-      const { width: all, height } = page.viewportSize()!
-      if (hidden > 0) await page.setViewportSize({ width: all, height: Math.min(height + hidden, 6000) })
-    }
+    await studio.showAll(frame, '.transcript')
     await studio.sideBar(`${prefix}${name}`)
   }
   await page.setViewportSize(before)

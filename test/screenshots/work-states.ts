@@ -45,6 +45,34 @@ export const workStates: State[] = [
     },
   },
   {
+    // all that can be open above the composer at once, and then a question
+    name: 'work-pressed',
+    async take(studio) {
+      const conversation = await studio.ready('Fixture')
+      const files = Array.from({ length: 12 }, (_, at) => `[[write moon-${at}.txt Io]]`).join(' ')
+      await conversation.send(`[[plan 12]] ${files} [[say All of it is written.]]`)
+      await conversation.text('All of it is written.').waitFor()
+      await studio.ended(conversation)
+      const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
+      await plan.click()
+      await conversation.button(/^12 files/).click()
+      await studio.sideBar('work-pressed')
+      await conversation.send('[[permissions 1]]')
+      await conversation.permission.waitFor()
+      for (const prompt of ['Then run the tests', 'And write it down in CHANGELOG.md, please', 'Thanks'])
+        await conversation.send(prompt)
+      await conversation.frame.getByRole('listitem').filter({ hasText: 'Thanks' }).waitFor()
+      await conversation.composer.fill('A line that is written meanwhile\n'.repeat(12))
+      await studio.sideBar('work-pressed-question')
+      await studio.narrow('work-pressed-question')
+      await plan.click()
+      await studio.sideBar('work-pressed-opened')
+      await conversation.composer.fill('')
+      await conversation.button(/^Stop/).click()
+      await studio.ended(conversation)
+    },
+  },
+  {
     name: 'work-many',
     async take(studio) {
       const conversation = await studio.ready('Fixture')

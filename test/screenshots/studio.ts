@@ -79,18 +79,23 @@ export class Studio {
     await this.usualWidth()
   }
 
+  /** History has the whole side bar. */
+  async closeConversation(): Promise<void> {
+    await this.#pane('Conversation', false)
+  }
+
   /** The conversation has the whole side bar again. */
   async closeHistory(): Promise<void> {
-    const pane = (name: string) =>
-      this.workbench.page.locator('.part.sidebar .pane-header', { hasText: name })
-    for (const [name, open] of [
-      ['Conversation', true],
-      ['History', false],
-    ] as const) {
-      const header = pane(name)
-      if ((await header.getAttribute('aria-expanded')) !== String(open)) await header.click()
-      await header.and(this.workbench.page.locator(`[aria-expanded="${open}"]`)).waitFor()
-    }
+    await this.#pane('Conversation', true)
+    await this.#pane('History', false)
+  }
+
+  async #pane(name: string, open: boolean): Promise<void> {
+    const header = this.workbench.page.locator('.part.sidebar .pane-header', { hasText: name })
+    // at its beginning: in a narrow side bar its actions reach over its middle
+    if ((await header.getAttribute('aria-expanded')) !== String(open))
+      await header.click({ position: { x: 20, y: 11 } })
+    await header.and(this.workbench.page.locator(`[aria-expanded="${open}"]`)).waitFor()
   }
 
   /** Makes the window so high that a list is seen to its end, but no higher than this; gives the size that it had. */

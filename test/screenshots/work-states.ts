@@ -54,8 +54,9 @@ export const workStates: State[] = [
       await conversation.text('All of it is written.').waitFor()
       await studio.ended(conversation)
       const plan = conversation.frame.getByRole('region', { name: 'Plan' }).getByRole('button')
-      await plan.click()
-      await conversation.button(/^12 files/).click()
+      // one that was open before is open again
+      for (const bar of [plan, conversation.button(/^12 files/)])
+        if ((await bar.getAttribute('aria-expanded')) === 'false') await bar.click()
       await studio.sideBar('work-pressed')
       await conversation.send('[[permissions 1]]')
       await conversation.permission.waitFor()
@@ -68,7 +69,7 @@ export const workStates: State[] = [
       await plan.click()
       await studio.sideBar('work-pressed-opened')
       await conversation.composer.fill('')
-      await conversation.button(/^Stop/).click()
+      await conversation.button(/^Stop \(/).click()
       await studio.ended(conversation)
     },
   },

@@ -40,9 +40,9 @@ export const button = {
 }
 
 export function exitSentence(exit: AgentExit): string {
-  if (exit.message) return sentence(exit.message)
   if (exit.signal) return l10n.t('It was ended by {0}.', exit.signal)
   if (typeof exit.exitCode === 'number') return l10n.t('It exited with code {0}.', exit.exitCode)
+  if (exit.message) return sentence(exit.message)
   return l10n.t('Its connection ended.')
 }
 

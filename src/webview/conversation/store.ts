@@ -28,6 +28,10 @@ export class ConversationStore {
   readonly total = signal(0)
   /** ids of the questions that wait for the person, oldest first */
   readonly waiting = signal<readonly EntryId[]>([])
+  /** whether the agent waits for the person */
+  readonly asked = computed(
+    () => this.waiting.value.length > 0 || this.head.value?.activity === 'requires_action',
+  )
   /** the last entry, whatever it is */
   readonly last = signal<EntrySlot | undefined>(undefined)
   /** tool call entries by the agent's id of them, for permissions */

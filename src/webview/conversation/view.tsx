@@ -92,7 +92,7 @@ function Body({ draft }: { draft: Draft }) {
     )
   }
   return (
-    <div class="body">
+    <div class={`body${store.asked.value ? ' asked' : ''}`}>
       <VirtualList
         window={store.rows.window}
         controller={list}

@@ -20,8 +20,7 @@ export function useBarOpen(): Signal<boolean> {
   const { store } = useApp()
   const wanted = useSignal(false)
   const anyway = useSignal(false)
-  const asked = store.head.value?.activity === 'requires_action' || store.waiting.value.length > 0
-  const givesWay = asked && low.value
+  const givesWay = store.asked.value && low.value
   useLayoutEffect(() => {
     anyway.value = false
   }, [givesWay, anyway])

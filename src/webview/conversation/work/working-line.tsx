@@ -17,9 +17,8 @@ export function WorkingLine() {
   const word = head.stopping
     ? { text: t('Stopping') }
     : activityWord(head.activity, last, waiting, head.roots, head.unconfirmed)
-  const isWaiting = head.activity === 'requires_action' || waiting > 0
   return (
-    <div class={`working${isWaiting ? ' waiting' : ''}`}>
+    <div class={`working${store.asked.value ? ' waiting' : ''}`}>
       <div class="working-bar" aria-hidden="true" />
       <div class="working-text">
         <span>{word.text}</span>

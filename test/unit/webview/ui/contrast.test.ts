@@ -16,6 +16,20 @@ describe('asides', () => {
 
   it('have the theme’s own colour where that differs', () => {
     assert.equal(quietColour([204, 204, 204], [157, 157, 157], [[24, 24, 24]]), undefined)
+  })
+
+  it('are as much brighter as the field that they stand in needs', () => {
+    const [text, own]: Rgb[] = [
+      [211, 175, 134],
+      [167, 155, 140],
+    ]
+    const surfaces: Rgb[] = [
+      [54, 39, 18],
+      [81, 65, 44],
+    ]
+    assert.ok(contrast(own!, surfaces[1]!) < 4.5)
+    const fitted = quietColour(text, own, surfaces)
+    assert.ok(fitted && surfaces.every(surface => contrast(fitted, surface) >= 4.5))
     assert.equal(quietColour(undefined, [157, 157, 157], [[24, 24, 24]]), undefined)
   })
 })

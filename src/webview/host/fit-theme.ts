@@ -9,7 +9,7 @@ const faded = 0.3
 const seen = 1.08
 /** A line of less is not seen either. */
 const drawn = 1.12
-/** An icon of less is hard to find. */
+/** An icon or a box of less is hard to find. */
 const found = 2
 
 const grounds = [
@@ -22,7 +22,7 @@ const grounds = [
 /**
  * Makes up for what some themes leave indistinct, with every other theme anew: asides in the colour of the text itself
  * (Light Modern), small words that cannot be read where they stand, a tint of prompts or a line that is that of the ground,
- * a colour of buttons that cannot be seen as an icon.
+ * a colour of buttons that cannot be seen as an icon, the edge of boxes to tick.
  */
 export function fitTheme(): void {
   onThemeChange(apply)
@@ -74,6 +74,10 @@ function apply(): void {
   set('prompt', tinted ? undefined : 'color-mix(in srgb, var(--vscode-foreground) 9%, transparent)')
 
   const button = read('--vscode-button-background', input) ?? input
+  const form = read('--vscode-editorWidget-background') ?? ground
+  const box = read('--vscode-checkbox-border', form) ?? form
+  const edge = 'color-mix(in srgb, var(--vscode-foreground) 50%, transparent)'
+  set('box', contrast(box, form) < found ? edge : undefined)
   set('send', contrast(button, input) < found ? 'var(--vscode-foreground)' : undefined)
 }
 
@@ -86,6 +90,7 @@ const fitted = [
   'mark',
   'hairline',
   'prompt',
+  'box',
   'send',
 ] as const
 

@@ -94,8 +94,11 @@ async function photograph(
   try {
     const workbench = await Workbench.open(browser, server, {
       workspace,
-      // as an editor's zoom does: there is less room
-      viewport: { width: Math.max(1400 / zoom, width + 300), height: 900 / zoom },
+      // as an editor's zoom does: there is less room; the banner of a folder that is not trusted takes none of it
+      viewport: {
+        width: Math.max(1400 / zoom, width + 300),
+        height: 900 / zoom + (workspaceTrust ? 30 : 0),
+      },
       scale: zoom * scale,
       prepare: async page => {
         if (!inLanguage) return

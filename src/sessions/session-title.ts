@@ -6,6 +6,9 @@ import type { SessionState } from '../conversation/state.ts'
 
 const LONGEST = 120
 
+/** How some agents write the mention of a file when they replay what the person said: by its whole address. */
+const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
+
 /** What to call a session: what the person calls it, else what it is called without them. */
 export function titleOf(session: Session): string | undefined {
   return session.givenTitle ?? sessionTitle(session.state)
@@ -37,7 +40,7 @@ function beginning(blocks: readonly ContentBlock[]): string {
 function firstLine(text: string): string | undefined {
   const line = text
     .split('\n')
-    .map(part => part.trim())
+    .map(part => part.replace(mentionedFile, '@$1').trim())
     .find(part => part !== '')
   if (!line) return undefined
   const letters = Array.from(line)

@@ -15,6 +15,7 @@ describe('what a session is called', () => {
     const text = (words: string): ContentBlock => ({ type: 'text', text: words })
     assert.equal(titled(text('Look at '), link, text(' and say more\nplease')), 'Look at @a.ts and say more')
     assert.equal(titled(text('\n\n  first \nsecond')), 'first')
+    assert.equal(titled(text('Look at @file:///home/me/p/a.ts and b.ts')), 'Look at @a.ts and b.ts')
     assert.equal(titled(text('x'.repeat(200))), `${'x'.repeat(120)}…`)
   })
 

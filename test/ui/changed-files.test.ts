@@ -53,11 +53,20 @@ describe('what a session changed', () => {
     await workbench.page.locator('.multiDiffEntry', { hasText: 'moons.txt' }).waitFor()
     await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
 
+    // what changed since is in the same place with the next click
+    await write('comets.txt', 'Halley')
+    await bar().getByText('3 files').waitFor()
+    await bar().getByRole('button', { name: 'Review' }).click()
+    await workbench.page.locator('.multiDiffEntry', { hasText: 'comets.txt' }).waitFor()
+    const reviews = workbench.page.locator('.tab', { hasText: 'changed files' })
+    await waitFor('one editor for all', async () => (await reviews.count()) === 1)
+
     await bar().getByRole('button', { name: 'Undo all changes…' }).click()
     await confirm()
     await bar().waitFor({ state: 'detached' })
     assert.equal(planets(), before)
     assert.equal(existsSync(file('moons.txt')), false)
+    assert.equal(existsSync(file('comets.txt')), false)
   })
 
   it('is never undone where the person changed it since, and can be kept', async () => {

@@ -71,6 +71,28 @@ describe('sessions', () => {
     await history.row('/help me').waitFor()
   })
 
+  it('that were at work behind another one are in History as interrupted after a reload, with all that they had', async () => {
+    const behind = await talk('/think behind', /Both were scripted/)
+    await behind.send('/slow 600')
+    await behind.button(/^Tool: Work for 600 seconds/).waitFor()
+    await behind.send('what waits in the queue')
+    await waitFor('queue on disk', () => keptDrafts().includes('what waits in the queue'))
+    await talk('/help in front', /\/compact/)
+    await workbench.reload()
+
+    const history = await HistoryPage.open(workbench)
+    await history.find('/think behind')
+    await history.row('/think behind').filter({ hasText: 'interrupted' }).waitFor()
+    await history.search.press('Enter')
+    const after = await ConversationPage.find(workbench)
+    await after.text(/Both were scripted/).waitFor()
+    await after.frame.getByText('/slow 600').first().waitFor()
+    const draft = await waitFor('draft', async () => (await after.written()) || undefined)
+    assert.equal(draft, 'what waits in the queue')
+    await history.row('/think behind').filter({ hasNotText: 'interrupted' }).waitFor()
+    await history.search.press('Escape')
+  })
+
   it('of an agent that does not run are listed once it is started, with those of other folders', async () => {
     const history = await HistoryPage.open(workbench)
     const note = history.frame.getByText(/Lister is not running/)

@@ -105,7 +105,6 @@ describe('signing in', () => {
     const asked = card(conversation, 'Terminal')
     await asked.getByRole('button', { name: 'In a terminal' }).click()
     await inTerminal(workbench, '3')
-    await asked.getByText('Details').click()
     await asked.getByText('The sign-in command ended with code 3.').waitFor()
     await picture(workbench, 'terminal-failed')
     await asked.getByRole('button', { name: 'In a terminal' }).click()

@@ -323,6 +323,22 @@ describe('conversation page', function () {
     await page.until(() => page.document.querySelector('.composer-hint')?.textContent === 'branch')
   })
 
+  it('closes what floats with an Escape that comes before it is seen, and does not stop the turn', async () => {
+    await show([message('u', 'user', 'Go')], {
+      activity: 'running',
+      agent: { agentId: 'some', name: 'Some Agent' },
+    })
+    await page.until(() => page.document.querySelector('.header-agent'))
+    const button = page.document.querySelector<HTMLElement>('.header-agent')!
+    const popup = () => page.document.querySelector('.popup')
+    button.focus()
+    button.click()
+    while (!popup()) await Promise.resolve()
+    page.key(button, 'Escape')
+    await page.until(() => !popup())
+    assert.equal(cancels.length, 0)
+  })
+
   it('says that the agent is being stopped, while it does not answer', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', 'I go')], { activity: 'running' })
     const word = () => page.document.querySelector('.working-text span')?.textContent

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import type { Draft as WrittenDraft } from '../../../../src/common/draft.ts'
 import type { Attachment, SentPrompt, WaitingPrompt } from '../../../../src/conversation/attachment.ts'
@@ -8,6 +9,8 @@ import { KeptDrafts } from '../../../../src/views/storage/kept-drafts.ts'
 import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
 
 const key = 'agent/session'
+/** Time passes only where a step says so: what a page or a window waits for goes with it. */
+const stopTime = () => mock.timers.enable({ apis: ['setTimeout'] })
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
 /** A disk: what was set is there after a crash. */
@@ -137,6 +140,8 @@ class World {
 
   /** Nobody is told anything: what is on disk is all there is. Gone is what was typed and had not come there. */
   crash(): void {
+    mock.timers.reset()
+    stopTime()
     this.toHost = []
     this.offered = []
     this.openWindow()
@@ -186,6 +191,7 @@ class World {
 type Step =
   | 'type'
   | 'save'
+  | 'time'
   | 'attach'
   | 'send'
   | 'toHost'
@@ -204,6 +210,7 @@ async function play(steps: readonly Step[]): Promise<World> {
     if (step === 'type') world.type(`w${++count}`)
     else if (step === 'attach') world.attach(`w${++count}`)
     else if (step === 'save') world.page.flush()
+    else if (step === 'time') mock.timers.tick(100)
     else if (step === 'send') world.page.send()
     else if (step === 'toHost') world.toHost.shift()?.()
     else if (step === 'toPage') world.toPage.shift()?.()
@@ -236,6 +243,9 @@ describe('sending', () => {
   after(() => {
     for (const name of ['window', 'document', 'acquireVsCodeApi']) Reflect.deleteProperty(globalThis, name)
   })
+
+  beforeEach(stopTime)
+  afterEach(() => mock.timers.reset())
 
   it('empties the composer at once, and keeps what is written meanwhile', async () => {
     const world = new World()
@@ -320,7 +330,7 @@ describe('sending', () => {
   it('loses no word, doubles none and keeps their order, whatever happens when', async () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom<Step>('type', 'send', 'toHost', 'toPage') },
-      { weight: 4, arbitrary: fc.constantFrom<Step>('take', 'refuse', 'attach', 'save') },
+      { weight: 4, arbitrary: fc.constantFrom<Step>('take', 'refuse', 'attach', 'save', 'time') },
       { weight: 2, arbitrary: fc.constantFrom<Step>('snapshot', 'reload', 'crash') },
     )
     await fc.assert(

@@ -49,7 +49,7 @@ describe('several sessions at once', () => {
   it('have their state on their tabs, and all come back with a reload', async () => {
     workbench = await vscode.open()
     const first = await begin('First')
-    await begin('Second')
+    const second = await begin('Second')
     const third = await begin('Third')
     await tab('First').waitFor()
     await third.send('[[slow 600000]]')
@@ -60,7 +60,9 @@ describe('several sessions at once', () => {
     await marked('First', 'running')
     await tab('Second').click()
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
-    // nobody looks at it while it ends
+    // nobody looks at it while it ends: what Second is asked, the extension hears after it has heard what is in sight
+    await second.send('[[say In sight.]]')
+    await second.text(/^In sight/).waitFor()
     openGate(vscode.server.root, 'Fixture')
     await marked('First', 'done')
     await tab('First').click()

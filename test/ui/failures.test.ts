@@ -46,6 +46,7 @@ describe('an agent that fails', () => {
   }
 
   async function detailsOf(card: Locator): Promise<Locator> {
+    await card.waitFor()
     // what a program said last stands there unfolded
     if (!(await card.locator('details[open]').isVisible())) await card.getByText('Details').click()
     return card.locator('.card-detail')

@@ -5,11 +5,18 @@ globalThis.parleyLayout ??= {
     const lines = []
     const { scrollWidth, clientWidth } = document.documentElement
     if (scrollWidth > clientWidth) lines.push(`the page scrolls sideways: ${scrollWidth} of ${clientWidth}`)
+    for (const element of document.querySelectorAll('.popup'))
+      if (element.scrollHeight > element.clientHeight + 1)
+        lines.push(`cut off below: ${this.nameOf(element)}`)
     for (const element of document.querySelectorAll('#root *, .popup *')) {
-      const { left, right, width, height } = element.getBoundingClientRect()
+      const { left, right, top, bottom, width, height } = element.getBoundingClientRect()
       if (width === 0 || height === 0 || element.closest('.visually-hidden')) continue
       if ((right > innerWidth + 1 || left < -1) && !this.isClipped(element))
         lines.push(`over the edge (${Math.round(left)} to ${Math.round(right)}): ${this.nameOf(element)}`)
+      if ((bottom > innerHeight + 1 || top < -1) && !this.isClipped(element))
+        lines.push(
+          `over the edge (${Math.round(top)} to ${Math.round(bottom)} down): ${this.nameOf(element)}`,
+        )
       if (this.isCutOff(element)) lines.push(`cut off: ${this.nameOf(element)}`)
     }
     return lines

@@ -18,7 +18,11 @@ export interface TitleParts {
 
 /** A path inside a text: at least one separator, no white space; not the address of a page. */
 const pathInText =
+  /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2})?\/?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+\/)+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
+/** The same where a backslash separates, too; elsewhere it is a sign of a command. */
+const windowsPathInText =
   /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+[\\/])+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
+const beginsWithDrive = /(?<!\w)[A-Za-z]:[\\/]/
 
 /**
  * Splits a title so that the name of the file it is about survives: `Edit src/a/` + `parser.ts`. Paths under the session's
@@ -29,8 +33,10 @@ export function titleParts(title: string, roots: PathRoots | undefined): TitlePa
   const code = /^`[^`]+`$/.test(text)
   if (code) text = text.slice(1, -1)
   else text = text.replace(/`([^`]+)`/g, '$1')
-  text = text.replace(pathInText, path => relativePath(path, roots))
-  const last = [...text.matchAll(pathInText)].at(-1)
+  const onWindows = beginsWithDrive.test(roots?.cwd ?? '') || beginsWithDrive.test(text)
+  const path = onWindows ? windowsPathInText : pathInText
+  text = text.replace(path, found => relativePath(found, roots))
+  const last = [...text.matchAll(path)].at(-1)
   if (!last) return { head: '', tail: text, code, full: text }
   const end = last.index + last[0].length
   const slash = Math.max(last[0].lastIndexOf('/'), last[0].lastIndexOf('\\'))

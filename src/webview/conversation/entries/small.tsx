@@ -3,6 +3,7 @@ import { t } from '../../l10n.ts'
 import { MarkdownText } from '../../markdown/view.tsx'
 import { pretty } from '../../tools/raw.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { entryDuration } from './duration.ts'
@@ -10,8 +11,6 @@ import { HighlightedCode } from './highlighted-code.tsx'
 import { Line } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
-
-import { PlainCode } from '../../ui/scroll-area.tsx'
 
 /** Something the agent tells besides the conversation. */
 export function Notice({ slot }: { slot: EntrySlot }) {

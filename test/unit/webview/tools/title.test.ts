@@ -25,6 +25,8 @@ describe('tool titles', () => {
     assert.deepEqual(parts('Search "flaky" in tests'), ['', 'Search "flaky" in tests'])
     assert.deepEqual(parts('Fetch https://example.com/a/b'), ['', 'Fetch https://example.com/a/b'])
     assert.deepEqual(parts(''), ['', ''])
+    const escaped = 'printf "\\033[31mred\\033[0m\\nplain\\n"; exit 3'
+    assert.deepEqual(parts(escaped), ['', escaped])
   })
 
   it('take backticks away and make one line of many', () => {

@@ -141,7 +141,7 @@ export class ConversationBridge extends Owner {
 
   /** A hidden view is sent nothing; shown again, it gets everything anew. */
   setVisible(visible: boolean): void {
-    this.#pump.setVisible(visible && this.#ready)
+    this.#pump.setVisible(visible)
     this.#find.setVisible(visible)
   }
 
@@ -168,8 +168,7 @@ export class ConversationBridge extends Owner {
 
     connection.onNotification(bridge.Ready, incoming.nothing, () => {
       this.#ready = true
-      this.#pump.setVisible(true)
-      this.#pump.reset()
+      this.#pump.pageReady()
       this.#tellWork()
       for (const attachment of this.#pendingAttachments.splice(0)) connection.send(bridge.Attach, attachment)
       if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)

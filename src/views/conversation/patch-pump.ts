@@ -39,7 +39,8 @@ export class PatchPump extends Owner {
   readonly #changes = new ChangeSet()
   #headDirty = false
   #snapshotDue = true
-  #visible = false
+  #hasPage = false
+  #inView = true
   #revision = 0
   #lastSent = 0
   #timer: NodeJS.Timeout | undefined
@@ -53,12 +54,25 @@ export class PatchPump extends Owner {
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
+  /** The page has loaded, and knows nothing yet. It may be hidden by then. */
+  pageReady(): void {
+    this.#hasPage = true
+    this.reset()
+  }
+
+  /** Before its page has loaded a view counts as shown unless it is told otherwise. */
   setVisible(visible: boolean): void {
-    if (visible === this.#visible) return
-    this.#visible = visible
+    if (visible === this.#inView) return
+    this.#inView = visible
     if (visible) this.reset()
-    else clearTimeout(this.#timer)
-    if (!visible) this.#timer = undefined
+    else {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
+  get #visible(): boolean {
+    return this.#hasPage && this.#inView
   }
 
   /** Everything is to be sent anew. */

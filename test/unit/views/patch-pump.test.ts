@@ -52,7 +52,7 @@ describe('PatchPump', () => {
     chunk('two')
     pump.headChanged()
     assert.equal(snapshots.length + patches.length, 0)
-    pump.setVisible(true)
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     const [entry] = snapshots[0]?.entries ?? []
     assert.ok(entry?.kind === 'message')
@@ -60,8 +60,24 @@ describe('PatchPump', () => {
     assert.deepEqual(snapshots[0]?.draft, draft)
   })
 
-  it('joins all that comes within a frame into one patch', async () => {
+  it('sends nothing to a view that was hidden before its page had loaded', async () => {
+    pump.setVisible(false)
+    chunk('one ')
+    pump.pageReady()
+    chunk('two')
+    pump.headChanged()
+    pump.sendNow()
+    assert.equal(snapshots.length + patches.length, 0)
     pump.setVisible(true)
+    await until(() => snapshots.length === 1)
+    pump.setVisible(false)
+    chunk(' three')
+    pump.sendNow()
+    assert.deepEqual([snapshots.length, patches.length], [1, 0])
+  })
+
+  it('joins all that comes within a frame into one patch', async () => {
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     chunk('a')
     await until(() => patches.length === 1)
@@ -74,7 +90,7 @@ describe('PatchPump', () => {
   })
 
   it('numbers what it sends without a gap', async () => {
-    pump.setVisible(true)
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     for (const text of ['a', 'b', 'c']) {
       const before = patches.length
@@ -86,7 +102,7 @@ describe('PatchPump', () => {
 
   it('sends of the head only what changed, and names what is gone', async () => {
     current = { ...head, progress: 'Starting…' }
-    pump.setVisible(true)
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     current = { ...head, queueHeld: true }
     pump.headChanged()
@@ -109,7 +125,7 @@ describe('PatchPump', () => {
         content: { type: 'text', text: `${index}` },
       })
     }
-    pump.setVisible(true)
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     const [snapshot] = snapshots
     assert.equal(snapshot?.total, 500)
@@ -122,7 +138,7 @@ describe('PatchPump', () => {
 
   it('sends of a lot that comes at once the end, and what changed of what was there', async () => {
     message('known')
-    pump.setVisible(true)
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     message('known', ' goes on')
     for (let index = 0; index < 1000; index++) message(`new ${index}`)
@@ -148,7 +164,7 @@ describe('PatchPump', () => {
     session = loading
     session.onDidChange(changes => pump.add(changes))
     session.onDidChangeStatus(() => pump.headChanged())
-    pump.setVisible(true)
+    pump.pageReady()
     await until(() => snapshots.length === 1)
     const begun = performance.now()
     for (let index = 0; index < 10_000; index++) {

@@ -11,7 +11,9 @@ export default class TallyReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options)
     runner.on('retry', (test: Mocha.Test, error: Error) => {
-      this.#retried.set(test.fullTitle(), error.stack ?? String(error))
+      const reason = error.stack ?? String(error)
+      this.#retried.set(test.fullTitle(), reason)
+      Mocha.reporters.Base.consoleLog(`      tried again after\n${reason.replace(/^/gm, '        ')}`)
     })
     runner.on('fail', (test: Mocha.Test) => this.#retried.delete(test.fullTitle()))
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { names, shownAgents } from '../screenshots/agents.ts'
@@ -82,7 +83,9 @@ describe('the views', () => {
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
     const { frame } = conversation
-    const files = Array.from({ length: 12 }, (_, at) => `[[write moon-${at}.txt Io]]`).join(' ')
+    // files of an earlier try are there already
+    const moon = `moon-${randomUUID()}`
+    const files = Array.from({ length: 12 }, (_, at) => `[[write ${moon}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 12]] ${files} [[say All is written.]]`)
     await conversation.text('All is written.').waitFor()
     await ended(conversation)

@@ -31,6 +31,7 @@ function PlanView({ plan, label }: { plan: Plan; label: string }) {
     plan.entries.find(entry => entry.status === 'in_progress') ??
     plan.entries.find(entry => entry.status === 'pending')
   const all = plan.entries.length
+  const step = current?.content ?? t('All done')
   return (
     <section class="plan" aria-label={label}>
       <BarLine
@@ -41,8 +42,8 @@ function PlanView({ plan, label }: { plan: Plan; label: string }) {
         {all > 0 ? (
           <>
             <span class="plan-count">{t('{0} of {1}', done, all)}</span>
-            <span class="plan-current" dir="auto" title={current?.content}>
-              {current ? current.content : t('All done')}
+            <span class="plan-current" dir="auto" title={step}>
+              {step}
             </span>
           </>
         ) : (

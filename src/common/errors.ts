@@ -21,3 +21,8 @@ export class CancelledError extends Error {
     super(message)
   }
 }
+
+/** What was asked for isn't possible now, or not with this agent: said to the person as information, not as a failure. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError'
+}

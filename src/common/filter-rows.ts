@@ -4,6 +4,7 @@ export interface FilterableRow {
   cwd: string
   agentName?: string
   sessionId?: string
+  formerTitles?: readonly string[]
 }
 
 export interface RowFilter {
@@ -22,7 +23,9 @@ export function filterRows<T extends FilterableRow>(rows: readonly T[], filter: 
   return rows.filter(row => {
     if (folder && !isWithin(row.cwd, folder)) return false
     if (words.length === 0) return true
-    const text = fold(`${row.title}\n${row.cwd}\n${row.agentName ?? ''}\n${row.sessionId ?? ''}`)
+    const text = fold(
+      `${row.title}\n${row.cwd}\n${row.agentName ?? ''}\n${row.sessionId ?? ''}\n${row.formerTitles?.join('\n') ?? ''}`,
+    )
     return words.every(word => text.includes(word))
   })
 }

@@ -1,4 +1,4 @@
-/** Where a part of the house writes what happened. VS Code's `LogOutputChannel` is one. */
+/** Where a module writes what happened. VS Code's `LogOutputChannel` is one. */
 export interface Logger {
   trace(message: string): void
   debug(message: string): void
@@ -8,3 +8,14 @@ export interface Logger {
 }
 
 export const silentLogger: Logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+
+/** Writes to `log` what is left of a message without its secrets. */
+export function redactingLogger(log: Logger, redact: (message: string) => string): Logger {
+  return {
+    trace: message => log.trace(redact(message)),
+    debug: message => log.debug(redact(message)),
+    info: message => log.info(redact(message)),
+    warn: message => log.warn(redact(message)),
+    error: message => log.error(redact(message)),
+  }
+}

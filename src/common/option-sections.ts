@@ -5,34 +5,34 @@ interface Choice {
 
 /** What a person marked and used of an option's values. */
 export interface Remembered {
-  favourites: readonly string[]
+  favorites: readonly string[]
   /** the last one first */
   recent: readonly string[]
 }
 
 export interface OptionSection<T extends Choice> {
   /** what stands above it: one of ours, or a group of the agent's; nothing when all is one list */
-  section?: 'favourites' | 'recent' | 'all' | { group: string }
+  section?: 'favorites' | 'recent' | 'all' | { group: string }
   choices: T[]
 }
 
 /** So few choices are seen at a glance: nothing is put before them. */
 const FEW = 8
 
-/** The choices as they are listed: favourites, what was used lately, then all of them, in the agent's order and groups. */
+/** The choices as they are listed: favorites, what was used lately, then all of them, in the agent's order and groups. */
 export function sectionsOf<T extends Choice>(
   choices: readonly T[],
   remembered: Remembered | undefined,
 ): Array<OptionSection<T>> {
   const sections: Array<OptionSection<T>> = []
-  const marked = new Set(remembered?.favourites)
+  const marked = new Set(remembered?.favorites)
   if (choices.length > FEW) {
     const byValue = new Map(choices.map(choice => [choice.value, choice]))
-    const favourites = choices.filter(choice => marked.has(choice.value))
+    const favorites = choices.filter(choice => marked.has(choice.value))
     const recent = (remembered?.recent ?? []).flatMap(value =>
       marked.has(value) ? [] : (byValue.get(value) ?? []),
     )
-    if (favourites.length > 0) sections.push({ section: 'favourites', choices: favourites })
+    if (favorites.length > 0) sections.push({ section: 'favorites', choices: favorites })
     if (recent.length > 0) sections.push({ section: 'recent', choices: recent })
   }
   const pinned = sections.length > 0
@@ -49,5 +49,5 @@ export function sectionsOf<T extends Choice>(
 }
 
 function isOurs({ section }: OptionSection<Choice>): boolean {
-  return section === 'favourites' || section === 'recent'
+  return section === 'favorites' || section === 'recent'
 }

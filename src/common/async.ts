@@ -1,0 +1,81 @@
+import { CancelledError } from './errors.ts'
+
+/** A promise with the functions that settle it, as `Promise.withResolvers` gives them (Node 22). */
+export interface Deferred<T> {
+  readonly promise: Promise<T>
+  resolve(value: T | PromiseLike<T>): void
+  reject(reason: unknown): void
+}
+
+export function deferred<T = void>(): Deferred<T> {
+  let resolve!: Deferred<T>['resolve']
+  let reject!: Deferred<T>['reject']
+  const promise = new Promise<T>((settle, fail) => {
+    resolve = settle
+    reject = fail
+  })
+  return { promise, resolve, reject }
+}
+
+/** Resolves after `ms` milliseconds. */
+export function delay(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms))
+}
+
+/** Settles as `promise` does, or resolves with `undefined` after `ms` milliseconds. The work itself goes on. */
+export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<undefined>(resolve => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Settles as `promise` does, or rejects with `CancelledError` when `signal` aborts. The work itself goes on. */
+export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise
+  const aborted = deferred<never>()
+  const onAbort = () => aborted.reject(new CancelledError())
+  // Nobody may be left to hear the loser of the race.
+  promise.catch(() => {})
+  if (signal.aborted) throw new CancelledError()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/**
+ * Waits for `work` and settles as it does. After `ms` milliseconds `onSlow` may tell the person; its signal aborts when the
+ * work is over. When the promise it returned resolves, the person no longer waits: this rejects with `CancelledError`
+ * and the work's signal aborts. A late result of the work still counts.
+ */
+export async function withSlowNotice<T>(
+  work: (givenUp: AbortSignal) => Promise<T>,
+  onSlow: (over: AbortSignal) => Promise<void>,
+  ms: number,
+): Promise<T> {
+  const over = new AbortController()
+  const giveUp = new AbortController()
+  const gaveUp = deferred<never>()
+  const timer = setTimeout(() => {
+    onSlow(over.signal).then(() => {
+      if (over.signal.aborted) return
+      const error = new CancelledError()
+      gaveUp.reject(error)
+      giveUp.abort(error)
+    }, gaveUp.reject)
+  }, ms)
+  try {
+    return await Promise.race([work(giveUp.signal), gaveUp.promise])
+  } finally {
+    clearTimeout(timer)
+    over.abort()
+  }
+}

@@ -1,0 +1,44 @@
+/** Limits and waiting times that more than one module knows, or that a person notices. Times are in milliseconds. */
+
+// ---- agents and their processes ---------------------------------------------------------------------------------
+
+/** Between the end of an agent's input and the first signal. Most exit within 250 ms, two measured ones need 2 to 5 s. */
+export const AGENT_EXIT_MS = 5000
+/** The same when the window closes: VS Code gives an extension 5 s in all, and the process guard takes over. */
+export const WINDOW_CLOSE_MS = 3000
+/** Between SIGTERM and SIGKILL. */
+export const KILL_AFTER_MS = 2000
+/** A process may take this long to vanish after SIGKILL. */
+export const PROCESS_VANISH_MS = 3000
+export const PROCESS_POLL_MS = 40
+
+/** How often a sign-in's terminal is asked whether its command failed. */
+export const SIGN_IN_POLL_MS = 250
+
+// ---- slow work that a person waits for --------------------------------------------------------------------------
+
+/** What a person asked an agent for may take this long before they are told that it does and may give it up. */
+export const SLOW_ANSWER_MS = 15_000
+/** An agent may take this long to list its sessions; then the person is told and can ask again. */
+export const LIST_SESSIONS_MS = 20_000
+/** While the files of a folder are listed again, a search waits this long; then it uses the old list. */
+export const FILE_LIST_MS = 400
+/** Languages that have not found symbols by then are not waited for. */
+export const SYMBOLS_MS = 3000
+/** A permission request is shown when its files could not be looked at within this time. */
+export const RULE_CHECK_MS = 2000
+
+// ---- what an agent may send -------------------------------------------------------------------------------------
+
+/** Levels of nesting in a message; deeper values are cut. Real messages have fewer than 20. */
+export const MAX_DEPTH = 100
+/** Bytes of a file in which the place of a fragment is looked for. */
+export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
+/** Requests of an agent that are being answered at the same time; further ones are refused. */
+export const MAX_OPEN_REQUESTS = 1000
+/** Answers that an agent has not read, in bytes with what each takes in memory; then nothing more is read from it. */
+export const MAX_UNREAD_BYTES = 32 * 1024 * 1024
+/** An agent that then still reads nothing for this long is not going to; its connection is closed. */
+export const UNREAD_ANSWERS_MS = 10_000
+/** A regular expression of an agent's form may take this long for one text. */
+export const PATTERN_MS = 100

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { deferred } from '../async.ts'
+import type { Disposable } from '../disposable.ts'
+import { messageOf } from '../errors.ts'
+import { AGENT_EXIT_MS, WINDOW_CLOSE_MS } from '../limits.ts'
+import type { Logger } from '../logger.ts'
+
+/** Ends process trees when this process dies without having ended them. */
+export interface ProcessGuard extends Disposable {
+  /** Watches a process tree by its root. */
+  add(pid: number): void
+  /** Nothing of the tree runs any more. */
+  remove(pid: number): void
+}
+
+export interface ProcessGuardOptions {
+  /** the bundled guard script */
+  script: string
+  /** A Node executable; an Electron one is told to be Node. */
+  execPath?: string
+  /** Time for the trees to exit by themselves once this process is gone, in milliseconds. */
+  graceMs?: number
+  /** The same after {@link ProcessGuard.dispose}, while this process still runs. */
+  closeMs?: number
+  log: Logger
+}
+
+/**
+ * A guard in a process of its own, since nothing in this one survives a SIGKILL. It starts with the first tree, is told
+ * of each by a line, and acts when its input ends. A guard that can't be started or that dies is logged, and starts again
+ * with the next tree; the trees run without it.
+ *
+ * After `dispose`, trees that are ending by themselves get `closeMs`, then the guard ends them. `closed` resolves at that
+ * moment, or as soon as none is left.
+ */
+export function createProcessGuard(
+  options: ProcessGuardOptions,
+): ProcessGuard & { readonly closed: Promise<void> } {
+  const watched = new Set<number>()
+  const closed = deferred()
+  let child: ChildProcess | undefined
+  let disposed = false
+  let timer: NodeJS.Timeout | undefined
+
+  const start = (): ChildProcess => {
+    const started = spawn(
+      options.execPath ?? process.execPath,
+      [options.script, String(options.graceMs ?? AGENT_EXIT_MS)],
+      {
+        // In a group of its own, out of reach of what ends this process's; it holds nothing of ours open.
+        detached: true,
+        windowsHide: true,
+        stdio: ['pipe', 'ignore', 'ignore'],
+        env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      },
+    )
+    const lost = (why: string) => {
+      if (child !== started) return
+      child = undefined
+      if (!disposed) options.log.warn(`The process guard is gone: ${why}`)
+    }
+    started.once('error', error => lost(messageOf(error)))
+    started.once('exit', (code, signal) => lost(`${signal ?? `exit code ${code}`}`))
+    started.stdin?.on('error', () => {})
+    started.unref()
+    // A pipe keeps the event loop alive like a child does.
+    ;(started.stdin as unknown as { unref?: () => void } | null)?.unref?.()
+    for (const pid of watched) started.stdin?.write(`add ${pid}\n`)
+    return started
+  }
+
+  const close = () => {
+    clearTimeout(timer)
+    child?.stdin?.end('now\n')
+    closed.resolve()
+  }
+
+  return {
+    closed: closed.promise,
+    add(pid) {
+      watched.add(pid)
+      if (child) child.stdin?.write(`add ${pid}\n`)
+      else if (!disposed) child = start()
+    },
+    remove(pid) {
+      if (!watched.delete(pid)) return
+      child?.stdin?.write(`remove ${pid}\n`)
+      if (disposed && watched.size === 0) close()
+    },
+    dispose() {
+      if (disposed) return
+      disposed = true
+      if (watched.size === 0) close()
+      else timer = setTimeout(close, options.closeMs ?? WINDOW_CLOSE_MS)
+    },
+  }
+}

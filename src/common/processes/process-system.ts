@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+
+export interface ProcessRow {
+  pid: number
+  /** The parent. On Windows it keeps naming a parent that has exited, whose id may belong to another process by now. */
+  ppid: number
+  /** The process group; 0 on Windows, which has none. */
+  pgid: number
+  /**
+   * When it started, in the system's own unit (clock ticks since boot, or milliseconds since the epoch). With the pid it
+   * identifies a process; a child never has a smaller one than its parent.
+   */
+  started: number
+  /** It has exited and its parent has not collected its status yet. */
+  zombie: boolean
+}
+
+export type EndSignal = 'SIGTERM' | 'SIGKILL'
+
+/** What ending processes needs of the operating system. The tests simulate one. */
+export interface ProcessSystem {
+  readonly platform: NodeJS.Platform
+  /** All processes that can be seen; `undefined` when they can't be listed. */
+  list(): Promise<ProcessRow[] | undefined>
+  /** Whether there is such a process, or with a negative id any process of that group. */
+  exists(pid: number): boolean
+  /** Signals a process, or with a negative id a group. One that is gone is no error. */
+  signal(pid: number, signal: EndSignal): void
+  /** Windows: ends a living process and its descendants by force. */
+  endTree(pid: number): Promise<void>
+}
+
+const run = promisify(execFile)
+const LIST_OPTIONS = { maxBuffer: 16 << 20, timeout: 20_000, windowsHide: true }
+
+export const operatingSystem: ProcessSystem = {
+  platform: process.platform,
+  list: async () => {
+    try {
+      if (process.platform === 'linux') return await listFromProc()
+      return process.platform === 'win32' ? await listFromWindows() : await listFromPs()
+    } catch {
+      return undefined
+    }
+  },
+  exists: pid => {
+    try {
+      process.kill(pid, 0)
+      return true
+    } catch (error) {
+      // EPERM: it runs, as another user.
+      return (error as NodeJS.ErrnoException).code === 'EPERM'
+    }
+  },
+  signal: (pid, signal) => {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has exited.
+    }
+  },
+  endTree: async pid => {
+    // Windows has no gentle signal for a program without a window.
+    await run(systemProgram('taskkill.exe'), ['/PID', String(pid), '/T', '/F'], LIST_OPTIONS).catch(() => {})
+  },
+}
+
+/** By its full path: a program of that name in the working directory would come first on Windows. */
+function systemProgram(...names: string[]): string {
+  return path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', ...names)
+}
+
+/** Straight from `/proc`: small Linux images have no `ps`. */
+async function listFromProc(): Promise<ProcessRow[]> {
+  const names = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
+  const rows = await Promise.all(
+    names.map(async name => {
+      try {
+        return parseStat(Number(name), await readFile(`/proc/${name}/stat`, 'utf8'))
+      } catch {
+        return undefined // it exited meanwhile
+      }
+    }),
+  )
+  return rows.filter(row => row !== undefined)
+}
+
+/** `pid (name) state ppid pgrp … starttime …`; the name may hold anything, so the fields begin after the last `)`. */
+export function parseStat(pid: number, stat: string): ProcessRow | undefined {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state, ppid, pgid] = fields
+  const started = fields[19]
+  if (state === undefined || started === undefined) return undefined
+  const zombie = state === 'Z' || state === 'X'
+  return { pid, ppid: Number(ppid), pgid: Number(pgid), started: Number(started), zombie }
+}
+
+async function listFromPs(): Promise<ProcessRow[]> {
+  const env = { ...process.env, LC_ALL: 'C' }
+  const columns = 'pid=,ppid=,pgid=,stat=,lstart='
+  const { stdout } = await run('ps', ['-A', '-o', columns], { ...LIST_OPTIONS, env })
+  return parsePs(stdout)
+}
+
+export function parsePs(text: string): ProcessRow[] {
+  const rows: ProcessRow[] = []
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line)
+    if (!match) continue
+    const [, pid, ppid, pgid, state, started] = match
+    rows.push({
+      pid: Number(pid),
+      ppid: Number(ppid),
+      pgid: Number(pgid),
+      started: Date.parse(started ?? '') || 0,
+      zombie: state?.startsWith('Z') === true,
+    })
+  }
+  return rows
+}
+
+/** `CreationDate` is null for the idle process. One line each: `pid ppid milliseconds`. */
+const WINDOWS_QUERY =
+  'Get-CimInstance Win32_Process -Property ProcessId,ParentProcessId,CreationDate | ForEach-Object { if ($_.CreationDate) { ' +
+  "'{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, ([DateTimeOffset]$_.CreationDate).ToUnixTimeMilliseconds() } }"
+
+let listing: Promise<ProcessRow[]> | undefined
+
+/** Starting PowerShell takes up to a second: all that ask meanwhile get the same answer. */
+function listFromWindows(): Promise<ProcessRow[]> {
+  listing ??= (async () => {
+    const shell = systemProgram('WindowsPowerShell', 'v1.0', 'powershell.exe')
+    const args = ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', WINDOWS_QUERY]
+    const { stdout } = await run(shell, args, LIST_OPTIONS)
+    return parseWindows(stdout)
+  })().finally(() => {
+    listing = undefined
+  })
+  return listing
+}
+
+export function parseWindows(text: string): ProcessRow[] {
+  const rows: ProcessRow[] = []
+  for (const line of text.split(/\r?\n/)) {
+    const match = /^\s*(\d+) (\d+) (\d+)\s*$/.exec(line)
+    if (!match) continue
+    const [pid = 0, ppid = 0, started = 0] = match.slice(1).map(Number)
+    rows.push({ pid, ppid, pgid: 0, started, zombie: false })
+  }
+  return rows
+}

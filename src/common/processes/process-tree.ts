@@ -1,0 +1,173 @@
+import { delay } from '../async.ts'
+import { PROCESS_POLL_MS, PROCESS_VANISH_MS } from '../limits.ts'
+import { type EndSignal, operatingSystem, type ProcessRow, type ProcessSystem } from './process-system.ts'
+
+/** Windows: a process starts at most this long before we know its id, in milliseconds. */
+const START_SLACK_MS = 5000
+
+/**
+ * A process and everything under it. On POSIX the root leads a process group; shells that its descendants put into
+ * groups of their own are found by their ancestry. That must be looked at while it is there ({@link look}): on POSIX a
+ * child of an exited process belongs to init, on Windows it names a parent that is gone and whose id may be reused.
+ */
+export class ProcessTree {
+  readonly root: number
+  readonly #system: ProcessSystem
+  readonly #createdAt = Date.now()
+  #rootStarted: number | undefined
+  /** Descendants by pid, exited ones too: when each started distinguishes it from a later process of that id. */
+  readonly #descendants = new Map<number, number>()
+  #rootHasExited = false
+  /** Once nothing is left, the ids may belong to others: they are never used again. */
+  #isGone = false
+
+  constructor(root: number, system: ProcessSystem = operatingSystem) {
+    this.root = root
+    this.#system = system
+  }
+
+  /** Notes what runs under the root now. */
+  async look(): Promise<void> {
+    if (this.#isGone || this.#groupIsGone()) return
+    const rows = await this.#system.list()
+    if (rows) this.#note(rows)
+  }
+
+  /** The root has exited: when it is seen at once that nothing else is left, its id is never used again. */
+  rootExited(): void {
+    this.#rootHasExited = true
+    if (this.#isWindows ? this.#descendants.size === 0 : this.#groupIsGone()) this.#isGone = true
+  }
+
+  /** Whether any process of it still runs. */
+  async isAlive(): Promise<boolean> {
+    if (this.#isGone) return false
+    this.#isGone = !(await this.#looksAlive())
+    return !this.#isGone
+  }
+
+  /** Signals all of it. Windows has no gentle signal: any ends it by force. */
+  async signal(signal: EndSignal): Promise<void> {
+    if (this.#isGone) return
+    if (this.#isWindows) return this.#endOnWindows()
+    this.#system.signal(-this.root, signal)
+    if (this.#descendants.size > 0) this.#signalOutside(await this.#system.list(), signal)
+  }
+
+  /** Ends it by force without waiting, as far as that is possible at once: its group, or what Windows takes for its tree. */
+  kill(): void {
+    if (this.#isGone) return
+    if (this.#isWindows) {
+      if (!this.#rootHasExited) void this.#system.endTree(this.root)
+    } else this.#system.signal(-this.root, 'SIGKILL')
+  }
+
+  /**
+   * The ladder that ends every process: SIGTERM to all of it, SIGKILL after `killAfterMs`. Resolves with whether it is
+   * gone; never rejects.
+   */
+  async end(killAfterMs: number): Promise<boolean> {
+    await this.look()
+    if (!(await this.isAlive())) return true
+    await this.signal('SIGTERM')
+    if (await this.goneWithin(killAfterMs)) return true
+    await this.look()
+    await this.signal('SIGKILL')
+    return this.goneWithin(PROCESS_VANISH_MS)
+  }
+
+  /** Polls until nothing of it runs, but no longer than `ms`. Resolves with whether it is gone. */
+  async goneWithin(ms: number): Promise<boolean> {
+    const until = Date.now() + ms
+    for (;;) {
+      if (!(await this.isAlive())) return true
+      const left = until - Date.now()
+      if (left <= 0) return false
+      await delay(Math.min(PROCESS_POLL_MS, left))
+    }
+  }
+
+  get #isWindows(): boolean {
+    return this.#system.platform === 'win32'
+  }
+
+  #groupIsGone(): boolean {
+    return !this.#isWindows && this.#descendants.size === 0 && !this.#system.exists(-this.root)
+  }
+
+  async #looksAlive(): Promise<boolean> {
+    if (this.#groupIsGone()) return false
+    // Listing is slow on Windows: only when one of the ids is in use, perhaps by another process.
+    if (this.#isWindows && !this.#ids().some(pid => this.#system.exists(pid))) return false
+    const rows = await this.#system.list()
+    if (!rows) return this.#system.exists(this.#isWindows ? this.root : -this.root)
+    // A group of zombies still answers signals: only the list tells.
+    return rows.some(
+      row => !row.zombie && (this.#isInGroup(row) || this.#isRoot(row) || this.#isDescendant(row)),
+    )
+  }
+
+  /** While the root lives, the system walks the tree, and so finds what started a moment ago. */
+  async #endOnWindows(): Promise<void> {
+    const rows = await this.#system.list()
+    if (rows) this.#note(rows)
+    if (rows ? rows.some(row => this.#isRoot(row)) : !this.#rootHasExited)
+      await this.#system.endTree(this.root)
+    if (this.#descendants.size > 0) this.#signalOutside(await this.#system.list(), 'SIGKILL')
+  }
+
+  /** Signals the descendants that no group and no root leads to. */
+  #signalOutside(rows: ProcessRow[] = [], signal: EndSignal): void {
+    for (const row of rows) {
+      if (!this.#isInGroup(row) && this.#isDescendant(row)) this.#system.signal(row.pid, signal)
+    }
+  }
+
+  #ids(): number[] {
+    return [this.root, ...this.#descendants.keys()]
+  }
+
+  #isRoot(row: ProcessRow): boolean {
+    return row.pid === this.root && row.started === this.#rootStarted
+  }
+
+  #isInGroup(row: ProcessRow): boolean {
+    return row.pgid === this.root
+  }
+
+  #isDescendant(row: ProcessRow): boolean {
+    return this.#descendants.get(row.pid) === row.started
+  }
+
+  #note(rows: ProcessRow[]): void {
+    const byId = new Map(rows.map(row => [row.pid, row]))
+    this.#rootStarted ??= this.#rootStartIn(byId)
+    // Rows are in no order: each round finds another generation.
+    for (let found = true; found; ) {
+      found = false
+      for (const row of rows) {
+        if (row.pid === this.root || this.#isDescendant(row) || !this.#isChild(row, byId)) continue
+        this.#descendants.set(row.pid, row.started)
+        found = true
+      }
+    }
+  }
+
+  /** When the root started: as the table has it, or on Windows, where it may have exited, hardly before we knew it. */
+  #rootStartIn(rows: ReadonlyMap<number, ProcessRow>): number | undefined {
+    const row = rows.get(this.root)
+    if (!this.#isWindows) return row?.started
+    const isOurs = row !== undefined && row.started <= this.#createdAt + START_SLACK_MS
+    return isOurs ? row.started : this.#createdAt - START_SLACK_MS
+  }
+
+  /** Whether its parent is the root or a descendant, and not a later process with the same id. */
+  #isChild(row: ProcessRow, rows: ReadonlyMap<number, ProcessRow>): boolean {
+    const parentStarted = row.ppid === this.root ? (this.#rootStarted ?? 0) : this.#descendants.get(row.ppid)
+    if (parentStarted === undefined || row.started < parentStarted) return false
+    const parent = rows.get(row.ppid)
+    // The id was given to another process: only what started before that one is a child of ours.
+    if (!parent || parent.started <= parentStarted) return true
+    return row.started < parent.started
+  }
+}

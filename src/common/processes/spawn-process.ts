@@ -1,0 +1,118 @@
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import spawn from 'cross-spawn'
+import { type Environment, pathOf } from './environment.ts'
+import { ProcessTree } from './process-tree.ts'
+
+/** What to spawn: the whole environment, an absolute working directory. */
+export interface SpawnRequest {
+  command: string
+  args: readonly string[]
+  env: Environment
+  cwd: string
+}
+
+export type SpawnErrorKind =
+  | 'command-missing'
+  | 'folder-missing'
+  /** the program that a script's first line names */
+  | 'interpreter-missing'
+  | 'not-executable'
+  | 'too-long'
+  | 'other'
+
+/** The process could not be started; the message is for a person. */
+export class SpawnError extends Error {
+  override readonly name = 'SpawnError'
+  readonly kind: SpawnErrorKind
+  /** the directories that were searched for a missing command; empty for a path */
+  readonly searched: string[]
+
+  constructor(kind: SpawnErrorKind, message: string, options?: ErrorOptions & { searched?: string[] }) {
+    super(message, options)
+    this.kind = kind
+    this.searched = options?.searched ?? []
+  }
+}
+
+/**
+ * Starts a process that can be ended with all it starts: on POSIX it leads a group of its own. Resolves once it runs.
+ * @throws SpawnError
+ */
+export async function spawnProcess(
+  request: SpawnRequest,
+  options: Pick<SpawnOptions, 'stdio' | 'shell'>,
+): Promise<{ child: ChildProcess; tree: ProcessTree }> {
+  let child: ChildProcess
+  try {
+    child = spawn(request.command, [...request.args], {
+      ...options,
+      cwd: request.cwd,
+      env: request.env,
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
+  } catch (error) {
+    throw explainSpawnError(error as NodeJS.ErrnoException, request)
+  }
+  // A later error, of a signal that could not be sent, is no news.
+  child.on('error', () => {})
+  if (child.pid === undefined) {
+    const error = await new Promise<NodeJS.ErrnoException>(resolve => child.once('error', resolve))
+    throw explainSpawnError(error, request)
+  }
+  const tree = new ProcessTree(child.pid)
+  child.once('exit', () => tree.rootExited())
+  return { child, tree }
+}
+
+function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRequest): SpawnError {
+  const { command, cwd, env } = request
+  const cause = error
+  switch (error.code) {
+    case 'EACCES': {
+      const reason = l10n.t("the file isn't executable")
+      return new SpawnError('not-executable', notStarted(command, reason), { cause })
+    }
+    case 'E2BIG':
+    case 'ENAMETOOLONG':
+      return new SpawnError('too-long', notStarted(command, error.message), { cause })
+    case 'ENOENT':
+      break
+    default:
+      return new SpawnError('other', notStarted(command, error.message), { cause })
+  }
+  // The same code stands for a missing working directory and for a script whose interpreter is missing.
+  if (!isDirectory(cwd)) {
+    const message = l10n.t("{0} couldn't start: the working directory {1} doesn't exist.", command, cwd)
+    return new SpawnError('folder-missing', message, { cause })
+  }
+  const isPath = command.includes('/') || command.includes(path.sep)
+  if (isPath && existsSync(path.resolve(cwd, command))) {
+    const message = l10n.t("{0} couldn't start: the program that runs it isn't installed.", command)
+    return new SpawnError('interpreter-missing', message, { cause })
+  }
+  const searched = isPath
+    ? []
+    : pathOf(env, process.platform)
+        .split(path.delimiter)
+        .filter(entry => entry !== '')
+  return new SpawnError('command-missing', l10n.t("The command {0} doesn't exist.", command), {
+    cause,
+    searched,
+  })
+}
+
+function notStarted(command: string, reason: string): string {
+  return l10n.t("{0} couldn't start: {1}.", command, reason)
+}
+
+function isDirectory(folder: string): boolean {
+  try {
+    return statSync(folder).isDirectory()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,170 @@
+/** Stands where a secret stood. */
+export const REDACTED = '•••'
+
+/** Shorter values are in too many words to be replaced. */
+const MIN_SECRET_LENGTH = 6
+
+/**
+ * The secrets that Parley holds itself: inputs of MCP servers, values of sign-ins, headers of providers. Whoever resolves
+ * one adds it here; whatever writes a log, a card or a saved conversation asks here for the text without them.
+ */
+export class SecretRegistry {
+  readonly #values = new Set<string>()
+  #forms: Forms | undefined
+
+  /** Values of less than six characters are not replaced. Never forgets: what was printed before may be logged later. */
+  add(value: string | undefined): void {
+    if (value === undefined) return
+    // `Bearer abc…`: the agent may name the token alone
+    for (const part of [value, ...value.split(/\s+/)]) {
+      const secret = part.trim()
+      if (secret.length < MIN_SECRET_LENGTH || this.#values.has(secret)) continue
+      this.#values.add(secret)
+      this.#forms = undefined
+    }
+  }
+
+  /** The text with every held value replaced, also where it is escaped for JSON or an address, or is in base64. */
+  redact(text: string): string {
+    if (this.#values.size === 0) return text
+    return text.replace(this.#compiled.pattern, REDACTED)
+  }
+
+  /** A copy of a value of JSON with every text in it redacted; parts without a secret are shared. */
+  redactAll<T>(value: T): T {
+    return this.#values.size === 0 ? value : (mapTexts(value, text => this.redact(text)) as T)
+  }
+
+  /** Redacts a text that comes in chunks: what may be the beginning of a secret waits for the next chunk. */
+  stream(): StreamRedactor {
+    return new StreamRedactor(() => (this.#values.size === 0 ? undefined : this.#compiled))
+  }
+
+  get #compiled(): Forms {
+    this.#forms ??= compile(this.#values)
+    return this.#forms
+  }
+}
+
+export class StreamRedactor {
+  readonly #forms: () => Forms | undefined
+  #rest = ''
+
+  constructor(forms: () => Forms | undefined) {
+    this.#forms = forms
+  }
+
+  push(chunk: string): string {
+    const text = this.#rest + chunk
+    const forms = this.#forms()
+    const end = forms ? safeEnd(text, forms) : text.length
+    this.#rest = text.slice(end)
+    return replaced(text.slice(0, end), forms)
+  }
+
+  end(): string {
+    const text = replaced(this.#rest, this.#forms())
+    this.#rest = ''
+    return text
+  }
+}
+
+/** All forms in which the held values may appear. */
+interface Forms {
+  pattern: RegExp
+  /** the beginnings of all forms, without the forms themselves */
+  prefixes: Set<string>
+  longest: number
+}
+
+function replaced(text: string, forms: Forms | undefined): string {
+  return forms ? text.replace(forms.pattern, REDACTED) : text
+}
+
+/** Up to where nothing that comes later can complete a secret. */
+function safeEnd(text: string, { pattern, prefixes, longest }: Forms): number {
+  let end = text.length
+  for (let start = Math.max(0, text.length - longest + 1); start < text.length; start++) {
+    if (!prefixes.has(text.slice(start))) continue
+    end = start
+    break
+  }
+  // A match must not be cut in two.
+  for (const match of text.matchAll(pattern)) {
+    if (match.index < end && match.index + match[0].length > end) end = match.index
+  }
+  return end
+}
+
+function compile(values: ReadonlySet<string>): Forms {
+  const forms = [...new Set([...values].flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  const prefixes = new Set<string>()
+  for (const form of forms) for (let end = 1; end < form.length; end++) prefixes.add(form.slice(0, end))
+  const pattern = new RegExp(forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|'), 'g')
+  return { pattern, prefixes, longest: forms[0]?.length ?? 0 }
+}
+
+function formsOf(value: string): string[] {
+  const escaped = inJson(value)
+  const forms = [value, escaped, inJson(escaped), inAscii(escaped), inAscii(inJson(escaped)), inGo(escaped)]
+  for (const encoded of [uri(value), uri(value).replaceAll('%20', '+'), strictUri(value), looseUri(value)]) {
+    forms.push(
+      encoded,
+      encoded.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase()),
+    )
+  }
+  return [...forms, ...inBase64(value)].filter(form => form.length >= MIN_SECRET_LENGTH)
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** As Python writes JSON. */
+function inAscii(text: string): string {
+  return text.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** As Go writes JSON. */
+function inGo(text: string): string {
+  return text.replace(/[<>&]/g, character => `\\u00${character.charCodeAt(0).toString(16)}`)
+}
+
+function uri(text: string): string {
+  return encodeURIComponent(wellFormed(text))
+}
+
+function looseUri(text: string): string {
+  return encodeURI(wellFormed(text))
+}
+
+/** A half of a pair of surrogates can't be encoded. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd')
+}
+
+function strictUri(text: string): string {
+  return uri(text).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** In base64 a text looks different at each of three places; what its neighbors change of it is left out. */
+function inBase64(value: string): string[] {
+  const bytes = Buffer.from(value)
+  return [0, 1, 2].flatMap(offset => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+    const whole = encoded.slice([0, 2, 3][offset], Math.floor(((offset + bytes.length) * 8) / 6))
+    return [whole, whole.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}
+
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map(item => mapTexts(item, map))
+    return items.some((item, i) => item !== value[i]) ? items : value
+  }
+  const entries = Object.entries(value).map(([key, member]) => [map(key), mapTexts(member, map)] as const)
+  const same = entries.every(([key, member]) => (value as { [key: string]: unknown })[key] === member)
+  return same ? value : Object.fromEntries(entries)
+}

@@ -1,0 +1,67 @@
+import * as z from 'zod'
+
+/**
+ * Where VS Code lets a setting be set. `machine-overridable`: each machine has its own user value, so a remote window has
+ * that of the remote machine alone. `window`: the person's, whichever machine they work on. `application`: that of the
+ * local user settings alone.
+ */
+export type ConfigurationScope = 'application' | 'window' | 'machine-overridable'
+
+interface Setting<T> {
+  schema: z.ZodType<T>
+  default: T
+  scope: ConfigurationScope
+}
+
+const setting = <T>(schema: z.ZodType<T>, scope: ConfigurationScope, otherwise: NoInfer<T>): Setting<T> => ({
+  schema,
+  scope,
+  default: otherwise,
+})
+
+/** Read scope by scope by who uses it, which tells what is wrong in which scope; here is only its outer shape. */
+const layered = z.record(z.string(), z.unknown())
+
+/** `stable`: the released version. `latest`: its draft, falling back to the released one. */
+export const protocolChoices = ['stable', 'latest'] as const
+export type ProtocolChoice = (typeof protocolChoices)[number]
+
+/** Where `parley.agentRegistry` points without the person; `media/registry.json` is a copy of it. */
+export const OFFICIAL_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
+
+/** Every setting of package.json, without the `parley.` before its name. A test compares both. */
+export const SETTINGS = {
+  agents: setting(layered, 'machine-overridable', {}),
+  defaultAgent: setting(z.string(), 'window', ''),
+  agentRegistry: setting(z.string(), 'application', OFFICIAL_REGISTRY),
+  mcpServers: setting(layered, 'machine-overridable', {}),
+  permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
+  workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
+  addActiveContext: setting(z.boolean(), 'window', false),
+  diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
+  'changes.codeLens': setting(z.boolean(), 'window', false),
+  protocol: setting(z.enum(protocolChoices), 'window', 'stable'),
+  /** seconds */
+  initializeTimeout: setting(z.number().min(1).max(600), 'window', 30),
+  /** megabytes of 1024 × 1024 bytes */
+  maximumFrameSize: setting(z.number().min(1).max(512), 'window', 64),
+  systemPrompt: setting(z.string(), 'window', ''),
+  /** megabytes of 1,000,000 bytes; 0: no limit */
+  'history.maximumSize': setting(z.number().min(0), 'application', 1000),
+} satisfies Record<string, Setting<unknown>>
+
+export type SettingName = keyof typeof SETTINGS
+export type SettingValue<N extends SettingName> = (typeof SETTINGS)[N]['default']
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
+
+export function isSettingName(name: unknown): name is SettingName {
+  return typeof name === 'string' && Object.hasOwn(SETTINGS, name)
+}
+
+/** What a setting may hold counts; anything else is its default. */
+export function readSettingValue<N extends SettingName>(name: N, value: unknown): SettingValue<N> {
+  const { schema, default: otherwise } = SETTINGS[name]
+  const parsed = schema.safeParse(value)
+  return (parsed.success ? parsed.data : otherwise) as SettingValue<N>
+}

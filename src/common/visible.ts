@@ -1,0 +1,33 @@
+/**
+ * Characters that change how a text looks without being seen: controls, direction overrides and isolates, zero widths,
+ * fillers, tags. Line feeds and tabs are not among them.
+ */
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
+
+/** A joiner between letters that need it: in words of Persian or Hindi, say, and in emoji. */
+const JOINER = /(?<=[^\p{ASCII}])[\u200c\u200d](?=[^\p{ASCII}])/u
+
+/** The text with those characters spelled out, so that what a person agrees to is what they see. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, spelled)
+}
+
+/** Like `visible`, for words rather than code: joiners that some scripts need stay as they are. */
+export function visibleWords(text: string): string {
+  return text.replace(HIDDEN, (character, at: number) =>
+    JOINER.test(text.slice(Math.max(0, at - 2), at + 3)) ? character : spelled(character),
+  )
+}
+
+/** Whether something in the text is not seen, or looks like something else. */
+export function hasHidden(text: string): boolean {
+  return text.search(HIDDEN) >= 0
+}
+
+function spelled(character: string): string {
+  const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+  return `‹U+${code}›`
+}

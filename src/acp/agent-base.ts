@@ -1,6 +1,7 @@
-import { CancelledError } from '../common/errors.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
+import { AbandonedRequests } from './abandoned-requests.ts'
 import type { Agent, AgentClient } from './agent.ts'
 import { AgentClosedError } from './agent.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from './agent-errors.ts'
@@ -62,6 +63,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
   readonly #sessions = new Map<string, S>()
+  readonly #abandoned = new AbandonedRequests()
 
   /** `offers`: whether the person can do anything with a way to sign in. */
   constructor(
@@ -107,16 +109,25 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   // ---- sessions ------------------------------------------------------------------------------------------------
 
-  newSession(setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
-    return this.#begin('session/new', () => this.setup(setup), signal)
+  newSession(
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart> {
+    return this.#begin('session/new', () => this.setup(setup), signal, onLate)
   }
 
-  forkSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
+  forkSession(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.fork, 'fork sessions')
       return { sessionId, ...this.setup(setup) }
     }
-    return this.#begin('session/fork', params, signal)
+    return this.#begin('session/fork', params, signal, onLate)
   }
 
   resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
@@ -149,6 +160,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   async deleteSession(sessionId: string): Promise<void> {
     await this.#gone('session/delete', this.capabilities.delete, 'delete sessions', sessionId)
+    this.#sessions.delete(sessionId)
   }
 
   async setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void> {
@@ -249,7 +261,10 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   }
 
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | undefined {
-    if (method === 'elicitation/create') return answerElicitation(this.client, params, signal, this.report)
+    if (method === 'elicitation/create') {
+      const { connection } = this.link
+      return answerElicitation(this.client, params, signal, this.report, id => connection.requestSignal(id))
+    }
     return this.answer(method, params, signal)
   }
 
@@ -278,6 +293,8 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   // ---- parts ---------------------------------------------------------------------------------------------------
 
   readonly #emit = (sessionId: string, update: SessionUpdate): void => {
+    if (this.#abandoned.drops(sessionId, update)) return
+    if (update.type === 'commands') this.session(sessionId).commands = update.commands
     this.#onUpdate.fire({ sessionId, update })
   }
 
@@ -304,24 +321,31 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   /** What the agent told of a session at its start. */
   protected started(sessionId: string, raw: unknown): SessionStart {
-    const { options, report } = this.session(sessionId)
+    const session = this.session(sessionId)
+    const { options, report } = session
     options.start(readStart(raw))
     const told = isRecord(raw) ? raw.availableCommands : undefined
-    return {
-      sessionId,
-      ...given('configOptions', options.all),
-      ...given('commands', maybeList(told, readCommand, report, 'availableCommands')),
-    }
+    session.commands = maybeList(told, readCommand, report, 'availableCommands') ?? session.commands
+    return { sessionId, ...given('configOptions', options.all), ...given('commands', session.commands) }
   }
 
-  /** Goes on with a session that the agent has. */
+  /** Loads or resumes a session that the agent has, once nothing more comes of an earlier try that was given up. */
   protected async reopen(
     method: string,
     sessionId: string,
     params: () => object,
     signal: AbortSignal | undefined,
   ): Promise<SessionStart> {
-    return this.started(sessionId, await this.ask(method, params, signal))
+    await this.#abandoned.wait(sessionId, signal).catch(error => {
+      throw toAgentError(method, error)
+    })
+    const onAbandoned = (answer: Promise<unknown>) => this.#abandoned.add(sessionId, answer)
+    return this.started(sessionId, await this.ask(method, params, signal, onAbandoned))
+  }
+
+  /** Resolves when an abandoned load of the session is over; `undefined` when there is none. */
+  protected abandonedLoad(sessionId: string): Promise<void> | undefined {
+    return this.#abandoned.settled(sessionId)
   }
 
   protected sendCancel(sessionId: string): void {
@@ -333,9 +357,14 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   }
 
   /** Sends a request with the params that `params` makes; whatever fails, in making or in answering, is told alike. */
-  protected async ask(method: string, params: () => object, signal?: AbortSignal): Promise<unknown> {
+  protected async ask(
+    method: string,
+    params: () => object,
+    signal?: AbortSignal,
+    onAbandoned?: (answer: Promise<unknown>) => void,
+  ): Promise<unknown> {
     try {
-      return await this.link.connection.request(method, params(), signal)
+      return await this.link.connection.request(method, params(), signal, onAbandoned)
     } catch (error) {
       throw toAgentError(method, error)
     }
@@ -356,11 +385,25 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.ask(method, checked, signal)
   }
 
-  async #begin(method: string, params: () => object, signal: AbortSignal | undefined): Promise<SessionStart> {
-    const result = await this.ask(method, params, signal)
-    const sessionId = readStart(result).sessionId
-    if (!sessionId) throw invalid(method, 'The agent named no session.')
-    return this.started(sessionId, result)
+  async #begin(
+    method: string,
+    params: () => object,
+    signal: AbortSignal | undefined,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart> {
+    const start = (result: unknown) => {
+      const { sessionId } = readStart(result)
+      if (!sessionId) throw invalid(method, 'The agent named no session.')
+      return this.started(sessionId, result)
+    }
+    const late = (result: unknown) => {
+      try {
+        onLate?.(start(result))
+      } catch (error) {
+        this.log.debug(`${method} was answered too late, and not as it should: ${messageOf(error)}`)
+      }
+    }
+    return start(await this.ask(method, params, signal, answer => void answer.then(late, () => {})))
   }
 
   /** A session that is not there is as gone as it was to be. */
@@ -372,7 +415,6 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
       if (failure instanceof AgentClosedError || failure.kind !== 'not-found') throw failure
     }
     this.#sessions.get(sessionId)?.withdrawQuestions()
-    this.#sessions.delete(sessionId)
   }
 
   #providers(method: string, params: object): Promise<unknown> {

@@ -12,7 +12,7 @@ export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError'
 }
 
-/** Makes of any failure of a request the error that the rest of the house knows. */
+/** Makes of any failure of a request the error that other layers know. */
 export function toAgentError(method: string, error: unknown): AgentRequestError | AgentClosedError {
   if (error instanceof AgentRequestError || error instanceof AgentClosedError) return error
   if (error instanceof CancelledError) {

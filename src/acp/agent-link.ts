@@ -1,11 +1,13 @@
+import { deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { SecretRegistry } from '../common/secrets.ts'
 import { AgentClosedError, type AgentExit, type AgentLaunch, type ConnectOptions } from './agent.ts'
-import { Connection, type ConnectionHandlers } from './connection.ts'
+import { Connection, type ConnectionHandlers, UnreadAnswersError } from './connection.ts'
 import { limitLog } from './log-limit.ts'
-import { AgentProcess, type StopTimes, within } from './transport/agent-process.ts'
+import { AgentProcess, type StopTimes } from './transport/agent-process.ts'
 import { LineTooLongError } from './transport/line-splitter.ts'
-import { NdjsonReader } from './transport/ndjson-reader.ts'
+import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
 import { Tail } from './transport/tail.ts'
 
@@ -33,36 +35,36 @@ export class AgentLink implements Disposable {
     options: ConnectOptions,
     handlers: ConnectionHandlers,
   ): Promise<AgentLink> {
-    const { onStderr, guard } = options
-    return new AgentLink(await AgentProcess.start(launch, { onStderr, guard }), options, handlers)
+    const { onStderr, guard, secrets } = options
+    return new AgentLink(await AgentProcess.start(launch, { onStderr, guard, secrets }), options, handlers)
   }
 
   private constructor(process: AgentProcess, options: ConnectOptions, handlers: ConnectionHandlers) {
-    const { log, maxFrameBytes, tap } = options
+    const { log, maxFrameBytes, tap, secrets = new SecretRegistry() } = options
     this.#process = process
     const logNoise = limitLog(line => log.info(`[stdout] ${line}`), NOISE_LINES)
     const reader = new NdjsonReader(process.stdout, {
       maxFrameBytes,
-      onNoise: line => {
+      onNoise: noise => {
+        // A line that was cut may end in the middle of a secret.
+        const line = noise.length < NOISE_LENGTH ? secrets.redact(noise) : secrets.stream().push(noise)
         logNoise(line)
         this.#noise.append(`${line}\n`)
       },
     })
     const writer = new NdjsonWriter(process.stdin)
-    this.connection = new Connection({ reader, writer, handlers, log, tap })
-    let outputEnded: () => void = () => {}
-    const outputEnd = new Promise<void>(resolve => {
-      outputEnded = resolve
-    })
+    this.connection = new Connection({ reader, writer, handlers, log, tap, secrets })
+    const outputEnd = deferred()
     this.connection.onDidClose(error => {
-      outputEnded()
-      if (error instanceof LineTooLongError) void this.#end({ reason: 'protocol', message: error.message })
+      outputEnd.resolve()
+      if (error instanceof LineTooLongError || error instanceof UnreadAnswersError)
+        void this.#end({ reason: 'protocol', message: error.message })
       else void this.#endOfStream('The agent closed its output.')
     })
     writer.onClose(() => void this.#endOfStream('The agent closed its input.'))
     void process.exited.then(async () => {
       // What it wrote before it went still counts; a child of it may hold the pipe open, though.
-      await within(outputEnd, END_SPREAD)
+      await withTimeout(outputEnd.promise, END_SPREAD)
       await this.#endByExit()
     })
     this.connection.listen()
@@ -101,7 +103,7 @@ export class AgentLink implements Disposable {
   /** One of the streams ended. Mostly the process is about to exit, and its exit code says more. */
   async #endOfStream(message: string): Promise<void> {
     if (this.#ending) return
-    await within(this.#process.exited, END_SPREAD)
+    await withTimeout(this.#process.exited, END_SPREAD)
     if (this.#process.hasExited) await this.#endByExit()
     else await this.#end({ reason: 'stream', message })
   }

@@ -2,6 +2,8 @@ import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
+import type { ProcessGuard } from '../common/processes/process-guard.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -23,10 +25,9 @@ import type {
   WriteTextFileRequest,
 } from './model.ts'
 import type { TraceTap } from './trace.ts'
-import type { ProcessGuard } from './transport/process-guard.ts'
 
 /**
- * What the rest of the house sees of a running agent: its capabilities as questions, its methods in the model's terms.
+ * What other layers see of a running agent: its capabilities as questions, its methods in the model's terms.
  *
  * Order: an update sent before a response is delivered before the response's promise resolves. Every method rejects
  * with {@link AgentRequestError} when the agent answers an error and with {@link AgentClosedError} when it is gone.
@@ -42,7 +43,15 @@ export interface Agent extends Disposable {
   /** Fires once, when the connection ends for whatever reason. */
   readonly onDidClose: Event<AgentExit>
 
-  newSession(setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  /**
+   * Rejects with an `AgentRequestError` (`cancelled`) as soon as `signal` aborts. An agent may make the session all the
+   * same: it goes to `onLate`.
+   */
+  newSession(
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart>
   /** Replays the conversation as updates before it resolves (some agents: after). */
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
   resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
@@ -76,7 +85,12 @@ export interface Agent extends Disposable {
 
   // Of no released schema yet: each with a capability of its own.
   /** A new session that begins with the conversation of another. */
-  forkSession?(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
+  forkSession?(
+    sessionId: string,
+    setup: SessionSetup,
+    signal?: AbortSignal,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart>
   /** Resolves with the title that the agent gave, which may be another. */
   setSessionTitle?(sessionId: string, title: string): Promise<string>
   archiveSession?(sessionId: string): Promise<void>
@@ -139,6 +153,8 @@ export type AgentStartFailure =
       kind: 'initialize-error'
       command: string
       error: { code: number; message: string; detail?: string }
+      /** Of an agent that starts only once the person has signed in (-32000), where it named any. */
+      authMethods?: readonly AuthMethod[]
       stderrTail: string
     }
   | { kind: 'version'; command: string; offered: number; supported: number[] }
@@ -182,7 +198,7 @@ export class AgentClosedError extends Error {
   readonly exit: AgentExit
 
   constructor(exit: AgentExit) {
-    super(exit.message ?? l10n.t('The agent is no longer running.'))
+    super(exit.message ?? l10n.t("The agent isn't running."))
     this.exit = exit
   }
 }
@@ -212,6 +228,8 @@ export interface ConnectOptions {
   tap?: { current: TraceTap | undefined }
   /** Ends the agent, too, when this process dies without having done so. */
   guard?: ProcessGuard
+  /** What must not be read in errors, logs and the output of the agent. */
+  secrets?: SecretRegistry
   signal?: AbortSignal
   /**
    * Which version is offered: `stable` (the default) the released one, `latest` the draft, falling back to the

@@ -1,3 +1,4 @@
+import * as l10n from '@vscode/l10n'
 import {
   type AbstractCancellationTokenSource,
   type CancellationId,
@@ -11,10 +12,13 @@ import {
   ParameterStructures,
   ResponseError,
 } from 'vscode-jsonrpc/node'
+import { withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
+import { SecretRegistry } from '../common/secrets.ts'
 import { RpcCode, RpcError } from './rpc-error.ts'
 import type { TraceTap } from './trace.ts'
 import type { WireMessage } from './transport/message-shape.ts'
@@ -31,12 +35,29 @@ export interface ConnectionHandlers {
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | undefined
 }
 
+/** A writer that knows how much of what the peer asked for it has not read; see `NdjsonWriter`. */
+export interface AnswerWriter extends MessageWriter {
+  readonly unreadBytes?: number
+  readonly progress?: Promise<void>
+}
+
+/** The peer asks and does not read the answers. */
+export class UnreadAnswersError extends Error {
+  override readonly name = 'UnreadAnswersError'
+
+  constructor() {
+    super(l10n.t("The agent sends requests but doesn't read the responses, so its connection was closed."))
+  }
+}
+
 export interface ConnectionOptions {
   reader: PausableReader
-  writer: MessageWriter
+  writer: AnswerWriter
   handlers: ConnectionHandlers
   log: Logger
   tap?: { current: TraceTap | undefined }
+  /** What must not be read in the errors that the peer answers. */
+  secrets?: SecretRegistry
 }
 
 const CANCEL_REQUEST = '$/cancel_request'
@@ -51,14 +72,21 @@ const LSP_CANCEL_REQUEST = '$/cancelRequest'
 export class Connection implements Disposable {
   readonly #rpc: MessageConnection
   readonly #reader: OrderedReader
+  readonly #writer: AnswerWriter
+  readonly #secrets: SecretRegistry
   readonly #handlers: ConnectionHandlers
   readonly #log: Logger
   readonly #tap: { current: TraceTap | undefined }
   readonly #running = new Map<CancellationId, RequestCancellation>()
   /** one for each request that waits for its answer: rejects it */
   readonly #pending = new Set<(error: Error) => void>()
+  /** by the id of a request of ours that waits for its answer: aborts when it ends */
+  readonly #outgoing = new Map<string, AbortController>()
+  /** the id of the request that was written last */
+  #lastSent: CancellationId | undefined
   readonly #dropped = new Set<string>()
   readonly #onDidClose = new Emitter<Error | undefined>()
+  #isHolding = false
   #closed = false
   #ended: Error | undefined
 
@@ -67,6 +95,8 @@ export class Connection implements Disposable {
     this.#log = options.log
     this.#tap = options.tap ?? { current: undefined }
     this.#reader = new OrderedReader(options.reader, message => this.#takes(message))
+    this.#writer = options.writer
+    this.#secrets = options.secrets ?? new SecretRegistry()
     const writer = this.#tapped(options.writer)
     this.#rpc = createMessageConnection(
       this.#reader,
@@ -112,18 +142,29 @@ export class Connection implements Disposable {
   /**
    * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal`
    * aborts (the peer is told), and with the reason given to {@link end} when the connection ended first.
+   *
+   * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may go on with the work all the
+   * same. Its promise settles as the peer's answer does, or rejects when the connection ends.
    */
-  request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  request(
+    method: string,
+    params: unknown,
+    signal?: AbortSignal,
+    onAbandoned?: (answer: Promise<unknown>) => void,
+  ): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended)
     if (signal?.aborted) return Promise.reject(new CancelledError())
     return new Promise((resolve, reject) => {
       const cancel = signal ? new CancellationTokenSource() : undefined
       const onAbort = () => {
+        onAbandoned?.(answer)
         cancel?.cancel()
         fail(new CancelledError())
       }
+      let id: string | undefined
       const settle = () => {
         this.#pending.delete(fail)
+        this.#endOutgoing(id)
         signal?.removeEventListener('abort', onAbort)
       }
       const fail = (error: Error) => {
@@ -132,7 +173,8 @@ export class Connection implements Disposable {
       }
       this.#pending.add(fail)
       signal?.addEventListener('abort', onAbort, { once: true })
-      let answer: Promise<unknown>
+      let answer: Promise<unknown> = Promise.resolve()
+      this.#lastSent = undefined
       try {
         answer = cancel
           ? this.#rpc.sendRequest(method, ParameterStructures.byName, params, cancel.token)
@@ -142,14 +184,34 @@ export class Connection implements Disposable {
         this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
         return
       }
+      // it is written at once, and only then has it an id
+      if (this.#lastSent !== undefined) id = this.#beginOutgoing(this.#lastSent)
       answer.then(
         result => {
           settle()
           resolve(result)
         },
-        (error: unknown) => fail(this.#ended ?? asRpcError(error)),
+        (error: unknown) => fail(this.#ended ?? this.#asRpcError(error)),
       )
     })
+  }
+
+  /** Aborts when our request of this id ends, however it does; `undefined`: no such request waits for its answer. */
+  requestSignal(id: unknown): AbortSignal | undefined {
+    return typeof id === 'number' || typeof id === 'string'
+      ? this.#outgoing.get(String(id))?.signal
+      : undefined
+  }
+
+  #beginOutgoing(id: CancellationId): string {
+    this.#outgoing.set(String(id), new AbortController())
+    return String(id)
+  }
+
+  #endOutgoing(id: string | undefined): void {
+    if (id === undefined) return
+    this.#outgoing.get(id)?.abort(new CancelledError())
+    this.#outgoing.delete(id)
   }
 
   /** Sends a notification; one that cannot be sent any more is logged. */
@@ -207,10 +269,12 @@ export class Connection implements Disposable {
   /** An error that names no request belongs to the one that waits, if there is just one. */
   #orphanError(message: WireMessage): void {
     const error = message.error ?? { code: RpcCode.internalError, message: '' }
-    this.#log.warn(`The agent sent an error for no request: ${error.code} ${error.message}`)
+    this.#log.warn(
+      `The agent sent an error for no request: ${error.code} ${this.#secrets.redact(error.message)}`,
+    )
     if (this.#pending.size !== 1) return
     const [fail] = this.#pending
-    fail?.(new RpcError(error.code, error.message, error.data))
+    fail?.(this.#rpcError(error))
   }
 
   #withdraw(params: unknown): void {
@@ -229,6 +293,9 @@ export class Connection implements Disposable {
   async #answer(method: string, params: unknown, token: CancellationToken): Promise<unknown> {
     const cancellation = token as RequestToken
     try {
+      if (this.#running.size > MAX_OPEN_REQUESTS) {
+        return new ResponseError(RpcCode.internalError, 'Too many requests are open.')
+      }
       const answer = this.#handlers.request(method, params, cancellation.signal)
       if (answer === undefined) {
         this.#log.debug(`The agent asked for ${method}, which there is not`)
@@ -243,6 +310,15 @@ export class Connection implements Disposable {
     } finally {
       this.#running.delete(cancellation.id)
     }
+  }
+
+  #asRpcError(error: unknown): RpcError {
+    if (error instanceof ResponseError) return this.#rpcError(error)
+    return new RpcError(RpcCode.internalError, messageOf(error))
+  }
+
+  #rpcError({ code, message, data }: { code: number; message: string; data?: unknown }): RpcError {
+    return new RpcError(code, this.#secrets.redact(message), this.#secrets.redactAll(data))
   }
 
   // ---- parts of vscode-jsonrpc ---------------------------------------------------------------------------------
@@ -268,17 +344,37 @@ export class Connection implements Disposable {
    * The writer as vscode-jsonrpc gets it. That the agent takes nothing more does not end the connection: what it wrote
    * before is still to be read, and then the reader ends it. A request that cannot be written waits for that, too.
    */
-  #tapped(writer: MessageWriter): MessageWriter {
+  #tapped(writer: AnswerWriter): MessageWriter {
     const write = (message: Message): Promise<void> => {
+      const { method, id } = message as { method?: unknown; id?: unknown }
+      if (method !== undefined && (typeof id === 'number' || typeof id === 'string')) this.#lastSent = id
       const tap = this.#tap.current
       if (tap) tap({ at: Date.now(), direction: 'send', message })
-      return writer.write(message).catch((error: unknown) => {
+      const written = writer.write(message)
+      if ((writer.unreadBytes ?? 0) > MAX_UNREAD_BYTES) void this.#holdWhileUnread()
+      return written.catch((error: unknown) => {
         if (!(error instanceof WriterClosedError)) throw error
         this.#log.debug(`Not sent: ${messageOf(error)}`)
       })
     }
     const never = () => ({ dispose() {} })
     return { onError: never, onClose: never, write, end: () => writer.end(), dispose: () => writer.dispose() }
+  }
+
+  /** Reads nothing more until the agent has read what it asked for; ends the connection when it does not. */
+  async #holdWhileUnread(): Promise<void> {
+    if (this.#isHolding) return
+    this.#isHolding = true
+    this.#reader.hold()
+    while ((this.#writer.unreadBytes ?? 0) > MAX_UNREAD_BYTES / 2 && !this.#closed) {
+      const before = this.#writer.unreadBytes ?? 0
+      await withTimeout(this.#writer.progress ?? Promise.resolve(), UNREAD_ANSWERS_MS)
+      if ((this.#writer.unreadBytes ?? 0) < before) continue
+      this.#close(new UnreadAnswersError())
+      return
+    }
+    this.#isHolding = false
+    this.#reader.release()
   }
 
   #close(error: Error | undefined): void {
@@ -321,9 +417,4 @@ class RequestCancellation implements AbstractCancellationTokenSource {
   dispose(): void {
     this.#source.dispose()
   }
-}
-
-function asRpcError(error: unknown): RpcError {
-  if (error instanceof ResponseError) return new RpcError(error.code, error.message, error.data)
-  return new RpcError(RpcCode.internalError, messageOf(error))
 }

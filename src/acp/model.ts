@@ -289,6 +289,8 @@ export type SessionUpdate =
       type: 'state'
       state: 'idle'
       stopReason?: StopReason
+      /** Set by the session, which knows whether the person asked for it: the agent canceled the turn by itself. */
+      canceledBy?: 'agent'
       error?: AgentErrorInfo
       tokens?: TokenCount
     } & ToldBackground)
@@ -354,7 +356,7 @@ export type ElicitationField = ElicitationFieldBase &
   )
 interface ElicitationBase {
   message: string
-  /** The session it is about; absent when it is about a request of ours (signing in, say). */
+  /** The session it is about; absent when it is about a request of ours (signing in, say), and ends with that request. */
   sessionId?: string
   toolCallId?: string
 }
@@ -468,7 +470,7 @@ export interface AuthMethod {
   description?: string
   /** terminal: what to run besides the agent's own command */
   terminal?: { command?: string; args: string[]; env: Record<string, string>; label?: string }
-  /** env_var: what to ask for */
+  /** What to ask for and to start the agent with. An `agent` method with it is then signed in to as the others are. */
   vars?: Array<{ name: string; label?: string; secret: boolean; optional: boolean }>
 }
 

@@ -1,5 +1,7 @@
-/** Stands where a secret stood. */
-export const REDACTED = '•••'
+import { MAX_DEPTH } from '../common/limits.ts'
+import { REDACTED } from '../common/secrets.ts'
+
+export { REDACTED }
 
 /** Keys whose text is a secret whatever it looks like. Counts (`totalTokens`) are numbers and stay. */
 const SECRET_KEY =
@@ -7,14 +9,19 @@ const SECRET_KEY =
 /** `apiKey`, `accessToken`, `clientSecret` */
 const SECRET_CAMEL_KEY =
   /(Password|Passphrase|Secret|Token|ApiKey|AccessKey|PrivateKey|Authorization|Cookie|Credentials?)s?$/
-const SECRET_FLAG = /^--?[\w-]*(pass(word)?|secret|token|api-?key|auth|credentials?)$/i
+const SECRET_FLAG = /^--?[\w-]*(pass(word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)$/i
+/** The next argument is `Name: value`, or `user:password`. */
+const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/
+/** A name in `NAME=value`, whatever stands before and after the word. */
+const SECRET_NAME =
+  /secret|token|passw(or)?d|passphrase|credential|(^|[-_.])(key|pwd|auth|sig)([-_.\d]|$)|api-?key|(access|private|public|secret|session|auth|signing|encryption|master|license|service|account|ssh)-?key/i
 
 /** Secrets that are known by their look, wherever they stand; what precedes them stays (group 1). */
 const SECRET_TEXT: RegExp[] = [
   /\b((?:bearer|basic|token)\s+)[\w.~+/=-]{8,}/gi,
   /\b((?:authorization|proxy-authorization|x-api-key|api[-_]?key|cookie|set-cookie)["']?\s*[:=]\s*["']?)(?!(?:bearer|basic|token)\s)[^\s"',;]{4,}/gi,
   /(--[\w-]*(?:password|secret|token|api-?key|credentials?)[= ])[^\s"']+/gi,
-  /([?&#](?:[\w-]*(?:token|key|secret|password|signature|sig|code|auth))=)[^&#\s"']+/gi,
+  /([?&#](?:[\w.-]*(?:token|key|secret|passw(?:or)?d|signature|sig|code|auth|jwt|session)[\w.-]*)=)[^&#\s"']+/gi,
   /(\/\/[^/\s:@]*:)[^/\s@]+(?=@)/g,
   /\b((?:sk|pk|rk)-)[\w-]{16,}/g,
   /\b((?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|hf|npm)[_-])[\w-]{12,}/g,
@@ -22,7 +29,10 @@ const SECRET_TEXT: RegExp[] = [
   /\b(eyJ)[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
 ]
 
-const DEEPEST = 64
+const ASSIGNMENT = /([A-Za-z_][\w.-]*)(\s*=\s*["']?)([^\s"'&;,|()<>]+)/g
+const ADDRESS = /\b(?:https?|wss?):\/\/[^\s"'<>]+/gi
+/** A part of an address's path that no person wrote: some services put the key there. */
+const MADE_UP = /^(?=.*\d)(?=.*[A-Za-z])[\w~%-]{16,}$/
 
 /**
  * A frame as it may be shown or stored: values of environments and headers, and whatever looks like a password, key or
@@ -35,7 +45,7 @@ export function redact(message: unknown): unknown {
 function redactValue(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value !== 'object' || value === null) return value
-  if (depth > DEEPEST) return '…'
+  if (depth > MAX_DEPTH) return '…'
   return Array.isArray(value) ? redactList(value, depth) : redactObject(value, depth)
 }
 
@@ -45,8 +55,8 @@ function redactList(list: unknown[], depth: number): unknown[] {
     const before = list[i]
     const flag = list[i - 1]
     const after =
-      typeof before === 'string' && typeof flag === 'string' && SECRET_FLAG.test(flag)
-        ? REDACTED
+      typeof before === 'string' && typeof flag === 'string'
+        ? redactArgument(flag, before)
         : redactValue(before, depth + 1)
     if (after === before) continue
     copy ??= [...list]
@@ -97,8 +107,27 @@ function redactWhole(value: unknown, depth: number): unknown {
   return redactValue(value, depth + 1)
 }
 
-function redactText(text: string): string {
+/** An argument after another, which may be a flag that says what it is. */
+function redactArgument(flag: string, argument: string): string {
+  if (SECRET_FLAG.test(flag) && !argument.startsWith('-')) return REDACTED
+  if (HEADER_FLAG.test(flag)) return argument.replace(/^([^:]*:\s*).+$/s, `$1${REDACTED}`)
+  return redactText(argument)
+}
+
+/** A text with everything in it replaced that looks like a secret. */
+export function redactText(text: string): string {
   let result = text
   for (const pattern of SECRET_TEXT) result = result.replace(pattern, `$1${REDACTED}`)
-  return result
+  result = result.replace(ASSIGNMENT, (all, name: string, sign: string, value: string) =>
+    SECRET_NAME.test(name) && !/^\d{1,9}$/.test(value) ? name + sign + REDACTED : all,
+  )
+  return result.replace(ADDRESS, redactPath)
+}
+
+function redactPath(address: string): string {
+  const query = address.search(/[?#]/)
+  const end = query < 0 ? address.length : query
+  const [scheme, , host, ...path] = address.slice(0, end).split('/')
+  const shown = path.map(part => (MADE_UP.test(part) ? REDACTED : part))
+  return [scheme, '', host, ...shown].join('/') + address.slice(end)
 }

@@ -19,11 +19,30 @@ export class RpcError extends Error {
   readonly detail: string | undefined
 
   constructor(code: number, message: string, data?: unknown) {
-    const detail = detailOf(data)
-    super(sentence(message) || detail || `The agent answered error ${code}.`)
+    const said = errorWords(message, data)
+    super(said.message || `The agent answered error ${code}.`)
     this.code = code
     this.data = data
-    this.detail = detail === this.message ? undefined : detail
+    this.detail = said.detail
+  }
+}
+
+/** What says nothing: the reason is in `data` then, if anywhere. */
+const EMPTY_WORDS =
+  /^(internal( server)? error|(an )?(unknown|unexpected)( error)?( occurred)?|server error|error)[.!]?$/i
+
+/**
+ * An error in words. Several agents answer "Internal error" whatever happened, with the reason in `data`: a person needs
+ * to read the reason.
+ */
+export function errorWords(message: unknown, data: unknown): { message?: string; detail?: string } {
+  const said = sentence(message)
+  const reason = words(data, 0, false)?.trim().slice(0, DETAIL_LENGTH)
+  const shown = said === '' || (reason && EMPTY_WORDS.test(said)) ? reason || detailOf(data) : said
+  const detail = detailOf(data)
+  return {
+    ...(shown !== undefined && { message: shown }),
+    ...(detail !== undefined && detail !== shown && shown !== reason && { detail }),
   }
 }
 
@@ -42,7 +61,8 @@ export function detailOf(data: unknown): string | undefined {
 
 const WORD_KEYS = ['details', 'detail', 'message', 'error', 'reason', 'description', 'additionalDetails']
 
-function words(data: unknown, depth: number): string | undefined {
+/** `asJson`: a tree without words is shown as JSON. */
+function words(data: unknown, depth: number, asJson = true): string | undefined {
   if (typeof data === 'string') return data
   if (typeof data !== 'object' || data === null || depth > 3) return undefined
   if (Array.isArray(data)) {
@@ -53,7 +73,7 @@ function words(data: unknown, depth: number): string | undefined {
     const found = words((data as { [key: string]: unknown })[key], depth + 1)
     if (found) return found
   }
-  if (depth > 0 || Object.keys(data).length === 0) return undefined
+  if (!asJson || depth > 0 || Object.keys(data).length === 0) return undefined
   try {
     return JSON.stringify(data)
   } catch {

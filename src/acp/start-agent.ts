@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CancelledError, messageOf } from '../common/errors.ts'
+import { SpawnError } from '../common/processes/spawn-process.ts'
 import {
   type Agent,
   type AgentClient,
@@ -12,10 +13,12 @@ import {
 } from './agent.ts'
 import { AgentLink } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
+import type { AuthMethod } from './model.ts'
 import { RpcCode, RpcError } from './rpc-error.ts'
-import { QUICK_STOP, SpawnError } from './transport/agent-process.ts'
+import { QUICK_STOP } from './transport/agent-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
 import { AgentV2 } from './v2/agent-v2.ts'
+import { readAuthMethods } from './wire/auth-methods.ts'
 import { initializeRequest, initializeSchema } from './wire/initialize.ts'
 import { problemOf } from './wire/lenient.ts'
 
@@ -89,10 +92,12 @@ async function negotiate(
   throw new VersionError(protocolVersion)
 }
 
+const authDataSchema = z.object({ authMethods: z.unknown() })
 const versionDataSchema = z.object({ supported: z.array(z.number()).min(1) })
 
 /** The version to offer an agent that answered an error to the one it was offered. */
 function otherVersion(error: RpcError, offered: number): number | undefined {
+  if (error.code === RpcCode.authRequired) return undefined
   const supported = versionDataSchema.safeParse(error.data).data?.supported
   if (supported)
     return SUPPORTED_VERSIONS.findLast(version => version !== offered && supported.includes(version))
@@ -140,11 +145,18 @@ function startFailure(
       kind: 'initialize-error',
       command,
       error: { code, message, ...(detail ? { detail } : {}) },
+      ...(code === RpcCode.authRequired && { authMethods: methodsIn(error, options) }),
       stderrTail,
     }
   }
   const message = messageOf(error)
   return { kind: 'initialize-error', command, error: { code: RpcCode.internalError, message }, stderrTail }
+}
+
+/** Agents that refuse to start before a sign-in put into the error what `initialize` would have answered. */
+function methodsIn({ data }: RpcError, { log }: ConnectOptions): AuthMethod[] {
+  const { authMethods } = authDataSchema.safeParse(data).data ?? {}
+  return readAuthMethods(authMethods, problem => log.warn(`Dropped: ${problem}`))
 }
 
 /** The newest version of an agent that refused ours with an error, as v2's negotiation has it. */

@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
-import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import * as l10n from '@vscode/l10n'
-import spawn from 'cross-spawn'
+import { withTimeout } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
+import { AGENT_EXIT_MS, KILL_AFTER_MS } from '../../common/limits.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import type { ProcessTree } from '../../common/processes/process-tree.ts'
+import { SpawnError, spawnProcess } from '../../common/processes/spawn-process.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
 import type { AgentLaunch } from '../agent.ts'
-import type { ProcessGuard } from './process-guard.ts'
-import { ProcessTree } from './process-tree.ts'
 import { LineDecoder, Tail } from './tail.ts'
 
 export interface AgentProcessOptions {
@@ -15,6 +15,8 @@ export interface AgentProcessOptions {
   onStderr?: (line: string) => void
   /** Ends the process tree when this process dies without having done so. */
   guard?: ProcessGuard
+  /** What must not be read in stderr. */
+  secrets?: SecretRegistry
 }
 
 /** How long to wait before each harder step of an ending, in milliseconds. */
@@ -25,28 +27,14 @@ export interface StopTimes {
   killAfterMs: number
 }
 
-/** Most agents exit within 250 ms of the end of their input; some need a few seconds, some never do. */
-const GENTLE_STOP: StopTimes = { terminateAfterMs: 2000, killAfterMs: 2000 }
+/** See {@link AGENT_EXIT_MS}; two measured agents never exit by themselves. */
+const GENTLE_STOP: StopTimes = { terminateAfterMs: AGENT_EXIT_MS, killAfterMs: KILL_AFTER_MS }
 /** For an agent that failed to start. */
 export const QUICK_STOP: StopTimes = { terminateAfterMs: 100, killAfterMs: 500 }
 
 export interface ProcessExit {
   exitCode: number | null
   signal: string | null
-}
-
-/** The process could not be started. */
-export class SpawnError extends Error {
-  override readonly name = 'SpawnError'
-  readonly kind: 'command-missing' | 'other'
-  /** the directories that were searched; empty for a path */
-  readonly searched: string[]
-
-  constructor(kind: SpawnError['kind'], message: string, searched: string[] = []) {
-    super(message)
-    this.kind = kind
-    this.searched = searched
-  }
 }
 
 /** characters of stderr that a failure card shows at most */
@@ -71,17 +59,17 @@ export class AgentProcess implements Disposable {
   #stopping: Promise<void> | undefined
   #ending: Promise<void> | undefined
 
-  private constructor(child: ChildProcess, pid: number, options: AgentProcessOptions) {
+  private constructor(child: ChildProcess, tree: ProcessTree, options: AgentProcessOptions) {
     const { stdin, stdout, stderr } = child
     if (!stdin || !stdout || !stderr) throw new SpawnError('other', 'The process has no standard streams.')
     this.#child = child
-    this.pid = pid
+    this.pid = tree.root
     this.stdin = stdin
     this.stdout = stdout
-    this.#tree = new ProcessTree(pid)
+    this.#tree = tree
     this.#guard = options.guard
-    this.#guard?.add(pid)
-    this.#stderrEnded = this.#readStderr(stderr, options.onStderr ?? (() => {}))
+    this.#guard?.add(this.pid)
+    this.#stderrEnded = this.#readStderr(stderr, options)
     this.exited = new Promise(resolve => {
       child.once('exit', (exitCode, signal) => {
         this.#hasExited = true
@@ -92,7 +80,6 @@ export class AgentProcess implements Disposable {
     // A process that goes away while we write is told by its exit, not by an uncaught error.
     stdin.on('error', () => {})
     stdout.on('error', () => {})
-    child.on('error', () => {})
   }
 
   /**
@@ -100,24 +87,8 @@ export class AgentProcess implements Disposable {
    * @throws SpawnError
    */
   static async start(launch: AgentLaunch, options: AgentProcessOptions = {}): Promise<AgentProcess> {
-    let child: ChildProcess
-    try {
-      child = spawn(launch.command, launch.args, {
-        cwd: launch.cwd,
-        env: launch.env,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: process.platform !== 'win32',
-        windowsHide: true,
-      })
-    } catch (error) {
-      throw explain(error as NodeJS.ErrnoException, launch)
-    }
-    const pid = child.pid
-    if (pid === undefined) {
-      const error = await new Promise<NodeJS.ErrnoException>(resolve => child.once('error', resolve))
-      throw explain(error, launch)
-    }
-    return new AgentProcess(child, pid, options)
+    const { child, tree } = await spawnProcess(launch, { stdio: ['pipe', 'pipe', 'pipe'] })
+    return new AgentProcess(child, tree, options)
   }
 
   get hasExited(): boolean {
@@ -131,7 +102,7 @@ export class AgentProcess implements Disposable {
 
   /** Resolves when stderr has been read to its end, or `ms` have passed: a grandchild may hold it open. */
   async stderrRead(ms: number): Promise<void> {
-    await within(this.#stderrEnded, ms)
+    await withTimeout(this.#stderrEnded, ms)
   }
 
   /**
@@ -153,7 +124,7 @@ export class AgentProcess implements Disposable {
     if (!this.stdin.writableEnded) this.stdin.end()
     // What it still writes is of no use, but a full pipe must not keep it from ending.
     this.stdout.resume()
-    if (!this.#hasExited) await within(this.exited, times.terminateAfterMs)
+    if (!this.#hasExited) await withTimeout(this.exited, times.terminateAfterMs)
     await this.#endTree(times)
     this.stdout.destroy()
     this.#child.stderr?.destroy()
@@ -162,19 +133,15 @@ export class AgentProcess implements Disposable {
   /** Ends what still runs of the tree. After an exit of the agent's own, too: it leaves children behind at times. */
   #endTree(times: StopTimes): Promise<void> {
     this.#ending ??= (async () => {
-      await this.#tree.look()
-      if (await this.#tree.isAlive()) {
-        await this.#tree.signal('SIGTERM')
-        if (!(await this.#tree.goneWithin(times.killAfterMs))) await this.#tree.signal('SIGKILL')
-      }
+      await this.#tree.end(times.killAfterMs)
       await this.exited
       this.#guard?.remove(this.pid)
     })()
     return this.#ending
   }
 
-  #readStderr(stream: Readable, onLine: (line: string) => void): Promise<void> {
-    const lines = new LineDecoder(onLine)
+  #readStderr(stream: Readable, { onStderr = () => {}, secrets }: AgentProcessOptions): Promise<void> {
+    const lines = new LineDecoder(onStderr, secrets)
     stream.on('data', (chunk: Buffer) => this.#stderr.append(lines.push(chunk)))
     stream.on('error', () => {})
     return new Promise(resolve => {
@@ -183,56 +150,5 @@ export class AgentProcess implements Disposable {
         resolve()
       })
     })
-  }
-}
-
-/** Waits for a promise, but no longer than `ms`. */
-export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([
-    promise,
-    new Promise<void>(resolve => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
-}
-
-function explain(error: NodeJS.ErrnoException, launch: AgentLaunch): SpawnError {
-  const { command, cwd } = launch
-  if (error.code !== 'ENOENT') {
-    const reason = error.code === 'EACCES' ? l10n.t('it may not be executed') : error.message
-    return new SpawnError('other', l10n.t('{0} could not be started: {1}.', command, reason))
-  }
-  // The same code stands for a missing working directory and for a script whose interpreter is missing.
-  if (!isDirectory(cwd)) {
-    return new SpawnError(
-      'other',
-      l10n.t('{0} could not be started: there is no folder {1} to run it in.', command, cwd),
-    )
-  }
-  const isPath = command.includes('/') || command.includes(path.sep)
-  if (isPath && existsSync(path.resolve(cwd, command))) {
-    return new SpawnError(
-      'other',
-      l10n.t('{0} could not be started: what it runs with is not installed.', command),
-    )
-  }
-  const searched = isPath
-    ? []
-    : (searchPath(launch.env) ?? '').split(path.delimiter).filter(entry => entry !== '')
-  return new SpawnError('command-missing', l10n.t('There is no command {0}.', command), searched)
-}
-
-function searchPath(env: Record<string, string>): string | undefined {
-  const name = Object.keys(env).find(key => key.toUpperCase() === 'PATH')
-  return name === undefined ? undefined : env[name]
-}
-
-function isDirectory(folder: string): boolean {
-  try {
-    return statSync(folder).isDirectory()
-  } catch {
-    return false
   }
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node'
+import { boundDepth } from '../../common/bound-depth.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { asMessage } from './message-shape.ts'
 
@@ -175,7 +176,7 @@ function parseLine(line: string): unknown {
     if (start !== OPEN_BRACE && start !== OPEN_BRACKET) return undefined
   }
   try {
-    return JSON.parse(text)
+    return boundDepth(JSON.parse(text), text.length)
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node'
+import { deferred } from '../../common/async.ts'
 
 /** Nothing can be written any more: the stream was ended, here or by the agent. */
 export class WriterClosedError extends Error {
@@ -10,16 +11,33 @@ export class WriterClosedError extends Error {
   }
 }
 
+/** What a waiting line takes in memory besides its text, in bytes. */
+const LINE_OVERHEAD = 512
+/** Waiting lines are handed to the stream in pieces of this many characters, so that progress is seen. */
+const BATCH_LENGTH = 64 * 1024
+
+interface WaitingLine {
+  text: string
+  /** what it counts for as an unread answer, in bytes; 0 for what is no answer */
+  cost: number
+}
+
 /**
  * Writes JSON-RPC as one line each, in the order of the calls. `write` resolves when the stream can take more, so a
- * caller that awaits never fills memory faster than the agent reads.
+ * caller that awaits never fills memory faster than the agent reads. Answers can't be awaited that way: the agent asks
+ * for them. {@link unreadBytes} says how much of them waits.
  */
 export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #stream: Writable
   #closed = false
   #errors = 0
+  /** what the stream could not take yet, from `#next` on */
+  #waiting: WaitingLine[] = []
+  #next = 0
+  #unreadBytes = 0
   /** waits for the stream to take more; shared by all who wait */
   #drained: Promise<void> | undefined
+  #progress = deferred()
 
   constructor(stream: Writable) {
     super()
@@ -44,16 +62,69 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
     } catch (error) {
       return Promise.reject(error)
     }
-    if (this.#stream.write(line)) return Promise.resolve()
-    this.#drained ??= this.#waitForDrain().finally(() => {
+    if (!this.#drained) {
+      if (this.#stream.write(line)) return Promise.resolve()
+    } else {
+      const cost = 'method' in message ? 0 : line.length + LINE_OVERHEAD
+      this.#unreadBytes += cost
+      this.#waiting.push({ text: line, cost })
+    }
+    this.#drained ??= this.#drain().finally(() => {
       this.#drained = undefined
     })
     return this.#drained
   }
 
+  /** Answers that the agent has not read, with what each takes in memory; the last of them may be in the pipe. */
+  get unreadBytes(): number {
+    return this.#unreadBytes
+  }
+
+  /** Resolves when the agent has read something, or reads nothing more. */
+  get progress(): Promise<void> {
+    return this.#progress.promise
+  }
+
   end(): void {
     this.#closed = true
     if (!this.#stream.writableEnded) this.#stream.end()
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      do {
+        await this.#waitForDrain()
+        this.#moved()
+      } while (!this.#writeBatches())
+    } catch (error) {
+      this.#waiting = []
+      this.#next = 0
+      this.#unreadBytes = 0
+      throw error
+    } finally {
+      this.#moved()
+    }
+  }
+
+  #moved(): void {
+    this.#progress.resolve()
+    this.#progress = deferred()
+  }
+
+  /** Hands waiting lines to the stream until it is full. Returns whether it took all of them. */
+  #writeBatches(): boolean {
+    while (this.#next < this.#waiting.length) {
+      let batch = ''
+      while (this.#next < this.#waiting.length && batch.length < BATCH_LENGTH) {
+        const { text, cost } = this.#waiting[this.#next++]!
+        batch += text
+        this.#unreadBytes -= cost
+      }
+      if (!this.#stream.write(batch)) return false
+    }
+    this.#waiting = []
+    this.#next = 0
+    return true
   }
 
   #waitForDrain(): Promise<void> {

@@ -28,6 +28,7 @@ export class OrderedReader extends AbstractMessageReader {
   #closed = false
   #closePending = false
   #waiting = false
+  #held = false
 
   constructor(inner: PausableReader, takes: (message: WireMessage) => boolean) {
     super()
@@ -46,8 +47,23 @@ export class OrderedReader extends AbstractMessageReader {
   settled(): void {
     if (!this.#waiting) return
     this.#waiting = false
+    this.#proceed()
+  }
+
+  /** Hands on no further message until {@link release}. */
+  hold(): void {
+    this.#held = true
+    this.#inner.pause()
+  }
+
+  release(): void {
+    this.#held = false
+    if (!this.#waiting) this.#proceed()
+  }
+
+  #proceed(): void {
     if (this.#closePending) this.#close()
-    else this.#inner.resume()
+    else if (!this.#held) this.#inner.resume()
   }
 
   override dispose(): void {

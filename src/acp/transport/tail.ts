@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
+import { SecretRegistry, type StreamRedactor } from '../../common/secrets.ts'
 
 /** Keeps the last part of a text that comes in pieces, cut at a line's start where there is one. */
 export class Tail {
@@ -41,15 +42,17 @@ const LONGEST_LINE = 16 * 1024
 export class LineDecoder {
   readonly #decoder = new StringDecoder('utf8')
   readonly #onLine: (line: string) => void
+  readonly #redactor: StreamRedactor
   #rest = ''
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string) => void, secrets = new SecretRegistry()) {
     this.#onLine = onLine
+    this.#redactor = secrets.stream()
   }
 
-  /** Returns the decoded text. */
+  /** Returns the decoded text, without the secrets. */
   push(chunk: Buffer): string {
-    const text = this.#decoder.write(chunk)
+    const text = this.#redactor.push(this.#decoder.write(chunk))
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop() ?? ''
     for (const line of lines) this.#onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
@@ -61,7 +64,7 @@ export class LineDecoder {
   }
 
   end(): string {
-    const text = this.#decoder.end()
+    const text = this.#redactor.push(this.#decoder.end()) + this.#redactor.end()
     const line = this.#rest + text
     this.#rest = ''
     if (line !== '') this.#onLine(line)

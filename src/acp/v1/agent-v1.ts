@@ -26,6 +26,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.load, 'load sessions')
+      this.session(sessionId).resetTerminals()
       return { sessionId, ...this.setup(setup) }
     }
     return this.reopen('session/load', sessionId, params, signal)
@@ -41,6 +42,12 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       throw toAgentError(method, error)
     }
     session.cancelled = false
+    const abandoned = this.abandonedLoad(sessionId)
+    if (abandoned) await abandoned
+    if (session.cancelled) {
+      session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' })
+      return
+    }
     session.emit({ type: 'state', state: 'running' })
     try {
       const result = await this.link.connection.request(method, { sessionId, prompt })

@@ -6,6 +6,10 @@ export class SessionV1 extends WireSession implements UpdateSinkV1 {
   /** The person stopped the running turn. */
   cancelled = false
 
+  override resetTerminals(): void {
+    this.shownTerminals.clear()
+  }
+
   offersMode(modeId: string): boolean {
     return this.options.offersMode(modeId)
   }

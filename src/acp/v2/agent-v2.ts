@@ -34,6 +34,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.load, 'load sessions')
+      this.session(sessionId).resetTerminals()
       return {
         sessionId,
         ...this.setup(setup),
@@ -47,6 +48,8 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   /** The turn is told by the agent's state updates: before the answer, after it, or both. */
   async prompt(sessionId: string, content: ContentBlock[]): Promise<{ messageId?: string }> {
     const params = () => ({ sessionId, prompt: promptToWire(content, this.capabilities) })
+    const abandoned = this.abandonedLoad(sessionId)
+    if (abandoned) await abandoned
     const result = await this.ask('session/prompt', params)
     if (!isRecord(result)) return {}
     const { messageId, stopReason } = result

@@ -29,6 +29,11 @@ export class TerminalText {
     this.#decoders.delete(terminalId)
   }
 
+  /** Forgets unfinished characters of all terminals. */
+  clearAll(): void {
+    this.#decoders.clear()
+  }
+
   #decoder(terminalId: string): StringDecoder {
     let decoder = this.#decoders.get(terminalId)
     if (!decoder) {

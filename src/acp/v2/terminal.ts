@@ -2,8 +2,12 @@ import * as z from 'zod'
 import type { SessionUpdate, TerminalPatch } from '../model.ts'
 import { anything, isRecord, type Json, maybeText } from '../wire/lenient.ts'
 import { readCanCancel } from '../wire/tool-call.ts'
-import { dropped, parse } from '../wire/update.ts'
-import type { UpdateSinkV2 } from './update.ts'
+import { dropped, parse, type UpdateSink } from '../wire/update.ts'
+import type { TerminalText } from './terminal-text.ts'
+
+export interface UpdateSinkV2 extends UpdateSink {
+  readonly terminals: TerminalText
+}
 
 export const terminalSchema = z.object({
   terminalId: z.string(),

@@ -4,13 +4,8 @@ import { readBlock } from '../wire/content.ts'
 import { anything, isRecord, type Json, readList } from '../wire/lenient.ts'
 import { readState } from '../wire/state.ts'
 import { readToolCall, readToolContent } from '../wire/tool-call.ts'
-import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
-import { readTerminal, readTerminalOutput } from './terminal.ts'
-import type { TerminalText } from './terminal-text.ts'
-
-export interface UpdateSinkV2 extends UpdateSink {
-  readonly terminals: TerminalText
-}
+import { dropped, parse, readCommonUpdate } from '../wire/update.ts'
+import { readTerminal, readTerminalOutput, type UpdateSinkV2 } from './terminal.ts'
 
 export const messageSchema = z.object({ messageId: z.string(), content: anything })
 export const toolCallChunkSchema = z.object({ toolCallId: z.string(), content: anything })

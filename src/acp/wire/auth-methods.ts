@@ -61,8 +61,30 @@ function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
     method.terminal = { args: wire.args ?? [], env: readEnvironment(wire.env) }
   } else if (method.type === 'env_var') {
     method.vars = readList(wire.vars, readVariable, report, 'vars')
+  } else {
+    const variable = keyVariable(wire)
+    if (variable !== undefined) method.vars = [{ name: variable, secret: true, optional: false }]
   }
   return method
+}
+
+/** Where the agents of these providers read an API key from. */
+const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GEMINI_API_KEY',
+  openai: 'OPENAI_API_KEY',
+}
+
+/**
+ * The variable of a plain method that needs an API key: by `_meta["api-key"].provider` (Gemini CLI, Codex), or the only
+ * one that its words name (Qwen Code: `OPENAI_API_KEY`, Droid: `FACTORY_API_KEY`, Grok: `XAI_API_KEY`).
+ */
+function keyVariable({ name, description, _meta }: z.output<typeof authMethodSchema>): string | undefined {
+  const key = isRecord(_meta) ? _meta['api-key'] : undefined
+  const provider = isRecord(key) ? key.provider : undefined
+  if (typeof provider === 'string' && Object.hasOwn(KEY_VARIABLES, provider)) return KEY_VARIABLES[provider]
+  const named = new Set(`${name} ${description}`.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_API_KEY\b/g))
+  return named.size === 1 ? [...named][0] : undefined
 }
 
 function readVariable(raw: unknown) {

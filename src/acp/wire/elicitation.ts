@@ -28,6 +28,8 @@ export const elicitationSchema = z.object({
   mode: maybeText,
   message: z.string(),
   sessionId: maybeText,
+  /** the id of a request of the client's, in place of the session */
+  requestId: anything,
   toolCallId: maybeText,
   requestedSchema: anything,
   elicitationId: maybeText,
@@ -60,17 +62,26 @@ export const propertySchema = z.object({
 export const enumOptionSchema = z.object({ const: z.string(), title: maybeText, description: maybeText })
 export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
-/** Answers `elicitation/create`; `undefined` where nobody can ask the person. */
+/**
+ * Answers `elicitation/create`; `undefined` where nobody can ask the person. One that belongs to a request of the client's
+ * ends with it. `requestSignal`: aborts when the request of that id ends; `undefined` for one that is not under way.
+ */
 export function answerElicitation(
   client: Pick<AgentClient, 'createElicitation'>,
   params: unknown,
-  signal: AbortSignal,
+  withdrawal: AbortSignal,
   report: Report,
+  requestSignal: (id: unknown) => AbortSignal | undefined,
 ): Promise<unknown> | undefined {
   if (!client.createElicitation) return undefined
   const ask = client.createElicitation.bind(client)
   return answer(elicitationSchema, params, async wire => {
     const request = readElicitation(wire, report)
+    const signal = scopeOf(wire, withdrawal, requestSignal)
+    if (!signal) {
+      report('elicitation/create for a request that is not under way')
+      return outcomeToWire({ action: 'cancel' })
+    }
     const withdrawn = new Promise<ElicitationOutcome>(resolve => {
       const cancel = () => resolve({ action: 'cancel' })
       if (signal.aborted) cancel()
@@ -80,6 +91,17 @@ export function answerElicitation(
     asked.catch(() => {}) // its rejection may come after the question was withdrawn
     return outcomeToWire(await Promise.race([asked, withdrawn]))
   })
+}
+
+/** Ends with the request that it belongs to, if it names one; `undefined`: that request is over. */
+function scopeOf(
+  { sessionId, requestId }: z.output<typeof elicitationSchema>,
+  withdrawal: AbortSignal,
+  requestSignal: (id: unknown) => AbortSignal | undefined,
+): AbortSignal | undefined {
+  if (typeof sessionId === 'string' || requestId === undefined || requestId === null) return withdrawal
+  const request = requestSignal(requestId)
+  return request && AbortSignal.any([withdrawal, request])
 }
 
 export function outcomeToWire(outcome: ElicitationOutcome) {

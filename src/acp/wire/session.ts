@@ -1,4 +1,4 @@
-import type { SessionUpdate } from '../model.ts'
+import type { Command, SessionUpdate } from '../model.ts'
 import type { Report } from './lenient.ts'
 import { SessionOptions } from './session-options.ts'
 import type { UpdateSink } from './update.ts'
@@ -7,6 +7,8 @@ import type { UpdateSink } from './update.ts'
 export class WireSession implements UpdateSink {
   readonly sessionId: string
   readonly options: SessionOptions
+  /** as the agent listed them last: some list them once, and not again when the session is loaded or resumed */
+  commands: Command[] | undefined
   /** the permission questions that wait for the person */
   readonly questions = new Set<AbortController>()
   readonly emit: (update: SessionUpdate) => void
@@ -22,6 +24,9 @@ export class WireSession implements UpdateSink {
   replaceOptions(raw: unknown): void {
     this.emit(this.options.replace(raw))
   }
+
+  /** Forgets the state of the agent's own terminals: their output is about to come anew. */
+  resetTerminals(): void {}
 
   /** Answers every open permission question with `cancelled`, as a cancelled turn must. */
   withdrawQuestions(): void {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { AgentErrorInfo, SessionUpdate, TokenCount, ToldBackground } from '../model.ts'
-import { detailOf, RpcCode } from '../rpc-error.ts'
+import { errorWords, RpcCode } from '../rpc-error.ts'
 import { given } from './content.ts'
 import { anything, isRecord, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
 
@@ -64,11 +64,11 @@ export function readState(raw: Json): SessionUpdate | undefined {
 export function readError(raw: unknown): AgentErrorInfo | undefined {
   if (!isRecord(raw)) return undefined
   const { code, message, data } = errorSchema.parse(raw)
-  const detail = detailOf(data)
+  const said = errorWords(message, data)
   return {
     code: code ?? RpcCode.internalError,
-    message: message?.trim() || detail || 'The agent told of no reason.',
-    ...given('detail', message?.trim() ? detail : undefined),
+    message: said.message ?? 'The agent gave no reason.',
+    ...given('detail', said.detail),
   }
 }
 

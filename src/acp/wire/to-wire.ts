@@ -15,7 +15,7 @@ export function setupToWire<Server>(
   const { cwd, additionalDirectories, systemPrompt } = setup
   // Several agents take a relative folder and go wrong later.
   for (const folder of [cwd, ...additionalDirectories]) {
-    if (!path.isAbsolute(folder)) throw new NotSupportedError(l10n.t('{0} is not an absolute path.', folder))
+    if (!path.isAbsolute(folder)) throw new NotSupportedError(l10n.t("{0} isn't an absolute path.", folder))
   }
   const takes = can.systemPrompt && (systemPrompt?.mode === 'append' || can.systemPrompt.override)
   const prompted = takes && systemPrompt && systemPrompt.content.length > 0
@@ -31,7 +31,7 @@ export function setupToWire<Server>(
 
 /** The prompt's blocks. Throws {@link NotSupportedError} for a kind the agent does not take. */
 export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
-  if (content.length === 0) throw new NotSupportedError(l10n.t('A prompt must not be empty.'))
+  if (content.length === 0) throw new NotSupportedError(l10n.t('The prompt is empty.'))
   return content.map(block => blockToWire(block, can))
 }
 
@@ -44,17 +44,17 @@ function blockToWire(block: ContentBlock, can: AgentCapabilities) {
       return { type, uri, name, title, description, mimeType, size }
     }
     case 'image': {
-      if (!can.prompt.image) throw new NotSupportedError(l10n.t('The agent takes no images.'))
+      if (!can.prompt.image) throw new NotSupportedError(l10n.t("The agent doesn't support images."))
       const { type, data, mimeType, uri } = block
       return { type, data, mimeType, uri }
     }
     case 'audio': {
-      if (!can.prompt.audio) throw new NotSupportedError(l10n.t('The agent takes no audio.'))
+      if (!can.prompt.audio) throw new NotSupportedError(l10n.t("The agent doesn't support audio."))
       return { type: 'audio' as const, data: block.data, mimeType: block.mimeType }
     }
     case 'resource': {
       if (!can.prompt.embeddedContext)
-        throw new NotSupportedError(l10n.t('The agent takes no embedded resources.'))
+        throw new NotSupportedError(l10n.t("The agent doesn't support embedded resources."))
       const { uri, mimeType, text, blob } = block
       return {
         type: 'resource' as const,
@@ -65,6 +65,6 @@ function blockToWire(block: ContentBlock, can: AgentCapabilities) {
       }
     }
     case 'unknown':
-      throw new NotSupportedError(l10n.t('Content of the kind “{0}” cannot be sent.', block.kind))
+      throw new NotSupportedError(l10n.t("Content of type “{0}” can't be sent.", block.kind))
   }
 }

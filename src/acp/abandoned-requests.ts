@@ -1,0 +1,74 @@
+import { raceAbort } from '../common/async.ts'
+import type { SessionUpdate } from './model.ts'
+
+/** An agent that answers a load before it replays is taken to be done after this long without an update. */
+const LATE_REPLAY_MS = 250
+
+/** Updates that describe the session as a whole. They are true whichever request they were sent for. */
+const OF_THE_SESSION: ReadonlySet<SessionUpdate['type']> = new Set([
+  'commands',
+  'config_options',
+  'config_value',
+  'info',
+  'usage',
+])
+
+interface Abandoned {
+  /** Never rejects. */
+  readonly settled: Promise<void>
+  replayed: boolean
+  /** Starts the wait for the end of a late replay again. */
+  postpone?: () => void
+}
+
+/**
+ * The loads and resumes that the user gave up and the agent has not answered yet, by session. Agents ignore a
+ * cancellation: what they still replay belongs to no conversation, and must not mix with what is asked for next.
+ */
+export class AbandonedRequests {
+  readonly #bySession = new Map<string, Abandoned>()
+
+  /** `answer` settles when the agent answers the request after all, or is gone. */
+  add(sessionId: string, answer: Promise<unknown>): void {
+    const settled = answer
+      .then(
+        () => (abandoned.replayed ? undefined : quiet(abandoned)),
+        () => undefined,
+      )
+      .then(() => {
+        this.#bySession.delete(sessionId)
+      })
+    const abandoned: Abandoned = { settled, replayed: false }
+    this.#bySession.set(sessionId, abandoned)
+  }
+
+  /** Whether the update was sent for an abandoned request and must be dropped. */
+  drops(sessionId: string, update: SessionUpdate): boolean {
+    const abandoned = this.#bySession.get(sessionId)
+    if (!abandoned || OF_THE_SESSION.has(update.type)) return false
+    abandoned.replayed = true
+    abandoned.postpone?.()
+    return true
+  }
+
+  /** Resolves when nothing more comes of an abandoned request; `undefined` when there is none. */
+  settled(sessionId: string): Promise<void> | undefined {
+    return this.#bySession.get(sessionId)?.settled
+  }
+
+  /** Like `settled`. Rejects with `CancelledError` when `signal` aborts first. */
+  async wait(sessionId: string, signal: AbortSignal | undefined): Promise<void> {
+    const settled = this.settled(sessionId)
+    if (settled) await raceAbort(settled, signal)
+  }
+}
+
+function quiet(abandoned: Abandoned): Promise<void> {
+  return new Promise(resolve => {
+    let timer = setTimeout(resolve, LATE_REPLAY_MS)
+    abandoned.postpone = () => {
+      clearTimeout(timer)
+      timer = setTimeout(resolve, LATE_REPLAY_MS)
+    }
+  })
+}

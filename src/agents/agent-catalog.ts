@@ -1,14 +1,16 @@
 import { homedir } from 'node:os'
+import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { Owner } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
+import { findCommand } from '../common/processes/find-command.ts'
 import { type AgentChange, readAgentSettings } from './agent-settings.ts'
 import type { AgentDefinition } from './definition.ts'
-import { findCommand } from './find-command.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
-import { type AgentPreset, agentPresets } from './presets.ts'
+import { type AgentPreset, agentIdOf, agentPresets } from './presets.ts'
+import type { InstalledAgent, InstalledAgents } from './registry/installed-agents.ts'
 import type { SettingsSource } from './setting-layers.ts'
 import { describeProblem, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
 
@@ -39,12 +41,16 @@ export interface AgentCatalogOptions {
   lastUsed: LastUsedAgent
   log: Logger
   demo?: AgentDefinition
+  /** The agents that Parley installed. */
+  installed?: Pick<InstalledAgents, 'agents' | 'onDidChange' | 'ready'>
+  /** The Node that VS Code runs extensions with. */
+  execPath?: string
   presets?: readonly AgentPreset[]
 }
 
 /**
- * Which agents there are in this window: those of the settings, the presets whose command is on the PATH, the demo
- * agent. Of the same id the settings' one wins. Nothing is searched before `ready` or `refresh` is called.
+ * Which agents there are in this window: those of the settings, those that Parley installed, the presets whose command is
+ * on the PATH, the demo agent. Of the same id the first of these wins. Nothing is searched before `ready` or `refresh` is called.
  */
 export class AgentCatalog extends Owner {
   readonly #options: AgentCatalogOptions
@@ -55,7 +61,7 @@ export class AgentCatalog extends Owner {
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
-  /** The last search is over and looked at the whole PATH: a preset that is missing is not there. */
+  /** A search looked at the whole PATH: a preset that is missing is not there. */
   #searched = false
   /** Grows with each search, so that an outdated one does not have the last word. */
   #round = 0
@@ -71,6 +77,7 @@ export class AgentCatalog extends Owner {
         this.#changed.fire()
       }),
     )
+    if (options.installed) this.register(options.installed.onDidChange(() => this.#changed.fire()))
     this.register(
       options.trust.onDidChange(() => {
         this.#readSettings()
@@ -86,11 +93,15 @@ export class AgentCatalog extends Owner {
     return this.#changed.event
   }
 
-  /** Those of the settings in their order, then presets, then the demo agent. */
+  /** Those of the settings in their order, then installed ones, presets and the demo agent. */
   get agents(): CatalogAgent[] {
     const { trust, demo } = this.#options
     const byId = new Map<string, AgentDefinition>()
-    for (const agent of [...this.#fromSettings, ...this.#changedPresets(), ...(demo ? [demo] : [])]) {
+    for (const agent of [
+      ...this.#fromSettings,
+      ...this.#withChanges([...this.#installed(), ...this.#fromPresets]),
+      ...(demo ? [demo] : []),
+    ]) {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
     }
     return [...byId.values()].map(agent =>
@@ -99,7 +110,7 @@ export class AgentCatalog extends Owner {
         : {
             ...agent,
             startable: false,
-            reason: l10n.t('No agent is started until this workspace is trusted.'),
+            reason: l10n.t("Agents don't start until this workspace is trusted."),
           },
     )
   }
@@ -110,16 +121,30 @@ export class AgentCatalog extends Owner {
 
   /** What is wrong in `parley.agents` and `parley.defaultAgent`. */
   get problems(): SettingProblem[] {
-    const { problem } = this.#configuredDefault()
-    return problem ? [...this.#problems, problem] : [...this.#problems]
+    return [...this.#problems]
   }
 
-  /** The agent that *New Session* starts: the setting's, the one used last, the first there is. */
+  /**
+   * The agent that *New Session* starts: the setting's and never another one; without the setting the one used last, else
+   * the first there is. The demo agent only if it was used last.
+   */
   get defaultAgent(): CatalogAgent | undefined {
-    const { agent } = this.#configuredDefault()
-    if (agent) return agent
+    const { agent, isSet } = this.#configuredDefault()
+    if (isSet) return agent
     const lastUsed = this.#options.lastUsed.get()
-    return (lastUsed === undefined ? undefined : this.get(lastUsed)) ?? this.agents[0]
+    const used = lastUsed === undefined ? undefined : this.get(lastUsed)
+    return used ?? this.agents.find(({ source }) => source !== 'demo')
+  }
+
+  /** Why the agent of `parley.defaultAgent` can't be used. */
+  get defaultProblem(): { agentId?: string; problem: SettingProblem } | undefined {
+    const { problem, agentId } = this.#configuredDefault()
+    return problem && { problem, ...(agentId !== undefined && { agentId }) }
+  }
+
+  /** The whole PATH was searched: an agent that isn't known is not there. */
+  get isSearched(): boolean {
+    return this.#searched
   }
 
   async markUsed(id: string): Promise<void> {
@@ -141,11 +166,17 @@ export class AgentCatalog extends Owner {
     return this.#search
   }
 
-  #changedPresets(): AgentDefinition[] {
-    return this.#fromPresets.map(preset => {
-      const change = this.#changes.get(preset.id)
-      return change ? { ...preset, ...change, env: { ...preset.env, ...change.env } } : preset
+  /** With what the settings change of agents whose command they leave as it is. */
+  #withChanges(agents: readonly AgentDefinition[]): AgentDefinition[] {
+    return agents.map(agent => {
+      const change = this.#changes.get(agent.id)
+      return change ? { ...agent, ...change, env: { ...agent.env, ...change.env } } : agent
     })
+  }
+
+  #installed(): AgentDefinition[] {
+    const { installed, execPath = process.execPath } = this.#options
+    return (installed?.agents ?? []).map(agent => installedDefinition(agent, this.#presets, execPath))
   }
 
   #readSettings(): void {
@@ -162,16 +193,17 @@ export class AgentCatalog extends Owner {
 
   async #searchPresets(): Promise<void> {
     const round = ++this.#round
-    this.#searched = false
     const { environment, trust, log } = this.#options
     try {
+      await this.#options.installed?.ready()
       await this.#found(round, environment.current())
       if (!trust.trusted) return
       await this.#found(round, await environment.get())
       if (round !== this.#round) return
+      if (this.#searched) return
+      // That an agent is missing is known only now.
       this.#searched = true
-      // The setting's agent may now be known to be missing.
-      if (this.#configuredDefault().problem) this.#changed.fire()
+      this.#changed.fire()
     } catch (error) {
       log.error(`Well-known agents could not be searched for: ${messageOf(error)}`)
     }
@@ -192,25 +224,29 @@ export class AgentCatalog extends Owner {
     if (JSON.stringify(before) !== JSON.stringify(found)) this.#changed.fire()
   }
 
-  #configuredDefault(): { agent?: CatalogAgent; problem?: SettingProblem } {
+  /** `isSet`: the setting names something. `problem`: what it names is wrong, or known to be missing. */
+  #configuredDefault(): { isSet: boolean; agentId?: string; agent?: CatalogAgent; problem?: SettingProblem } {
     const layer = this.#options.settings.layers('defaultAgent').findLast(({ value }) => value !== undefined)
-    if (!layer || layer.value === '') return {}
-    const wrong = (message: string) => ({
+    if (!layer || (typeof layer.value === 'string' && layer.value.trim() === '')) return { isSet: false }
+    const wrong = (message: string, agentId?: string) => ({
+      isSet: true,
+      ...(agentId !== undefined && { agentId }),
       problem: settingProblem('parley.defaultAgent', [], layer, message, false),
     })
     if (typeof layer.value !== 'string')
-      return wrong(l10n.t('expected the id of an agent, found {0}', kindOf(layer.value)))
+      return wrong(l10n.t('expected the ID of an agent, found {0}', kindOf(layer.value)))
     const id = layer.value.trim()
     const agent = this.get(id)
-    if (agent) return { agent }
+    if (agent) return { isSet: true, agentId: id, agent }
+    // Installed agents and those on the PATH aren't known yet.
+    if (!this.#searched && this.#options.trust.trusted) return { isSet: true, agentId: id }
     const preset = this.#presets.find(candidate => candidate.id === id)
     if (preset) {
-      if (!this.#searched) return {}
       const commands = preset.launches.map(({ command }) => command).join(', ')
-      return wrong(l10n.t('{0} is a well-known agent, but {1} is not on the PATH', preset.name, commands))
+      return wrong(l10n.t("{0} is a well-known agent, but {1} isn't on the PATH", preset.name, commands), id)
     }
     const ids = this.agents.map(candidate => candidate.id).join(', ')
-    return wrong(l10n.t('there is no agent with the id "{0}" (there are: {1})', id, ids))
+    return wrong(l10n.t('unknown agent ID "{0}" (available: {1})', id, ids), id)
   }
 }
 
@@ -224,5 +260,28 @@ function presetAgent(preset: AgentPreset, launch: AgentPreset['launches'][number
     env: { ...launch.env },
     icon: preset.icon,
     source: 'preset',
+  }
+}
+
+function installedDefinition(
+  { id, name, description, version, directory, launch }: InstalledAgent,
+  presets: readonly AgentPreset[],
+  execPath: string,
+): AgentDefinition {
+  const own = agentIdOf(id, presets)
+  const preset = presets.find(candidate => candidate.id === own)
+  const program = join(directory, launch.path)
+  const isScript = launch.type === 'script'
+  return {
+    id: own,
+    name: preset?.name ?? name,
+    description: preset?.description() ?? description,
+    version,
+    command: isScript ? execPath : program,
+    args: isScript ? [program, ...launch.args] : launch.args,
+    // Without it an Electron would open a window; a plain Node does not look at it.
+    env: { ...(isScript && { ELECTRON_RUN_AS_NODE: '1' }), ...launch.env },
+    icon: preset?.icon ?? 'sparkle',
+    source: 'installed',
   }
 }

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import { type AgentDefinition, protocolChoices } from './definition.ts'
+import { protocolChoices } from '../common/settings.ts'
+import type { AgentDefinition } from './definition.ts'
 import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
 import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
 import { systemPromptSetting } from './system-prompt.ts'
@@ -12,10 +13,10 @@ export const processText = z.string().refine(text => !text.includes('\0'), {
   error: () => l10n.t('expected a string without NUL characters, found one'),
 })
 export const filledText = processText.refine(text => text.trim() !== '', {
-  error: () => l10n.t('expected a string that is not empty, found an empty string'),
+  error: () => l10n.t('expected a non-empty string, found an empty one'),
 })
 export function notAnEnvironmentName(): string {
-  return l10n.t('expected the name of an environment variable, found one that no system takes')
+  return l10n.t('expected the name of an environment variable, found an invalid name')
 }
 /** Names an environment variable. */
 export function isEnvironmentName(name: string): boolean {
@@ -69,7 +70,7 @@ export function readAgentSettings(
   const problems: SettingProblem[] = []
   for (const layer of layers) {
     if (layer.value === undefined || isPlainObject(layer.value)) continue
-    const message = l10n.t('expected an object of agents by their ids, found {0}', kindOf(layer.value))
+    const message = l10n.t('expected an object with agents by ID, found {0}', kindOf(layer.value))
     problems.push(settingProblem(SETTING, [], layer, message))
   }
 
@@ -96,7 +97,7 @@ function readEntry(
     problems.push(settingProblem(SETTING, whole, layerOf(layers, whole), message, fatal))
   }
   if (id.trim() === '') {
-    problem([], l10n.t('expected an id that is not empty, found an empty one'))
+    problem([], l10n.t('expected a non-empty ID, found an empty one'))
     return { problems }
   }
   if (!isPlainObject(raw)) {
@@ -107,7 +108,7 @@ function readEntry(
   const entry: Record<string, unknown> = { ...raw }
   for (const key of Object.keys(entry)) {
     if (known.has(key)) continue
-    problem([key], l10n.t('there is no such option for an agent (known: {0})', [...known].join(', ')), false)
+    problem([key], l10n.t('unknown agent option (known: {0})', [...known].join(', ')), false)
     delete entry[key]
   }
   const isChange = defaults !== undefined && entry.command === undefined

@@ -1,3 +1,4 @@
+import type { ProtocolChoice } from '../common/settings.ts'
 import type { SystemPrompt } from './system-prompt.ts'
 
 /**
@@ -11,6 +12,8 @@ export interface AgentDefinition {
   name: string
   /** One short sentence for a list of choices. */
   description?: string
+  /** Of an installed agent. */
+  version?: string
   /** An absolute path, a path relative to `cwd`, or a name to find on the PATH. */
   command: string
   args: string[]
@@ -24,9 +27,11 @@ export interface AgentDefinition {
   protocol?: ProtocolChoice
   /** What it is told beyond its own instructions; the setting of all agents when absent. */
   systemPrompt?: SystemPrompt
-  source: 'settings' | 'preset' | 'demo'
+  source: AgentSource
 }
 
-/** `stable`: the released version. `latest`: its draft, falling back to the released one. */
-export type ProtocolChoice = (typeof protocolChoices)[number]
-export const protocolChoices = ['stable', 'latest'] as const
+/**
+ * Where an agent comes from. `settings`: `parley.agents` · `installed`: installed by Parley from the registry ·
+ * `preset`: a well-known command on the PATH · `demo`: bundled
+ */
+export type AgentSource = 'settings' | 'installed' | 'preset' | 'demo'

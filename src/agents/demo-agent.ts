@@ -11,7 +11,7 @@ export function demoAgent(script: string, execPath: string = process.execPath): 
   return {
     id: 'demo',
     name: l10n.t('Demo Agent'),
-    description: l10n.t('Shows what an agent can do, without an account'),
+    description: l10n.t('Shows what an agent can do. No account required.'),
     command: execPath,
     args: [script],
     // Without it an Electron would open a window; a plain Node does not look at it.

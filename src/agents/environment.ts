@@ -1,18 +1,4 @@
-import { delimiter as posixDelimiter } from 'node:path/posix'
-import { delimiter as windowsDelimiter } from 'node:path/win32'
-import { environmentLookUp } from './variables.ts'
-
-/** The environment of a process: every value is set. */
-export type Environment = Record<string, string>
-
-export function pathDelimiter(platform: NodeJS.Platform): string {
-  return platform === 'win32' ? windowsDelimiter : posixDelimiter
-}
-
-/** The value of PATH, whatever the case of its name on Windows. */
-export function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
-  return environmentLookUp(env, 'PATH', platform) ?? ''
-}
+import { type Environment, environmentLookUp, pathDelimiter } from '../common/processes/environment.ts'
 
 /** Sets `over` over `under`; on Windows a name replaces the same name in another case. */
 export function mergeEnvironment(

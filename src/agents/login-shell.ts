@@ -1,11 +1,12 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { basename } from 'node:path'
-import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../common/errors.ts'
-import type { Environment } from './environment.ts'
+import type { Environment } from '../common/processes/environment.ts'
+import type { ProcessTree } from '../common/processes/process-tree.ts'
+import { spawnProcess } from '../common/processes/spawn-process.ts'
 
 export interface LoginShellRequest {
   /** absolute path of the shell */
@@ -59,28 +60,27 @@ export function loginShell(env: Readonly<Record<string, string | undefined>>): s
 export async function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
   const mark = randomUUID()
   const name = basename(request.shell)
-  let child: ChildProcessByStdio<null, Readable, Readable>
+  let child: ChildProcess
+  let tree: ProcessTree
   try {
-    child = spawn(request.shell, [...shellArguments(name), printCommand(name, request.execPath)], {
-      cwd: request.cwd,
-      env: { ...request.env, ...duringProfile, ELECTRON_RUN_AS_NODE: '1', [MARK]: mark },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    })
+    const args = [...shellArguments(name), printCommand(name, request.execPath)]
+    const env = { ...request.env, ...duringProfile, ELECTRON_RUN_AS_NODE: '1', [MARK]: mark }
+    const shell = { command: request.shell, args, env, cwd: request.cwd }
+    ;({ child, tree } = await spawnProcess(shell, { stdio: ['ignore', 'pipe', 'pipe'] }))
   } catch (error) {
     return { failure: messageOf(error) }
   }
   const answer = await hear(child, mark, request)
   child.stdout?.destroy()
   child.stderr?.destroy()
-  if ('failure' in answer) endGroup(child)
-  else setTimeout(endGroup, AFTER_WORDS_MS, child).unref()
+  if ('failure' in answer) endShell(child, tree)
+  else setTimeout(endShell, AFTER_WORDS_MS, child, tree).unref()
   return answer
 }
 
 /** Waits for the printed environment, the shell's end, the time limit or the signal, whichever is first. */
 function hear(
-  child: ChildProcessByStdio<null, Readable, Readable>,
+  child: ChildProcess,
   mark: string,
   { timeoutMs, signal }: LoginShellRequest,
 ): Promise<LoginShellAnswer> {
@@ -101,7 +101,6 @@ function hear(
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
 
-    child.on('error', error => fail(messageOf(error)))
     child.stdout?.on('data', (chunk: Buffer) => {
       const searchedTo = output.length
       output += decoder.write(chunk)
@@ -118,15 +117,12 @@ function hear(
   })
 }
 
-/** Ends a shell that still runs, with its process group; one that has ended may have left a daemon, which stays. */
-function endGroup(child: ChildProcessByStdio<null, Readable, Readable>): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  try {
-    // An interactive bash ignores SIGTERM.
-    process.kill(-child.pid, 'SIGKILL')
-  } catch {
-    // It ended meanwhile.
-  }
+/**
+ * Ends a shell that still runs, by force: an interactive bash ignores SIGTERM. One that has exited may have left a daemon,
+ * which stays.
+ */
+function endShell(child: ChildProcess, tree: ProcessTree): void {
+  if (child.exitCode === null && child.signalCode === null) tree.kill()
 }
 
 function shellArguments(name: string): string[] {

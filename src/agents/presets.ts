@@ -20,11 +20,13 @@ export interface AgentPreset {
   }>
   /** The name of a codicon. */
   icon: string
+  /** What the ACP registry calls it, and called it before. Installed from there it keeps this preset's id. */
+  registryIds: readonly string[]
 }
 
 export const agentPresets: readonly AgentPreset[] = [
   {
-    // Registry: claude-acp. The package was @zed-industries/claude-code-acp before.
+    // The package was @zed-industries/claude-code-acp before.
     id: 'claude',
     name: 'Claude Code',
     description: () => l10n.t("Anthropic's agent, through its ACP adapter"),
@@ -33,121 +35,123 @@ export const agentPresets: readonly AgentPreset[] = [
       { command: 'claude-code-acp', args: [] },
     ],
     icon: 'sparkle',
+    registryIds: ['claude-acp', 'claude-code-acp'],
   },
   {
-    // Registry: codex-acp.
     id: 'codex',
     name: 'Codex',
     description: () => l10n.t("OpenAI's agent, through its ACP adapter"),
     launches: [{ command: 'codex-acp', args: [] }],
     icon: 'sparkle',
+    registryIds: ['codex-acp'],
   },
   {
-    // Registry: gemini. Before 0.33 the option was --experimental-acp.
+    // Before 0.33 the option was --experimental-acp.
     id: 'gemini',
     name: 'Gemini CLI',
     description: () => l10n.t("Google's agent"),
     launches: [{ command: 'gemini', args: ['--acp'] }],
     icon: 'sparkle',
+    registryIds: ['gemini'],
   },
   {
-    // Registry: github-copilot-cli.
     id: 'copilot',
     name: 'GitHub Copilot CLI',
     description: () => l10n.t("GitHub's agent"),
     launches: [{ command: 'copilot', args: ['--acp'] }],
     icon: 'copilot',
+    registryIds: ['github-copilot-cli'],
   },
   {
-    // Registry: opencode.
     id: 'opencode',
     name: 'OpenCode',
-    description: () => l10n.t('Open source agent for many models'),
+    description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'opencode', args: ['acp'] }],
     icon: 'sparkle',
+    registryIds: ['opencode'],
   },
   {
-    // Registry: qwen-code.
     id: 'qwen',
     name: 'Qwen Code',
     description: () => l10n.t("Alibaba's agent"),
     launches: [{ command: 'qwen', args: ['--acp'] }],
     icon: 'sparkle',
+    registryIds: ['qwen-code'],
   },
   {
-    // Registry: cursor.
     id: 'cursor',
     name: 'Cursor',
-    description: () => l10n.t("Cursor's command line agent"),
+    description: () => l10n.t("Cursor's command-line agent"),
     launches: [{ command: 'cursor-agent', args: ['acp'] }],
     icon: 'sparkle',
+    registryIds: ['cursor'],
   },
   {
-    // Registry: goose.
     id: 'goose',
     name: 'Goose',
-    description: () => l10n.t('Open source agent for many models'),
+    description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'goose', args: ['acp'] }],
     icon: 'sparkle',
+    registryIds: ['goose'],
   },
   {
-    // Registry: kimi.
     id: 'kimi',
     name: 'Kimi CLI',
     description: () => l10n.t("Moonshot AI's agent"),
     launches: [{ command: 'kimi', args: ['acp'] }],
     icon: 'sparkle',
+    registryIds: ['kimi'],
   },
   {
-    // Registry: auggie.
     id: 'auggie',
     name: 'Auggie',
     description: () => l10n.t("Augment Code's agent"),
     launches: [{ command: 'auggie', args: ['--acp'], env: { AUGMENT_DISABLE_AUTO_UPDATE: '1' } }],
     icon: 'sparkle',
+    registryIds: ['auggie'],
   },
   {
-    // Registry: grok-build; the documentation has the same command.
+    // The documentation has the same command.
     id: 'grok',
     name: 'Grok',
     description: () => l10n.t("xAI's agent"),
     launches: [{ command: 'grok', args: ['agent', 'stdio'] }],
     icon: 'sparkle',
+    registryIds: ['grok-build'],
   },
   {
-    // Registry: kilo.
     id: 'kilo',
     name: 'Kilo',
-    description: () => l10n.t('Open source agent for many models'),
+    description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'kilo', args: ['acp'] }],
     icon: 'sparkle',
+    registryIds: ['kilo'],
   },
   {
-    // Registry: junie.
     id: 'junie',
     name: 'Junie',
     description: () => l10n.t("JetBrains' agent"),
     launches: [{ command: 'junie', args: ['--acp=true'] }],
     icon: 'sparkle',
+    registryIds: ['junie', 'junie-acp'],
   },
   {
-    // Registry: mistral-vibe.
     id: 'vibe',
     name: 'Mistral Vibe',
     description: () => l10n.t("Mistral AI's agent"),
     launches: [{ command: 'vibe-acp', args: [] }],
     icon: 'sparkle',
+    registryIds: ['mistral-vibe'],
   },
   {
-    // Registry: cline.
     id: 'cline',
     name: 'Cline',
-    description: () => l10n.t('Open source agent for many models'),
+    description: () => l10n.t('Open-source agent for many models'),
     launches: [{ command: 'cline', args: ['--acp'] }],
     icon: 'sparkle',
+    registryIds: ['cline'],
   },
   {
-    // Registry: factory-droid.
     id: 'droid',
     name: 'Factory Droid',
     description: () => l10n.t("Factory's agent"),
@@ -159,5 +163,11 @@ export const agentPresets: readonly AgentPreset[] = [
       },
     ],
     icon: 'sparkle',
+    registryIds: ['factory-droid'],
   },
 ]
+
+/** The id that an agent of the registry has here: that of the preset it is, so that its sessions and keys stay with it. */
+export function agentIdOf(registryId: string, presets: readonly AgentPreset[] = agentPresets): string {
+  return presets.find(preset => preset.registryIds.includes(registryId))?.id ?? registryId
+}

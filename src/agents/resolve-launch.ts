@@ -1,10 +1,10 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { AgentLaunch, AgentStartFailure } from '../acp/agent.ts'
+import { findCommand } from '../common/processes/find-command.ts'
 import { isDirectory } from './common-bin-directories.ts'
 import type { AgentDefinition } from './definition.ts'
 import { mergeEnvironment } from './environment.ts'
-import { findCommand } from './find-command.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
 import { settingPath } from './setting-problem.ts'
 import { substitute, type VariableContext } from './variables.ts'
@@ -70,10 +70,10 @@ export async function resolveLaunch(
   if (wrong.length > 0) return fail(wrong.join(' '))
   if (command.trim() === '') {
     const where = settingPath('parley.agents', [definition.id, 'command'])
-    return fail(l10n.t('{0}: it is empty once its variables are replaced.', where))
+    return fail(l10n.t('{0}: the value is empty after variables are replaced.', where))
   }
   if (!(await isDirectory(cwd))) {
-    return fail(l10n.t('The directory to start "{0}" in does not exist: {1}', definition.name, cwd))
+    return fail(l10n.t('The working directory for "{0}" doesn\'t exist: {1}', definition.name, cwd))
   }
 
   const env = mergeEnvironment(environment.env, ownEnv, environment.platform)
@@ -86,12 +86,12 @@ export async function resolveLaunch(
 }
 
 function missing(command: string, searched: string[]): string {
-  if (isAbsolute(command)) return l10n.t('There is no program at {0}.', command)
-  if (searched.length === 0) return l10n.t('The program "{0}" was not found: the PATH is empty.', command)
+  if (isAbsolute(command)) return l10n.t('No program was found at {0}.', command)
+  if (searched.length === 0) return l10n.t('The program "{0}" wasn\'t found: the PATH is empty.', command)
   if (searched.length === 1)
-    return l10n.t('The program "{0}" was not found in {1}.', command, searched[0] ?? '')
+    return l10n.t('The program "{0}" wasn\'t found in {1}.', command, searched[0] ?? '')
   return l10n.t(
-    'The program "{0}" was not found in the {1} directories of the PATH.',
+    'The program "{0}" wasn\'t found in the {1} directories of the PATH.',
     command,
     searched.length,
   )

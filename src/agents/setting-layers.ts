@@ -1,4 +1,5 @@
 import type { Event } from '../common/event.ts'
+import type { SettingName } from '../common/settings.ts'
 
 /** Where a setting's value stands. `default` is what the package contributes. */
 export type SettingScope = 'default' | 'user' | 'workspace' | 'folder'
@@ -14,7 +15,7 @@ export interface SettingLayer {
 /** A place to read settings from; VS Code's configuration is one. Keys are without the `parley.` before them. */
 export interface SettingsSource {
   /** The scopes that have a value, the farthest first: a later layer wins over an earlier one. */
-  layers(key: string): SettingLayer[]
+  layers(key: SettingName): SettingLayer[]
   /** Something under `parley.` may have changed. */
   readonly onDidChange: Event<void>
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
+import { environmentLookUp } from '../common/processes/environment.ts'
 
 /** What the variables in a setting stand for. */
 export interface VariableContext {
@@ -82,7 +83,7 @@ function lookUp(name: string, context: VariableContext): string | { message: str
     case 'input':
       return {
         message: l10n.t(
-          'an input is asked for in parley.mcpServers only; pass an environment variable with env: here',
+          'inputs are supported only in parley.mcpServers; use env: to pass an environment variable',
         ),
         fatal: true,
       }
@@ -90,14 +91,14 @@ function lookUp(name: string, context: VariableContext): string | { message: str
   return { message: unknownVariable(name, context), fatal: true }
 }
 
-const noFolder = () => ({ message: l10n.t('no folder of this machine is open'), fatal: true })
+const noFolder = () => ({ message: l10n.t('no local folder is open'), fatal: true })
 
 function folderNamed(name: string, context: VariableContext): string | { message: string; fatal: boolean } {
   const folder = context.folders.find(candidate => candidate.name === name)
   if (folder) return folder.path
   const names = context.folders.map(candidate => `"${candidate.name}"`).join(', ')
   if (names === '') return noFolder()
-  return { message: l10n.t('no workspace folder has this name (there are {0})', names), fatal: true }
+  return { message: l10n.t('unknown workspace folder (available: {0})', names), fatal: true }
 }
 
 function environmentValue(
@@ -107,7 +108,7 @@ function environmentValue(
   const value = environmentLookUp(context.env, name, context.platform)
   return (
     value ?? {
-      message: l10n.t('the environment variable {0} is not set: it stands for nothing', name),
+      message: l10n.t("the environment variable {0} isn't set and is replaced with an empty string", name),
       fatal: false,
     }
   )
@@ -117,23 +118,10 @@ function unknownVariable(name: string, context: VariableContext): string {
   // `${NAME}` is how a shell and some other clients write an environment variable.
   const asInShell = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isEnvironmentLike(name, context)
   return asInShell
-    ? l10n.t('no variable has this name; did you mean {0}?', `\${env:${name}}`)
-    : l10n.t('no variable has this name')
+    ? l10n.t('unknown variable; did you mean {0}?', `\${env:${name}}`)
+    : l10n.t('unknown variable')
 }
 
 function isEnvironmentLike(name: string, context: VariableContext): boolean {
   return name === name.toUpperCase() || environmentLookUp(context.env, name, context.platform) !== undefined
-}
-
-/** The value of an environment variable; on Windows whatever the case of its name. */
-export function environmentLookUp(
-  env: Readonly<Record<string, string | undefined>>,
-  name: string,
-  platform: NodeJS.Platform,
-): string | undefined {
-  if (Object.hasOwn(env, name)) return env[name]
-  if (platform !== 'win32') return undefined
-  const wanted = name.toUpperCase()
-  for (const [key, value] of Object.entries(env)) if (key.toUpperCase() === wanted) return value
-  return undefined
 }

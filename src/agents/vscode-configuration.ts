@@ -1,45 +1,6 @@
-/** The side of this room that faces VS Code: its configuration, workspace folders, trust and memento. */
+/** The workspace folders, trust and memento of VS Code. */
 import * as vscode from 'vscode'
-import { Owner } from '../common/disposable.ts'
-import { Emitter, type Event } from '../common/event.ts'
 import type { LastUsedAgent, Trust } from './agent-catalog.ts'
-import type { SettingLayer, SettingsSource } from './setting-layers.ts'
-
-const SECTION = 'parley'
-
-/** Reads `parley.*` scope by scope. In an untrusted workspace VS Code withholds the restricted ones itself. */
-export class VsCodeSettings extends Owner implements SettingsSource {
-  readonly #changed = this.register(new Emitter<void>())
-  readonly onDidChange: Event<void> = this.#changed.event
-
-  constructor() {
-    super()
-    this.register(
-      vscode.workspace.onDidChangeConfiguration(event => {
-        if (event.affectsConfiguration(SECTION)) this.#changed.fire()
-      }),
-    )
-    // A folder brings its settings along.
-    this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#changed.fire()))
-    // Trust brings the workspace's settings along.
-    this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()))
-  }
-
-  layers(key: string): SettingLayer[] {
-    const values = vscode.workspace.getConfiguration(SECTION).inspect<unknown>(key)
-    const layers: SettingLayer[] = [
-      { scope: 'default', value: values?.defaultValue },
-      { scope: 'user', value: values?.globalValue },
-      { scope: 'workspace', value: values?.workspaceValue },
-    ]
-    // Of several folders that have the setting the first wins, so it comes last.
-    for (const folder of [...(vscode.workspace.workspaceFolders ?? [])].reverse()) {
-      const inFolder = vscode.workspace.getConfiguration(SECTION, folder.uri).inspect<unknown>(key)
-      layers.push({ scope: 'folder', folder: folder.name, value: inFolder?.workspaceFolderValue })
-    }
-    return layers.filter(layer => layer.value !== undefined)
-  }
-}
 
 /** The workspace folders that are on this machine's disk. */
 export function localFolders(): Array<{ name: string; path: string }> {

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import { SecretRegistry } from '../common/secrets.ts'
 import type { McpInput, McpServerDefinition } from './server-definition.ts'
 
 /** Asks the person. Resolves to `undefined` when they do not want to answer. */
@@ -28,16 +29,21 @@ export class McpInputs {
   readonly #prompter: InputPrompter
   readonly #secrets: SecretStore
   readonly #workspace: string
+  readonly #held: SecretRegistry
   /** Questions that are open now, by key: two sessions that start at once ask once. */
   readonly #open = new Map<string, Promise<InputAnswer>>()
   /** One question after the other: VS Code shows one input box at a time. */
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param workspace names the workspace, the same in every window and after every restart */
-  constructor(prompter: InputPrompter, secrets: SecretStore, workspace: string) {
+  /**
+   * @param workspace names the workspace, the same in every window and after every restart
+   * @param held is told every value that settings do not show
+   */
+  constructor(prompter: InputPrompter, secrets: SecretStore, workspace: string, held = new SecretRegistry()) {
     this.#prompter = prompter
     this.#secrets = secrets
     this.#workspace = workspace
+    this.#held = held
   }
 
   /** The value of an input for a server that names it. Rejects only when the secret store does. */
@@ -49,7 +55,12 @@ export class McpInputs {
     const key = this.#key(input)
     const open = this.#open.get(key)
     if (open) return open
-    const answer = this.#ask(key, input, server.name).finally(() => this.#open.delete(key))
+    const answer = this.#ask(key, input, server.name)
+      .then(given => {
+        if ('value' in given && !isInSettings(given.value, input)) this.#held.add(given.value)
+        return given
+      })
+      .finally(() => this.#open.delete(key))
     this.#open.set(key, answer)
     return answer
   }
@@ -68,7 +79,7 @@ export class McpInputs {
     const asked = this.#last.then(() => this.#prompter.prompt(input, serverName))
     this.#last = asked.catch(() => undefined)
     const value = await asked
-    if (value === undefined) return { missing: l10n.t('The value of "{0}" was not given.', input.id) }
+    if (value === undefined) return { missing: l10n.t('No value was entered for "{0}".', input.id) }
     await this.#secrets.store(key, value)
     const keys = await this.#keys()
     if (!keys.includes(key)) await this.#secrets.store(INDEX, JSON.stringify([...keys, key]))
@@ -93,6 +104,14 @@ export class McpInputs {
 
 function notDefined(id: string, inputs: readonly McpInput[]): string {
   return inputs.some(input => input.id === id)
-    ? l10n.t('The input "{0}" is defined in other settings than the server: define it beside the server.', id)
-    : l10n.t('The input "{0}" is not among the "inputs".', id)
+    ? l10n.t(
+        'The input "{0}" is defined in other settings than the server. Define it in the same settings.',
+        id,
+      )
+    : l10n.t('The input "{0}" isn\'t defined in "inputs".', id)
+}
+
+/** A value that anybody can read in the settings is no secret. */
+function isInSettings(value: string, input: McpInput): boolean {
+  return value === input.default || input.options.some(option => option.value === value)
 }

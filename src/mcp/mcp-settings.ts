@@ -18,7 +18,7 @@ const environment = z
   .record(
     z.string(),
     z.union([processText, z.number(), z.null()], {
-      error: () => l10n.t('expected a string, a number or null, found something else'),
+      error: () => l10n.t('expected a string, a number or null, found another value'),
     }),
   )
   .default({})
@@ -42,7 +42,7 @@ const inputEntry = z.object({
   options: z
     .array(
       z.union([z.string(), z.object({ label: z.string(), value: z.string() })], {
-        error: () => l10n.t('expected a string or an object with a label and a value, found something else'),
+        error: () => l10n.t('expected a string or an object with a label and a value, found another value'),
       }),
     )
     .default([]),
@@ -134,7 +134,7 @@ class LayerReader {
     for (const [key, raw] of Object.entries(value)) {
       if (key === 'servers' || key === 'mcpServers') {
         if (!isPlainObject(raw)) {
-          this.#problem([key], l10n.t('expected an object of servers by their names, found {0}', kindOf(raw)))
+          this.#problem([key], l10n.t('expected an object with servers by name, found {0}', kindOf(raw)))
           continue
         }
         for (const [name, server] of Object.entries(raw)) readServer([key, name], name, server)
@@ -155,7 +155,7 @@ class LayerReader {
 
   #readServer(path: Path, name: string, raw: unknown): McpServerDefinition | undefined {
     if (name.trim() === '')
-      return this.#problem(path, l10n.t('expected a name that is not empty, found an empty one'))
+      return this.#problem(path, l10n.t('expected a non-empty name, found an empty one'))
     if (!isPlainObject(raw)) {
       return this.#problem(
         path,
@@ -169,8 +169,8 @@ class LayerReader {
         continue
       const message =
         type === 'stdio'
-          ? l10n.t('there is no such option for a server with a command (known: {0})', stdioKeys.join(', '))
-          : l10n.t('there is no such option for a server with a url (known: {0})', remoteKeys.join(', '))
+          ? l10n.t('unknown option for a server with a command (known: {0})', stdioKeys.join(', '))
+          : l10n.t('unknown option for a server with a URL (known: {0})', remoteKeys.join(', '))
       this.#problem([...path, key], message, false)
     }
     const base = {
@@ -200,7 +200,7 @@ class LayerReader {
       if (raw.command !== undefined && raw.url !== undefined) {
         return this.#problem(
           path,
-          l10n.t('expected either a "command" or a "url", found both; "type" would decide'),
+          l10n.t('expected either a "command" or a "url", found both; set "type" to choose one'),
         )
       }
       if (raw.command !== undefined) return 'stdio'
@@ -228,12 +228,12 @@ class LayerReader {
       if (inputs.some(input => input.id === entry.id)) {
         this.#problem(
           [...path, 'id'],
-          l10n.t('expected an id of its own, found one that an earlier input has'),
+          l10n.t('expected a unique ID, found one that another input already uses'),
         )
         continue
       }
       if (entry.type === 'pickString' && entry.options.length === 0) {
-        this.#problem([...path, 'options'], l10n.t('expected what to pick from, found nothing'))
+        this.#problem([...path, 'options'], l10n.t('expected at least one option, found none'))
         continue
       }
       inputs.push({

@@ -5,11 +5,12 @@ import { parseEnv } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import type { McpServer } from '../acp/model.ts'
 import { isDirectory } from '../agents/common-bin-directories.ts'
-import { type Environment, mergeEnvironment, pathOf } from '../agents/environment.ts'
-import { findCommand } from '../agents/find-command.ts'
+import { mergeEnvironment } from '../agents/environment.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
 import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
+import { type Environment, pathOf } from '../common/processes/environment.ts'
+import { findCommand } from '../common/processes/find-command.ts'
 import type { InputAnswer } from './inputs.ts'
 import type {
   McpServerDefinition,
@@ -67,7 +68,7 @@ async function resolveStdio(
 
   const cwd = definition.cwd === undefined ? undefined : place(definition.cwd)
   if (cwd !== undefined && !(await isDirectory(cwd)))
-    return { reason: l10n.t('Its "cwd" does not exist: {0}', definition.cwd ?? '') }
+    return { reason: l10n.t('"cwd" doesn\'t exist: {0}', definition.cwd ?? '') }
 
   let fileEnv: Record<string, string> = {}
   if (definition.envFile !== undefined) {
@@ -76,8 +77,8 @@ async function resolveStdio(
     } catch (error) {
       const reason =
         (error as NodeJS.ErrnoException).code === 'ENOENT'
-          ? l10n.t('Its "envFile" does not exist: {0}', definition.envFile)
-          : l10n.t('Its "envFile" cannot be read: {0}', definition.envFile)
+          ? l10n.t('"envFile" doesn\'t exist: {0}', definition.envFile)
+          : l10n.t('Can\'t read "envFile": {0}', definition.envFile)
       return { reason }
     }
   }
@@ -92,8 +93,8 @@ async function resolveStdio(
   })
   if ('searched' in search) {
     const reason = /[\\/]/.test(command)
-      ? l10n.t('Its command {0} was not found.', definition.command)
-      : l10n.t('Its command {0} was not found on the PATH.', definition.command)
+      ? l10n.t("The command {0} wasn't found.", definition.command)
+      : l10n.t("The command {0} wasn't found on the PATH.", definition.command)
     return { reason }
   }
 
@@ -126,7 +127,7 @@ function startIn(
     return {
       command,
       args,
-      note: l10n.t('The agent starts it in its own directory: "cwd" cannot be told on Windows.'),
+      note: l10n.t('The agent starts the server in its own directory: "cwd" isn\'t supported on Windows.'),
     }
   }
   return { command: '/bin/sh', args: ['-c', 'cd -- "$1" && shift && exec "$@"', 'sh', cwd, command, ...args] }
@@ -137,7 +138,7 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
   if (missing !== undefined) return { reason: missing }
   const url = texts.text(definition.url)
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    return { reason: l10n.t('Its "url" is not an http or https address.') }
+    return { reason: l10n.t('"url" isn\'t an http or https URL.') }
   }
   const notGiven = await texts.ask(Object.values(definition.headers))
   if (notGiven !== undefined) return { reason: notGiven }
@@ -147,7 +148,7 @@ async function resolveRemote(definition: RemoteServerDefinition, texts: Texts): 
       validateHeaderName(name)
       validateHeaderValue(name, value)
     } catch {
-      return { reason: l10n.t('Its header "{0}" has a character that no header may have.', name) }
+      return { reason: l10n.t('The header "{0}" contains an invalid character.', name) }
     }
   }
   return {

@@ -40,24 +40,24 @@ async function selectOne(
   capabilities: AgentCapabilities['mcp'],
   resolve: (server: McpServerDefinition) => Promise<ServerResolution>,
 ): Promise<ServerResolution> {
-  if (server.disabled) return { reason: l10n.t('It is disabled in the settings.') }
+  if (server.disabled) return { reason: l10n.t('Disabled in settings.') }
   if (!capabilities[server.type]) {
     return { reason: unable(server.type) }
   }
   try {
     return await resolve(server)
   } catch (error) {
-    return { reason: l10n.t('It could not be prepared: {0}', messageOf(error)) }
+    return { reason: l10n.t("The server couldn't be prepared: {0}", messageOf(error)) }
   }
 }
 
 function unable(type: McpServerDefinition['type']): string {
   switch (type) {
     case 'stdio':
-      return l10n.t('The agent starts no MCP servers itself.')
+      return l10n.t("The agent doesn't support MCP servers that run a command.")
     case 'http':
-      return l10n.t('The agent does not connect to MCP servers over HTTP.')
+      return l10n.t("The agent doesn't support MCP servers over HTTP.")
     case 'sse':
-      return l10n.t('The agent does not connect to MCP servers over SSE.')
+      return l10n.t("The agent doesn't support MCP servers over SSE.")
   }
 }

@@ -25,7 +25,7 @@ export const vscodeInputPrompter: InputPrompter = {
     }
     return vscode.window.showInputBox({
       title,
-      prompt: vscode.l10n.t('{0} (kept in the secret storage)', description),
+      prompt: vscode.l10n.t("{0} (stored in VS Code's secret storage)", description),
       password: input.password,
       ignoreFocusOut: true,
       ...(input.default === undefined ? {} : { value: input.default }),

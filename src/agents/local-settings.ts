@@ -1,0 +1,57 @@
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../common/settings.ts'
+import { isPlainObject } from './setting-layers.ts'
+import { settingPath } from './setting-problem.ts'
+
+/** What outlives the window and is the same in local and remote windows: the extension's global state. */
+interface SharedState {
+  get<T>(key: string): T | undefined
+  set(key: string, value: unknown): void
+}
+
+export interface LocalSettingsOptions {
+  state: SharedState
+  /** Names the machine of a remote window; `undefined` in a local window. */
+  remote: string | undefined
+  /** The value in the user settings that apply in this window. */
+  userValue: (name: SettingName) => unknown
+}
+
+const LOCAL = 'localMachineSettings'
+const TOLD = 'toldOfLocalSettings'
+/** Containers get a new name each time they're built. */
+const MAX_TOLD = 50
+
+/**
+ * A remote window doesn't see the local values of settings that belong to a machine, not even that there are any. So each
+ * local window remembers their names, without values. Returns those that the user has locally and that have no value on
+ * this remote machine; only once for each machine, then nothing.
+ */
+export function missingLocalSettings({ state, remote, userValue }: LocalSettingsOptions): string[] {
+  const here = namesIn(userValue)
+  if (remote === undefined) {
+    const before = strings(state.get(LOCAL))
+    if (JSON.stringify(before) !== JSON.stringify(here)) state.set(LOCAL, here)
+    return []
+  }
+  const told = strings(state.get(TOLD))
+  if (told.includes(remote)) return []
+  const missing = strings(state.get(LOCAL)).filter(name => !here.includes(name))
+  if (missing.length > 0) state.set(TOLD, [...told, remote].slice(-MAX_TOLD))
+  return missing
+}
+
+/** `parley.agents › claude` for each agent, and the names of the other settings. */
+function namesIn(userValue: (name: SettingName) => unknown): string[] {
+  return SETTING_NAMES.filter(name => SETTINGS[name].scope === 'machine-overridable').flatMap(name => {
+    const value = userValue(name)
+    if (value === undefined) return []
+    const setting = `parley.${name}`
+    return name === 'agents' && isPlainObject(value)
+      ? Object.keys(value).map(id => settingPath(setting, [id]))
+      : [setting]
+  })
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+}

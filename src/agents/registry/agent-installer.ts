@@ -1,0 +1,396 @@
+import { chmod, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, relative, resolve, sep } from 'node:path'
+import { createInterface } from 'node:readline'
+import * as l10n from '@vscode/l10n'
+import semver from 'semver'
+import * as z from 'zod'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+import { KILL_AFTER_MS } from '../../common/limits.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { Environment } from '../../common/processes/environment.ts'
+import { findCommand } from '../../common/processes/find-command.ts'
+import { spawnProcess } from '../../common/processes/spawn-process.ts'
+import { DownloadError, download } from './download.ts'
+import type { InstalledAgents, InstalledLaunch, InstallRecord } from './installed-agents.ts'
+import {
+  type BinaryTarget,
+  type Distribution,
+  type PackageDistribution,
+  type PlatformTarget,
+  platformTarget,
+  type RegistryAgent,
+} from './registry-format.ts'
+import { ArchiveError, archiveKind, programIn, unpackArchive } from './unpack-archive.ts'
+
+export interface AgentInstallerOptions {
+  installed: InstalledAgents
+  /** What package managers run with: the environment of the login shell. */
+  environment: () => Promise<{ env: Environment; platform: NodeJS.Platform }>
+  fetch: typeof fetch
+  log: Logger
+  /** The version of the Node that VS Code runs extensions with. */
+  editorNode?: string
+  arch?: string
+  now?: () => number
+}
+
+export interface InstallProgress {
+  /** What is being done, in a few words. */
+  step: string
+  /** 0 to 1; absent where it is not known. */
+  share?: number
+}
+
+export interface InstallOptions {
+  signal?: AbortSignal
+  onProgress?: (progress: InstallProgress) => void
+}
+
+/** What an installation does, to be told before it is done. */
+export interface InstallPlan {
+  distribution: Distribution['type']
+  /** The command that runs, or the address that is downloaded. */
+  action: string
+  /** The program that is needed and is not there: `npm`, `uv`. */
+  missing?: 'npm' | 'uv'
+  /** The archive's checksum is known. */
+  verified: boolean
+}
+
+export type InstallErrorKind = 'no-distribution' | 'missing-program' | 'node-too-old' | 'failed'
+
+/** An agent could not be installed. The message is a sentence for the user. */
+export class InstallError extends Error {
+  readonly kind: InstallErrorKind
+  /** The last lines that the package manager wrote. */
+  readonly output: string
+
+  constructor(kind: InstallErrorKind, message: string, output = '') {
+    super(message)
+    this.kind = kind
+    this.output = output
+  }
+}
+
+/** As many of the last lines of a package manager's output are kept. */
+const MAX_LINES = 40
+const MAX_LINE = 1000
+
+interface Choice {
+  distribution: PackageDistribution | { type: 'binary'; target: BinaryTarget }
+  program?: string
+  missing?: 'npm' | 'uv'
+}
+
+/**
+ * Installs agents of the registry into Parley's own storage. Nothing counts before all of it is there; whatever fails or
+ * is canceled leaves nothing behind.
+ */
+export class AgentInstaller {
+  readonly #options: AgentInstallerOptions
+
+  constructor(options: AgentInstallerOptions) {
+    this.#options = options
+  }
+
+  /** What {@link AgentInstaller.install} will do. Rejects with {@link InstallError} where it can do nothing. */
+  async plan(agent: RegistryAgent): Promise<InstallPlan> {
+    const { distribution, missing } = await this.#choose(agent)
+    if (distribution.type === 'binary') {
+      const { archive, sha256 } = distribution.target
+      return { distribution: 'binary', action: archive, verified: sha256 !== undefined }
+    }
+    const action =
+      distribution.type === 'npx'
+        ? `npm install ${distribution.package}`
+        : `uv tool install ${distribution.package}`
+    return { distribution: distribution.type, action, verified: false, ...(missing && { missing }) }
+  }
+
+  /**
+   * Installs the registry's version of the agent, or updates to it. Of two windows that do so at once one does it, and
+   * the other has it then. Rejects with {@link InstallError} or `CancelledError`.
+   */
+  async install(agent: RegistryAgent, { signal, onProgress = () => {} }: InstallOptions = {}): Promise<void> {
+    const { installed } = this.#options
+    const choice = await this.#choose(agent)
+    const { distribution } = choice
+    if (choice.missing) throw missingProgram(choice.missing)
+    onProgress({ step: l10n.t('Waiting for another window…') })
+    await installed.exclusively(
+      agent.id,
+      async () => {
+        if (signal?.aborted) throw new CancelledError()
+        await installed.read()
+        if (installed.get(agent.id)?.version === agent.version) return
+        const folder = await installed.newFolder(agent.id, agent.version)
+        try {
+          const made =
+            distribution.type === 'binary'
+              ? await this.#installBinary(distribution.target, folder, { signal, onProgress })
+              : await this.#installPackage(distribution, choice.program!, folder, { signal, onProgress })
+          if (signal?.aborted) throw new CancelledError()
+          const { id, name, version, description, license, icon } = agent
+          await installed.commit(folder, {
+            format: 1,
+            ...{ id, name, version, description, license, icon },
+            ...made,
+            installedAt: (this.#options.now ?? Date.now)(),
+          })
+        } catch (error) {
+          await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 }).catch(() => {})
+          throw error instanceof CancelledError ? error : asInstallError(agent.name, error)
+        }
+      },
+      signal,
+    )
+  }
+
+  /** The first distribution that works on this machine, else the first that would if its package manager were there. */
+  async #choose(agent: RegistryAgent): Promise<Choice> {
+    const { env, platform } = await this.#options.environment()
+    const here = platformTarget(platform, this.#options.arch ?? process.arch)
+    const find = async (command: string) => {
+      const search = await findCommand(command, { env, platform, cwd: homedir() })
+      return 'path' in search ? search.path : undefined
+    }
+    let second: Choice | undefined
+    for (const distribution of agent.distributions) {
+      if (distribution.type === 'binary') {
+        const target = here && distribution.targets[here]
+        if (target) return { distribution: { type: 'binary', target } }
+        continue
+      }
+      const manager = distribution.type === 'npx' ? 'npm' : 'uv'
+      const program = await find(manager)
+      if (program !== undefined) return { distribution, program }
+      second ??= { distribution, missing: manager }
+    }
+    if (second) return second
+    throw new InstallError(
+      'no-distribution',
+      l10n.t("{0} isn't available for this system ({1}).", agent.name, here ?? systemName(platform)),
+    )
+  }
+
+  // ---- archives ----------------------------------------------------------------------------------------------------
+
+  async #installBinary(
+    target: BinaryTarget,
+    folder: string,
+    { signal, onProgress }: Required<Pick<InstallOptions, 'onProgress'>> & InstallOptions,
+  ): Promise<Pick<InstallRecord, 'distribution' | 'source' | 'sha256' | 'verified' | 'launch'>> {
+    const archive = `${folder}.download`
+    try {
+      onProgress({ step: l10n.t('Downloading…') })
+      const sha256 = await download(target.archive, archive, {
+        fetch: this.#options.fetch,
+        sha256: target.sha256,
+        signal,
+        onProgress: (received, total) =>
+          onProgress({ step: l10n.t('Downloading…'), ...(total && { share: received / total }) }),
+      })
+      onProgress({ step: l10n.t('Unpacking…') })
+      await unpackArchive(archive, folder, { kind: archiveKind(target.archive), cmd: target.cmd, signal })
+      const program = programIn(folder, target.cmd)
+      if (!(await isFile(program)))
+        throw new ArchiveError(l10n.t("The downloaded archive doesn't contain {0}.", target.cmd))
+      await chmod(program, 0o755)
+      return {
+        distribution: 'binary',
+        source: target.archive,
+        sha256,
+        verified: target.sha256 !== undefined,
+        launch: { type: 'program', path: relative(folder, program), args: target.args, env: target.env },
+      }
+    } finally {
+      await rm(archive, { force: true })
+    }
+  }
+
+  // ---- packages ----------------------------------------------------------------------------------------------------
+
+  async #installPackage(
+    distribution: PackageDistribution,
+    program: string,
+    folder: string,
+    options: Required<Pick<InstallOptions, 'onProgress'>> & InstallOptions,
+  ): Promise<Pick<InstallRecord, 'distribution' | 'source' | 'launch'>> {
+    options.onProgress({ step: l10n.t('Installing {0}…', distribution.package) })
+    const launch =
+      distribution.type === 'npx'
+        ? await this.#installWithNpm(distribution, program, folder, options)
+        : await this.#installWithUv(distribution, program, folder, options)
+    return { distribution: distribution.type, source: distribution.package, launch }
+  }
+
+  async #installWithNpm(
+    { package: spec, args, env }: PackageDistribution,
+    npm: string,
+    folder: string,
+    options: InstallOptions,
+  ): Promise<InstalledLaunch> {
+    const environment = await this.#options.environment()
+    // With a manifest of its own the folder is a project, whatever is above it.
+    await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
+    await this.#run(
+      npm,
+      ['install', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error', '--save-exact', '--', spec],
+      folder,
+      environment.env,
+      options,
+    )
+    const name = spec.slice(0, spec.lastIndexOf('@'))
+    const home = join(folder, 'node_modules', ...name.split('/'))
+    const manifest = packageManifest.parse(JSON.parse(await readFile(join(home, 'package.json'), 'utf8')))
+    const [command, script] = commandOf(name, manifest.bin)
+    const file = resolve(home, script)
+    if (!file.startsWith(home + sep) || !(await isFile(file)))
+      throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", spec))
+    const isScript = await isNodeScript(file)
+    if (!isScript || (await this.#fitsNode(manifest.engines?.node, environment))) {
+      const shim = environment.platform === 'win32' ? `${command}.cmd` : command
+      return { type: 'program', path: join('node_modules', '.bin', shim), args, env }
+    }
+    const own = this.#options.editorNode ?? process.versions.node
+    const wanted = manifest.engines?.node ?? '*'
+    if (semver.satisfies(own, wanted, { includePrerelease: true }))
+      return { type: 'script', path: relative(folder, file), args, env }
+    throw new InstallError(
+      'node-too-old',
+      l10n.t('{0} needs Node.js {1}. Install that version of Node.js and try again.', name, wanted),
+    )
+  }
+
+  /** Whether the Node of the user's PATH is one that the package says it runs on. */
+  async #fitsNode(
+    wanted: string | undefined,
+    { env, platform }: { env: Environment; platform: NodeJS.Platform },
+  ): Promise<boolean> {
+    const node = await findCommand('node', { env, platform, cwd: homedir() })
+    if (!('path' in node)) return false
+    if (wanted === undefined || semver.validRange(wanted) === null) return true
+    const { output } = await this.#run(node.path, ['--version'], homedir(), env, {}).catch(() => ({
+      output: '',
+    }))
+    const version = semver.coerce(output)
+    return version !== null && semver.satisfies(version, wanted, { includePrerelease: true })
+  }
+
+  async #installWithUv(
+    { package: spec, args, env }: PackageDistribution,
+    uv: string,
+    folder: string,
+    options: InstallOptions,
+  ): Promise<InstalledLaunch> {
+    const environment = await this.#options.environment()
+    const bin = join(folder, 'bin')
+    const own = { UV_TOOL_DIR: join(folder, 'tools'), UV_TOOL_BIN_DIR: bin, UV_NO_PROGRESS: '1' }
+    await this.#run(uv, ['tool', 'install', '--', spec], folder, { ...environment.env, ...own }, options)
+    const name = /^[\w.-]+/.exec(spec)![0]
+    const program = join(bin, environment.platform === 'win32' ? `${name}.exe` : name)
+    if (!(await isFile(program)))
+      throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", spec))
+    return { type: 'program', path: relative(folder, program), args, env }
+  }
+
+  /** Runs a package manager to its end; canceling ends it with all it started. */
+  async #run(
+    command: string,
+    args: readonly string[],
+    cwd: string,
+    env: Environment,
+    { signal, onProgress }: InstallOptions,
+  ): Promise<{ output: string }> {
+    if (signal?.aborted) throw new CancelledError()
+    const { child, tree } = await spawnProcess(
+      { command, args, cwd, env },
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    const lines: string[] = []
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream! }).on('line', line => {
+        lines.push(line.slice(0, MAX_LINE))
+        if (lines.length > MAX_LINES) lines.shift()
+        if (line.trim() !== '') onProgress?.({ step: line.trim().slice(0, 200) })
+      })
+    const ended = new Promise<number | null>(done => child.once('close', code => done(code)))
+    const stop = () => void tree.end(KILL_AFTER_MS)
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      const code = await ended
+      if (signal?.aborted) throw new CancelledError()
+      const output = lines.join('\n')
+      if (code === 0) return { output }
+      throw new InstallError(
+        'failed',
+        l10n.t('{0} failed with exit code {1}.', [command, ...args].join(' '), code ?? '?'),
+        output,
+      )
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      if (signal?.aborted) await tree.end(KILL_AFTER_MS)
+    }
+  }
+}
+
+const packageManifest = z.object({
+  bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  engines: z.object({ node: z.string().optional() }).optional().catch(undefined),
+})
+
+/** Which of a package's programs npx would run: the only one, or the one with the package's name. */
+function commandOf(name: string, bin: string | Record<string, string> | undefined): [string, string] {
+  const plain = name.slice(name.indexOf('/') + 1)
+  if (typeof bin === 'string') return [plain, bin]
+  const programs = Object.entries(bin ?? {})
+  const wanted = programs.find(([command]) => command === plain)
+  const isOne = new Set(programs.map(([, script]) => script)).size === 1
+  const found = wanted ?? (isOne ? programs[0] : undefined)
+  if (found && !/[/\\]/.test(found[0])) return found
+  throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", name))
+}
+
+/** A program that Node runs: by its first line, or its name. */
+async function isNodeScript(file: string): Promise<boolean> {
+  if (/\.[cm]?js$/.test(file)) return true
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(256), 0, 256, 0)
+    const [line] = buffer.toString('latin1', 0, bytesRead).split('\n')
+    return /^#!.*\bnode\b/.test(line ?? '')
+  } finally {
+    await handle.close()
+  }
+}
+
+function missingProgram(program: 'npm' | 'uv'): InstallError {
+  return new InstallError(
+    'missing-program',
+    program === 'npm'
+      ? l10n.t('npm is needed to install this agent. Install Node.js, which includes npm, and try again.')
+      : l10n.t('uv is needed to install this agent. Install uv and try again.'),
+  )
+}
+
+function asInstallError(name: string, error: unknown): InstallError {
+  if (error instanceof InstallError) return error
+  if (error instanceof DownloadError || error instanceof ArchiveError)
+    return new InstallError('failed', error.message)
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new InstallError('failed', l10n.t("{0} wasn't installed: the disk is full.", name))
+  return new InstallError('failed', l10n.t("{0} wasn't installed: {1}", name, messageOf(error)))
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    stats => stats.isFile(),
+    () => false,
+  )
+}
+
+function systemName(platform: NodeJS.Platform): PlatformTarget | string {
+  return `${platform}-${process.arch}`
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { open, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+
+export interface DownloadOptions {
+  /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
+  fetch: typeof fetch
+  /** In lower case hexadecimal digits; the file is refused when it has another. */
+  sha256?: string
+  signal?: AbortSignal
+  /** `total` is absent where the server does not say it. Bytes. */
+  onProgress?: (received: number, total: number | undefined) => void
+  maxBytes?: number
+  /** How long nothing may come, in milliseconds. */
+  idleMs?: number
+}
+
+/** The download failed. The message is a sentence for the user. */
+export class DownloadError extends Error {}
+
+/** More than any agent's archive: 2 GiB. */
+const MAX_BYTES = 2 * 1024 ** 3
+const IDLE_MS = 60_000
+
+/**
+ * Downloads to a file that does not exist yet. Resolves with the SHA-256 of what came. Rejects with
+ * {@link DownloadError}, a disk's error or `CancelledError`; the file is then for the caller to remove.
+ */
+export async function download(address: string, file: string, options: DownloadOptions): Promise<string> {
+  const { signal, maxBytes = MAX_BYTES, idleMs = IDLE_MS } = options
+  const idle = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const alive = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => idle.abort(), idleMs)
+  }
+  const hash = createHash('sha256')
+  let received = 0
+  try {
+    alive()
+    const either = signal ? AbortSignal.any([signal, idle.signal]) : idle.signal
+    const response = await options.fetch(address, { signal: either, redirect: 'follow' })
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw new DownloadError(l10n.t('The download failed with status {0}: {1}', response.status, address))
+    }
+    if (new URL(response.url || address).protocol !== new URL(address).protocol) {
+      await response.body?.cancel()
+      throw new DownloadError(l10n.t('The download was redirected to an address without encryption.'))
+    }
+    // A compressed answer is longer once it is unpacked.
+    const isPlain = response.headers.get('content-encoding') === null
+    const length = Number(response.headers.get('content-length') ?? Number.NaN)
+    const total = isPlain && Number.isSafeInteger(length) ? length : undefined
+    if (total !== undefined) {
+      if (total > maxBytes) throw tooLarge(maxBytes)
+      await checkSpace(file, total)
+    }
+    const handle = await open(file, 'wx')
+    try {
+      for await (const piece of response.body ?? []) {
+        alive()
+        received += piece.length
+        if (received > maxBytes) throw tooLarge(maxBytes)
+        hash.update(piece)
+        await handle.write(piece)
+        options.onProgress?.(received, total)
+      }
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (total !== undefined && received !== total)
+      throw new DownloadError(l10n.t('The download ended early: {0} of {1} bytes.', received, total))
+  } catch (error) {
+    if (signal?.aborted) throw new CancelledError()
+    if (error instanceof DownloadError || isFileError(error)) throw error
+    if (idle.signal.aborted)
+      throw new DownloadError(l10n.t('The download stopped: nothing came for {0} seconds.', idleMs / 1000))
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+    throw new DownloadError(l10n.t('The download failed: {0}', messageOf(cause)), { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+  const sha256 = hash.digest('hex')
+  if (options.sha256 !== undefined && options.sha256 !== sha256)
+    throw new DownloadError(
+      l10n.t("The downloaded file isn't the one that the registry names: its SHA-256 checksum differs."),
+    )
+  return sha256
+}
+
+function tooLarge(maxBytes: number): DownloadError {
+  return new DownloadError(l10n.t('The download is larger than {0} MB.', Math.floor(maxBytes / 1024 ** 2)))
+}
+
+/** The archive and what is in it have to fit: three times its size. */
+async function checkSpace(file: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(file))
+  const free = bavail * bsize
+  if (free < bytes * 3)
+    throw new DownloadError(
+      l10n.t(
+        "There isn't enough disk space: {0} MB are needed and {1} MB are free.",
+        Math.ceil((bytes * 3) / 1024 ** 2),
+        Math.floor(free / 1024 ** 2),
+      ),
+    )
+}
+
+/** Of the file, and not of the network: those come as the cause of another error. */
+function isFileError(error: unknown): boolean {
+  const { syscall } = error as NodeJS.ErrnoException
+  return syscall === 'open' || syscall === 'write' || syscall === 'fsync' || syscall === 'statfs'
+}

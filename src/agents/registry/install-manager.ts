@@ -1,0 +1,263 @@
+import * as l10n from '@vscode/l10n'
+import { Owner } from '../../common/disposable.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Logger } from '../../common/logger.ts'
+import { type AgentPreset, agentPresets } from '../presets.ts'
+import type { AgentInstaller, InstallPlan } from './agent-installer.ts'
+import type { InstalledAgent, InstalledAgents } from './installed-agents.ts'
+import type { RegistryClient, RegistrySnapshot } from './registry-client.ts'
+import type { RegistryAgent } from './registry-format.ts'
+
+/** An installation that runs, or how the last one of the agent failed. */
+export type InstallStatus =
+  /** `share`: 0 to 1; absent where it isn't known */
+  | { state: 'running'; step: string; share?: number }
+  /** `output`: the last lines of the package manager. `help`: a page that says how to get what is missing. */
+  | { state: 'failed'; message: string; output: string; help?: string }
+
+/**
+ * - `installed`: the agent is there
+ * - `changed`: the registry has something else to run than was stated; nothing was done
+ */
+export type InstallOutcome = 'installed' | 'changed' | 'failed' | 'canceled'
+
+export interface InstallManagerOptions {
+  registry: Pick<RegistryClient, 'isOn' | 'known' | 'refresh'>
+  installed: InstalledAgents
+  /** Loaded when something is planned or installed: it brings the libraries for archives. */
+  installer: () => Promise<Pick<AgentInstaller, 'plan' | 'install'>>
+  trusted: () => boolean
+  log: Logger
+}
+
+/** The agents that are offered where nothing is installed, by preset. */
+const FEATURED = ['claude', 'codex', 'gemini', 'copilot', 'opencode']
+const HELP = {
+  npm: 'https://nodejs.org/en/download',
+  uv: 'https://docs.astral.sh/uv/getting-started/installation/',
+}
+
+/**
+ * What the registry has, and every installation of this window. Nothing is fetched before {@link InstallManager.refresh}
+ * or {@link InstallManager.install}.
+ */
+export class InstallManager extends Owner {
+  readonly #options: InstallManagerOptions
+  readonly #changed = this.register(new Emitter<void>())
+  readonly #statuses = new Map<string, InstallStatus>()
+  readonly #running = new Map<string, { abort: AbortController; outcome: Promise<InstallOutcome> }>()
+  readonly #plans = new Map<string, { agent: RegistryAgent; plan: InstallPlan | Error }>()
+  #snapshot: RegistrySnapshot | undefined
+  #problem: string | undefined
+
+  /** The registry, a status, a plan or what is installed changed. */
+  readonly onDidChange = this.#changed.event
+
+  constructor(options: InstallManagerOptions) {
+    super()
+    this.#options = options
+    this.register(options.installed.onDidChange(() => this.#changed.fire()))
+  }
+
+  /** The user has the registry turned on. */
+  get isOn(): boolean {
+    return this.#options.registry.isOn
+  }
+
+  /** Those of the registry, as far as it is known. */
+  get agents(): readonly RegistryAgent[] {
+    return this.#snapshot?.agents ?? []
+  }
+
+  get installed(): readonly InstalledAgent[] {
+    return this.#options.installed.agents
+  }
+
+  /** Why the registry couldn't be read the last time, as a sentence. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** The presets that are offered first, with what the registry calls them. */
+  featured(presets: readonly AgentPreset[] = agentPresets): Array<{ id: string; preset: AgentPreset }> {
+    return FEATURED.flatMap(id => presets.find(preset => preset.id === id) ?? []).flatMap(preset => {
+      const [first] = preset.registryIds
+      const id = preset.registryIds.find(one => this.find(one)) ?? first
+      return id === undefined ? [] : [{ id, preset }]
+    })
+  }
+
+  find(id: string): RegistryAgent | undefined {
+    return this.agents.find(agent => agent.id === id)
+  }
+
+  /** The registry's entry, where it has another version than the one that is installed. */
+  updateOf(installed: InstalledAgent): RegistryAgent | undefined {
+    const agent = this.find(installed.id)
+    return agent?.version === installed.version ? undefined : agent
+  }
+
+  status(id: string): InstallStatus | undefined {
+    return this.#statuses.get(id)
+  }
+
+  /** What an installation does, once {@link InstallManager.plan} has worked it out. */
+  planOf(id: string): InstallPlan | Error | undefined {
+    const known = this.#plans.get(id)
+    return known && known.agent === this.find(id) ? known.plan : undefined
+  }
+
+  /** Reads what is known without the network. Never rejects. */
+  async load(): Promise<void> {
+    await this.#options.installed.ready()
+    if (this.#snapshot) return
+    const known = await this.#options.registry.known()
+    this.#snapshot ??= known
+    this.#changed.fire()
+  }
+
+  /** Asks the registry, because the user looks for agents. Never rejects: see {@link InstallManager.problem}. */
+  async refresh(): Promise<void> {
+    await this.load()
+    await this.#options.installed.read()
+    if (!this.isOn) {
+      this.#problem = undefined
+      this.#snapshot = { agents: [], source: 'bundled' }
+      this.#changed.fire()
+      return
+    }
+    try {
+      this.#snapshot = await this.#options.registry.refresh()
+      this.#problem = undefined
+    } catch (error) {
+      this.#problem = messageOf(error)
+      // the address may be another one than that of what was shown before
+      this.#snapshot = await this.#options.registry.known()
+    }
+    this.#changed.fire()
+  }
+
+  /** Works out what installations of these agents would do. Asks the login shell, so only in a trusted workspace. */
+  async plan(ids: readonly string[]): Promise<void> {
+    if (!this.#options.trusted()) return
+    const wanted = ids.flatMap(id => (this.planOf(id) ? [] : (this.find(id) ?? [])))
+    if (wanted.length === 0) return
+    const installer = await this.#options.installer()
+    await Promise.all(
+      wanted.map(async agent => {
+        const plan = await installer.plan(agent).catch((error: unknown) => asError(error))
+        this.#plans.set(agent.id, { agent, plan })
+      }),
+    )
+    this.#changed.fire()
+  }
+
+  /**
+   * Installs the registry's version of an agent, or updates to it. Whoever asks meanwhile gets the same outcome. `stated`:
+   * what the user was told will run; where the registry has something else by now, nothing is done.
+   */
+  install(id: string, stated: string | undefined): Promise<InstallOutcome> {
+    const running = this.#running.get(id)
+    if (running) return running.outcome
+    if (!this.#options.trusted())
+      return Promise.reject(
+        new Error(l10n.t("Agents can't be installed in Restricted Mode. Trust this workspace first.")),
+      )
+    const abort = new AbortController()
+    this.#setStatus(id, { state: 'running', step: l10n.t('Reading the agent registry…') })
+    const outcome = this.#install(id, stated, abort.signal).finally(() => this.#running.delete(id))
+    this.#running.set(id, { abort, outcome })
+    return outcome
+  }
+
+  cancel(id: string): void {
+    this.#running.get(id)?.abort.abort(new CancelledError())
+  }
+
+  /** Forgets how an installation failed. */
+  dismiss(id: string): void {
+    if (this.status(id)?.state === 'failed') this.#setStatus(id, undefined)
+  }
+
+  /** Removes an installed agent with all of its files. */
+  async remove(id: string): Promise<void> {
+    const { installed } = this.#options
+    await installed.exclusively(id, () => installed.remove(id))
+    this.#setStatus(id, undefined)
+  }
+
+  override dispose(): void {
+    for (const id of this.#running.keys()) this.cancel(id)
+    super.dispose()
+  }
+
+  async #install(id: string, stated: string | undefined, signal: AbortSignal): Promise<InstallOutcome> {
+    const { log } = this.#options
+    try {
+      await this.refresh()
+      signal.throwIfAborted()
+      const agent = this.find(id)
+      if (!agent) throw new Error(this.#problem ?? l10n.t("The agent registry doesn't list this agent."))
+      await this.plan([id])
+      const plan = this.planOf(id)
+      if (plan instanceof Error) throw plan
+      if (plan && (stated === undefined || !isSame(plan.action, stated))) {
+        this.#setStatus(id, undefined)
+        return 'changed'
+      }
+      const installer = await this.#options.installer()
+      await installer.install(agent, {
+        signal,
+        onProgress: ({ step, share }) => {
+          const running: InstallStatus = { state: 'running', step, ...(share !== undefined && { share }) }
+          this.#setStatus(id, running)
+        },
+      })
+      this.#setStatus(id, undefined)
+      return 'installed'
+    } catch (error) {
+      if (signal.aborted || error instanceof CancelledError) {
+        this.#setStatus(id, undefined)
+        return 'canceled'
+      }
+      const { message, output, kind } = failureOf(error)
+      log.warn(`${id} was not installed: ${message}${output && `\n${output}`}`)
+      const plan = this.planOf(id)
+      const missing = plan && !(plan instanceof Error) ? plan.missing : undefined
+      const help = missing ? HELP[missing] : kind === 'node-too-old' ? HELP.npm : undefined
+      this.#setStatus(id, { state: 'failed', message, output, ...(help !== undefined && { help }) })
+      return 'failed'
+    }
+  }
+
+  #setStatus(id: string, status: InstallStatus | undefined): void {
+    if (status) this.#statuses.set(id, status)
+    else this.#statuses.delete(id)
+    this.#changed.fire()
+  }
+}
+
+/** A newer version of the same package or from the same place is what was stated. */
+function isSame(action: string, stated: string): boolean {
+  return withoutVersion(action) === withoutVersion(stated)
+}
+
+function withoutVersion(action: string): string {
+  if (URL.canParse(action)) return new URL(action).origin
+  return action.replace(/(?<=\w)(@|==)[^@]*$/, '')
+}
+
+/** An `InstallError`, without loading its module. */
+function failureOf(error: unknown): { message: string; output: string; kind?: string } {
+  const { output, kind } = error as { output?: unknown; kind?: unknown }
+  return {
+    message: messageOf(error),
+    output: typeof output === 'string' ? output : '',
+    ...(typeof kind === 'string' && { kind }),
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}

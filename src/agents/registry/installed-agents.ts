@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { Owner, toDisposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Logger } from '../../common/logger.ts'
+import { operatingSystem } from '../../common/processes/process-system.ts'
+import { withFileLock } from './install-lock.ts'
+
+/**
+ * How an installed agent is started. Paths are relative to its folder.
+ * - `program`: an executable, with its own interpreter line where it is a script
+ * - `script`: JavaScript that VS Code's own Node runs
+ */
+const launch = z.object({
+  type: z.enum(['program', 'script']),
+  path: z.string(),
+  args: z.array(z.string()),
+  env: z.record(z.string(), z.string()),
+})
+export type InstalledLaunch = z.infer<typeof launch>
+
+/** What is written beside an agent's files when all of them are there. */
+const record = z.object({
+  format: z.literal(1),
+  id: z.string(),
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  license: z.string().optional(),
+  icon: z.string().optional(),
+  /** How it was installed: `npx`, `uvx` or `binary`. */
+  distribution: z.enum(['npx', 'uvx', 'binary']),
+  /** The package, or the archive's address. */
+  source: z.string(),
+  /** Of the archive. */
+  sha256: z.string().optional(),
+  /** The registry named the checksum. */
+  verified: z.boolean().optional(),
+  launch,
+  /** Milliseconds since the epoch. */
+  installedAt: z.number(),
+})
+export type InstallRecord = z.infer<typeof record>
+
+/** Which of the folders counts; written as a whole, so that there is always one answer. */
+const current = z.object({
+  format: z.literal(1),
+  folder: z.string().regex(/^[\w.+-]+$/),
+  /** The one before, for as long as this one has not started yet. */
+  previous: z
+    .string()
+    .regex(/^[\w.+-]+$/)
+    .optional(),
+  /** It has answered `initialize` at least once. */
+  started: z.boolean(),
+})
+type Current = z.infer<typeof current>
+
+export interface InstalledAgent extends InstallRecord {
+  /** Absolute. */
+  directory: string
+  /** There is a version to go back to, should this one not start. */
+  canRollBack: boolean
+}
+
+const RECORD = 'install.json'
+const CURRENT = 'current.json'
+const IN_USE = 'in-use'
+
+/**
+ * The agents that were installed from the registry, on disk and shared by all windows:
+ * `<id>/current.json` names the folder that counts, `<id>/<version>-<unique>/` holds one version with its `install.json`.
+ * A folder without a record, or that nothing names and no process uses, is what an interrupted or older installation left.
+ */
+export class InstalledAgents extends Owner {
+  readonly #directory: string
+  readonly #log: Logger
+  readonly #changed = this.register(new Emitter<void>())
+  readonly onDidChange = this.#changed.event
+  /** Folders that agents of this window were started from, with how many. */
+  readonly #used = new Map<string, number>()
+  #agents: InstalledAgent[] = []
+  #read: Promise<void> | undefined
+
+  constructor(directory: string, log: Logger) {
+    super()
+    this.#directory = directory
+    this.#log = log
+    this.register(
+      toDisposable(() => {
+        for (const folder of this.#used.keys())
+          void rm(this.#useFile(folder), { force: true }).catch(() => {})
+      }),
+    )
+  }
+
+  /** As of the last {@link InstalledAgents.read}. */
+  get agents(): readonly InstalledAgent[] {
+    return this.#agents
+  }
+
+  get(id: string): InstalledAgent | undefined {
+    return this.#agents.find(agent => agent.id === id)
+  }
+
+  /** Reads them from disk once, and then removes what interrupted installations left. Never rejects. */
+  ready(): Promise<void> {
+    this.#read ??= this.read().then(() => void this.cleanUp())
+    return this.#read
+  }
+
+  /** Reads them from disk again: another window may have installed something. Never rejects. */
+  async read(): Promise<void> {
+    const ids = await readdir(this.#directory).catch(() => [])
+    const found = await Promise.all(ids.map(id => this.#readOne(id)))
+    const agents = found.filter(agent => agent !== undefined)
+    const isSame = JSON.stringify(agents) === JSON.stringify(this.#agents)
+    this.#agents = agents
+    if (!isSame) this.#changed.fire()
+  }
+
+  /** Does something to one agent's files that only one window may do at a time. */
+  exclusively<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return withFileLock(join(this.#directory, `${id}.lock`), work, signal)
+  }
+
+  /** A new, empty folder for a version. It does not count before {@link InstalledAgents.commit}. */
+  async newFolder(id: string, version: string): Promise<string> {
+    const folder = join(this.#directory, id, `${version}-${randomUUID().slice(0, 8)}`)
+    await mkdir(folder, { recursive: true })
+    return folder
+  }
+
+  /** The folder is complete and counts from now on. The version before stays until this one has started. Call it {@link InstalledAgents.exclusively}. */
+  async commit(folder: string, installed: InstallRecord): Promise<void> {
+    const { id } = installed
+    await writeFile(join(folder, RECORD), JSON.stringify(installed, undefined, 2))
+    const before = await this.#current(id)
+    await this.#setCurrent(id, {
+      format: 1,
+      folder: nameOf(folder),
+      started: false,
+      ...(before && { previous: before.started ? before.folder : (before.previous ?? before.folder) }),
+    })
+    await this.#collect(id)
+    await this.read()
+  }
+
+  /** Removes an agent with all its versions. What a running process still uses goes when nothing uses it any more. */
+  async remove(id: string): Promise<void> {
+    await rm(join(this.#directory, id, CURRENT), { force: true })
+    await this.#collect(id)
+    await this.read()
+  }
+
+  /** Call when a process starts from the agent's folder; the result when it has ended. */
+  use({ directory, id }: Pick<InstalledAgent, 'directory' | 'id'>): () => void {
+    const count = (this.#used.get(directory) ?? 0) + 1
+    this.#used.set(directory, count)
+    if (count === 1) {
+      const file = this.#useFile(directory)
+      void mkdir(join(directory, IN_USE), { recursive: true })
+        .then(() => writeFile(file, ''))
+        .catch(error => this.#log.warn(`${id}: ${messageOf(error)}`))
+    }
+    let over = false
+    return () => {
+      if (over) return
+      over = true
+      const left = (this.#used.get(directory) ?? 1) - 1
+      if (left > 0) return void this.#used.set(directory, left)
+      this.#used.delete(directory)
+      void rm(this.#useFile(directory), { force: true })
+        .then(() => this.exclusively(id, () => this.#collect(id)))
+        .catch(error => this.#log.warn(`${id}: ${messageOf(error)}`))
+    }
+  }
+
+  /** This version works: the one before is not needed any more. */
+  async started({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<void> {
+    await this.exclusively(id, async () => {
+      const now = await this.#current(id)
+      if (!now || now.started || now.folder !== nameOf(directory)) return
+      await this.#setCurrent(id, { format: 1, folder: now.folder, started: true })
+      await this.#collect(id)
+    })
+    await this.read()
+  }
+
+  /** Goes back to the version before one that did not start. Resolves with its version, or `undefined` where there is none. */
+  async rollBack({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<string | undefined> {
+    const version = await this.exclusively(id, async () => {
+      const now = await this.#current(id)
+      if (!now || now.started || now.previous === undefined || now.folder !== nameOf(directory))
+        return undefined
+      const before = await this.#recordIn(join(this.#directory, id, now.previous))
+      if (!before) return undefined
+      await this.#setCurrent(id, { format: 1, folder: now.previous, started: true })
+      await this.#collect(id)
+      return before.version
+    })
+    await this.read()
+    return version
+  }
+
+  /** Removes what interrupted installations and older versions left. Never rejects. */
+  async cleanUp(): Promise<void> {
+    for (const id of await readdir(this.#directory).catch(() => [])) {
+      if (id.endsWith('.lock')) continue
+      await this.exclusively(id, () => this.#collect(id)).catch(error =>
+        this.#log.warn(`${id}: ${messageOf(error)}`),
+      )
+    }
+  }
+
+  async #readOne(id: string): Promise<InstalledAgent | undefined> {
+    const now = await this.#current(id)
+    if (!now) return undefined
+    const directory = join(this.#directory, id, now.folder)
+    const installed = await this.#recordIn(directory)
+    if (installed?.id !== id) return undefined
+    return { ...installed, directory, canRollBack: !now.started && now.previous !== undefined }
+  }
+
+  async #recordIn(directory: string): Promise<InstallRecord | undefined> {
+    return readJson(join(directory, RECORD), record)
+  }
+
+  #current(id: string): Promise<Current | undefined> {
+    return readJson(join(this.#directory, id, CURRENT), current)
+  }
+
+  async #setCurrent(id: string, now: Current): Promise<void> {
+    const file = join(this.#directory, id, CURRENT)
+    const temporary = `${file}.${process.pid}.tmp`
+    await writeFile(temporary, JSON.stringify(now))
+    await rename(temporary, file)
+  }
+
+  /** Removes the folders that nothing names and nothing uses, and the agent's own once it is empty. */
+  async #collect(id: string): Promise<void> {
+    const home = join(this.#directory, id)
+    const now = await this.#current(id)
+    const kept = new Set([CURRENT, now?.folder, now?.previous])
+    let left = 0
+    for (const name of await readdir(home).catch(() => [])) {
+      if (kept.has(name) || (await this.#isUsed(join(home, name)))) left += 1
+      else await rm(join(home, name), { recursive: true, force: true, maxRetries: 3, retryDelay: 100 })
+    }
+    if (left === 0) await rm(home, { recursive: true, force: true })
+  }
+
+  async #isUsed(folder: string): Promise<boolean> {
+    if (this.#used.has(folder)) return true
+    const users = await readdir(join(folder, IN_USE)).catch(() => [])
+    return users.some(pid => operatingSystem.exists(Number(pid)))
+  }
+
+  #useFile(folder: string): string {
+    return join(folder, IN_USE, String(process.pid))
+  }
+}
+
+function nameOf(folder: string): string {
+  return folder.slice(Math.max(folder.lastIndexOf('/'), folder.lastIndexOf('\\')) + 1)
+}
+
+async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
+  try {
+    return schema.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch {
+    return undefined
+  }
+}

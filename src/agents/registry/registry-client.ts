@@ -1,0 +1,201 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { isLoopback, type RegistryAgent, readRegistry } from './registry-format.ts'
+
+/** The largest registry that is read, in bytes. */
+const MAX_BYTES = 16 * 1024 * 1024
+/** How long the registry may take to answer in full, in milliseconds. */
+const TIMEOUT_MS = 20_000
+
+export interface RegistryClientOptions {
+  /** The registry's address; `undefined`: the user turned it off. */
+  url: () => string | undefined
+  /** Where the last answer is kept. */
+  directory: string
+  /** The copy that ships with Parley: the text of a registry. */
+  bundled: () => Promise<string>
+  /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
+  fetch: typeof fetch
+  log: Logger
+  now?: () => number
+  timeoutMs?: number
+  maxBytes?: number
+}
+
+/** The registry as it was when it was last read. */
+export interface RegistrySnapshot {
+  agents: RegistryAgent[]
+  source: 'network' | 'cache' | 'bundled'
+  /** When it was last fetched or found unchanged, in milliseconds since the epoch; absent for the bundled copy. */
+  checkedAt?: number
+}
+
+/** The registry could not be read. The message is a sentence for the user. */
+export class RegistryError extends Error {}
+
+const cached = z.object({
+  url: z.string(),
+  etag: z.string().optional(),
+  checkedAt: z.number(),
+  body: z.string(),
+})
+type Cached = z.infer<typeof cached>
+
+/**
+ * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}; what was fetched is kept with its
+ * ETag and is there at once the next time, offline too.
+ */
+export class RegistryClient {
+  readonly #options: RegistryClientOptions
+  #refreshing: Promise<RegistrySnapshot> | undefined
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options
+  }
+
+  /** Whether the user has the registry turned on. */
+  get isOn(): boolean {
+    return this.#options.url() !== undefined
+  }
+
+  /** What is known without the network: the last answer of this address, or the copy that ships with Parley. */
+  async known(): Promise<RegistrySnapshot> {
+    const url = this.#options.url()
+    const kept = await this.#kept()
+    if (kept && kept.url === url) {
+      const snapshot = this.#read(kept.body, 'cache', kept.checkedAt)
+      if (snapshot) return snapshot
+    }
+    const bundled = await this.#options.bundled().catch(error => {
+      this.#options.log.error(`The bundled registry can't be read: ${messageOf(error)}`)
+      return undefined
+    })
+    return (bundled && this.#read(bundled, 'bundled')) || { agents: [], source: 'bundled' }
+  }
+
+  /**
+   * Asks the registry whether there is anything new. Several callers share one request. Rejects with
+   * {@link RegistryError}; what is known then still is.
+   */
+  refresh(): Promise<RegistrySnapshot> {
+    this.#refreshing ??= this.#fetch().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async #fetch(): Promise<RegistrySnapshot> {
+    const url = this.#options.url()
+    if (url === undefined)
+      throw new RegistryError(l10n.t('The agent registry is turned off in the settings.'))
+    if (!isAllowed(url))
+      throw new RegistryError(l10n.t('The address of the agent registry must begin with https://.'))
+    const kept = await this.#kept()
+    const known = kept?.url === url ? kept : undefined
+    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS)
+    let response: Response
+    try {
+      response = await this.#options.fetch(url, {
+        signal,
+        headers: { accept: 'application/json', ...(known?.etag && { 'if-none-match': known.etag }) },
+      })
+    } catch (error) {
+      throw this.#unreachable(error)
+    }
+    const now = (this.#options.now ?? Date.now)()
+    if (response.status === 304 && known) {
+      await response.body?.cancel()
+      const snapshot = this.#read(known.body, 'network', now)
+      if (snapshot) {
+        await this.#keep({ ...known, checkedAt: now })
+        return snapshot
+      }
+    }
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw new RegistryError(l10n.t('The agent registry answered with status {0}.', response.status))
+    }
+    const body = await this.#bodyOf(response)
+    const snapshot = this.#read(body, 'network', now)
+    if (!snapshot) throw new RegistryError(l10n.t("The agent registry's answer isn't a list of agents."))
+    const etag = response.headers.get('etag') ?? undefined
+    await this.#keep({ url, etag, checkedAt: now, body })
+    return snapshot
+  }
+
+  async #bodyOf(response: Response): Promise<string> {
+    const most = this.#options.maxBytes ?? MAX_BYTES
+    const tooLarge = () =>
+      new RegistryError(
+        l10n.t("The agent registry's answer is larger than {0} MB.", Math.ceil(most / 1024 / 1024)),
+      )
+    if (Number(response.headers.get('content-length') ?? 0) > most) {
+      await response.body?.cancel()
+      throw tooLarge()
+    }
+    const pieces: Uint8Array[] = []
+    let size = 0
+    try {
+      for await (const piece of response.body ?? []) {
+        size += piece.length
+        if (size > most) throw tooLarge()
+        pieces.push(piece)
+      }
+    } catch (error) {
+      throw error instanceof RegistryError ? error : this.#unreachable(error)
+    }
+    return Buffer.concat(pieces).toString('utf8')
+  }
+
+  #unreachable(error: unknown): RegistryError {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+    this.#options.log.warn(`The agent registry can't be reached: ${messageOf(cause)}`)
+    return new RegistryError(l10n.t("The agent registry can't be reached: {0}", messageOf(cause)))
+  }
+
+  #read(body: string, source: RegistrySnapshot['source'], checkedAt?: number): RegistrySnapshot | undefined {
+    try {
+      const { agents, problems } = readRegistry(JSON.parse(body))
+      for (const problem of problems) this.#options.log.warn(`Agent registry (${source}): ${problem}`)
+      return { agents, source, ...(checkedAt !== undefined && { checkedAt }) }
+    } catch (error) {
+      this.#options.log.warn(`Agent registry (${source}): ${messageOf(error)}`)
+      return undefined
+    }
+  }
+
+  get #file(): string {
+    return join(this.#options.directory, 'registry.json')
+  }
+
+  async #kept(): Promise<Cached | undefined> {
+    try {
+      return cached.parse(JSON.parse(await readFile(this.#file, 'utf8')))
+    } catch {
+      return undefined
+    }
+  }
+
+  /** A cache that can't be written costs a download the next time, nothing else. */
+  async #keep(answer: Cached): Promise<void> {
+    const temporary = `${this.#file}.${process.pid}.tmp`
+    try {
+      await mkdir(this.#options.directory, { recursive: true })
+      await writeFile(temporary, JSON.stringify(answer))
+      await rename(temporary, this.#file)
+    } catch (error) {
+      this.#options.log.warn(`The agent registry's answer can't be kept: ${messageOf(error)}`)
+      await rm(temporary, { force: true }).catch(() => {})
+    }
+  }
+}
+
+function isAllowed(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}

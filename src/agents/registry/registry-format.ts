@@ -1,0 +1,210 @@
+import * as z from 'zod'
+
+/**
+ * An agent of the ACP registry, checked. The format: https://github.com/agentclientprotocol/registry/blob/main/FORMAT.md
+ */
+export interface RegistryAgent {
+  /** Good as a folder's name on every system. */
+  id: string
+  name: string
+  version: string
+  description: string
+  repository?: string
+  authors: string[]
+  license?: string
+  /** An `https:` address of an SVG, or a `data:` one. Not fetched and not cleaned here. */
+  icon?: string
+  /** In the order in which to try them. At least one. */
+  distributions: Distribution[]
+}
+
+export type Distribution = PackageDistribution | BinaryDistribution
+
+/** A package that a package manager installs: npm's for `npx`, uv for `uvx`. */
+export interface PackageDistribution {
+  type: 'npx' | 'uvx'
+  /** With its version, as the package manager takes it. */
+  package: string
+  args: string[]
+  env: Record<string, string>
+}
+
+export interface BinaryDistribution {
+  type: 'binary'
+  targets: Partial<Record<PlatformTarget, BinaryTarget>>
+}
+
+export interface BinaryTarget {
+  /** The address of a zip, tar.gz, tgz or tar.bz2 archive, or of the executable itself. */
+  archive: string
+  /** The program, relative to the archive's root. */
+  cmd: string
+  args: string[]
+  env: Record<string, string>
+  /** Of the archive, in lower case hexadecimal digits. */
+  sha256?: string
+}
+
+export type PlatformTarget = `${'darwin' | 'linux' | 'windows'}-${'aarch64' | 'x86_64'}`
+
+/** The registry's name of this machine; `undefined` where it has none. */
+export function platformTarget(platform: NodeJS.Platform, arch: string): PlatformTarget | undefined {
+  const system = { darwin: 'darwin', linux: 'linux', win32: 'windows' }[platform as string]
+  const processor = { arm64: 'aarch64', x64: 'x86_64' }[arch]
+  return system && processor ? (`${system}-${processor}` as PlatformTarget) : undefined
+}
+
+/** The registry is not in the format at all. The message is a sentence for the log. */
+export class RegistryFormatError extends Error {}
+
+export interface Registry {
+  agents: RegistryAgent[]
+  /** What was left out, and why: for the log. */
+  problems: string[]
+}
+
+/** More than a registry of this format has; the rest is left out. */
+const MAX_AGENTS = 2000
+
+const text = z.string().trim().min(1).max(4096)
+/** Without variables of ours: what a registry says reads nothing of the user's environment. */
+const word = z
+  .string()
+  .max(16_384)
+  .refine(value => !value.includes('\0') && !value.includes('${'))
+const args = z.array(word).max(256).default([])
+const env = z
+  .record(z.string().regex(/^[^=\0]+$/), word)
+  .default({})
+  .refine(values => Object.keys(values).length <= 256)
+
+/** Names that Windows keeps for devices, with any ending. */
+const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i
+const id = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i)
+  .refine(value => !reserved.test(value) && !value.includes('..'))
+const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
+
+/** Never an option, an address or a path: a name and a version alone. */
+const npmPackage = z.string().regex(/^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?:@[0-9a-z][\w.+-]*)?$/i)
+const pythonPackage = z
+  .string()
+  .regex(/^[a-z0-9][\w.-]*(?:\[[a-z0-9][\w.,-]*\])?(?:(?:==|@)[0-9a-z][\w.+!-]*)?$/i)
+
+const webAddress = z.string().max(4096).refine(isWebAddress)
+const target = z.object({
+  archive: webAddress,
+  cmd: word.min(1),
+  args,
+  env,
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i)
+    .transform(digits => digits.toLowerCase())
+    .optional(),
+})
+const entry = z.object({
+  id,
+  name: text.max(256),
+  version,
+  description: z.string().trim().max(4096).default(''),
+  repository: webAddress.optional().catch(undefined),
+  authors: z.array(z.string().max(256)).max(64).default([]).catch([]),
+  license: z.string().trim().max(256).optional().catch(undefined),
+  icon: z
+    .string()
+    .max(65_536)
+    .refine(value => isWebAddress(value) || value.startsWith('data:image/svg+xml'))
+    .optional()
+    .catch(undefined),
+  distribution: z.object({ npx: z.unknown(), uvx: z.unknown(), binary: z.unknown() }).partial(),
+})
+const npx = z.object({ package: npmPackage, args, env })
+const uvx = z.object({ package: pythonPackage, args, env })
+const targets: readonly PlatformTarget[] = [
+  'darwin-aarch64',
+  'darwin-x86_64',
+  'linux-aarch64',
+  'linux-x86_64',
+  'windows-aarch64',
+  'windows-x86_64',
+]
+
+/**
+ * Reads a registry entry by entry: a bad one is left out and the others work. Fields that are not known are ignored.
+ * Throws {@link RegistryFormatError} for something that is no registry.
+ */
+export function readRegistry(json: unknown): Registry {
+  const whole = z.object({ agents: z.array(z.unknown()) }).safeParse(json)
+  if (!whole.success) throw new RegistryFormatError('It has no list of agents.')
+  const agents = new Map<string, RegistryAgent>()
+  const problems: string[] = []
+  for (const [index, raw] of whole.data.agents.slice(0, MAX_AGENTS).entries()) {
+    const read = readEntry(raw)
+    if ('problem' in read) problems.push(`agents[${index}]: ${read.problem}`)
+    else if (agents.has(read.agent.id)) problems.push(`agents[${index}]: ${read.agent.id} is there twice`)
+    else agents.set(read.agent.id, read.agent)
+  }
+  return { agents: [...agents.values()], problems }
+}
+
+function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string } {
+  const checked = entry.safeParse(raw)
+  if (!checked.success) return { problem: summary(checked.error) }
+  const { distribution, ...about } = checked.data
+  const distributions: Distribution[] = []
+  const problems: string[] = []
+  const read = <T>(name: string, schema: z.ZodType<T>, value: unknown): T | undefined => {
+    if (value === undefined) return undefined
+    const { data, error } = schema.safeParse(value)
+    if (error) problems.push(`${name}: ${summary(error)}`)
+    return data
+  }
+  const binary = read('binary', z.record(z.string(), z.unknown()), distribution.binary)
+  if (binary) {
+    const found: BinaryDistribution['targets'] = {}
+    for (const name of targets) {
+      const one = read(`binary.${name}`, target, binary[name])
+      if (one) found[name] = one
+    }
+    if (Object.keys(found).length > 0) distributions.push({ type: 'binary', targets: found })
+  }
+  const node = read('npx', npx, distribution.npx)
+  if (node) {
+    const isPinned = node.package.lastIndexOf('@') > 0
+    const name = isPinned ? node.package : `${node.package}@${about.version}`
+    distributions.push({ type: 'npx', ...node, package: name })
+  }
+  const python = read('uvx', uvx, distribution.uvx)
+  if (python) {
+    const isPinned = /==|@/.test(python.package)
+    distributions.push({
+      type: 'uvx',
+      ...python,
+      package: isPinned ? python.package : `${python.package}==${about.version}`,
+    })
+  }
+  if (distributions.length === 0) {
+    const why = problems.length > 0 ? problems.join('; ') : 'none is known'
+    return { problem: `${about.id} has no distribution: ${why}` }
+  }
+  return { agent: { ...about, distributions } }
+}
+
+/** `https:`, and `http:` on this machine alone. */
+function isWebAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false
+  const { protocol, hostname, username, password } = new URL(value)
+  if (username !== '' || password !== '') return false
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
+
+function summary(error: z.ZodError): string {
+  const [issue] = error.issues
+  return issue ? `${issue.path.join('.') || 'it'}: ${issue.message}` : error.message
+}

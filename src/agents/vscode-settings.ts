@@ -1,0 +1,100 @@
+/** The one reader and writer of `parley.*` in VS Code's settings. */
+import * as vscode from 'vscode'
+import { Owner } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
+import type { SettingLayer, SettingsSource } from './setting-layers.ts'
+
+const SECTION = 'parley'
+
+/** The value that applies in this window, or the default where it is none that the setting may hold. */
+export function readSetting<N extends SettingName>(name: N): SettingValue<N> {
+  return readSettingValue(name, vscode.workspace.getConfiguration(SECTION).get<unknown>(name))
+}
+
+/** The unchecked values of each scope. With a folder: also that folder's. */
+export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {
+  return vscode.workspace.getConfiguration(SECTION, folder).inspect<unknown>(name)
+}
+
+/** Writes a setting; `undefined` removes it from that scope. Rejects when VS Code can't write the file. */
+export async function updateSetting(
+  name: SettingName,
+  value: unknown,
+  target: vscode.ConfigurationTarget,
+  folder: vscode.Uri | null = null,
+): Promise<void> {
+  await vscode.workspace.getConfiguration(SECTION, folder).update(name, value, target)
+}
+
+export function onDidChangeSetting(name: SettingName, listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration(event => {
+    if (event.affectsConfiguration(`${SECTION}.${name}`)) listener()
+  })
+}
+
+/**
+ * Shows a setting, or all of them, in the Settings editor, in the tab where the user can change it: in a remote window the
+ * user tab leaves out what belongs to a machine, and the remote tab leaves out what belongs to the application.
+ */
+export async function openSetting(name?: SettingName): Promise<void> {
+  const query = name === undefined ? '@ext:parley.parley' : `@id:${SECTION}.${name}`
+  const inRemoteTab = name === undefined || isMachineSetting(name)
+  await vscode.commands.executeCommand(
+    isRemoteWindow() && inRemoteTab ? 'workbench.action.openRemoteSettings' : 'workbench.action.openSettings',
+    { query },
+  )
+}
+
+/** Shows a setting in the JSON file of the user's settings that holds it: in a remote window, it may be that machine's. */
+export async function openUserSettingsFile(name: SettingName): Promise<void> {
+  await vscode.commands.executeCommand(
+    isRemoteWindow() && isMachineSetting(name)
+      ? 'workbench.action.openRemoteSettingsFile'
+      : 'workbench.action.openSettingsJson',
+    { revealSetting: { key: `${SECTION}.${name}` } },
+  )
+}
+
+/** Whether each machine has its own user value of the setting. */
+function isMachineSetting(name: SettingName): boolean {
+  return SETTINGS[name].scope === 'machine-overridable'
+}
+
+function isRemoteWindow(): boolean {
+  return Boolean(vscode.env.remoteName)
+}
+
+/** Reads `parley.*` scope by scope. In an untrusted workspace VS Code withholds the restricted ones itself. */
+export class VsCodeSettings extends Owner implements SettingsSource {
+  readonly #changed = this.register(new Emitter<void>())
+  readonly onDidChange: Event<void> = this.#changed.event
+
+  constructor() {
+    super()
+    this.register(
+      vscode.workspace.onDidChangeConfiguration(event => {
+        if (event.affectsConfiguration(SECTION)) this.#changed.fire()
+      }),
+    )
+    // A folder brings its settings along.
+    this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#changed.fire()))
+    // Trust brings the workspace's settings along.
+    this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()))
+  }
+
+  layers(key: SettingName): SettingLayer[] {
+    const values = inspectSetting(key)
+    const layers: SettingLayer[] = [
+      { scope: 'default', value: values?.defaultValue },
+      { scope: 'user', value: values?.globalValue },
+      { scope: 'workspace', value: values?.workspaceValue },
+    ]
+    // Of several folders that have the setting the first wins, so it comes last.
+    for (const folder of [...(vscode.workspace.workspaceFolders ?? [])].reverse()) {
+      const inFolder = inspectSetting(key, folder.uri)
+      layers.push({ scope: 'folder', folder: folder.name, value: inFolder?.workspaceFolderValue })
+    }
+    return layers.filter(layer => layer.value !== undefined)
+  }
+}

@@ -21,7 +21,7 @@ export function parseLink(href: string, rules: PathRules): LinkTarget {
   if (scheme && !isDrive && !/^[^:]*:\d+([:-]\d+)?$/.test(text)) {
     if (scheme === 'http' || scheme === 'https') return external(text)
     if (scheme !== 'file')
-      return { type: 'refused', reason: l10n.t('Links of the kind "{0}:" are not opened.', scheme) }
+      return { type: 'refused', reason: l10n.t('Links of type "{0}:" can\'t be opened.', scheme) }
   }
   return fileTarget(text, rules)
 }
@@ -31,7 +31,7 @@ function external(text: string): LinkTarget {
   try {
     url = new URL(text)
   } catch {
-    return { type: 'refused', reason: l10n.t('The link is not a valid address.') }
+    return { type: 'refused', reason: l10n.t("The link isn't a valid URL.") }
   }
   return { type: 'external', href: url.href }
 }
@@ -43,12 +43,11 @@ function fileTarget(text: string, rules: PathRules): LinkTarget {
     // Markdown encodes blanks and the like in the address of a link.
     path = /^file:/i.test(bare) ? rules.absolute('/', bare) : decodeURIComponent(bare)
   } catch {
-    if (/^file:/i.test(bare))
-      return { type: 'refused', reason: l10n.t('The link is not a valid file address.') }
+    if (/^file:/i.test(bare)) return { type: 'refused', reason: l10n.t("The link isn't a valid file URL.") }
     path = bare
   }
   if (path === '' || path.includes('\0'))
-    return { type: 'refused', reason: l10n.t('The link names no file.') }
+    return { type: 'refused', reason: l10n.t("The link doesn't name a file.") }
   return { type: 'file', path, ...(line !== undefined && { line }), ...(column !== undefined && { column }) }
 }
 

@@ -4,7 +4,7 @@
  */
 import { realpath as fsRealpath, readlink } from 'node:fs/promises'
 import type { Roots } from '../acp/model.ts'
-import { PathRules } from './path-rules.ts'
+import { InvalidPathError, PathRules } from './path-rules.ts'
 
 /** What the guard asks the file system. Both fail as `node:fs` does, with a `code`. */
 export interface Links {
@@ -30,6 +30,12 @@ export interface GuardedPath {
   aliases: string[]
 }
 
+/** A path as {@link PathGuard.check} finds it. */
+export interface LocatedPath extends GuardedPath {
+  /** where it leads, relative to every root that it is in */
+  relative: string[]
+}
+
 /** Real systems stop at 40 as well. */
 const MAX_LINKS = 40
 
@@ -38,54 +44,68 @@ export class PathGuard {
   readonly #roots: string[]
   readonly #rules: PathRules
   readonly #links: Links
+  readonly #within: string[] | undefined
 
-  constructor(roots: Roots, options: { rules?: PathRules; links?: Links } = {}) {
+  /** `within`: roots that a path has to be in as well. */
+  constructor(roots: Roots, options: { rules?: PathRules; links?: Links; within?: Roots } = {}) {
     this.#rules = options.rules ?? new PathRules()
     this.#links = options.links ?? diskLinks
     this.cwd = roots.cwd
-    this.#roots = [roots.cwd, ...roots.additionalDirectories].map(root => this.#rules.normalize(root))
+    const foldersOf = (of: Roots) =>
+      [of.cwd, ...of.additionalDirectories].map(root => this.#rules.normalize(root))
+    this.#roots = foldersOf(roots)
+    this.#within = options.within && foldersOf(options.within)
+  }
+
+  /** The session's folders, absolute and normal. */
+  get roots(): readonly string[] {
+    return this.#roots
   }
 
   /**
    * Judges a path as an agent sent it; a relative one is taken from the cwd. Rejects with `InvalidPathError` when no
    * file can have that path and with the file system's error when it cannot be told where it leads.
    */
-  async check(path: string): Promise<GuardedPath> {
+  async check(path: string): Promise<LocatedPath> {
     const full = this.#rules.absolute(this.cwd, path)
     const realPath = await this.#resolve(full, { left: MAX_LINKS })
     const aliases = new Set<string>()
-    let inside = false
-    for (const root of this.#roots) {
+    const relative: string[] = []
+    const isIn = !this.#within || (await this.#isIn(this.#within, realPath))
+    for (const root of isIn ? this.#roots : []) {
       // The roots are resolved each time: a link among them may be changed while the session runs.
       const realRoot = await this.#resolve(root, { left: MAX_LINKS })
       // Letter by letter: both are spelled as the disk spells them, and folded case would let a neighbour in.
       if (!this.#rules.containsKey(realRoot, realPath)) continue
-      inside = true
-      aliases.add(this.#rules.join(root, this.#rules.relative(realRoot, realPath)))
+      const below = this.#rules.relative(realRoot, realPath)
+      relative.push(below)
+      aliases.add(this.#rules.join(root, below))
     }
     aliases.delete(full)
     aliases.delete(realPath)
-    return { path: full, realPath, inside, aliases: [...aliases] }
+    return { path: full, realPath, inside: relative.length > 0, relative, aliases: [...aliases] }
   }
 
   /**
-   * Where an agent's path leads, relative to every root that it is in; `undefined` when it is in none, or no file can
-   * have that path. Rejects as {@link check} does otherwise.
+   * {@link check} for a path that is to be inside of a root: `undefined` when it is in none, or no file can have that
+   * path. Rejects with the file system's error when that cannot be told.
    */
-  async within(path: string): Promise<string[] | undefined> {
-    let full: string
+  async within(path: string): Promise<LocatedPath | undefined> {
     try {
-      full = this.#rules.absolute(this.cwd, path)
-    } catch {
-      return undefined
+      const file = await this.check(path)
+      return file.inside ? file : undefined
+    } catch (error) {
+      if (error instanceof InvalidPathError) return undefined
+      throw error
     }
-    const realPath = await this.#resolve(full, { left: MAX_LINKS })
-    const found: string[] = []
-    for (const root of this.#roots) {
+  }
+
+  async #isIn(roots: readonly string[], realPath: string): Promise<boolean> {
+    for (const root of roots) {
       const realRoot = await this.#resolve(root, { left: MAX_LINKS })
-      if (this.#rules.containsKey(realRoot, realPath)) found.push(this.#rules.relative(realRoot, realPath))
+      if (this.#rules.containsKey(realRoot, realPath)) return true
     }
-    return found.length > 0 ? found : undefined
+    return false
   }
 
   async #resolve(path: string, links: { left: number }): Promise<string> {

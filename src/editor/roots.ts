@@ -4,6 +4,7 @@
  */
 import * as l10n from '@vscode/l10n'
 import type { Roots } from '../acp/model.ts'
+import type { SettingValue } from '../common/settings.ts'
 import type { PathRules } from './path-rules.ts'
 
 /** A folder of the workspace as the editor has it. `path` is the file-system path, meaningful for `file:` only. */
@@ -12,7 +13,6 @@ export interface WorkspaceRoot {
   scheme: string
   path: string
 }
-export type WorkingDirectorySetting = 'ask' | 'activeEditor' | 'first'
 
 /** A session's roots with what there is to say of them to the person. */
 export interface RootsPlan {
@@ -21,7 +21,8 @@ export interface RootsPlan {
   cwdLabel: string
   /** Something the person should know of the cwd: it is outside of the workspace. */
   cwdRemark?: string
-  additional: Array<{ path: string; label: string }>
+  /** `added`: a folder of this window that the session did not have before */
+  additional: Array<{ path: string; label: string; added?: true }>
   /** workspace folders that the agent does not see, and why */
   unseen: Array<{ label: string; reason: string }>
   /** No folder is open: the session works in a private scratch folder. */
@@ -30,7 +31,7 @@ export interface RootsPlan {
 
 export interface RootsInput {
   folders: readonly WorkspaceRoot[]
-  setting: WorkingDirectorySetting
+  setting: SettingValue<'workingDirectory'>
   /** the active editor's file, when it is one on disk */
   activePath?: string
   /** the folder that the person picked, after {@link RootsDecision} asked for it */
@@ -65,21 +66,56 @@ export function planRoots(input: RootsInput): RootsDecision {
   return { type: 'planned', plan: assemble(input, { path: cwd.path, label: cwd.name }, others, unseen) }
 }
 
+type ExistingInput = Pick<RootsInput, 'folders' | 'additionalDirectories' | 'home' | 'rules'> & {
+  scratchFolder?: string
+}
+
 /**
- * The roots of a session that already has a cwd: that is kept, the workspace's other folders go along. Throws when
- * the cwd is not absolute, since agents take a relative one and go wrong later.
+ * The roots of a session that exists: its own, and this window's folders if the session belongs to the workspace, that
+ * is, works in one of its folders. Throws as `rootsIn` does.
  */
 export function rootsForExisting(
-  sessionCwd: string,
-  input: Pick<RootsInput, 'folders' | 'additionalDirectories' | 'home' | 'rules'> & {
-    scratchFolder?: string
-  },
+  own: { cwd: string; additionalDirectories: readonly string[] },
+  input: ExistingInput,
 ): RootsPlan {
+  const { rules, folders } = input
+  const dirs = own.additionalDirectories.filter(directory => rules.isAbsolute(directory))
+  const { usable } = sortFolders(input)
+  const belongs = usable.some(({ path }) => [own.cwd, ...dirs].some(one => rules.contains(path, one)))
+  const plan = rootsIn(own.cwd, { ...input, folders: belongs ? folders : [] })
+  const mine = (path: string) => dirs.some(one => rules.same(one, path))
+  const added = plan.additional.map(folder =>
+    mine(folder.path) ? folder : { ...folder, added: true as const },
+  )
+  const kept = dirs.filter(
+    one => !rules.same(one, plan.cwd) && !plan.additional.some(({ path }) => rules.same(path, one)),
+  )
+  const label = (path: string) => tilde(path, input.home, rules)
+  if (input.additionalDirectories) {
+    plan.additional = [...added, ...kept.map(path => ({ path, label: label(path) }))]
+  } else {
+    const reason = l10n.t("The agent can't work in more than one folder.")
+    for (const path of kept) {
+      if (!rules.contains(plan.cwd, path)) plan.unseen.push({ label: label(path), reason })
+    }
+  }
+  if (belongs) return plan
+  for (const { name } of usable) {
+    plan.unseen.push({ label: name, reason: l10n.t('The session belongs to another workspace.') })
+  }
+  return plan
+}
+
+/**
+ * The roots of a session in a cwd that is known: that is kept, the workspace's other folders go along. Throws when
+ * the cwd is not absolute, since agents take a relative one and go wrong later.
+ */
+export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const { rules } = input
   if (!rules.isAbsolute(sessionCwd)) {
     throw new Error(
       l10n.t(
-        "The session's working directory {0} is not an absolute path, so it cannot be opened.",
+        "The session can't be opened. Its working directory {0} isn't an absolute path.",
         JSON.stringify(sessionCwd),
       ),
     )
@@ -100,8 +136,7 @@ export function rootsForExisting(
   if (input.scratchFolder !== undefined && rules.same(input.scratchFolder, cwd)) {
     plan.cwdLabel = l10n.t('Scratch folder')
     plan.scratch = true
-  } else if (!around)
-    plan.cwdRemark = l10n.t('This session works in a folder that is not open in this window.')
+  } else if (!around) plan.cwdRemark = l10n.t("This session's working directory isn't open in this window.")
   return plan
 }
 
@@ -126,10 +161,10 @@ function sortFolders(input: Pick<RootsInput, 'folders' | 'rules'>): {
     if (folder.scheme !== 'file') {
       unseen.push({
         label: folder.name,
-        reason: l10n.t("It is not on this machine's disk ({0}:).", folder.scheme),
+        reason: l10n.t("The folder isn't on this machine's disk ({0}:).", folder.scheme),
       })
     } else if (!input.rules.isAbsolute(folder.path)) {
-      unseen.push({ label: folder.name, reason: l10n.t('It has no absolute path.') })
+      unseen.push({ label: folder.name, reason: l10n.t('The folder has no absolute path.') })
     } else {
       const path = input.rules.normalize(folder.path)
       const key = input.rules.key(path)
@@ -172,7 +207,7 @@ function assemble(
     else if (!input.rules.contains(cwd.path, folder.path)) {
       plan.unseen.push({
         label: folder.name,
-        reason: l10n.t('The agent cannot work in more than one folder.'),
+        reason: l10n.t("The agent can't work in more than one folder."),
       })
     }
   }

@@ -17,7 +17,7 @@ export async function ensureScratchFolder(globalStorage: string): Promise<string
   }
   const info = await lstat(folder)
   if (!info.isDirectory()) {
-    throw new Error(l10n.t('The scratch folder {0} cannot be used: it is not a folder.', folder))
+    throw new Error(l10n.t("The scratch folder {0} isn't a folder.", folder))
   }
   if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) await chmod(folder, 0o700)
   return folder

@@ -23,12 +23,12 @@ function isOfFile({ document: { uri } }: vscode.TextEditor): boolean {
 /** Replaces what is selected, or puts it where the cursor is, and takes the person there. */
 export async function insertCode(text: string): Promise<void> {
   const editor = lastEditor()
-  if (!editor) throw new Error(l10n.t('Open a file first: the code goes where its cursor is.'))
+  if (!editor) throw new Error(l10n.t('Open a file first. The code is inserted at its cursor.'))
   const shown = await vscode.window.showTextDocument(editor.document, editor.viewColumn)
   const done = await shown.edit(edit => {
     for (const selection of shown.selections) edit.replace(selection, text)
   })
-  if (!done) throw new Error(l10n.t('The editor did not take the code.'))
+  if (!done) throw new Error(l10n.t("The code couldn't be inserted in the editor."))
 }
 
 /** A document that has no file yet. */
@@ -55,9 +55,10 @@ export async function applyCode(
   const target = await targetOf(code, roots)
   const before = target.document?.getText() ?? ''
   const after = proposedText(before, code.text, code.language, { ...code, ...target.place })
-  if (after === undefined) throw new Error(l10n.t('The patch does not fit {0} as it is now.', target.name))
+  if (after === undefined)
+    throw new Error(l10n.t("The patch doesn't apply to the current version of {0}.", target.name))
   if (after === before) {
-    void vscode.window.showInformationMessage(l10n.t('{0} has this code already.', target.name))
+    void vscode.window.showInformationMessage(l10n.t('{0} already contains this code.', target.name))
     return
   }
   const question = target.document
@@ -79,7 +80,7 @@ interface Target {
 async function targetOf(code: CodeToApply, roots: Roots | undefined): Promise<Target> {
   if (code.path === undefined) {
     const editor = lastEditor()
-    if (!editor) throw new Error(l10n.t('Open the file that the code is for: the code does not name one.'))
+    if (!editor) throw new Error(l10n.t("Open the target file first. The code doesn't name one."))
     const { document, selection } = editor
     const offsets = { start: document.offsetAt(selection.start), end: document.offsetAt(selection.end) }
     return { uri: document.uri, name: nameOf(document.uri), document, place: { selection: offsets } }
@@ -92,7 +93,7 @@ async function targetOf(code: CodeToApply, roots: Roots | undefined): Promise<Ta
     return { uri, name: nameOf(uri), document: await vscode.workspace.openTextDocument(uri), place: {} }
   }
   const first = places[0]
-  if (first === undefined) throw new Error(l10n.t('There is no folder open for {0}.', code.path))
+  if (first === undefined) throw new Error(l10n.t('No folder is open for {0}.', code.path))
   const uri = vscode.Uri.file(first)
   return { uri, name: nameOf(uri), document: undefined, place: {} }
 }
@@ -112,16 +113,15 @@ async function write(target: Target, before: string, after: string): Promise<voi
   const { uri, document } = target
   if (document) {
     if (document.getText() !== before)
-      throw new Error(l10n.t('{0} has changed meanwhile: nothing was written. Apply it again.', target.name))
+      throw new Error(l10n.t('{0} has changed, so nothing was written. Apply the code again.', target.name))
     const change = smallestEdit(before, after)
     if (!change) return
     const range = new vscode.Range(document.positionAt(change.start), document.positionAt(change.end))
     edit.replace(uri, range, change.text)
   } else edit.createFile(uri, { contents: Buffer.from(after, 'utf8'), overwrite: false })
-  if (!(await vscode.workspace.applyEdit(edit)))
-    throw new Error(l10n.t('{0} could not be written.', target.name))
+  if (!(await vscode.workspace.applyEdit(edit))) throw new Error(l10n.t("Can't write to {0}.", target.name))
   const written = document ?? (await vscode.workspace.openTextDocument(uri))
   if (written.uri.scheme !== 'untitled' && written.isDirty && !(await written.save()))
-    throw new Error(l10n.t('{0} could not be saved; the change is in the editor.', target.name))
+    throw new Error(l10n.t("Can't save {0}. The change is in the editor.", target.name))
   await vscode.window.showTextDocument(written)
 }

@@ -36,7 +36,7 @@ function refuse(uri: vscode.Uri): never {
 
 /** Opens bytes that an agent sent with whatever VS Code has for a file of that name. */
 export async function openContent(name: string, mimeType: string, bytes: Uint8Array): Promise<void> {
-  if (bytes.byteLength === 0) throw new Error(l10n.t('The agent sent nothing of {0}.', name))
+  if (bytes.byteLength === 0) throw new Error(l10n.t("The agent didn't send any content for {0}.", name))
   if (!registered) {
     registered = true
     vscode.workspace.registerFileSystemProvider(SCHEME, provider, { isReadonly: true })

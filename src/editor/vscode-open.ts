@@ -31,7 +31,7 @@ export async function openFile(
     await vscode.commands.executeCommand('vscode.open', uri, showOptions(target))
     return
   }
-  throw new Error(l10n.t('There is no file {0}.', target.path))
+  throw new Error(l10n.t("The file {0} doesn't exist.", target.path))
 }
 
 /** Opens a link of an agent's prose: `http(s)` in the browser, files and paths in the editor, nothing else. */
@@ -41,7 +41,7 @@ export async function openLink(href: string, roots?: Roots): Promise<void> {
   if (target.type === 'file') return openFile(target, roots)
   // VS Code takes the address as it is when it is given as a string; through `Uri` an escaped `&` would be lost.
   const opened = await vscode.env.openExternal(target.href as unknown as vscode.Uri)
-  if (!opened) throw new Error(l10n.t('The link was not opened.'))
+  if (!opened) throw new Error(l10n.t("The link couldn't be opened."))
 }
 
 /** What is selected in the active editor, as context for a prompt. */

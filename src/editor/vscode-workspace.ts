@@ -1,7 +1,7 @@
 /** What the editor knows of the workspace, for `planRoots`. */
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { WorkingDirectorySetting, WorkspaceRoot } from './roots.ts'
+import type { WorkspaceRoot } from './roots.ts'
 
 export function workspaceRoots(): WorkspaceRoot[] {
   return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
@@ -17,18 +17,12 @@ export function activeFilePath(): string | undefined {
   return uri?.scheme === 'file' ? uri.fsPath : undefined
 }
 
-/** An unknown value counts as the default. */
-export function workingDirectorySetting(): WorkingDirectorySetting {
-  const value = vscode.workspace.getConfiguration('parley').get('workingDirectory')
-  return value === 'ask' || value === 'first' ? value : 'activeEditor'
-}
-
 /** Lets the person choose the folder that a session works in; `undefined` when they chose none. */
 export async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
   const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
   const picked = await vscode.window.showQuickPick(items, {
     title: l10n.t('Working directory'),
-    placeHolder: l10n.t('Choose the folder that the session works in'),
+    placeHolder: l10n.t('Select the working directory for the session'),
     matchOnDescription: true,
   })
   return picked?.folder.path

@@ -41,6 +41,19 @@ function completed(given: DiffTexts, current: string): DiffTexts | undefined {
   return undefined
 }
 
+/**
+ * The line, from 1, at which a change's text begins in the file as it is now, which may be before the edit or after it;
+ * `undefined` where it isn't there, or there more than once.
+ */
+export function fragmentLine({ oldText, newText }: FileChange, current: string): number | undefined {
+  const end = lineEnd(current)
+  for (const text of [newText, oldText]) {
+    const part = text && (end ? withLineEnd(text, end) : text)
+    if (part && isOnce(current, part)) return current.slice(0, current.indexOf(part)).split('\n').length
+  }
+  return undefined
+}
+
 function isOnce(text: string, part: string): boolean {
   const at = text.indexOf(part)
   return at >= 0 && text.indexOf(part, at + 1) < 0

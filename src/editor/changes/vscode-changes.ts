@@ -1,106 +1,102 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import * as z from 'zod'
 import { Owner } from '../../common/disposable.ts'
-import type { ChangedFile, ChangedFiles } from './changed-files.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { ChangeTracker } from './change-tracker.ts'
+import type { ChangedFile, ChangeScope } from './session-changes.ts'
+import { baseUri } from './vscode-base-files.ts'
 
-const SCHEME = 'parley-before'
+/** A multi-file diff editor with the changes of a session. */
+interface Review {
+  tab: vscode.Tab
+  changes: ChangeScope
+  title: string
+  /** what is in it: VS Code can't change the list of files */
+  shown: string
+}
 
-/** Shows what a session changed in the editor's diff views, against the texts from before its first touch. */
+/** Shows what sessions changed in the editor's diff views, against the files without those changes. */
 export class ChangeEditors extends Owner {
-  /** by the id in the address of a text from before */
-  readonly #sources = new Map<string, ChangedFiles>()
+  readonly #log: Logger
+  readonly #reviews = new Set<Review>()
+  #opening: Promise<void> = Promise.resolve()
 
-  constructor() {
+  constructor(tracker: ChangeTracker, log: Logger) {
     super()
+    this.#log = log
+    this.register(tracker.onDidChange(() => this.#closeEmpty()))
     this.register(
-      vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
-        provideTextDocumentContent: uri => this.#provide(uri),
+      vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
+        for (const review of this.#reviews) {
+          if (closed.includes(review.tab)) this.#reviews.delete(review)
+          else if (changed.includes(review.tab) && review.tab.isActive) this.#renew(review)
+        }
       }),
     )
   }
 
-  /** One file in a diff editor. `id` names the session in this window. */
-  async open(id: string, changes: ChangedFiles, file: ChangedFile): Promise<void> {
-    this.#sources.set(id, changes)
-    const title = l10n.t('{0} (since the session began)', path.basename(file.path))
-    const right = file.status === 'deleted' ? this.#uri(id, file.path, 'gone') : vscode.Uri.file(file.path)
-    await vscode.commands.executeCommand('vscode.diff', this.#uri(id, file.path, 'before'), right, title, {
-      preview: true,
-    })
+  /** One file in a diff editor. */
+  async open({ session }: ChangeScope, file: ChangedFile): Promise<void> {
+    const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
+    const left = baseUri(file.path, session, file.status === 'added')
+    const right = file.status === 'deleted' ? baseUri(file.path, session, true) : vscode.Uri.file(file.path)
+    await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true })
   }
 
-  /**
-   * All files in one editor. VS Code has no way to bring more files into one that is open: another takes its place, with
-   * all that changed until now.
-   */
-  async review(id: string, changes: ChangedFiles, title: string): Promise<void> {
-    this.#sources.set(id, changes)
-    const resources = changes.list().map(({ path, status }) => {
+  /** All files in one editor, which is the same as long as it shows the same files. */
+  review(changes: ChangeScope, title: string): Promise<void> {
+    const open = this.#opening.then(() => this.#review(changes, title))
+    this.#opening = open.catch(() => {})
+    return open
+  }
+
+  async #review(changes: ChangeScope, title: string): Promise<void> {
+    const before = [...this.#reviews].filter(one => one.changes.session === changes.session)
+    const files = changes.list()
+    const resources = files.map(({ path, status }) => {
       const uri = vscode.Uri.file(path)
       return [
         uri,
-        status === 'added' ? undefined : this.#uri(id, path, 'before'),
+        status === 'added' ? undefined : baseUri(path, changes.session),
         status === 'deleted' ? undefined : uri,
       ]
     })
-    const before = reviews(id, title)
     await vscode.commands.executeCommand('vscode.changes', title, resources)
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab
+    if (tab?.label.startsWith(title)) this.#reviews.add({ tab, changes, title, shown: listed(files) })
     // one in which something is not saved would ask first
-    const stale = before.filter(tab => !tab.isDirty && tab.group.tabs.includes(tab))
-    if (stale.length > 0) await vscode.window.tabGroups.close(stale, true)
+    await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))
   }
 
-  #uri(id: string, file: string, side: 'before' | 'gone'): vscode.Uri {
-    // the first touch may be another one after what was changed was kept
-    return vscode.Uri.from({
-      scheme: SCHEME,
-      path: vscode.Uri.file(file).path,
-      query: JSON.stringify([side, id, this.#sources.get(id)?.version(file) ?? 0]),
-    })
+  /** The user is back at a review whose list is no longer true. */
+  #renew(review: Review): void {
+    const files = review.changes.list()
+    if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
+    review.shown = listed(files)
+    this.review(review.changes, review.title).catch(error =>
+      this.#log.warn(`The review could not be shown anew: ${messageOf(error)}`),
+    )
   }
 
-  #provide(uri: vscode.Uri): string {
-    const [side] = JSON.parse(uri.query) as [string, string]
-    if (side === 'gone') return ''
-    const before = this.#sources.get(idOf(uri.query))?.before(vscode.Uri.file(uri.path).fsPath)
-    return before === undefined ? l10n.t('This text is no longer at hand.') : (before ?? '')
+  #closeEmpty(): void {
+    const empty = [...this.#reviews].filter(one => !one.tab.isDirty && one.changes.list().length === 0)
+    for (const review of empty) this.#reviews.delete(review)
+    void close(empty.map(({ tab }) => tab))
   }
 }
 
-/**
- * The editors that show what the session changed. VS Code tells what is in such an editor, but does not type it yet; one
- * in which all files were added has no text of ours, and is known by its title.
- */
-function reviews(id: string, title: string): vscode.Tab[] {
-  return vscode.window.tabGroups.all
-    .flatMap(group => group.tabs)
-    .filter(tab => {
-      const shown = review.safeParse(tab.input)
-      if (!shown.success) return false
-      const ours = shown.data.textDiffs.flatMap(({ original }) =>
-        original?.scheme === SCHEME ? original : [],
-      )
-      return ours.length > 0 ? ours.some(({ query }) => idOf(query) === id) : tab.label.startsWith(title)
-    })
+async function close(tabs: readonly vscode.Tab[]): Promise<void> {
+  const open = tabs.filter(tab => tab.group.tabs.includes(tab))
+  if (open.length > 0) await vscode.window.tabGroups.close(open, true)
 }
 
-const review = z.object({
-  textDiffs: z.array(z.object({ original: z.object({ scheme: z.string(), query: z.string() }).nullish() })),
-})
-
-function idOf(query: string): string {
-  const [, id] = JSON.parse(query) as [string, string]
-  return id
+function listed(files: readonly ChangedFile[]): string {
+  return files.map(({ path, status }) => `${status} ${path}`).join('\n')
 }
 
-/** Takes a file away, into the trash where there is one. */
-export async function removeFile(file: string): Promise<void> {
-  const uri = vscode.Uri.file(file)
-  try {
-    await vscode.workspace.fs.delete(uri, { useTrash: true })
-  } catch {
-    await vscode.workspace.fs.delete(uri, { useTrash: false })
-  }
+/** Takes a file away into the trash; rejects where there is none. */
+export async function trashFile(file: string): Promise<void> {
+  await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
 }

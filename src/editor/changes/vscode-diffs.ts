@@ -62,7 +62,7 @@ export class Diffs extends Owner {
 
   #provide(uri: vscode.Uri): string {
     const { id, side } = parse(uri)
-    return this.#contents.text(id, side) ?? l10n.t('This edit is no longer at hand. Open it again.')
+    return this.#contents.text(id, side) ?? l10n.t('This edit is no longer available.')
   }
 
   #release(): void {

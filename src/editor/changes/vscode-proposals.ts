@@ -2,14 +2,9 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../../common/disposable.ts'
+import { UnavailableError } from '../../common/errors.ts'
 import type { DiffTexts } from './diff-texts.ts'
 import { Diffs } from './vscode-diffs.ts'
-
-/** Of package.json. Never run for a webview: they are the person's word. */
-const ProposalCommand = {
-  apply: 'parley.applyProposal',
-  discard: 'parley.discardProposal',
-} as const
 
 /** Shows in a diff editor what a file would become, and asks: in a notification, and by buttons over the diff. */
 export class Proposals extends Owner {
@@ -17,14 +12,12 @@ export class Proposals extends Owner {
   /** by the address of the diff's right side */
   readonly #asked = new Map<string, (apply: boolean) => void>()
 
-  constructor() {
-    super()
-    const answer = (apply: boolean) => (uri?: vscode.Uri) => {
-      const shown = uri ?? activeDiff()
-      if (shown) this.#asked.get(shown.toString())?.(apply)
-    }
-    this.register(vscode.commands.registerCommand(ProposalCommand.apply, answer(true)))
-    this.register(vscode.commands.registerCommand(ProposalCommand.discard, answer(false)))
+  /** The user's answer to the proposal in the diff with this right side, or in the active one. */
+  answer(apply: boolean, uri?: unknown): void {
+    const shown = uri instanceof vscode.Uri ? uri : activeDiff()
+    const answer = shown && this.#asked.get(shown.toString())
+    if (!answer) throw new UnavailableError(l10n.t('No proposed change is open.'))
+    answer(apply)
   }
 
   /** Resolves with the answer; the diff is closed then. Never, while the person gives none. */

@@ -1,12 +1,13 @@
+import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git.ts'
 import type { FileText } from './original-text.ts'
 
-/** With more files that differ from what was committed, a repository is not looked at: a checkout, or no `.gitignore`. */
-const MOST_DIRTY = 500
-/** More files than this that change in one turn are not told: a build, or another branch. */
-const MOST_CHANGED = 200
-const MOST_OUTPUT = 1_000_000
+/** Of more files that differ from what was committed no text is kept at the beginning of a turn. */
+const MAX_DIRTY = 2000
+/** Of more files that change in one turn no text is looked up: a build, or another branch. How many there are is told. */
+const MAX_CHANGED = 1000
+const MOST_OUTPUT = 10_000_000
 /** Of what differs no more text is kept at a time. UTF-16 units. */
 const MOST_TEXT = 20_000_000
 /** A repository in which a look takes longer is not looked at again. Milliseconds. */
@@ -17,6 +18,14 @@ export interface NoticedChange {
   /** absolute */
   path: string
   before: FileText
+  /** its permission bits before, where they are known */
+  mode?: number
+}
+
+export interface Noticed {
+  changes: NoticedChange[]
+  /** files that changed, too, and whose text from before is not known: there are too many, or they are too large */
+  omitted: number
 }
 
 /** How a repository was at a time: what differed from its last commit then, with the texts. */
@@ -24,8 +33,16 @@ interface Snapshot {
   root: string
   top: string
   commit: string
-  /** by absolute path; `undefined`: it has no text that is kept */
-  dirty: Map<string, FileText | undefined>
+  /** by absolute path */
+  dirty: Map<string, Dirty>
+}
+
+interface Dirty {
+  /** `undefined`: it has no text that is kept */
+  text: FileText | undefined
+  mode?: number
+  /** another one whenever the file was written */
+  stamp: string
 }
 
 /** A file's text now; `undefined` where it has none. */
@@ -51,10 +68,10 @@ export class WorkTree {
   }
 
   /** What differs from a snapshot now. */
-  async changed(snapshots: readonly Snapshot[]): Promise<NoticedChange[]> {
+  async changed(snapshots: readonly Snapshot[]): Promise<Noticed> {
     const all = await Promise.all(snapshots.map(one => this.#changed(one)))
-    const byPath = new Map(all.flat().map(change => [change.path, change]))
-    return [...byPath.values()]
+    const byPath = new Map(all.flatMap(({ changes }) => changes).map(change => [change.path, change]))
+    return { changes: [...byPath.values()], omitted: all.reduce((sum, { omitted }) => sum + omitted, 0) }
   }
 
   async #snapshot(root: string): Promise<Snapshot | undefined> {
@@ -65,41 +82,55 @@ export class WorkTree {
     if (!top || !commit) return undefined
     const paths = await statusOf(root, top)
     if (performance.now() - start > TIMEOUT_MS) this.#slow.add(root)
-    if (!paths || paths.length > MOST_DIRTY) return undefined
+    if (!paths) return undefined
     const dirty: Snapshot['dirty'] = new Map()
     let sum = 0
     for (const path of paths) {
-      const text = sum < MOST_TEXT ? await this.#read(path) : undefined
+      const isKept = sum < MOST_TEXT && dirty.size < MAX_DIRTY
+      const text = isKept ? await this.#read(path) : undefined
       sum += text?.length ?? 0
-      dirty.set(path, text)
+      dirty.set(path, { text, ...(await stampOf(path)) })
     }
     return { root, top, commit, dirty }
   }
 
-  async #changed({ root, top, commit, dirty }: Snapshot): Promise<NoticedChange[]> {
+  async #changed({ root, top, commit, dirty }: Snapshot): Promise<Noticed> {
     const now = await statusOf(root, top)
     const committed = await committedSince(root, top, commit)
-    if (!now || !committed) return []
-    const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
-    if (clean.length > MOST_CHANGED) return []
+    if (!now || !committed) return { changes: [], omitted: 0 }
     const changes: NoticedChange[] = []
-    for (const [path, before] of dirty) {
-      if (before === undefined) continue
-      const text = await this.#read(path)
-      if (text !== undefined && text !== before) changes.push({ path, before })
+    let omitted = 0
+    for (const [path, { text: before, mode, stamp }] of dirty) {
+      if ((await stampOf(path)).stamp === stamp) continue
+      const text = before === undefined ? undefined : await this.#read(path)
+      if (before === undefined || text === undefined) omitted++
+      else if (text !== before) changes.push({ path, before, ...(mode !== undefined && { mode }) })
     }
+    const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
+    if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
     const texts = await committedTexts(root, top, commit, clean)
     for (const path of clean) {
       const text = await this.#read(path)
-      const before = texts.get(path)
-      if (text === undefined || before === undefined) continue
+      const known = texts.get(path)
+      if (text === undefined || known === undefined) {
+        omitted++
+        continue
+      }
+      const { text: before, mode } = known
       // a checkout may give lines another end than the commit has
       const crlf = before !== null && text?.includes('\r\n') && !before.includes('\r\n')
       const asCheckedOut = crlf ? before.replaceAll('\n', '\r\n') : before
-      if (text !== asCheckedOut) changes.push({ path, before: asCheckedOut })
+      if (text !== asCheckedOut)
+        changes.push({ path, before: asCheckedOut, ...(mode !== undefined && { mode }) })
     }
-    return changes
+    return { changes, omitted }
   }
+}
+
+async function stampOf(path: string): Promise<{ stamp: string; mode?: number }> {
+  const info = await lstat(path).catch(() => undefined)
+  if (!info) return { stamp: '' }
+  return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, mode: info.mode & 0o7777 }
 }
 
 async function git(
@@ -127,7 +158,7 @@ async function statusOf(root: string, top: string): Promise<string[] | undefined
 async function committedSince(root: string, top: string, commit: string): Promise<string[] | undefined> {
   const head = await git(root, ['rev-parse', 'HEAD'])
   if (head?.trim() === commit) return []
-  const args = ['diff', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=all']
+  const args = ['diff', '--name-only', '-z', '--no-renames', '--ignore-submodules=all']
   const text = await git(root, [...args, commit, 'HEAD', '--', '.'])
   return text?.split('\0').flatMap(line => (line === '' ? [] : join(top, line)))
 }
@@ -138,8 +169,8 @@ async function committedTexts(
   top: string,
   commit: string,
   paths: readonly string[],
-): Promise<Map<string, FileText>> {
-  const texts = new Map<string, FileText>()
+): Promise<Map<string, { text: FileText; mode?: number }>> {
+  const texts = new Map<string, { text: FileText; mode?: number }>()
   // a line of input cannot hold such a name
   const named = paths.filter(path => !path.includes('\n'))
   if (named.length === 0) return texts
@@ -150,17 +181,33 @@ async function committedTexts(
     `${names.join('\n')}\n`,
   )
   const lines = sizes?.split('\n') ?? []
+  const modes = await modesOf(top, commit, paths)
   let sum = 0
   for (const [i, path] of named.entries()) {
     const line = lines[i] ?? ''
-    if (line.endsWith(' missing')) texts.set(path, null)
+    if (line.endsWith(' missing')) texts.set(path, { text: null })
     const size = Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN)
     if (Number.isNaN(size) || sum + size > MOST_TEXT) continue
     sum += size
     const text = await git(root, ['cat-file', 'blob', names[i]!], undefined, size + 1)
-    if (text !== undefined && isText(text)) texts.set(path, text.startsWith('\ufeff') ? text.slice(1) : text)
+    if (text === undefined || !isText(text)) continue
+    const mode = modes.get(path)
+    const bare = text.startsWith('\ufeff') ? text.slice(1) : text
+    texts.set(path, { text: bare, ...(mode !== undefined && { mode }) })
   }
   return texts
+}
+
+/** The permission bits that a commit has of files: whether they can be run. */
+async function modesOf(top: string, commit: string, paths: readonly string[]): Promise<Map<string, number>> {
+  const names = paths.map(path => path.slice(top.length + 1).replaceAll('\\', '/'))
+  const text = await git(top, ['ls-tree', '-z', '--full-tree', commit, '--', ...names])
+  const modes = new Map<string, number>()
+  for (const line of text?.split('\0') ?? []) {
+    const [, mode, name] = /^100(\d{3}) blob \w+\t([\s\S]+)$/.exec(line) ?? []
+    if (mode !== undefined && name !== undefined) modes.set(join(top, name), Number.parseInt(mode, 8))
+  }
+  return modes
 }
 
 /** Whole, of this encoding, and no pointer to what is stored elsewhere. */

@@ -8,15 +8,16 @@ import type { Disposable } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { type Logger, silentLogger } from '../../common/logger.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
-import { type GuardedPath, PathGuard } from '../path-guard.ts'
+import { type GuardedPath, type LocatedPath, PathGuard } from '../path-guard.ts'
 import { InvalidPathError, PathRules } from '../path-rules.ts'
+import { ProtectedFiles } from '../protected-files.ts'
 import { sliceLines } from '../text.ts'
 import { DocumentWriter } from './document-writer.ts'
 import type { Documents, OpenDocument } from './documents.ts'
+import { type AccessQuestion, type AskAccess, FileAccess, type FileOperation } from './file-access.ts'
 import { fileErrorOf } from './file-error.ts'
 import type { FileSystem } from './file-system.ts'
 import { MAX_READ_BYTES, readLines, tooLarge } from './line-reader.ts'
-import { type AskOutside, type FileOperation, OutsideAccess } from './outside-access.ts'
 import { type Encodings, unicodeOnly } from './text-file.ts'
 import { TextFiles } from './text-files.ts'
 
@@ -26,6 +27,8 @@ export interface FilesShared {
   fileSystem: FileSystem
   encodings: Encodings
   rules: PathRules
+  /** which files are never written without asking */
+  protectedFiles: ProtectedFiles
   /** One for all sessions: two that write one file take turns. */
   queue: KeyedQueue
   log: Logger
@@ -35,19 +38,31 @@ export interface FilesShared {
 export function filesShared(
   parts: Pick<FilesShared, 'documents' | 'fileSystem'> & Partial<FilesShared>,
 ): FilesShared {
+  const rules = parts.rules ?? new PathRules()
   return {
     encodings: unicodeOnly,
-    rules: new PathRules(),
+    rules,
+    protectedFiles: new ProtectedFiles(rules),
     queue: new KeyedQueue(),
     log: silentLogger,
     ...parts,
   }
 }
 
+export interface SessionFilesOptions {
+  roots: Roots
+  /** A file has to be in one of these roots, too, or it is outside: those of the session that a subagent works in. */
+  within?: Roots
+  askAccess: AskAccess
+  /** Whether the user has just allowed this change of a protected file. `before`: its text now; `null`: there is none. */
+  isAllowed?: (change: { realPath: string; before: string | null; content: string }) => boolean
+}
+
 export class SessionFiles implements Disposable {
   readonly #shared: FilesShared
   readonly #guard: PathGuard
-  readonly #outside: OutsideAccess
+  readonly #access: FileAccess
+  readonly #isAllowed: SessionFilesOptions['isAllowed']
   /** judges paths one at a time */
   readonly #judging = new KeyedQueue()
   /** this session's work, by file */
@@ -55,10 +70,15 @@ export class SessionFiles implements Disposable {
   readonly #files: TextFiles
   readonly #writer: DocumentWriter
 
-  constructor(shared: FilesShared, session: { roots: Roots; askOutside: AskOutside }) {
+  constructor(shared: FilesShared, { roots, within, askAccess, isAllowed }: SessionFilesOptions) {
     this.#shared = shared
-    this.#guard = new PathGuard(session.roots, { rules: shared.rules, links: shared.fileSystem })
-    this.#outside = new OutsideAccess(session.askOutside)
+    this.#guard = new PathGuard(roots, {
+      rules: shared.rules,
+      links: shared.fileSystem,
+      ...(within && { within }),
+    })
+    this.#access = new FileAccess(askAccess)
+    this.#isAllowed = isAllowed
     this.#files = new TextFiles(shared)
     this.#writer = new DocumentWriter(this.#files, shared.log)
   }
@@ -68,7 +88,7 @@ export class SessionFiles implements Disposable {
     request: Pick<ReadTextFileRequest, 'path' | 'line' | 'limit'>,
     signal?: AbortSignal,
   ): Promise<string> {
-    return this.#inTurn(request.path, 'read', signal, async file => {
+    return this.#inTurn(request, 'read', signal, async file => {
       const document = this.#document(file)
       if (document?.isDirty()) {
         const text = sliceLines(document.text(), request.line, request.limit)
@@ -86,7 +106,7 @@ export class SessionFiles implements Disposable {
     request: Pick<WriteTextFileRequest, 'path' | 'content'>,
     signal?: AbortSignal,
   ): Promise<void> {
-    await this.#inTurn(request.path, 'write', signal, async file => {
+    await this.#inTurn(request, 'write', signal, async file => {
       const document = this.#document(file)
       const isDone = document !== undefined && (await this.#writer.write(document, file, request.content))
       if (!isDone) await this.#files.write(file, request.content)
@@ -95,7 +115,7 @@ export class SessionFiles implements Disposable {
 
   /** The session is over: what was allowed outside of its roots is no longer, and open questions are given up. */
   dispose(): void {
-    this.#outside.end()
+    this.#access.end()
   }
 
   /**
@@ -104,17 +124,19 @@ export class SessionFiles implements Disposable {
    * What the agent took back before it was begun is not done, and rejects with a {@link CancelledError}.
    */
   async #inTurn<T>(
-    path: string,
+    request: { path: string; content?: string },
     operation: FileOperation,
     signal: AbortSignal | undefined,
     work: (file: GuardedPath) => Promise<T>,
   ): Promise<T> {
+    const { path, content } = request
     const { rules, queue } = this.#shared
     try {
       const file = await this.#judging.run('', () => this.#guard.check(path))
       const key = rules.key(file.realPath)
       return await this.#own.run(key, async () => {
-        await this.#outside.demand(file, operation, signal)
+        const reason = await this.#reasonToAsk(file, content)
+        if (reason) await this.#access.demand(file, operation, reason, signal)
         return queue.run(key, async () => {
           if (signal?.aborted) throw new CancelledError()
           return work(file)
@@ -125,6 +147,23 @@ export class SessionFiles implements Disposable {
       if (isTold) throw error
       throw fileErrorOf(error, operation, path)
     }
+  }
+
+  /** `content`: the text that is to be written. */
+  async #reasonToAsk(
+    file: LocatedPath,
+    content: string | undefined,
+  ): Promise<AccessQuestion['reason'] | undefined> {
+    const { protectedFiles } = this.#shared
+    if (content !== undefined && (await protectedFiles.includes(file, this.#guard.roots))) {
+      const info = await this.#files.stat(file, 'write')
+      const before = info ? (await this.#files.current(file, info))?.text : null
+      const { realPath } = file
+      const isAllowed = before !== undefined && this.#isAllowed?.({ realPath, before, content })
+      // the user allowed this very text, in this very file
+      return isAllowed ? undefined : 'protected'
+    }
+    return file.inside ? undefined : 'outside'
   }
 
   #document(file: GuardedPath): OpenDocument | undefined {

@@ -4,19 +4,21 @@ import { type Disposable, DisposableStore } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { PathRules } from '../path-rules.ts'
+import type { ProtectedFiles } from '../protected-files.ts'
 import { disk } from './file-system.ts'
 import { type FilesShared, filesShared } from './files.ts'
 import { VscodeDocuments } from './vscode-documents.ts'
 import { vscodeEncodings } from './vscode-encodings.ts'
 
 /** What the sessions of this window share to read and write files. */
-export function vscodeFiles(log: Logger): FilesShared {
+export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {
   const rules = new PathRules()
   return filesShared({
     documents: new VscodeDocuments(rules),
     fileSystem: disk,
     encodings: vscodeEncodings,
     rules,
+    protectedFiles,
     log,
     watch: watchFiles,
   })

@@ -1,4 +1,6 @@
 import fuzzysort, { type KeysResult } from 'fuzzysort'
+import { withTimeout } from '../../common/async.ts'
+import { FILE_LIST_MS } from '../../common/limits.ts'
 import { listFiles } from './list-files.ts'
 
 /** A folder of the workspace whose files can be found. */
@@ -24,8 +26,6 @@ interface Row {
   isFolder: boolean
 }
 
-/** While a list is made anew, answers wait for it so long at most, in milliseconds; then the old one is searched. */
-const PATIENCE_MS = 400
 /** A list that is out of date is not made anew more often than this, in milliseconds. */
 const LEAST_AGE_MS = 1500
 /** The least a match is worth, of 1. */
@@ -94,11 +94,7 @@ export class FileIndex {
     const due = this.#stale.has(root.path) && this.#now() - known.madeAt >= LEAST_AGE_MS
     if (!due) return known
     const fresh = this.#make(root).catch(() => known)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<List>(resolve => {
-      timer = setTimeout(() => resolve(known), PATIENCE_MS)
-    })
-    return Promise.race([fresh, late]).finally(() => clearTimeout(timer))
+    return (await withTimeout(fresh, FILE_LIST_MS)) ?? known
   }
 
   #make(root: IndexRoot): Promise<List> {

@@ -10,8 +10,7 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
   const repositories = [...new Set(tops.flatMap(top => top?.trim() || []))]
   const diffs = await Promise.all(
     repositories.map(async top => {
-      // no program that the repository's configuration names is run for it
-      const args = ['diff', '--no-ext-diff', '--no-textconv', '--no-color']
+      const args = ['diff', '--no-color', '--ignore-submodules=dirty']
       const text = (await run(top, [...args, ...(staged ? ['--cached'] : [])])) ?? ''
       return repositories.length > 1 && text !== '' ? `# ${top}\n${text}` : text
     }),

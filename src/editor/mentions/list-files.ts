@@ -1,47 +1,33 @@
 /** Which files a folder has that a person works on: what Git knows or would add, else what is on disk and not ignored. */
-import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import ignore, { type Ignore } from 'ignore'
+import { runGit } from '../git.ts'
 
 /** Files beyond this many are not listed; the list says so. */
-const MOST_FILES = 200_000
+const MAX_FILES = 200_000
+/** UTF-16 units */
+const MAX_OUTPUT = 40_000_000
 /** Folders that no one writes in by hand, where no `.gitignore` says so. */
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store'])
 const GIT_TIMEOUT_MS = 20_000
 
 /** Paths relative to the root, with `/` between names. Rejects when the folder cannot be read at all. */
-export async function listFiles(root: string, most = MOST_FILES): Promise<string[]> {
+export async function listFiles(root: string, most = MAX_FILES): Promise<string[]> {
   return (await listWithGit(root, most)) ?? listOnDisk(root, most)
 }
 
 /** `undefined` where there is no Git, or the folder is in no repository. */
-export function listWithGit(root: string, most = MOST_FILES): Promise<string[] | undefined> {
-  return new Promise(resolve => {
-    // A repository's own configuration could name a program to run for this.
-    const args = ['-c', 'core.fsmonitor=false', 'ls-files', '-co', '--exclude-standard', '-z']
-    const git = spawn('git', args, {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: GIT_TIMEOUT_MS,
-    })
-    const files = new Set<string>()
-    let rest = ''
-    let full = false
-    git.stdout.setEncoding('utf8')
-    git.stdout.on('data', (chunk: string) => {
-      const names = (rest + chunk).split('\0')
-      rest = names.pop() ?? ''
-      for (const name of names) {
-        // a repository inside of this one is named with a slash, and not what is in it
-        if (files.size < most && !name.endsWith('/')) files.add(name)
-      }
-      full ||= files.size >= most
-      if (full) git.kill()
-    })
-    git.on('error', () => resolve(undefined))
-    git.on('close', code => resolve(code === 0 || full ? [...files] : undefined))
-  })
+export async function listWithGit(root: string, most = MAX_FILES): Promise<string[] | undefined> {
+  const args = ['ls-files', '-co', '--exclude-standard', '-z']
+  const output = await runGit(root, args, { timeoutMs: GIT_TIMEOUT_MS, most: MAX_OUTPUT })
+  if (!output) return undefined
+  const names = output.text.split('\0')
+  // the last name is empty, or was cut
+  names.pop()
+  // a repository inside of this one is named with a slash, and not what is in it
+  const files = new Set(names.filter(name => !name.endsWith('/')))
+  return [...files].slice(0, most)
 }
 
 interface Folder {
@@ -51,7 +37,7 @@ interface Folder {
   rules: Array<{ at: string; rules: Ignore }>
 }
 
-export async function listOnDisk(root: string, most = MOST_FILES): Promise<string[]> {
+export async function listOnDisk(root: string, most = MAX_FILES): Promise<string[]> {
   const files: string[] = []
   const folders: Folder[] = [{ path: '', rules: [] }]
   for (let next = folders.shift(); next && files.length < most; next = folders.shift()) {

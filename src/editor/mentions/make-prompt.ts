@@ -141,10 +141,10 @@ function placeOf(uri: string): string | undefined {
 function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentBlock {
   if (block.type === 'image' && !can.prompt.image) {
     if (block.uri?.startsWith('file:')) return linkTo(block.uri, block.mimeType)
-    throw new Error(l10n.t('{0} takes no images. Remove the image to send the prompt.', agentName))
+    throw new Error(l10n.t("{0} doesn't support images. Remove the image to send the prompt.", agentName))
   }
   if (block.type === 'audio' && !can.prompt.audio) {
-    throw new Error(l10n.t('{0} takes no audio. Remove the recording to send the prompt.', agentName))
+    throw new Error(l10n.t("{0} doesn't support audio. Remove the recording to send the prompt.", agentName))
   }
   if (block.type !== 'resource' || can.prompt.embeddedContext) return block
   if (block.uri.startsWith('file:')) return linkTo(block.uri, block.mimeType)

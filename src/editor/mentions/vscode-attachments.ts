@@ -67,8 +67,8 @@ export function changesAttachment(staged: boolean): Attachment {
  * What is selected in the active editor. Taken along whole: it may not be saved yet, and the file may have changed when
  * the agent looks.
  */
-export function selectionAttachment(): Attachment | undefined {
-  const selection = currentSelection()
+export function selectionAttachment(editor?: vscode.TextEditor): Attachment | undefined {
+  const selection = currentSelection(editor)
   if (!selection) return undefined
   const { label, detail, uri, text, startLine, endLine } = selection
   return {

@@ -1,10 +1,13 @@
 /** What `@` offers for what was typed behind it. */
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import fuzzysort from 'fuzzysort'
 import * as vscode from 'vscode'
+import { withTimeout } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { fileIcon } from '../../common/file-icon.ts'
+import { SYMBOLS_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/mention.ts'
 import { FileIndex, type FoundFile, type IndexRoot } from './file-index.ts'
 import { listFiles } from './list-files.ts'
@@ -19,13 +22,32 @@ import {
 
 const MOST_FILES = 40
 const MOST_OPEN = 6
+const MOST_RECENT = 6
+/** Kept: open ones are left out of what is offered. */
+const MOST_KEPT = 30
 const MOST_SYMBOLS = 20
-/** A language that has not found symbols by then is not waited for, in milliseconds. */
-const SYMBOLS_PATIENCE_MS = 3000
+const MOST_SYMBOLS_HERE = 8
+const RECENT = 'parley.recentFiles'
+
+/** What outlives a reload of the window. */
+interface Keep {
+  get<T>(key: string): T | undefined
+  set(key: string, value: unknown): void
+}
 
 export class MentionSearch extends Owner {
   readonly #index = new FileIndex(listFiles)
   #watching = false
+  readonly #keep: Keep
+
+  /** `keep`: where the files that the person looked at are remembered, for this workspace. */
+  constructor(keep: Keep) {
+    super()
+    this.#keep = keep
+    const look = (editor: vscode.TextEditor | undefined) => editor && this.#remember(editor.document.uri)
+    look(vscode.window.activeTextEditor)
+    this.register(vscode.window.onDidChangeActiveTextEditor(look))
+  }
 
   /** All but symbols: they come later, from programs that may take their time. */
   async find(query: string): Promise<MentionRow[]> {
@@ -45,7 +67,8 @@ export class MentionSearch extends Owner {
       ]
     }
     const open = openFiles()
-    if (query === '') return [...open.slice(0, MOST_OPEN), ...contextRows()]
+    if (query === '')
+      return [...open.slice(0, MOST_OPEN), ...(await this.#recentFiles(open)), ...contextRows()]
     const files = await this.#index.search(rootsOfWorkspace(), query, MOST_FILES)
     const isOpen = new Set(open.map(row => row.detail))
     const rows = files.map(fileRow)
@@ -55,26 +78,47 @@ export class MentionSearch extends Owner {
   }
 
   async symbols(query: string): Promise<MentionRow[]> {
+    if (query === '') return symbolsHere()
     if (query.length < 2) return []
     const asked = vscode.commands.executeCommand<vscode.SymbolInformation[]>(
       'vscode.executeWorkspaceSymbolProvider',
       query,
     )
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<undefined>(resolve => {
-      timer = setTimeout(() => resolve(undefined), SYMBOLS_PATIENCE_MS)
-    })
-    const found = await Promise.race([asked, late]).finally(() => clearTimeout(timer))
+    const found = await withTimeout(Promise.resolve(asked), SYMBOLS_MS)
     const own = (found ?? []).filter(({ location }) => vscode.workspace.getWorkspaceFolder(location.uri))
     const ranked = fuzzysort.go(query, own, { key: 'name', limit: MOST_SYMBOLS, threshold: 0.3 })
-    return ranked.map(({ obj, indexes }) => ({
-      group: 'symbols' as const,
-      name: obj.name,
-      matches: [...indexes],
-      icon: symbolIcon(obj.kind),
-      detail: vscode.workspace.asRelativePath(obj.location.uri),
-      take: symbolAttachment(obj),
-    }))
+    return ranked.map(({ obj, indexes }) => symbolRow(obj, [...indexes]))
+  }
+
+  #remember(uri: vscode.Uri): void {
+    if (uri.scheme !== 'file') return
+    const before = this.#remembered()
+    const address = uri.toString()
+    if (before[0] === address) return
+    this.#keep.set(RECENT, [address, ...before.filter(one => one !== address)].slice(0, MOST_KEPT))
+  }
+
+  #remembered(): string[] {
+    const kept = this.#keep.get<unknown>(RECENT)
+    return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
+  }
+
+  /** Files that the person looked at last, are in the workspace, and in no tab now. */
+  async #recentFiles(open: readonly MentionRow[]): Promise<MentionRow[]> {
+    const isOpen = new Set(open.map(row => row.detail))
+    const rows: MentionRow[] = []
+    for (const address of this.#remembered()) {
+      const uri = vscode.Uri.parse(address)
+      const detail = vscode.workspace.asRelativePath(uri)
+      if (isOpen.has(detail) || !vscode.workspace.getWorkspaceFolder(uri)) continue
+      const isThere = await stat(uri.fsPath).then(
+        info => info.isFile(),
+        () => false,
+      )
+      if (isThere) rows.push(openRow('recent', uri))
+      if (rows.length === MOST_RECENT) break
+    }
+    return rows
   }
 
   /** Nothing is watched before somebody searches. */
@@ -119,17 +163,54 @@ function openFiles(): MentionRow[] {
     .flatMap(tab => (tab.input instanceof vscode.TabInputText ? [tab.input.uri] : []))
     .filter(uri => uri.scheme === 'file')
   const once = new Map(tabs.map(uri => [uri.toString(), uri]))
-  return [...once.values()].map(uri => {
-    const name = path.posix.basename(uri.path)
-    return {
-      group: 'open',
-      name,
-      matches: [],
-      icon: fileIcon(name),
-      detail: vscode.workspace.asRelativePath(uri),
-      take: fileAttachment(uri),
-    }
-  })
+  return [...once.values()].map(uri => openRow('open', uri))
+}
+
+function openRow(group: 'open' | 'recent', uri: vscode.Uri): MentionRow {
+  const name = path.posix.basename(uri.path)
+  return {
+    group,
+    name,
+    matches: [],
+    icon: fileIcon(name),
+    detail: vscode.workspace.asRelativePath(uri),
+    take: fileAttachment(uri),
+  }
+}
+
+function symbolRow(symbol: vscode.SymbolInformation, matches: number[]): MentionRow {
+  return {
+    group: 'symbols',
+    name: symbol.name,
+    matches,
+    icon: symbolIcon(symbol.kind),
+    detail: vscode.workspace.asRelativePath(symbol.location.uri),
+    take: symbolAttachment(symbol),
+  }
+}
+
+/** The outermost symbols of the file in the active editor, those around the cursor and behind it first. */
+async function symbolsHere(): Promise<MentionRow[]> {
+  const editor = vscode.window.activeTextEditor
+  const uri = editor?.document.uri
+  if (!uri || !vscode.workspace.getWorkspaceFolder(uri)) return []
+  const asked = vscode.commands.executeCommand<Array<vscode.DocumentSymbol | vscode.SymbolInformation>>(
+    'vscode.executeDocumentSymbolProvider',
+    uri,
+  )
+  const found = (await withTimeout(Promise.resolve(asked), SYMBOLS_MS)) ?? []
+  const symbols = found.map(one =>
+    'location' in one
+      ? new vscode.SymbolInformation(one.name, one.kind, '', one.location)
+      : new vscode.SymbolInformation(one.name, one.kind, '', new vscode.Location(uri, one.range)),
+  )
+  const { line } = editor.selection.active
+  const isAbove = ({ location }: vscode.SymbolInformation) => location.range.end.line < line
+  symbols.sort(
+    (a, b) =>
+      Number(isAbove(a)) - Number(isAbove(b)) || a.location.range.start.line - b.location.range.start.line,
+  )
+  return symbols.slice(0, MOST_SYMBOLS_HERE).map(symbol => symbolRow(symbol, []))
 }
 
 /** What there is to take along besides files. */
@@ -141,9 +222,14 @@ function contextRows(): MentionRow[] {
   if (editor && !editor.selection.isEmpty) {
     const lines = editor.selection.end.line - editor.selection.start.line + 1
     const file = path.posix.basename(editor.document.uri.path)
-    add(l10n.t('Selection'), 'list-selection', `${file} · ${l10n.t('{0} lines', lines)}`, {
-      capture: 'selection',
-    })
+    add(
+      l10n.t('Selection'),
+      'list-selection',
+      `${file} · ${lines === 1 ? l10n.t('1 line') : l10n.t('{0} lines', lines)}`,
+      {
+        capture: 'selection',
+      },
+    )
   }
   const all = vscode.languages.getDiagnostics().filter(([, found]) => found.length > 0)
   if (all.length > 0) {
@@ -151,7 +237,7 @@ function contextRows(): MentionRow[] {
     add(
       l10n.t('Problems'),
       'warning',
-      l10n.t('{0} in {1} files', count, all.length),
+      all.length === 1 ? l10n.t('{0} in 1 file', count) : l10n.t('{0} in {1} files', count, all.length),
       problemsAttachment(undefined),
     )
     const here = all.find(([uri]) => uri.toString() === editor?.document.uri.toString())
@@ -170,7 +256,7 @@ function contextRows(): MentionRow[] {
     const { name } = vscode.window.activeTerminal
     add(l10n.t('Terminal Selection'), 'terminal', name, { capture: 'terminal' })
   }
-  add(l10n.t('Files…'), 'files', l10n.t('From anywhere; or drop them with Shift held'), { capture: 'pick' })
+  add(l10n.t('Files…'), 'files', l10n.t('Browse, or hold Shift and drop files here'), { capture: 'pick' })
   return rows
 }
 

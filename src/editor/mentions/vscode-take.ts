@@ -23,8 +23,8 @@ export async function capture(kind: CaptureKind): Promise<Attachment[]> {
   if (found) return [found]
   throw new Error(
     kind === 'selection'
-      ? l10n.t('Select some text in an editor first.')
-      : l10n.t('Select some text in the terminal first.'),
+      ? l10n.t('Select text in an editor first.')
+      : l10n.t('Select text in the terminal first.'),
   )
 }
 
@@ -35,7 +35,7 @@ async function pickFiles(): Promise<Attachment[]> {
     canSelectFiles: true,
     canSelectFolders: process.platform === 'darwin',
     openLabel: l10n.t('Add to Conversation'),
-    title: l10n.t('Add files to the conversation'),
+    title: l10n.t('Add Files to Conversation'),
   })
   if (!uris) return []
   rememberPicked(uris)
@@ -55,7 +55,7 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
     }
   })
   const taken = await attachmentsFor(uris, uri => vscode.workspace.getWorkspaceFolder(uri) !== undefined)
-  if (taken.length === 0) throw new Error(l10n.t('Only files and folders of this machine can be added.'))
+  if (taken.length === 0) throw new Error(l10n.t('Only files and folders on this machine can be added.'))
   return taken
 }
 

@@ -2,18 +2,18 @@
  * One command of an agent as a child process with pipes.
  *
  * Why pipes and no pty: a pty needs a native add-on. And no `FORCE_COLOR` or the like is set: command lines redirect
- * and pipe the output of their parts, and colour codes would end up in files and in other programs. A command that
- * colours anyway, or whose agent sets such a variable, is shown in colour. A pseudoterminal would implement
+ * and pipe the output of their parts, and color codes would end up in files and in other programs. A command that
+ * colors anyway, or whose agent sets such a variable, is shown in color. A pseudoterminal would implement
  * {@link RunCommand} as well.
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import spawn from 'cross-spawn'
 import type { TerminalExit } from '../../acp/model.ts'
-import type { ProcessGuard } from '../../acp/transport/process-guard.ts'
 import { messageOf } from '../../common/errors.ts'
+import { PROCESS_VANISH_MS } from '../../common/limits.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import { SpawnError, type SpawnErrorKind, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { OutputPump } from './output-pump.ts'
-import { ProcessGroup } from './process-group.ts'
 import { shellFor } from './shell.ts'
 
 interface CommandRequest {
@@ -45,42 +45,29 @@ export interface RunningCommand {
 /** Starts a command; rejects with a sentence when it cannot be started. Events come after it resolved. */
 export type RunCommand = (request: CommandRequest, events: CommandEvents) => Promise<RunningCommand>
 
-/** How long a process may take to vanish after SIGKILL before it is given up for dead. */
-const FORCED_MS = 3000
-const POLL_MS = 20
-
 export const runCommand: RunCommand = async (request, events) => {
   checkFolder(request.cwd)
   const isLine = request.args.length === 0 && !isProgram(request.command)
   const shell = isLine ? shellFor(request.env) : undefined
-  const child = begin(request, () =>
-    spawn(shell ?? request.command, shell ? ['-c', inOneStream(request.command)] : [...request.args], {
-      cwd: request.cwd,
-      env: request.env,
-      // Nobody can type: a command that asks sees the end of its input instead of waiting for ever.
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Its own process group, so that all it starts can be ended with it.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-      shell: isLine && shell === undefined,
-    }),
-  )
-  const { pid } = child
-  if (pid !== undefined) request.guard?.add(pid)
-  const group = new ProcessGroup(child, () => pid !== undefined && request.guard?.remove(pid))
+  const program = shell ?? request.command
+  const args = shell ? ['-c', inOneStream(request.command)] : request.args
+  const { child, tree } = await spawnProcess(
+    { command: program, args, cwd: request.cwd, env: request.env },
+    // Nobody can type: a command that asks sees the end of its input instead of waiting for ever.
+    { stdio: ['ignore', 'pipe', 'pipe'], shell: isLine && shell === undefined },
+  ).catch((error: unknown) => {
+    throw startError(request, error)
+  })
+  request.guard?.add(tree.root)
+  const noteWhetherGone = async () => {
+    if (!(await tree.isAlive())) request.guard?.remove(tree.root)
+  }
   const streams = [child.stdout, child.stderr].filter(stream => stream !== null)
   const output = new OutputPump(streams, text => events.onOutput(text))
   const closed = new Promise<void>(resolve => child.once('close', () => resolve()))
   const exited = new Promise<TerminalExit>(resolve => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
   })
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', error => reject(startError(request, error)))
-  })
-  // A later error, of a signal that could not be sent, is no news.
-  child.on('error', () => {})
-
   let ended = false
   const end = (exit: TerminalExit) => {
     if (ended) return
@@ -88,8 +75,7 @@ export const runCommand: RunCommand = async (request, events) => {
     events.onExit(exit)
   }
   void exited.then(async exit => {
-    // Notes whether it left anything running, while the number of its group is surely still its own.
-    group.isAlive()
+    void noteWhetherGone()
     // Something left running may hold the pipes open for ever.
     await Promise.race([closed, output.quiet()])
     end(exit)
@@ -97,11 +83,8 @@ export const runCommand: RunCommand = async (request, events) => {
 
   return {
     async kill(graceMs) {
-      group.signal('SIGTERM')
-      if (!(await vanished(group, graceMs))) {
-        group.signal('SIGKILL')
-        await vanished(group, FORCED_MS)
-      }
+      await tree.end(graceMs)
+      await noteWhetherGone()
       await Promise.race([closed, output.quiet()])
       output.close()
       end({
@@ -110,8 +93,9 @@ export const runCommand: RunCommand = async (request, events) => {
       })
     },
     killNow() {
-      group.signal('SIGKILL')
+      tree.kill()
       output.close()
+      void tree.goneWithin(PROCESS_VANISH_MS).then(noteWhetherGone)
     },
   }
 }
@@ -139,34 +123,18 @@ function checkFolder(folder: string): void {
   if (!isFolder) throw new Error(`The command cannot be started in ${folder}: there is no such folder.`)
 }
 
-/** Some errors of a start are thrown, others come as an event. */
-function begin<T>(request: CommandRequest, start: () => T): T {
-  try {
-    return start()
-  } catch (error) {
-    throw startError(request, error)
-  }
-}
-
+/** In plain English: it is the agent that reads it. */
 function startError(request: CommandRequest, error: unknown): Error {
-  const code = (error as NodeJS.ErrnoException).code
-  const why =
-    code === 'ENOENT'
-      ? 'there is no such program on the PATH'
-      : code === 'EACCES'
-        ? 'it may not be executed'
-        : code === 'E2BIG' || code === 'ENAMETOOLONG'
-          ? 'the command is too long'
-          : messageOf(error)
+  const kind = error instanceof SpawnError ? error.kind : 'other'
+  const cause = error instanceof SpawnError ? error.cause : error
   const shown = request.command.length > 200 ? `${request.command.slice(0, 200)}…` : request.command
-  return new Error(`${JSON.stringify(shown)} cannot be started: ${why}.`, { cause: error })
+  const why = START_PROBLEMS[kind] ?? messageOf(cause)
+  return new Error(`${JSON.stringify(shown)} cannot be started: ${why}.`, { cause })
 }
 
-async function vanished(group: ProcessGroup, ms: number): Promise<boolean> {
-  const until = Date.now() + ms
-  while (group.isAlive()) {
-    if (Date.now() >= until) return false
-    await new Promise(resolve => setTimeout(resolve, POLL_MS))
-  }
-  return true
+const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
+  'command-missing': 'there is no such program on the PATH',
+  'interpreter-missing': 'the program that should run it is not installed',
+  'not-executable': 'it may not be executed',
+  'too-long': 'the command is too long',
 }

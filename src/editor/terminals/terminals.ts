@@ -5,17 +5,17 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CreateTerminalRequest, SessionUpdate, TerminalExit, TerminalOutput } from '../../acp/model.ts'
-import type { ProcessGuard } from '../../acp/transport/process-guard.ts'
+import { redact } from '../../acp/redact.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
+import { KILL_AFTER_MS } from '../../common/limits.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { PathRules } from '../path-rules.ts'
 import { type RunCommand, type RunningCommand, runCommand } from './command-process.ts'
 import { OutputBuffer } from './output-buffer.ts'
 
 /** Output kept for an agent that names no limit, or a larger one: bytes. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
-/** Between SIGTERM and SIGKILL. */
-const KILL_GRACE_MS = 2000
 
 export interface SessionTerminalsOptions {
   /** the session's working directory: where commands run whose request names none */
@@ -185,7 +185,7 @@ export class SessionTerminals implements Disposable {
   }
 
   get #grace(): number {
-    return this.#options.killGraceMs ?? KILL_GRACE_MS
+    return this.#options.killGraceMs ?? KILL_AFTER_MS
   }
 
   #held(terminalId: string): Terminal {
@@ -238,7 +238,7 @@ function newTerminal(request: Omit<CreateTerminalRequest, 'sessionId'>, cwd: str
   const limit = Math.min(request.outputByteLimit ?? MAX_OUTPUT_BYTES, MAX_OUTPUT_BYTES)
   return {
     id: randomUUID(),
-    command: shown(request.command, request.args),
+    command: [...variablesOf(request), shown(request.command, request.args)].join(' '),
     cwd,
     buffer: new OutputBuffer(limit),
     running: undefined,
@@ -250,10 +250,31 @@ function newTerminal(request: Omit<CreateTerminalRequest, 'sessionId'>, cwd: str
   }
 }
 
+/** Variables that agents set for plain output; none of them changes what a command does. */
+const PLAIN_VARIABLES =
+  /^(?:CLAUDECODE|CLAUDE_CODE_\w+|CI|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLUMNS|LINES|LANG|LC_\w+|TZ|DEBIAN_FRONTEND|PYTHONUNBUFFERED|PYTHONIOENCODING)$/
+
+/** Whether a variable may change what a command does, and is shown with it. */
+export function changesBehavior(name: string): boolean {
+  return !PLAIN_VARIABLES.test(name)
+}
+
+/** Variables as they are typed before a command. */
+function variablesOf({ env }: Pick<CreateTerminalRequest, 'env'>): string[] {
+  return env
+    .filter(({ name }) => changesBehavior(name))
+    .map(({ name, value }) => {
+      const text = redact({ [name]: value }) as Record<string, string>
+      return `${name}=${quoted(text[name] ?? '')}`
+    })
+}
+
 /** A command as a person would type it: parts with blanks or signs of the shell are quoted. */
 function shown(command: string, args: readonly string[]): string {
   if (args.length === 0) return command
-  const quoted = (part: string) =>
-    /^[\w@%+=:,./\\-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`
   return [command, ...args].map(quoted).join(' ')
+}
+
+function quoted(part: string): string {
+  return /^[\w@%+=:,./\\-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`
 }

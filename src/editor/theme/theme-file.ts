@@ -1,6 +1,6 @@
 import { parse } from 'jsonc-parser'
 import { parsePlist } from './plist.ts'
-import type { TokenRule } from './token-colours.ts'
+import type { TokenRule } from './token-colors.ts'
 
 /** How far one theme may build upon another. */
 const mostIncludes = 8

@@ -1,26 +1,26 @@
 import { posix } from 'node:path'
 import * as vscode from 'vscode'
 import { themeRules } from './theme-file.ts'
-import { customRules, type TokenColours, type TokenRule, tokenColours } from './token-colours.ts'
+import { customRules, type TokenColors, type TokenRule, tokenColors } from './token-colors.ts'
 
 const SETTING = 'editor.tokenColorCustomizations'
 
 /** The rules of themes that were asked for. */
 const known = new Map<string, Promise<TokenRule[]>>()
 
-/** The colours that a theme gives to code, with the person's own; empty when its file cannot be had. */
-export async function themeTokenColours(themeId: string): Promise<TokenColours> {
+/** The colors that a theme gives to code, with the person's own; empty when its file cannot be had. */
+export async function themeTokenColors(themeId: string): Promise<TokenColors> {
   let rules = known.get(themeId)
   if (!rules) {
     rules = rulesOfTheme(themeId).catch(() => [])
     known.set(themeId, rules)
   }
   const custom = customRules(vscode.workspace.getConfiguration().get(SETTING), themeId)
-  return tokenColours([...(await rules), ...custom])
+  return tokenColors([...(await rules), ...custom])
 }
 
-/** The person changed the colours of code in the settings. */
-export function onDidChangeTokenColours(listener: () => void): vscode.Disposable {
+/** The person changed the colors of code in the settings. */
+export function onDidChangeTokenColors(listener: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration(event => {
     if (event.affectsConfiguration(SETTING)) listener()
   })

@@ -1,4 +1,4 @@
-/** The colours that a theme gives to code, by the few kinds of words that the highlighter of conversations knows. */
+/** The colors that a theme gives to code, by the few kinds of words that the highlighter of conversations knows. */
 
 /** A rule of a theme's `tokenColors`, or of `textMateRules` in the person's settings. Untrusted: a file of anyone's. */
 export interface TokenRule {
@@ -6,7 +6,7 @@ export interface TokenRule {
   settings?: unknown
 }
 
-/** By kind, the TextMate scopes that a grammar would give to it; the first that the theme colours counts. */
+/** By kind, the TextMate scopes that a grammar would give to it; the first that the theme colors counts. */
 const scopes = {
   comment: ['comment.line'],
   keyword: ['keyword.control', 'keyword', 'storage.type', 'storage'],
@@ -25,39 +25,39 @@ const scopes = {
 } as const
 
 type TokenKind = keyof typeof scopes
-/** `#rrggbb` or `#rrggbbaa`, by kind; a kind that the theme does not colour is left out. */
-export type TokenColours = Partial<Record<TokenKind, string>>
+/** `#rrggbb` or `#rrggbbaa`, by kind; a kind that the theme does not color is left out. */
+export type TokenColors = Partial<Record<TokenKind, string>>
 
 const tokenKinds = Object.keys(scopes) as TokenKind[]
 
-/** The colours of rules, a later one before an earlier one of the same precision, as VS Code does. */
-export function tokenColours(rules: readonly TokenRule[]): TokenColours {
-  const known: Array<{ selector: string; colour: string }> = []
+/** The colors of rules, a later one before an earlier one of the same precision, as VS Code does. */
+export function tokenColors(rules: readonly TokenRule[]): TokenColors {
+  const known: Array<{ selector: string; color: string }> = []
   for (const { scope, settings } of rules) {
-    const colour = colourOf(settings)
-    if (colour === undefined) continue
-    for (const selector of selectors(scope)) known.push({ selector, colour })
+    const color = colorOf(settings)
+    if (color === undefined) continue
+    for (const selector of selectors(scope)) known.push({ selector, color })
   }
-  const colours: TokenColours = {}
+  const colors: TokenColors = {}
   for (const kind of tokenKinds) {
     for (const scope of scopes[kind]) {
-      const colour = best(known, scope)
-      if (colour === undefined) continue
-      colours[kind] = colour
+      const color = best(known, scope)
+      if (color === undefined) continue
+      colors[kind] = color
       break
     }
   }
-  return colours
+  return colors
 }
 
-function best(known: ReadonlyArray<{ selector: string; colour: string }>, scope: string): string | undefined {
+function best(known: ReadonlyArray<{ selector: string; color: string }>, scope: string): string | undefined {
   let found: string | undefined
   let precision = 0
-  for (const { selector, colour } of known) {
+  for (const { selector, color } of known) {
     if (scope !== selector && !scope.startsWith(`${selector}.`)) continue
     if (selector.length < precision) continue
     precision = selector.length
-    found = colour
+    found = color
   }
   return found
 }
@@ -72,12 +72,12 @@ function selectors(scope: unknown): string[] {
   })
 }
 
-function colourOf(settings: unknown): string | undefined {
+function colorOf(settings: unknown): string | undefined {
   if (typeof settings !== 'object' || settings === null || !('foreground' in settings)) return undefined
-  return colour(settings.foreground)
+  return color(settings.foreground)
 }
 
-function colour(value: unknown): string | undefined {
+function color(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(value))
     return undefined
   if (value.length > 5) return value.toLowerCase()

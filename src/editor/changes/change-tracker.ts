@@ -1,0 +1,800 @@
+/**
+ * What agents changed on disk, for the whole window: each file once, however many sessions work in it. What an agent
+ * writes through the client or says that it writes is its own; what changes otherwise while turns run is theirs, marked
+ * as uncertain; all else is the user's and is carried into the text from before.
+ */
+import type { FileChange } from '../../acp/model.ts'
+import { Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { OpenDocument } from '../files/documents.ts'
+import type { FilesShared } from '../files/files.ts'
+import { withoutMark } from '../files/text-files.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
+import { lineEnd, smallestEdit, withLineEnd } from '../text.ts'
+import type { AgentAuthor, Author, Matches } from './change-versions.ts'
+import { expectedText, othersPart } from './expected-text.ts'
+import {
+  ABSENT,
+  type BlobStore,
+  type FileState,
+  FileStates,
+  sameAttributes,
+  sameState,
+} from './file-state.ts'
+import { FileWatch } from './file-watch.ts'
+import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
+import { type FileText, originalText } from './original-text.ts'
+import { type StoredFile, TrackedFile } from './tracked-file.ts'
+
+/** A file before and after something was undone in it. */
+export interface UndoneFile {
+  before: StoredFile
+  after: StoredFile
+}
+
+/** Something that was undone, and can be brought back. */
+export interface Undone {
+  id: string
+  /** milliseconds since the epoch */
+  at: number
+  /** whose changes they were; absent: of several */
+  session?: string
+  files: UndoneFile[]
+}
+
+/** Keeps what is known through a reload. */
+export interface TrackerStore extends BlobStore {
+  load(): Promise<StoredFile[]>
+  /** Soon, in the background; `undefined`: nothing is to be known of it. */
+  save(path: string, file: StoredFile | undefined): void
+  /** Resolves once it is on the disk; it replaces what is known of it. */
+  saveUndone(undone: Undone): Promise<void>
+  /** Adds one more file to it. Resolves once that is on the disk. */
+  addUndone(undone: Omit<Undone, 'files'>, file: UndoneFile): Promise<void>
+  /** The latest first. */
+  loadUndone(): Promise<Undone[]>
+  forgetUndone(id: string): void
+}
+
+export interface TrackerOptions {
+  files: FilesShared
+  store: TrackerStore
+  /** Takes a file away whose content is in the store; rejects where there is no trash. */
+  trash?: (path: string) => Promise<void>
+}
+
+/** What an agent says that a tool call does to a file. */
+export interface ToolChange {
+  toolCallId: string
+  /** It may have been done, since the tool call is no longer waiting. */
+  begun: boolean
+  done: boolean
+  /** Absent: the tool call only names the file. */
+  change?: FileChange
+  patch?: { format: string; text: string }
+}
+
+interface Claim extends ToolChange {
+  author: AgentAuthor
+  /** The change was seen on disk. */
+  applied: boolean
+}
+
+interface RunningTurn {
+  author: AgentAuthor
+  /** It may be changing files now. */
+  isWorking: () => boolean
+  covers: (path: string) => boolean
+}
+
+/**
+ * - `undone`: nothing is left of it.
+ * - `user`, `agent`: the rest has changes of theirs on top.
+ * - `unsaved`: the file has unsaved changes that do not go with it.
+ */
+export type UndoOutcome = 'undone' | 'user' | 'agent' | 'unsaved'
+
+export interface UndoOptions {
+  ids?: ReadonlySet<number>
+  /** Gives up the user's changes on top. */
+  force?: boolean
+}
+
+/** More files are not tracked. */
+const MAX_FILES = 10_000
+/** Files looked at side by side. */
+const MAX_LOOKS = 8
+
+export class ChangeTracker extends Owner {
+  readonly shared: FilesShared
+  readonly #store: TrackerStore
+  readonly #trash: (path: string) => Promise<void>
+  readonly #states: FileStates
+  readonly #queue = new KeyedQueue()
+  readonly #files = new Map<string, TrackedFile>()
+  readonly #claims = new Map<string, Claim[]>()
+  readonly #turns = new Map<string, RunningTurn>()
+  /** by key, what is being written through the client, and what the user typed meanwhile */
+  readonly #writes = new Map<string, { content: string; typed?: string }>()
+  /** files whose documents have unsaved changes */
+  readonly #dirty = new Set<string>()
+  /** files that the user is renaming */
+  readonly #renaming = new Set<string>()
+  /** files that changed on disk under unsaved changes */
+  readonly #stale = new Set<string>()
+  /** by the key of another spelling of a file's path, by way of a link: its own key */
+  readonly #aliases = new Map<string, string>()
+  /** by key: how often the user kept or undid changes of it */
+  readonly #decided = new Map<string, number>()
+  /** by session */
+  readonly #omitted = new Map<string, number>()
+  readonly #watch: FileWatch
+  readonly #ready: Promise<void>
+  readonly #change = this.register(new Emitter<ReadonlySet<string>>())
+  readonly #undone: Undone[] = []
+  #undoCount = 0
+
+  /** Files whose changes are others than before, by their paths. */
+  readonly onDidChange = this.#change.event
+
+  constructor({ files, store, trash }: TrackerOptions) {
+    super()
+    this.shared = files
+    this.#store = store
+    this.#trash = trash ?? (() => Promise.reject(new Error('There is no trash.')))
+    this.#states = new FileStates(files, store)
+    this.#watch = this.register(
+      new FileWatch(
+        files.watch,
+        path => this.#ownKey(path),
+        keys => void this.#look(keys.filter(key => this.#files.has(key))),
+      ),
+    )
+    this.#ready = this.#load()
+  }
+
+  key(path: string): string {
+    return this.shared.rules.key(path)
+  }
+
+  /** A file is also reached by another path. */
+  alias(path: string, realPath: string): void {
+    const [key, own] = [this.key(path), this.key(realPath)]
+    if (key === own) return
+    if (this.#aliases.size >= MAX_FILES) this.#aliases.clear()
+    this.#aliases.set(key, own)
+  }
+
+  #ownKey(path: string): string {
+    const key = this.key(path)
+    return this.#aliases.get(key) ?? key
+  }
+
+  /** Tells of a file, from now on, whether the user kept or undid changes of it since. */
+  watchDecided(): (path: string) => boolean {
+    const before = new Map(this.#decided)
+    return path => {
+      const key = this.#ownKey(path)
+      return this.#decided.get(key) !== before.get(key)
+    }
+  }
+
+  /** So many files changed during a session's turn that are not tracked: there are too many, or they are too large. */
+  omit(session: string, count: number): void {
+    if (this.omitted(session) === count) return
+    if (count > 0) this.#omitted.set(session, count)
+    else this.#omitted.delete(session)
+    this.#change.fire(new Set())
+  }
+
+  omitted(session: string): number {
+    return this.#omitted.get(session) ?? 0
+  }
+
+  /** What was undone, the latest first. */
+  get undone(): readonly Undone[] {
+    return this.#undone
+  }
+
+  /** Resolves once what was stored is known. */
+  get ready(): Promise<void> {
+    return this.#ready
+  }
+
+  /** The file with the user's unsaved changes in it. */
+  view(path: string): TrackedFile | undefined {
+    const key = this.#ownKey(path)
+    const file = this.#files.get(key)
+    if (!file || !this.#dirty.has(key)) return file
+    return this.#view(key, file)?.file ?? file
+  }
+
+  /**
+   * The file without what one session changed, or without what all agents changed; a file that agents did not change is
+   * as it is. `undefined`: it can't be read.
+   */
+  async before(path: string, session?: string): Promise<FileState | undefined> {
+    await this.#ready
+    const file = this.view(path)
+    if (!file) return this.#read(path).catch(() => undefined)
+    if (session === undefined) return file.base
+    return file.without(author => author.turns.some(turn => turn.session === session))
+  }
+
+  /** What a file holds, its text in UTF-8 and marked so. */
+  async bytesOf({ attributes, text }: FileState): Promise<Uint8Array> {
+    if (attributes.type === 'text') return Buffer.from(/^[\0-\x7f]*$/.test(text) ? text : `\ufeff${text}`)
+    if (attributes.type === 'binary') return (await this.#store.get(attributes.hash)) ?? new Uint8Array()
+    return attributes.type === 'link' ? Buffer.from(attributes.target) : new Uint8Array()
+  }
+
+  /** Files with changes of agents, in the order of the first ones. */
+  views(): TrackedFile[] {
+    const files = [...this.#files.values()].filter(file => file.hasChanges && !file.gone)
+    return this.#dirty.size === 0 ? files : files.map(file => this.view(file.path) ?? file)
+  }
+
+  /** Whose changes there are, in the order of the first ones. */
+  sessions(): Set<string> {
+    const sessions = new Set<string>()
+    for (const file of this.#files.values()) {
+      if (!file.gone) for (const session of file.sessions) sessions.add(session)
+    }
+    return sessions
+  }
+
+  /** Looks at all files as they are on disk now. Never rejects. */
+  async refresh(): Promise<void> {
+    await this.#ready
+    await this.#look([...this.#files.keys()])
+  }
+
+  /** The text of a file as it is on disk; `undefined`: it has none. Never rejects. */
+  async textOf(path: string): Promise<FileText | undefined> {
+    const state = await this.#read(path).catch(() => undefined)
+    const type = state?.attributes.type
+    return type === 'absent' ? null : type === 'text' ? state!.text : undefined
+  }
+
+  // ---- what the user does ------------------------------------------------------------------------------------------
+
+  /** The user saved a file in the editor. */
+  saved(path: string, text: string): void {
+    void this.#ofUser(path, async (key, file) => {
+      const write = this.#writes.get(key)
+      if (write && sameButEnds(write.content, text)) return
+      this.#stale.delete(key)
+      if (!write) {
+        const now = await this.#read(file.path)
+        if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
+          this.#edited(key, file, file.edit(now, 'user'))
+          return
+        }
+      }
+      this.#edited(key, file, file.editText(withLineEndsOf(text, file.text), 'user'))
+      if (!write) await this.#observe(key, file)
+    })
+  }
+
+  /** A document changed: its text is with unsaved changes (`dirty`), or what is on disk. */
+  typed(path: string, textOf: () => string, dirty: boolean): void {
+    const at = this.#ownKey(path)
+    if (dirty ? this.#files.size === 0 : !this.#dirty.has(at) && !this.#files.has(at)) return
+    const write = this.#writes.get(at)
+    // the agent's own text, or typed before it or after
+    const text = write && dirty ? textOf() : undefined
+    void this.#ofUser(path, async (key, file) => {
+      if (write && text !== undefined && !sameButEnds(write.content, text)) write.typed = text
+      const was = this.#dirty.has(key)
+      if (dirty) this.#dirty.add(key)
+      else {
+        this.#dirty.delete(key)
+        this.#stale.delete(key)
+        // loaded anew from the disk
+        if (!this.#writes.has(key)) await this.#observe(key, file)
+      }
+      if (file.hasChanges && (dirty || was)) this.#change.fire(new Set([file.path]))
+    })
+  }
+
+  /** The user is about to rename files or folders: that they are gone means nothing. */
+  renaming(from: string): void {
+    for (const [key, file] of this.#files) {
+      if (this.shared.rules.contains(from, file.path)) this.#renaming.add(key)
+    }
+  }
+
+  /** The user renamed files or folders in the editor: changes go along. */
+  async renamed(from: string, to: string): Promise<void> {
+    await this.#ready
+    const { rules } = this.shared
+    const real = await this.#realPath(to)
+    for (const [key, file] of [...this.#files]) {
+      if (!rules.contains(from, file.path)) continue
+      const path = rules.same(from, file.path) ? real : rules.join(real, rules.relative(from, file.path))
+      await this.#queue.run(key, async () => {
+        this.#renaming.delete(key)
+        if (this.#files.get(key) !== file) return
+        const dirty = this.#dirty.has(key)
+        this.#forget(key)
+        const next = this.key(path)
+        const there = this.#files.get(next)
+        if (there?.hasChanges) await this.#putAside(there)
+        const moved = file.clone(path)
+        this.#files.set(next, moved)
+        if (dirty) this.#dirty.add(next)
+        this.#edited(next, moved, true)
+        this.#change.fire(new Set([file.path, path]))
+      })
+    }
+  }
+
+  // ---- what agents do ----------------------------------------------------------------------------------------------
+
+  /** A turn runs from now on. `isWorking`: what changes in the roots now may be its work. */
+  beginTurn(session: string, author: AgentAuthor, roots: readonly string[], isWorking: () => boolean): void {
+    const { rules } = this.shared
+    let real = roots
+    const covers = (path: string) => real.some(root => rules.contains(root, path))
+    this.#turns.set(session, { author, isWorking, covers })
+    void Promise.all(roots.map(root => this.#realPath(root))).then(paths => {
+      real = paths
+    })
+  }
+
+  /** Looks at what changed until now, and takes nothing for this turn's work any more. */
+  async endTurn(session: string): Promise<void> {
+    const turn = this.#turns.get(session)
+    if (!turn) return
+    await this.#ready
+    await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
+    if (this.#turns.get(session) === turn) this.#turns.delete(session)
+    for (const [key, claims] of [...this.#claims]) {
+      this.#setClaims(
+        key,
+        claims.filter(({ author }) => author.turns.every(one => one.session !== session)),
+      )
+    }
+  }
+
+  /** An agent writes a file through the client: `work` does it. */
+  async writing<T>(path: string, content: string, author: AgentAuthor, work: () => Promise<T>): Promise<T> {
+    const key = this.key(path)
+    const write: { content: string; typed?: string } = { content: withoutMark(content) }
+    await this.#run(key, async () => {
+      const file = this.#files.get(key)
+      if (file) await this.#observe(key, file)
+      else await this.#begin(key, path)
+      const document = this.#document(path)
+      const known = this.#files.get(key)
+      if (known && document?.isDirty() && known.attributes.type === 'text') {
+        known.editText(withLineEndsOf(document.text(), known.text), 'user')
+      }
+      // on the disk before the agent's text is
+      if (known) await this.#store.put(Buffer.from(known.text))
+      this.#writes.set(key, write)
+    })
+    let done = false
+    try {
+      const result = await work()
+      done = true
+      return result
+    } finally {
+      await this.#run(key, async () => {
+        if (this.#writes.get(key) === write) this.#writes.delete(key)
+        const file = this.#files.get(key)
+        if (!file) return
+        if (!done) return this.#observe(key, file)
+        const now = await this.#read(path)
+        if (!now) return
+        if (write.typed !== undefined) file.editText(withLineEndsOf(write.typed, file.text), 'user')
+        const end = lineEnd(now.text)
+        const text = end ? withLineEnd(write.content, end) : write.content
+        const isText = now.attributes.type === 'text'
+        const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
+        this.#edited(key, file, file.edit(now, 'user') || first)
+        this.#stale.delete(key)
+      })
+    }
+  }
+
+  /** A tool call told what it does to a file, or that it did. */
+  async tool(path: string, author: AgentAuthor, told: readonly ToolChange[]): Promise<void> {
+    const key = this.key(path)
+    const [first] = told
+    if (!first) return
+    await this.#run(key, async () => {
+      const now = await this.#read(path)
+      if (!now) return
+      if (!this.#files.has(key)) {
+        const original = this.#original(now, first)
+        if (original === undefined) return
+        if (!this.#begin(key, path, original)) return this.#leaveOut(author)
+      }
+      const file = this.#files.get(key)!
+      const { toolCallId } = first
+      const others = (this.#claims.get(key) ?? []).filter(claim => claim.toolCallId !== toolCallId)
+      const claims = told.map(one => ({ ...one, author, applied: false }))
+      this.#setClaims(key, [...others, ...claims])
+      this.#settle(key, file, now)
+      if (first.done) this.#setClaims(key, others)
+    })
+  }
+
+  /** A file changed while turns ran, and nobody spoke of it: `before` is what it was. */
+  async noticed(path: string, before: FileText, author: AgentAuthor, mode?: number): Promise<void> {
+    const key = this.key(path)
+    await this.#run(key, async () => {
+      const now = await this.#read(path)
+      if (!now) return
+      const file = this.#files.get(key)
+      if (file) return this.#settle(key, file, now)
+      const { type } = now.attributes
+      if ((type !== 'text' && type !== 'absent') || before === (type === 'absent' ? null : now.text)) return
+      if (!this.#begin(key, path, textState(before, now, mode))) return
+      const begun = this.#files.get(key)!
+      const turns = [...this.#turns.values()].filter(turn => turn.isWorking() && turn.covers(path))
+      const all = turns.length > 0 ? turns.flatMap(turn => turn.author.turns) : author.turns
+      this.#edited(key, begun, begun.edit(now, { turns: all, uncertain: true }))
+    })
+  }
+
+  // ---- keep and undo -----------------------------------------------------------------------------------------------
+
+  /** Takes what matches for the user's: it is no change any more. */
+  keep(path: string, matches: Matches, ids?: ReadonlySet<number>): void {
+    const key = this.key(path)
+    const file = this.#files.get(key)
+    if (!file) return
+    this.#decide(key)
+    // ids are the same with and without unsaved changes
+    file.keep(matches, ids)
+    this.#edited(key, file, true)
+  }
+
+  /**
+   * Brings back what was there before what matches, and leaves all else. Rejects with the file system's error. What was
+   * undone is told to `note`, to be brought back by {@link restore}.
+   */
+  async undo(
+    path: string,
+    matches: Matches,
+    options: UndoOptions,
+    note: (file: UndoneFile) => Promise<void>,
+  ): Promise<UndoOutcome> {
+    const key = this.key(path)
+    return this.#run(key, async () => {
+      const known = this.#files.get(key)
+      if (!known) return 'undone'
+      await this.#observe(key, known)
+      const file = this.#files.get(key)
+      if (!file || file.gone) return 'undone'
+      const view = this.#view(key, file)
+      if (!view) return 'unsaved'
+      const target = view.file.clone()
+      const conflict = target.undo(matches, options)
+      if (!sameState(target.state, view.file.state)) {
+        if (view.document && target.attributes.type !== 'text') return 'unsaved'
+        await note({ before: view.file.store(), after: target.store() })
+        await this.#replace(key, file, target, view)
+        this.#decide(key)
+      } else if (!view.document) {
+        // a file that the agent added and that holds the user's lines alone is the user's
+        this.#files.set(key, target)
+        this.#edited(key, target, target.hasChanges !== file.hasChanges)
+      }
+      return conflict ?? 'undone'
+    })
+  }
+
+  /** Remembers what was undone, on the disk before it is. */
+  async beginUndone(
+    session: string | undefined,
+  ): Promise<{ undone: Undone; note: (file: UndoneFile) => Promise<void> }> {
+    await this.#ready
+    const at = Date.now()
+    const undone: Undone = {
+      id: `${at}-${++this.#undoCount}`,
+      at,
+      ...(session !== undefined && { session }),
+      files: [],
+    }
+    const note = async (file: UndoneFile) => {
+      undone.files.push(file)
+      if (undone.files.length === 1) this.#undone.unshift(undone)
+      const { files: _, ...head } = undone
+      await this.#store.addUndone(head, file)
+    }
+    return { undone, note }
+  }
+
+  /** The user put another file in the place of this one: what was there before an agent can be brought back from here on. */
+  async #putAside(file: TrackedFile): Promise<void> {
+    const [author] = [
+      ...file.hunks(() => true).flatMap(hunk => hunk.authors),
+      ...file.attributeAuthors(() => true),
+    ]
+    const { note } = await this.beginUndone(author?.turns[0]?.session)
+    await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() })
+  }
+
+  /** Brings back what was undone. Answers with the paths where something is in the way or not saved, which stay as they are. */
+  async restore(id: string): Promise<string[]> {
+    await this.#ready
+    const undone = this.#undone.find(one => one.id === id)
+    if (!undone) return []
+    const left: UndoneFile[] = []
+    for (const one of undone.files) {
+      const key = this.key(one.before.path)
+      const done = await this.#run(key, () => this.#restore(key, one, undone.session))
+      if (!done) left.push(one)
+    }
+    undone.files = left
+    if (left.length === 0) {
+      this.#undone.splice(this.#undone.indexOf(undone), 1)
+      this.#store.forgetUndone(id)
+    } else await this.#store.saveUndone(undone)
+    return left.map(one => one.before.path)
+  }
+
+  async #restore(key: string, { before, after }: UndoneFile, session?: string): Promise<boolean> {
+    const { path } = before
+    const known = this.#files.get(key)
+    if (known) await this.#observe(key, known)
+    const now = await this.#read(path)
+    const file = this.#files.get(key) ?? (now && TrackedFile.of(path, now))
+    const was = TrackedFile.restore(before)
+    const then = TrackedFile.restore(after)
+    if (!file || !was || !then || (file.gone && then.attributes.type !== 'absent')) return false
+    const view = this.#view(key, file)
+    // what is not saved would hide whose the lines are that come back; the editor's own undo brings them back, too
+    if (!view || view.document || !sameAttributes(view.file.attributes, then.attributes)) return false
+    const text = mergeLines(splitLines(then.text), splitLines(view.file.text), splitLines(was.text))?.join('')
+    if (text === undefined) return false
+    let target = was
+    if (text !== was.text || JSON.stringify(view.file.store().segments) !== JSON.stringify(after.segments)) {
+      const mine: Matches = ({ turns }) =>
+        session === undefined || turns.some(turn => turn.session === session)
+      const [author] = [...was.hunks(mine).flatMap(({ authors }) => authors), ...was.attributeAuthors(mine)]
+      target = view.file.clone()
+      target.edit({ text, attributes: was.attributes }, author ?? 'user')
+    }
+    this.#files.set(key, file)
+    await this.#replace(key, file, target, view)
+    return true
+  }
+
+  // ---- within ------------------------------------------------------------------------------------------------------
+
+  async #load(): Promise<void> {
+    try {
+      for (const stored of await this.#store.load()) {
+        const file = TrackedFile.restore(stored)
+        if (file) this.#files.set(this.key(file.path), file)
+      }
+      this.#undone.push(...(await this.#store.loadUndone()))
+    } catch (error) {
+      this.shared.log.warn(`What agents changed could not be read: ${messageOf(error)}`)
+    }
+    if (this.#files.size === 0) return
+    this.#watch.set(true)
+    this.#change.fire(new Set([...this.#files.values()].map(({ path }) => path)))
+    void this.#look([...this.#files.keys()])
+  }
+
+  /** Waits for nothing but what is done to this file. */
+  async #run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    await this.#ready
+    return this.#queue.run(key, work)
+  }
+
+  /** Does something about a tracked file, in the order in which the editor tells of it. Never rejects. */
+  async #ofUser(path: string, work: (key: string, file: TrackedFile) => Promise<void>): Promise<void> {
+    try {
+      await this.#ready
+      if (this.#files.size === 0) return
+      let key = this.#ownKey(path)
+      if (!this.#files.has(key)) {
+        const real = await this.#realPath(path)
+        this.alias(path, real)
+        key = this.key(real)
+      }
+      await this.#queue.run(key, async () => {
+        const file = this.#files.get(key)
+        if (file) await work(key, file)
+      })
+    } catch (error) {
+      this.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`)
+    }
+  }
+
+  async #realPath(path: string): Promise<string> {
+    return this.shared.fileSystem.realpath(path).catch(() => path)
+  }
+
+  async #look(keys: readonly string[]): Promise<void> {
+    const waiting = [...keys]
+    const next = async (): Promise<void> => {
+      for (let key = waiting.shift(); key !== undefined; key = waiting.shift()) {
+        const at = key
+        await this.#run(at, async () => {
+          const file = this.#files.get(at)
+          if (file && !this.#writes.has(at) && !this.#renaming.has(at)) await this.#observe(at, file)
+        }).catch(error => this.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`))
+      }
+    }
+    await Promise.all(Array.from({ length: MAX_LOOKS }, next))
+  }
+
+  #leaveOut({ turns }: AgentAuthor): void {
+    for (const { session } of turns) this.omit(session, this.omitted(session) + 1)
+  }
+
+  async #observe(key: string, file: TrackedFile): Promise<void> {
+    const now = await this.#read(file.path)
+    if (now) this.#settle(key, file, now)
+  }
+
+  async #read(path: string): Promise<FileState | undefined> {
+    return this.#states.read(path, this.#document(path)?.encoding)
+  }
+
+  /** Tracks a file that is the user's until now. False: too many are tracked. */
+  #begin(key: string, path: string, state: FileState): boolean
+  #begin(key: string, path: string): Promise<boolean>
+  #begin(key: string, path: string, state?: FileState): boolean | Promise<boolean> {
+    if (!state) return this.#read(path).then(now => now !== undefined && this.#begin(key, path, now))
+    if (this.#files.size >= MAX_FILES) return false
+    this.#files.set(key, TrackedFile.of(path, state))
+    if (this.#document(path)?.isDirty()) this.#dirty.add(key)
+    this.#watch.set(true)
+    return true
+  }
+
+  /** What the file was before a tool call of which nothing is known yet; `undefined`: nobody can tell. */
+  #original(now: FileState, { change, patch, done }: ToolChange): FileState | undefined {
+    const { type } = now.attributes
+    if (type !== 'text' && type !== 'absent') return done ? undefined : now
+    if (!change) return done ? undefined : now
+    const text = originalText(change, type === 'absent' ? null : now.text, patch, done)
+    return text === undefined ? undefined : textState(text, now)
+  }
+
+  /** Whose the difference is between what is known of a file and what it is now. */
+  #settle(key: string, file: TrackedFile, now: FileState): void {
+    if (!file.gone && sameState(file.state, now)) return
+    let changed = false
+    const claims = this.#claims.get(key) ?? []
+    for (const claim of claims)
+      if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
+    const rest = this.#authorOf(file, claims)
+    if (this.#document(file.path)?.isDirty()) this.#stale.add(key)
+    this.#edited(key, file, file.edit(now, rest) || changed)
+  }
+
+  #settleClaim(file: TrackedFile, now: FileState, claim: Claim, claims: readonly Claim[]): boolean {
+    const { change, patch, author } = claim
+    if (!change) return false
+    if (change.operation === 'delete') {
+      claim.applied = now.attributes.type === 'absent'
+      return claim.applied && file.edit(now, author)
+    }
+    if (now.attributes.type !== 'text') return false
+    const expected = expectedText(change, file.text, patch)
+    if (expected === undefined) return false
+    const bare = (text: string) => text.replaceAll('\r\n', '\n').replace(/\n$/, '')
+    const others = bare(expected) === bare(now.text) ? file.text : othersPart(file.text, expected, now.text)
+    // not there yet, or nobody can tell
+    if (others === now.text || (others === undefined && !claim.begun)) return false
+    claim.applied = true
+    if (others === undefined) return file.edit({ text: expected, attributes: now.attributes }, author)
+    const unclaimed = claims.some(one => one !== claim && one.begun && !one.applied && one.change)
+    // what another tool call is to be seen in is left to that
+    if (unclaimed && others !== file.text)
+      return file.edit({ text: expected, attributes: now.attributes }, author)
+    file.editText(others, this.#authorOf(file, claims))
+    return file.edit(now, author)
+  }
+
+  /** Who changed a file of which nobody said how. */
+  #authorOf(file: TrackedFile, claims: readonly Claim[]): Author {
+    const naming = claims.find(
+      ({ begun, applied, change, patch }) =>
+        begun && !applied && (!change || expectedText(change, file.text, patch) === undefined),
+    )
+    if (naming) return naming.author
+    const turns = [...this.#turns.values()].filter(turn => turn.isWorking() && turn.covers(file.path))
+    if (turns.length === 0) return 'user'
+    return { turns: turns.flatMap(({ author }) => author.turns), uncertain: true }
+  }
+
+  #setClaims(key: string, claims: Claim[]): void {
+    if (claims.length > 0) {
+      this.#claims.set(key, claims)
+      return
+    }
+    this.#claims.delete(key)
+    if (this.#files.get(key)?.hasChanges === false) this.#forget(key)
+  }
+
+  #edited(key: string, file: TrackedFile, changed: boolean): void {
+    if (!file.hasChanges && !this.#claims.has(key) && !this.#writes.has(key)) this.#forget(key)
+    else if (changed && file.hasChanges) this.#store.save(file.path, file.store())
+    else if (changed) this.#store.save(file.path, undefined)
+    if (changed) this.#change.fire(new Set([file.path]))
+  }
+
+  #forget(key: string): void {
+    const file = this.#files.get(key)
+    if (!file) return
+    this.#files.delete(key)
+    this.#stale.delete(key)
+    this.#dirty.delete(key)
+    this.#store.save(file.path, undefined)
+    if (this.#files.size === 0) this.#watch.set(false)
+  }
+
+  /** The file with unsaved changes in it, and their document; `undefined` where those do not go with what is on disk. */
+  #view(key: string, file: TrackedFile): { file: TrackedFile; document?: OpenDocument } | undefined {
+    const document = this.#document(file.path)
+    if (!document?.isDirty() || file.gone) return { file }
+    if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
+    const view = file.clone()
+    view.editText(withLineEndsOf(document.text(), file.text), 'user')
+    return { file: view, document }
+  }
+
+  async #replace(
+    key: string,
+    file: TrackedFile,
+    target: TrackedFile,
+    { document }: { file: TrackedFile; document?: OpenDocument },
+  ): Promise<void> {
+    if (document) {
+      const before = document.text()
+      const edit = smallestEdit(before, withLineEnd(target.text, document.lineEnd))
+      if (edit && !(await document.replace(edit, before)))
+        throw new Error('The editor did not take the change.')
+      const { attributes } = target
+      if (
+        attributes.type === 'text' &&
+        file.attributes.type === 'text' &&
+        attributes.mode !== file.attributes.mode
+      )
+        await this.#states.setMode(file.path, attributes.mode)
+      // the lines are known again once they are saved
+      await this.#observe(key, file)
+      this.#change.fire(new Set([file.path]))
+      return
+    }
+    await this.#states.write(file.path, target.state, path => this.#discard(path))
+    this.#files.set(key, target)
+    this.#watch.set(true)
+    this.#edited(key, target, true)
+  }
+
+  #decide(key: string): void {
+    this.#decided.set(key, (this.#decided.get(key) ?? 0) + 1)
+  }
+
+  /** The content is in the store by now. */
+  async #discard(path: string): Promise<void> {
+    await this.#trash(path).catch(() => this.shared.fileSystem.remove(path))
+  }
+
+  #document(path: string): OpenDocument | undefined {
+    return this.shared.documents.find([path])
+  }
+}
+
+/** A file that had this text, stored as it is now. */
+function textState(text: FileText, { attributes }: FileState, mode?: number): FileState {
+  if (text === null) return ABSENT
+  const stored = attributes.type === 'text' ? attributes : { encoding: 'utf8', bom: false, mode: 0o644 }
+  return { text, attributes: { ...stored, type: 'text', mode: mode ?? stored.mode } }
+}
+
+function sameButEnds(one: string, other: string): boolean {
+  return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
+}

@@ -1,0 +1,360 @@
+/**
+ * Who changed which lines of a file: agents' changes, that can be kept and undone one by one, between lines that are the
+ * user's. What the user edits outside of agents' changes is in the text from before as well, so that undoing what agents
+ * did never takes it back.
+ */
+import {
+  type AgentAuthor,
+  type Author,
+  kept,
+  type Matches,
+  normalized,
+  type Versions,
+  without,
+} from './change-versions.ts'
+import { type LineEdit, lineEdits, mergeLines, sameLines, splitLines } from './line-edits.ts'
+
+/** Lines that are the user's. */
+interface Plain {
+  lines: string[]
+}
+/** Lines that an agent changed; the last version is in the file now. */
+interface Changed {
+  id: number
+  versions: Versions<string[]>
+}
+type Segment = Plain | Changed
+
+/** An agent's change of some lines. */
+export interface Hunk {
+  id: number
+  /** The first line now, 0-based. */
+  start: number
+  /** as they would be without it */
+  before: string[]
+  /** as they are now */
+  after: string[]
+  authors: AgentAuthor[]
+  /** Something on top of it would be lost if it were undone: of the user, or of another agent. */
+  conflict?: 'user' | 'agent'
+}
+
+/** As it is stored: numbers are lines of the text that the file has now. */
+export type StoredSegment = number | Changed
+
+/** With more edits at once they count as one. */
+const MAX_EDITS = 1000
+
+export class FileLog {
+  readonly #segments: Segment[]
+  #seq: number
+  #nextId: number
+  #text: string | undefined
+
+  private constructor(segments: Segment[]) {
+    this.#segments = segments
+    const changes = segments.filter(isChanged)
+    this.#seq = Math.max(0, ...changes.flatMap(({ versions }) => versions.map(({ seq }) => seq)))
+    this.#nextId = 1 + Math.max(0, ...changes.map(({ id }) => id))
+  }
+
+  /** Of a file in which everything is the user's. */
+  static of(text: string): FileLog {
+    return new FileLog([{ lines: splitLines(text) }])
+  }
+
+  /** `undefined`: the text is not the one that was stored with it. */
+  static restore(text: string, stored: readonly StoredSegment[]): FileLog | undefined {
+    const lines = splitLines(text)
+    const segments: Segment[] = []
+    let at = 0
+    for (const part of stored) {
+      if (typeof part === 'number') {
+        segments.push({ lines: lines.slice(at, at + part) })
+        at += part
+        continue
+      }
+      const now = current(part)
+      if (!sameLines(lines.slice(at, at + now.length), now)) return undefined
+      segments.push(part)
+      at += now.length
+    }
+    return at === lines.length ? new FileLog(segments) : undefined
+  }
+
+  store(): StoredSegment[] {
+    return this.#segments.map(segment =>
+      isChanged(segment) ? { id: segment.id, versions: [...segment.versions] } : segment.lines.length,
+    )
+  }
+
+  clone(): FileLog {
+    const copy = new FileLog(
+      this.#segments.map(segment => (isChanged(segment) ? { ...segment } : { lines: segment.lines })),
+    )
+    copy.#nextId = this.#nextId
+    copy.#seq = this.#seq
+    return copy
+  }
+
+  /** The file now. */
+  get text(): string {
+    this.#text ??= this.#lines().join('')
+    return this.#text
+  }
+
+  /** The file without what agents did. */
+  get base(): string {
+    return this.#join(({ versions }) => versions[0]!.value)
+  }
+
+  get hasChanges(): boolean {
+    return this.#segments.some(isChanged)
+  }
+
+  /** The file without what `matches`; where something came on top of it, without that, too. */
+  without(matches: Matches): string {
+    return this.#join(({ versions }) => without(versions, matches, mergeLines).versions.at(-1)!.value)
+  }
+
+  /** The changes that `matches`, in the order of their lines. */
+  hunks(matches: Matches): Hunk[] {
+    const hunks: Hunk[] = []
+    let start = 0
+    for (const segment of this.#segments) {
+      if (!isChanged(segment)) {
+        start += segment.lines.length
+        continue
+      }
+      const { id, versions } = segment
+      const after = current(segment)
+      const authors = versions.flatMap(({ by }) => (by !== 'user' && matches(by) ? by : []))
+      if (authors.length > 0) {
+        const { versions: rest, conflict } = without(versions, matches, mergeLines)
+        const before = rest.at(-1)!.value
+        hunks.push({ id, start, before, after, authors, ...(conflict && { conflict }) })
+      }
+      start += after.length
+    }
+    return hunks
+  }
+
+  /** The file became `text`. False: it was that already. */
+  edit(text: string, by: Author): boolean {
+    if (text === this.text) return false
+    const lines = this.#lines()
+    const after = splitLines(text)
+    let edits = lineEdits(lines, after)
+    if (edits.length > MAX_EDITS) edits = [joined(lines, edits)]
+    this.#seq++
+    // from the last, so that the lines of the others stay where they are
+    for (const edit of edits.reverse()) {
+      if (by === 'user') this.#editByUser(edit)
+      else this.#change(edit, by)
+    }
+    this.#tidy()
+    return true
+  }
+
+  /** Takes the changes of these ids for the user's, as far as they match. */
+  keep(matches: Matches, ids?: ReadonlySet<number>): void {
+    for (const change of this.#segments.filter(isChanged)) {
+      if (!ids || ids.has(change.id)) change.versions = kept(change.versions, matches)
+    }
+    this.#tidy()
+  }
+
+  /**
+   * Takes the changes of these ids back, as far as they match. Those with something on top are left, but those with the
+   * user's text on top are not when `force` is given.
+   */
+  undo(matches: Matches, options: { ids?: ReadonlySet<number>; force?: boolean } = {}): void {
+    for (const change of this.#segments.filter(isChanged)) {
+      if (options.ids && !options.ids.has(change.id)) continue
+      const result = without(change.versions, matches, mergeLines)
+      if (!result.conflict || (options.force && result.conflict === 'user')) change.versions = result.versions
+      else change.versions = result.partial ?? change.versions
+    }
+    this.#tidy()
+  }
+
+  #lines(): string[] {
+    return this.#segments.flatMap(current)
+  }
+
+  #join(of: (change: Changed) => string[]): string {
+    return this.#segments.flatMap(segment => (isChanged(segment) ? of(segment) : segment.lines)).join('')
+  }
+
+  /** What the user does outside of agents' changes is no change: it is in the text from before, too. */
+  #editByUser(edit: LineEdit): void {
+    const touched = this.#overlapped(edit)
+    if (edit.lines.length === 0) {
+      // lines that go need no place: each piece loses its own
+      let at = this.#startOf(touched.first)
+      const pieces = this.#segments.splice(touched.first, touched.count)
+      const left = pieces.map(piece => {
+        const from = Math.max(0, edit.start - at)
+        const lines = current(piece)
+        const to = Math.min(lines.length, edit.end - at)
+        at += lines.length
+        const rest = from < to ? [...lines.slice(0, from), ...lines.slice(to)] : lines
+        if (!isChanged(piece)) return { lines: rest }
+        return rest === lines ? piece : { ...piece, versions: this.#pushed(piece.versions, rest, 'user') }
+      })
+      this.#segments.splice(touched.first, 0, ...left)
+      return
+    }
+    if (touched.hasChanges) {
+      this.#change(edit, 'user')
+      return
+    }
+    const { before, after } = this.#cut(touched, edit)
+    const inserted: Plain = { lines: [...before, ...edit.lines, ...after] }
+    this.#segments.splice(touched.first, touched.count, inserted)
+  }
+
+  /** One change of what the edit touches, with all versions that its pieces had. */
+  #change(edit: LineEdit, by: Author): void {
+    const touched = this.#overlapped(edit)
+    const { before, pieces, after, offset } = this.#cut(touched, edit)
+    const now = pieces.flatMap(current)
+    const value = [...now.slice(0, offset), ...edit.lines, ...now.slice(offset + edit.end - edit.start)]
+    const ids = pieces.filter(isChanged).map(({ id }) => id)
+    const change: Changed = {
+      id: ids[0] ?? this.#nextId++,
+      versions: this.#pushed(joinedVersions(pieces), value, by),
+    }
+    const parts: Segment[] = [{ lines: before }, ...trimmed(change), { lines: after }]
+    this.#segments.splice(touched.first, touched.count, ...parts)
+  }
+
+  #pushed(versions: Versions<string[]>, value: string[], by: Author): Versions<string[]> {
+    return [...versions, { value, by, seq: this.#seq }]
+  }
+
+  /** Which segments an edit touches. An edit beside a change does not touch it. */
+  #overlapped({ start, end }: LineEdit): { first: number; count: number; hasChanges: boolean } {
+    let first = -1
+    let count = 0
+    let hasChanges = false
+    let at = 0
+    let i = 0
+    for (; i < this.#segments.length && at <= end; i++) {
+      const segment = this.#segments[i]!
+      const to = at + current(segment).length
+      const inside =
+        start === end ? at < start && start < to : at === to ? start < at && at < end : start < to && at < end
+      if (inside) {
+        if (first < 0) first = i
+        count = i - first + 1
+        if (isChanged(segment)) hasChanges = true
+      } else if (first < 0 && at >= start && start === end) break
+      at = to
+    }
+    if (first >= 0) return { first, count, hasChanges }
+    return { first: i, count: 0, hasChanges: false }
+  }
+
+  #startOf(index: number): number {
+    let at = 0
+    for (let i = 0; i < index; i++) at += current(this.#segments[i]!).length
+    return at
+  }
+
+  /** Parts the lines of the user that the edit does not touch from the touched segments at either end. */
+  #cut(
+    { first, count }: { first: number; count: number },
+    { start, end }: LineEdit,
+  ): { before: string[]; pieces: Segment[]; after: string[]; offset: number } {
+    const pieces = this.#segments.slice(first, first + count)
+    let from = this.#startOf(first)
+    const to = from + pieces.reduce((sum, piece) => sum + current(piece).length, 0)
+    let before: string[] = []
+    let after: string[] = []
+    const head = pieces[0]
+    if (head && !isChanged(head) && start > from) {
+      before = head.lines.slice(0, start - from)
+      pieces[0] = { lines: head.lines.slice(start - from) }
+      from = start
+    }
+    const tail = pieces.at(-1)
+    if (tail && !isChanged(tail) && end < to) {
+      const length = tail.lines.length - (to - end)
+      after = tail.lines.slice(length)
+      pieces[pieces.length - 1] = { lines: tail.lines.slice(0, length) }
+    }
+    return { before, pieces, after, offset: start - from }
+  }
+
+  /** Few segments: none without a line, no two beside each other that are the user's. */
+  #tidy(): void {
+    this.#text = undefined
+    const tidy: Segment[] = []
+    for (const segment of this.#segments) {
+      let next: Segment = segment
+      if (isChanged(segment)) {
+        segment.versions = normalized(segment.versions, sameLines)
+        if (segment.versions.length === 1) next = { lines: current(segment) }
+      }
+      const last = tidy.at(-1)
+      if (isChanged(next)) tidy.push(next)
+      else if (last && !isChanged(last)) tidy[tidy.length - 1] = { lines: last.lines.concat(next.lines) }
+      else if (next.lines.length > 0) tidy.push(next)
+    }
+    this.#segments.splice(0, this.#segments.length, ...tidy)
+  }
+}
+
+function isChanged(segment: Segment): segment is Changed {
+  return 'versions' in segment
+}
+
+function current(segment: Segment): string[] {
+  return isChanged(segment) ? segment.versions.at(-1)!.value : segment.lines
+}
+
+function joined(lines: readonly string[], edits: readonly LineEdit[]): LineEdit {
+  const start = edits[0]!.start
+  const end = edits.at(-1)!.end
+  const result: string[] = []
+  let at = start
+  for (const edit of edits) {
+    result.push(...lines.slice(at, edit.start), ...edit.lines)
+    at = edit.end
+  }
+  return { start, end, lines: result.concat(lines.slice(at, end)) }
+}
+
+/** The versions of all pieces as those of one place, in the order of time. */
+function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
+  const times = new Map<number, Author>()
+  for (const piece of pieces.filter(isChanged)) {
+    for (const { seq, by } of piece.versions.slice(1)) times.set(seq, by)
+  }
+  const at = (seq: number) =>
+    pieces.flatMap(piece =>
+      isChanged(piece)
+        ? piece.versions.findLast((version, i) => i === 0 || version.seq <= seq)!.value
+        : piece.lines,
+    )
+  const base: Versions<string[]> = [{ value: at(0), by: 'user', seq: 0 }]
+  return base.concat([...times].sort(([a], [b]) => a - b).map(([seq, by]) => ({ value: at(seq), by, seq })))
+}
+
+/** A change without the lines that all its versions begin and end with. */
+function trimmed({ id, versions }: Changed): Segment[] {
+  const [{ value: first }] = versions as [Versions<string[]>[number]]
+  const most = Math.min(...versions.map(({ value }) => value.length))
+  let head = 0
+  while (head < most && versions.every(({ value }) => value[head] === first[head])) head++
+  let tail = 0
+  const last = (value: string[]) => value[value.length - 1 - tail]
+  while (tail < most - head && versions.every(({ value }) => last(value) === last(first))) tail++
+  if (head === 0 && tail === 0) return [{ id, versions }]
+  const cut = versions.map(version => ({
+    ...version,
+    value: version.value.slice(head, version.value.length - tail),
+  }))
+  return [{ lines: first.slice(0, head) }, { id, versions: cut }, { lines: first.slice(first.length - tail) }]
+}

@@ -1,0 +1,131 @@
+/** A file as it is on disk, with all that is needed to bring it back byte by byte. */
+import { lstat, chmod as nodeChmod, readFile, readlink, rm, symlink } from 'node:fs/promises'
+import { writeAtomically } from '../files/atomic-write.ts'
+import type { FilesShared } from '../files/files.ts'
+import { decodeFile, encodeFile } from '../files/text-file.ts'
+
+/** All of a file but its text. Modes are the permission bits. */
+export type FileAttributes =
+  | { type: 'absent' }
+  /** `encoding` is VS Code's name of it. */
+  | { type: 'text'; encoding: string; bom: boolean; mode: number }
+  /** Its bytes are in the store by this hash. */
+  | { type: 'binary'; hash: string; size: number; mode: number }
+  | { type: 'link'; target: string }
+  /** Too large to be kept: `size` in bytes, `modified` in milliseconds since the epoch. */
+  | { type: 'large'; size: number; modified: number; mode: number }
+
+export interface FileState {
+  attributes: FileAttributes
+  /** without byte order mark; empty when it is no text */
+  text: string
+}
+
+/** Keeps bytes by what they are, each once. */
+export interface BlobStore {
+  /** Resolves with their hash once they are on the disk. */
+  put(bytes: Uint8Array): Promise<string>
+  get(hash: string): Promise<Uint8Array | undefined>
+}
+
+/** Longer texts are handled as a whole, not line by line. Bytes. */
+const MAX_TEXT_BYTES = 4_000_000
+/** Larger files are not kept. Bytes. */
+const MAX_FILE_BYTES = 50_000_000
+
+export const ABSENT: FileState = { attributes: { type: 'absent' }, text: '' }
+
+export function sameAttributes(one: FileAttributes, other: FileAttributes): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+export function sameState(one: FileState, other: FileState): boolean {
+  return one.text === other.text && sameAttributes(one.attributes, other.attributes)
+}
+
+/** Reads and writes files as they are. */
+export class FileStates {
+  readonly #shared: FilesShared
+  readonly #blobs: BlobStore
+
+  constructor(shared: FilesShared, blobs: BlobStore) {
+    this.#shared = shared
+    this.#blobs = blobs
+  }
+
+  /** `undefined`: what is there is neither a file nor a link. `encoding`: the one that it is known to have. */
+  async read(path: string, encoding?: string): Promise<FileState | undefined> {
+    try {
+      const info = await lstat(path)
+      if (info.isSymbolicLink())
+        return { attributes: { type: 'link', target: await readlink(path) }, text: '' }
+      if (!info.isFile()) return undefined
+      // Windows has none of these bits but one, which follows from another attribute
+      const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
+      if (info.size > MAX_FILE_BYTES) {
+        return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
+      }
+      const bytes = await readFile(path)
+      const text = bytes.byteLength <= MAX_TEXT_BYTES && (await this.#text(bytes, path, mode, encoding))
+      if (text) return text
+      const hash = await this.#blobs.put(bytes)
+      return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') return ABSENT
+      throw error
+    }
+  }
+
+  /** Makes the file so; `discard` takes away what is no longer to be there. Rejects when it cannot. */
+  async write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
+    const { attributes } = state
+    const { fileSystem, rules } = this.#shared
+    const there = await lstat(path).catch(() => undefined)
+    if (attributes.type === 'absent') {
+      if (there) await discard(path)
+      return
+    }
+    if (attributes.type === 'large') throw new Error('The content of a file this large is not kept.')
+    const bytes = await this.#bytes(path, state)
+    await fileSystem.makeFolders(rules.dirname(path))
+    if (there && (there.isSymbolicLink() || attributes.type === 'link')) await rm(path)
+    if (attributes.type === 'link') {
+      await symlink(attributes.target, path)
+      return
+    }
+    const info = there?.isFile() ? await fileSystem.stat(path) : undefined
+    if (info && !(info.mode & 0o200)) await nodeChmod(path, info.mode | 0o200)
+    await writeAtomically(fileSystem, path, bytes, info && { ...info, mode: attributes.mode })
+    if (process.platform !== 'win32') await nodeChmod(path, attributes.mode)
+  }
+
+  /** Sets no more than the mode. */
+  async setMode(path: string, mode: number): Promise<void> {
+    if (process.platform !== 'win32') await nodeChmod(path, mode)
+  }
+
+  async #bytes(path: string, { attributes, text }: FileState): Promise<Uint8Array> {
+    if (attributes.type === 'text') return encodeFile(text, path, this.#shared.encodings, attributes)
+    if (attributes.type !== 'binary') return new Uint8Array()
+    const bytes = await this.#blobs.get(attributes.hash)
+    if (!bytes) throw new Error('The content of the file is no longer in the store.')
+    return bytes
+  }
+
+  /** `undefined` where writing the text would not give the same bytes again. */
+  async #text(
+    bytes: Uint8Array,
+    path: string,
+    mode: number,
+    known: string | undefined,
+  ): Promise<FileState | undefined> {
+    const { encodings } = this.#shared
+    const decoded = await decodeFile(bytes, path, encodings, known)
+    if (typeof decoded === 'string') return undefined
+    const { text, encoding, bom } = decoded
+    const again = await encodeFile(text, path, encodings, { encoding, bom }).catch(() => undefined)
+    if (!again || Buffer.compare(again, bytes) !== 0) return undefined
+    return { attributes: { type: 'text', encoding, bom, mode }, text }
+  }
+}

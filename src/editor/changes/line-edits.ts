@@ -1,0 +1,118 @@
+/** Differences between texts by lines, and merging two people's edits of one text. */
+import { diffArrays } from 'diff'
+
+/** Replaces the lines from `start` to `end` (exclusive, 0-based) by `lines`. */
+export interface LineEdit {
+  start: number
+  end: number
+  lines: string[]
+}
+
+/** Comparing takes this long at most, in milliseconds; what takes longer is one edit of all that differs. */
+const MAX_COMPARE_MS = 25
+
+/** The lines of a text, each with its line end; `\n` ends a line. An empty text has none. */
+export function splitLines(text: string): string[] {
+  const lines: string[] = []
+  let start = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', start)) {
+    lines.push(text.slice(start, at + 1))
+    start = at + 1
+  }
+  if (start < text.length) lines.push(text.slice(start))
+  return lines
+}
+
+/** What makes `before` into `after`, in order; edits neither overlap nor touch. */
+export function lineEdits(before: readonly string[], after: readonly string[]): LineEdit[] {
+  const most = Math.min(before.length, after.length)
+  let head = 0
+  while (head < most && before[head] === after[head]) head++
+  let tail = 0
+  while (tail < most - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
+  const middle = before.slice(head, before.length - tail)
+  const lines = after.slice(head, after.length - tail)
+  if (middle.length === 0 && lines.length === 0) return []
+  const whole = [{ start: head, end: head + middle.length, lines }]
+  if (middle.length === 0 || lines.length === 0) return whole
+  const parts = diffArrays(middle, lines, { timeout: MAX_COMPARE_MS })
+  if (!parts) return whole
+  const edits: LineEdit[] = []
+  let at = head
+  let open: LineEdit | undefined
+  for (const part of parts) {
+    if (!part.added && !part.removed) {
+      at += part.value.length
+      open = undefined
+      continue
+    }
+    if (!open) {
+      open = { start: at, end: at, lines: [] }
+      edits.push(open)
+    }
+    if (part.added) open.lines.push(...part.value)
+    else {
+      at += part.value.length
+      open.end = at
+    }
+  }
+  return edits
+}
+
+/**
+ * `base` with the edits of both `one` and `other`; `undefined` where the two overlap, or where one inserts lines beside
+ * what the other edits, since then nobody can tell their order.
+ */
+export function mergeLines(
+  base: readonly string[],
+  one: readonly string[],
+  other: readonly string[],
+): string[] | undefined {
+  const edits = [...lineEdits(base, one), ...lineEdits(base, other)].sort(
+    (a, b) => a.start - b.start || a.end - b.end,
+  )
+  const merged: string[] = []
+  let at = 0
+  let last: LineEdit | undefined
+  for (const edit of edits) {
+    if (last && meet(last, edit)) {
+      if (edit.start !== last.start || edit.end !== last.end || !sameLines(edit.lines, last.lines))
+        return undefined
+      continue
+    }
+    merged.push(...base.slice(at, edit.start), ...edit.lines)
+    at = edit.end
+    last = edit
+  }
+  merged.push(...base.slice(at))
+  return merged
+}
+
+/** Of two edits in order. */
+function meet(first: LineEdit, second: LineEdit): boolean {
+  if (second.start !== first.end) return second.start < first.end
+  return first.start === first.end || second.start === second.end
+}
+
+/** `text`, whose lines all end alike as an editor has it, with the line ends of the same lines of `model`. */
+export function withLineEndsOf(text: string, model: string): string {
+  const bare = (line: string) => line.replace(/\r?\n$/, '')
+  const lines = splitLines(text)
+  const theirs = splitLines(model)
+  const result: string[] = []
+  let at = 0
+  for (const { start, end, lines: given } of lineEdits(theirs.map(bare), lines.map(bare))) {
+    result.push(...theirs.slice(at, start))
+    result.push(...lines.slice(result.length, result.length + given.length))
+    at = end
+  }
+  result.push(...theirs.slice(at))
+  // only the last line may be without an end: where it has one is the text's to say
+  const last = lines.length - 1
+  if (last >= 0 && /\n$/.test(lines[last]!) !== /\n$/.test(result[last]!)) result[last] = lines[last]!
+  return result.join('')
+}
+
+export function sameLines(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((line, i) => line === other[i])
+}

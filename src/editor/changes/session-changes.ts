@@ -1,0 +1,267 @@
+/** What agents changed, as the tracker of the window knows it: of all sessions or of one, to be kept and undone. */
+import type { FileChange, Roots } from '../../acp/model.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Event } from '../../common/event.ts'
+import { PathGuard } from '../path-guard.ts'
+import type { ChangeTracker, ToolChange, Undone, UndoOptions, UndoOutcome } from './change-tracker.ts'
+import type { AgentAuthor, Matches } from './change-versions.ts'
+import type { Hunk } from './file-log.ts'
+import type { FileState } from './file-state.ts'
+import { lineEdits } from './line-edits.ts'
+import type { FileText } from './original-text.ts'
+import type { TrackedFile } from './tracked-file.ts'
+
+export interface ChangedFile {
+  /** absolute */
+  path: string
+  status: 'added' | 'modified' | 'deleted'
+  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  uncertain?: boolean
+  added: number
+  removed: number
+}
+
+/** What is kept or undone: all that the session changed, or a part of it. */
+export interface ChangeSelection {
+  paths?: readonly string[]
+  turn?: number
+  /** by path */
+  hunks?: { path: string; ids: ReadonlySet<number> }
+  /** Leaves what is uncertain. */
+  certain?: boolean
+}
+
+export interface UndoReport {
+  /** To bring it back; absent: nothing was undone. */
+  undone?: Undone
+  /** What was left as it is, and why. */
+  left: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
+}
+
+/** What agents of one session changed, or of all. */
+export class ChangeScope {
+  /** absent: all sessions */
+  readonly session: string | undefined
+  protected readonly tracker: ChangeTracker
+  readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
+
+  constructor(tracker: ChangeTracker, session?: string) {
+    this.tracker = tracker
+    this.session = session
+  }
+
+  /** A file changed, of this session or of another. */
+  get onDidChange(): Event<ReadonlySet<string>> {
+    return this.tracker.onDidChange
+  }
+
+  /** What differs from before, in the order of the first changes. */
+  list(turn?: number): ChangedFile[] {
+    return this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
+  }
+
+  /** One file as {@link list} has it. */
+  file(path: string): ChangedFile | undefined {
+    const view = this.tracker.view(path)
+    return view?.hasChanges && !view.gone ? this.#describe(view) : undefined
+  }
+
+  /** Looks at all files as they are now. Never rejects. */
+  refresh(): Promise<void> {
+    return this.tracker.refresh()
+  }
+
+  /** The file without these changes. */
+  before(path: string): FileState | undefined {
+    return this.tracker.view(path)?.without(this.#matches({}))
+  }
+
+  /** The changes of a file, in the order of their lines, unsaved changes of the user included. */
+  hunks(path: string): Hunk[] {
+    return this.tracker.view(path)?.hunks(this.#matches({})) ?? []
+  }
+
+  keep(selection: ChangeSelection = {}): void {
+    const matches = this.#matches(selection)
+    for (const { path } of this.#selected(selection)) this.tracker.keep(path, matches, selection.hunks?.ids)
+  }
+
+  /** Undoes what it can without a loss. `force`: the user's own changes within what the agent changed are given up. */
+  async undo(
+    selection: ChangeSelection = {},
+    { force }: Pick<UndoOptions, 'force'> = {},
+  ): Promise<UndoReport> {
+    const matches = this.#matches(selection)
+    const { undone, note } = await this.tracker.beginUndone(this.session)
+    const left: UndoReport['left'] = []
+    const ids = selection.hunks?.ids
+    for (const { path } of this.#selected(selection)) {
+      try {
+        const options = { ...(ids && { ids }), ...(force && { force }) }
+        const outcome = await this.tracker.undo(path, matches, options, note)
+        if (outcome !== 'undone') left.push({ path, why: outcome })
+      } catch (error) {
+        left.push({ path, why: error instanceof Error ? error : new Error(messageOf(error)) })
+      }
+    }
+    return { ...(undone.files.length > 0 && { undone }), left }
+  }
+
+  #selected({ paths, hunks, turn }: ChangeSelection): TrackedFile[] {
+    const keys = hunks ? [hunks.path] : paths
+    const wanted = keys && new Set(keys.map(path => this.tracker.key(path)))
+    return this.tracker
+      .views()
+      .filter(file => (!wanted || wanted.has(this.tracker.key(file.path))) && this.#describe(file, turn))
+  }
+
+  #matches({ turn, certain }: ChangeSelection): Matches {
+    const { session } = this
+    return author => {
+      if (certain && author.uncertain) return false
+      if (session === undefined) return true
+      return author.turns.some(one => one.session === session && (turn === undefined || one.turn === turn))
+    }
+  }
+
+  /** `undefined`: it is as it was before. */
+  #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
+    if (turn !== undefined) return describe(file, this.#matches({ turn }))
+    const known = this.#described.get(file)
+    if (known?.version === file.version) return known.described
+    const described = describe(file, this.#matches({}))
+    this.#described.set(file, { version: file.version, described })
+    return described
+  }
+}
+
+/** What one session's agent changed, and what it changes. */
+export class SessionChanges extends ChangeScope {
+  declare readonly session: string
+  #roots: Roots
+  #guard: PathGuard
+  #turn = 0
+
+  constructor(tracker: ChangeTracker, session: string, roots: Roots) {
+    super(tracker, session)
+    this.#roots = roots
+    this.#guard = this.#guardOf(roots)
+  }
+
+  /** The session goes on with these roots. */
+  setRoots(roots: Roots): void {
+    this.#roots = roots
+    this.#guard = this.#guardOf(roots)
+  }
+
+  /** A turn runs. `isWorking`: it may be changing files now. */
+  beginTurn(turn: number, isWorking: () => boolean): void {
+    this.#turn = turn
+    const { cwd, additionalDirectories } = this.#roots
+    this.tracker.beginTurn(this.session, this.#author(), [cwd, ...additionalDirectories], isWorking)
+  }
+
+  endTurn(): Promise<void> {
+    return this.tracker.endTurn(this.session)
+  }
+
+  /** The text of a file of the roots now; `undefined`: it has none. Never rejects. */
+  async textOf(path: string): Promise<FileText | undefined> {
+    const file = await this.#guard.check(path).catch(() => undefined)
+    return file?.inside ? this.tracker.textOf(file.realPath) : undefined
+  }
+
+  /** Tells of a file, from now on, whether the user kept or undid changes of it since. */
+  watchDecided(): (path: string) => boolean {
+    return this.tracker.watchDecided()
+  }
+
+  /** A file is about to be written through the client: `work` does it. */
+  async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
+    const file = await this.#guard.check(path).catch(() => undefined)
+    if (!file?.inside) return work()
+    this.tracker.alias(file.path, file.realPath)
+    return this.tracker.writing(file.realPath, content, this.#author(), work)
+  }
+
+  /** A tool call told of these changes, and of these files that it works on. Never rejects. */
+  async tool(
+    told: Omit<ToolChange, 'change' | 'patch'>,
+    diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
+    named: readonly string[],
+  ): Promise<void> {
+    const byPath = new Map<string, ToolChange[]>()
+    const add = (path: string, change: ToolChange) => byPath.set(path, [...(byPath.get(path) ?? []), change])
+    for (const { changes, patch } of diffs) {
+      for (const change of changes) {
+        const { operation, oldPath } = change
+        if (operation === 'move' && oldPath !== undefined)
+          add(oldPath, { ...told, change: { operation: 'delete', path: oldPath } })
+        add(change.path, { ...told, change, ...(patch && { patch }) })
+      }
+    }
+    for (const path of named) if (!byPath.has(path)) add(path, told)
+    const author = { ...this.#author(), toolCallId: told.toolCallId }
+    for (const [path, changes] of byPath) {
+      try {
+        const file = await this.#guard.check(path)
+        if (!file.inside) continue
+        this.tracker.alias(file.path, file.realPath)
+        await this.tracker.tool(file.realPath, author, changes)
+      } catch (error) {
+        this.tracker.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`)
+      }
+    }
+  }
+
+  /** Files changed while the turn ran; nobody spoke of most of them. */
+  async noticed(changes: ReadonlyArray<{ path: string; before: FileText; mode?: number }>): Promise<void> {
+    for (const { path, before, mode } of changes) {
+      const file = await this.#guard.check(path).catch(() => undefined)
+      if (file?.inside)
+        await this.tracker.noticed(file.realPath, before, this.#author(), mode).catch(() => {})
+    }
+  }
+
+  /** So many files changed in the turn that are not listed: there are too many, or they are too large. */
+  get omitted(): number {
+    return this.tracker.omitted(this.session)
+  }
+
+  set omitted(count: number) {
+    this.tracker.omit(this.session, count)
+  }
+
+  /** Forgets all: the session is new, what was stored under its id is of another one. */
+  clear(): void {
+    void this.tracker.ready.then(() => this.keep())
+  }
+
+  #author(): AgentAuthor {
+    return { turns: [{ session: this.session, turn: this.#turn }] }
+  }
+
+  #guardOf(roots: Roots): PathGuard {
+    const { rules, fileSystem } = this.tracker.shared
+    return new PathGuard(roots, { rules, links: fileSystem })
+  }
+}
+
+function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined {
+  const hunks = file.hunks(matches)
+  const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
+  if (authors.length === 0) return undefined
+  let added = 0
+  let removed = 0
+  for (const { before, after } of hunks) {
+    for (const edit of lineEdits(before, after)) {
+      added += edit.lines.length
+      removed += edit.end - edit.start
+    }
+  }
+  const was = file.attributesWithout(matches).type
+  const is = file.attributes.type
+  const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
+  const uncertain = authors.every(author => author.uncertain)
+  return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+}

@@ -1,0 +1,94 @@
+import * as vscode from 'vscode'
+import { Owner } from '../../common/disposable.ts'
+import type { ChangeTracker } from './change-tracker.ts'
+
+const BASE_SCHEME = 'parley-base'
+
+/**
+ * The address of a file without what one session changed in it, or without what all agents changed. `missing`: of an
+ * empty file, to stand for one that is not there.
+ */
+export function baseUri(path: string, session?: string, missing?: boolean): vscode.Uri {
+  const query = new URLSearchParams({ ...(session && { session }), ...(missing && { missing: '1' }) })
+  return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
+}
+
+/** Files as they would be without agents' changes, to be compared with what they are. */
+export class BaseFiles extends Owner implements vscode.FileSystemProvider {
+  readonly #tracker: () => Promise<ChangeTracker>
+  readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())
+  /** addresses that editors show, with how many do */
+  readonly #watched = new Map<string, { uri: vscode.Uri; count: number }>()
+  #changes = 0
+
+  readonly onDidChangeFile = this.#change.event
+
+  /** `tracker` is asked for when the first file is read, also of an editor of before a reload. */
+  constructor(tracker: () => Promise<ChangeTracker>) {
+    super()
+    this.#tracker = tracker
+    this.register(vscode.workspace.registerFileSystemProvider(BASE_SCHEME, this, { isReadonly: true }))
+  }
+
+  /** Tells editors of changes from now on. */
+  follow(tracker: ChangeTracker): void {
+    this.register(
+      tracker.onDidChange(paths => {
+        this.#changes++
+        const keys = new Set([...paths].map(path => tracker.key(path)))
+        const changed = [...this.#watched.values()].filter(({ uri }) => keys.has(tracker.key(pathOf(uri))))
+        if (changed.length > 0)
+          this.#change.fire(changed.map(({ uri }) => ({ type: vscode.FileChangeType.Changed, uri })))
+      }),
+    )
+  }
+
+  watch(uri: vscode.Uri): vscode.Disposable {
+    const key = uri.toString()
+    const watched = this.#watched.get(key) ?? { uri, count: 0 }
+    watched.count++
+    this.#watched.set(key, watched)
+    return new vscode.Disposable(() => {
+      watched.count--
+      if (watched.count === 0) this.#watched.delete(key)
+    })
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const bytes = await this.readFile(uri)
+    // always another one: what was read before may be of before
+    return { type: vscode.FileType.File, ctime: 0, mtime: ++this.#changes, size: bytes.byteLength }
+  }
+
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    const query = new URLSearchParams(uri.query)
+    if (query.has('missing')) return new Uint8Array()
+    const tracker = await this.#tracker()
+    const state = await tracker.before(pathOf(uri), query.get('session') ?? undefined)
+    return state ? tracker.bytesOf(state) : new Uint8Array()
+  }
+
+  readDirectory(): [] {
+    return []
+  }
+
+  createDirectory(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+
+  writeFile(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+
+  delete(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+
+  rename(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri)
+  }
+}
+
+function pathOf(uri: vscode.Uri): string {
+  return vscode.Uri.file(uri.path).fsPath
+}

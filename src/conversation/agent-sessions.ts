@@ -10,10 +10,10 @@ import type {
   SessionUpdate,
 } from '../acp/model.ts'
 import { type Disposable, DisposableStore } from '../common/disposable.ts'
-import { CancelledError } from '../common/errors.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
-import type { ReducingState } from './reducer/books.ts'
+import type { ReducingState } from './reducer/reducing-state.ts'
 import { Session, type SessionOptions } from './session.ts'
 import { UpdateBuffer, type UpdateBufferLimits } from './update-buffer.ts'
 
@@ -85,9 +85,9 @@ export class AgentSessions implements Disposable {
     return this.#sessions.get(sessionId) ?? this.#parents.get(sessionId)
   }
 
-  /** Makes a session. When it is aborted after the agent made it all the same, the session is closed again. */
+  /** Makes a session. One that the agent makes after `signal` aborted is closed again. */
   newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
-    return this.#create(() => this.agent.newSession(setup, signal), setup, signal)
+    return this.#create(late => this.agent.newSession(setup, signal, late), setup, signal)
   }
 
   /** Makes a session that begins with the conversation of another: `state`, as far as it is known here. */
@@ -98,12 +98,12 @@ export class AgentSessions implements Disposable {
     state?: ReducingState,
   ): Promise<Session> {
     const fork = this.agent.forkSession?.bind(this.agent)
-    if (!fork) throw new Error(l10n.t('The agent cannot fork sessions.'))
-    return this.#create(() => fork(sessionId, setup, signal), setup, signal, state)
+    if (!fork) throw new Error(l10n.t("The agent can't fork sessions."))
+    return this.#create(late => fork(sessionId, setup, signal, late), setup, signal, state)
   }
 
   async #create(
-    make: () => Promise<SessionStart>,
+    make: (onLate: (start: SessionStart) => void) => Promise<SessionStart>,
     setup: SessionSetup,
     signal: AbortSignal | undefined,
     state?: ReducingState,
@@ -111,20 +111,22 @@ export class AgentSessions implements Disposable {
     signal?.throwIfAborted()
     this.#creating += 1
     try {
-      const start = await make()
+      const start = await make(late => this.#closeUnwanted(late.sessionId))
+      if (signal?.aborted) {
+        this.#closeUnwanted(start.sessionId)
+        throw new CancelledError()
+      }
       if (this.#sessions.has(start.sessionId)) {
-        throw new Error(l10n.t('The agent answered with the id of a session that is already open.'))
+        throw new Error(l10n.t('The agent returned the ID of a session that is already open.'))
       }
       const previous = state && { reducingState: state }
       const session = this.#open(start.sessionId, setup, 'ready', previous)
       // In the order of the wire: what the answer tells is newer than what came before it.
       this.#deliverEarly(session)
       session.start(start)
-      if (signal?.aborted) {
-        await session.close()
-        throw new CancelledError()
-      }
       return session
+    } catch (error) {
+      throw signal?.aborted ? new CancelledError() : error
     } finally {
       this.#creating -= 1
       if (this.#creating === 0) {
@@ -132,6 +134,16 @@ export class AgentSessions implements Disposable {
         this.#buffer.clear()
       }
     }
+  }
+
+  /** Nobody waits for the session any more. Its id may be that of one that is open: agents reuse them. */
+  #closeUnwanted(sessionId: string): void {
+    if (this.#sessions.has(sessionId)) return
+    const { capabilities } = this.agent
+    if (!capabilities.close) return
+    this.agent.closeSession(sessionId).catch((error: unknown) => {
+      this.#log.debug(`Session ${sessionId} was not closed: ${messageOf(error)}`)
+    })
   }
 
   /**
@@ -147,9 +159,9 @@ export class AgentSessions implements Disposable {
   ): OpeningSession {
     const known = this.#sessions.get(sessionId)
     if (known) {
-      if (known.phase === 'loading') throw new Error(l10n.t('The session is being loaded already.'))
+      if (known.phase === 'loading') throw new Error(l10n.t('The session is already loading.'))
       if (known.state.activity !== 'idle') {
-        throw new Error(l10n.t('The session is at work. Stop the turn before loading it again.'))
+        throw new Error(l10n.t('The session is running. Stop the turn before you reload the session.'))
       }
       known.beginLoad(setup)
     }
@@ -167,7 +179,7 @@ export class AgentSessions implements Disposable {
     signal?: AbortSignal,
     previous?: Pick<Session, 'reducingState'>,
   ): OpeningSession {
-    if (this.#sessions.has(sessionId)) throw new Error(l10n.t('The session is open already.'))
+    if (this.#sessions.has(sessionId)) throw new Error(l10n.t('The session is already open.'))
     const session = this.#open(sessionId, setup, 'loading', previous)
     return this.#opening(session, false, () => this.agent.resumeSession(sessionId, setup, signal))
   }
@@ -247,7 +259,7 @@ export class AgentSessions implements Disposable {
     this.#sessions.set(sessionId, session)
     this.#parents.delete(sessionId)
     // What it has of a conversation that goes on may go on, too.
-    for (const subagent of session.reducingState.books.subagentStates.keys()) {
+    for (const subagent of session.reducingState.memory.subagentStates.keys()) {
       if (!this.of(subagent)) this.#parents.set(subagent, session)
     }
     this.#changed.fire()

@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../acp/model.ts'
+import { chipOf } from '../common/block-chip.ts'
 import { type Draft, partsOf } from '../common/draft.ts'
 
 /**
@@ -27,18 +28,21 @@ export interface Attachment {
 /** A prompt as it was written: text, and what its chips stand for, in their order. */
 export type PromptPart = ContentBlock | (ContextRef & { label: string })
 
-/** A prompt that left its composer. */
-export interface OutgoingPrompt {
+/** A prompt that left its composer and was not sent, as it is stored. */
+export interface StoredPrompt {
   id: string
   draft: Draft<Attachment>
 }
-/** `after`: the one sent before it, if that was still on its way; where it is refused, this one is not sent either. */
-export interface SentPrompt extends OutgoingPrompt {
-  after?: string
+/** A prompt that goes back to the composer. `reason`: why it was not sent, a sentence; absent: the person asked for it. */
+export interface ReturnedPrompt extends StoredPrompt {
+  reason?: string
+  /** The host returns what was sent after it, too, also what has not arrived there yet. */
+  isRefused?: true
 }
-/** `refused`: why it was not sent, a sentence; else it is still on its way. */
-export interface WaitingPrompt extends OutgoingPrompt {
-  refused?: string
+
+/** The chip for a part of a prompt that is not text. */
+export function attachmentOf(content: ContentBlock): Attachment {
+  return { id: crypto.randomUUID(), ...chipOf(content), content }
 }
 
 export function promptOf(draft: Draft<Attachment>): PromptPart[] {

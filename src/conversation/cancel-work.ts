@@ -1,5 +1,5 @@
 import type { Agent } from '../acp/agent.ts'
-import type { ReducingState } from './reducer/books.ts'
+import type { ReducingState } from './reducer/reducing-state.ts'
 
 /** Work of a session that may be stopped by itself, by the id that the agent gave it. */
 export type CancellableWork = { toolCallId: string } | { terminalId: string } | { subagentId: string }
@@ -13,12 +13,13 @@ export async function cancelWork(
 ): Promise<void> {
   if ('terminalId' in work) {
     const { terminalId } = work
-    if (state.terminals.get(terminalId)?.canCancel) await agent.cancelTerminal?.(sessionId, terminalId)
+    const terminal = state.terminals.get(terminalId)
+    if (terminal?.canCancel) await agent.cancelTerminal?.(terminal.within ?? sessionId, terminalId)
     return
   }
-  for (const { books, within } of [state, ...state.books.subagentStates.values()]) {
+  for (const { memory, within } of [state, ...state.memory.subagentStates.values()]) {
     const position =
-      'toolCallId' in work ? books.tools.get(work.toolCallId) : books.subagents.get(work.subagentId)
+      'toolCallId' in work ? memory.tools.get(work.toolCallId) : memory.subagents.get(work.subagentId)
     const entry = state.entries[position ?? -1]
     if (entry?.kind === 'subagent' && entry.canCancel) agent.cancel(entry.sessionId)
     if (entry?.kind !== 'tool_call' || !entry.canCancel) continue

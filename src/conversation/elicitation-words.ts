@@ -7,33 +7,37 @@ export type Translate = (message: string, ...args: Array<string | number>) => st
 export function describeFieldProblem(problem: FieldProblem, t: Translate): string {
   switch (problem.type) {
     case 'required':
-      return t('This is needed.')
+      return t('A value is required.')
     case 'kind':
-      return t('This is not a value of the kind that is asked for.')
+      return t('The value has the wrong type.')
     case 'number':
       return t('Enter a number.')
     case 'integer':
       return t('Enter a whole number.')
     case 'choice':
-      return t('Choose one of what is offered.')
+      return t('Select one of the available values.')
     case 'repeated':
-      return t('Choose each only once.')
+      return t('Select each value only once.')
     case 'pattern':
-      return t('This does not have the form that is asked for.')
+      return t("The value doesn't match the required format.")
     case 'unfillable':
-      return t('Parley does not know this kind of value: it cannot be filled in here.')
+      return t("Parley doesn't support this type of value.")
     case 'shorter':
-      return t('Enter at least {0} characters.', problem.limit)
+      return problem.limit === 1
+        ? t('Enter at least 1 character.')
+        : t('Enter at least {0} characters.', problem.limit)
     case 'longer':
-      return t('Enter at most {0} characters.', problem.limit)
+      return problem.limit === 1
+        ? t('Enter at most 1 character.')
+        : t('Enter at most {0} characters.', problem.limit)
     case 'less':
       return t('Enter {0} or more.', problem.limit)
     case 'greater':
       return t('Enter {0} or less.', problem.limit)
     case 'fewer':
-      return t('Choose at least {0}.', problem.limit)
+      return t('Select at least {0}.', problem.limit)
     case 'more':
-      return t('Choose at most {0}.', problem.limit)
+      return t('Select at most {0}.', problem.limit)
     case 'format':
       return describeFormat(problem.format, t)
   }
@@ -44,7 +48,7 @@ function describeFormat(format: Extract<FieldProblem, { type: 'format' }>['forma
     case 'email':
       return t('Enter an email address.')
     case 'uri':
-      return t('Enter a whole address, such as https://example.com.')
+      return t('Enter a full URL, such as https://example.com.')
     case 'date':
       return t('Enter a date, such as 2026-01-31.')
     case 'date-time':

@@ -1,8 +1,11 @@
 import * as l10n from '@vscode/l10n'
 import type { SessionSetup, SessionUpdate } from '../acp/model.ts'
-import { createSessionState, type ReducingState } from './reducer/books.ts'
+import { mergeEntries } from './merge-entries.ts'
 import { reduce } from './reducer/reduce.ts'
-import type { Change } from './state.ts'
+import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
+import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
+import { stateOf } from './restore-state.ts'
+import type { Change, NoticeEntry } from './state.ts'
 
 /** A conversation and what its session was given. */
 export interface Loaded {
@@ -10,25 +13,57 @@ export interface Loaded {
   setup: SessionSetup
 }
 
+/** Updates that belong to the conversation, and so to a replay of it. */
+const REPLAYED: ReadonlySet<SessionUpdate['type']> = new Set([
+  'message_chunk',
+  'message_end',
+  'message',
+  'tool_call',
+  'tool_call_content',
+  'terminal',
+  'terminal_output',
+  'notice',
+  'compaction',
+  'compaction_chunk',
+  'subagent',
+  'session_message',
+  'session_message_chunk',
+  'unknown',
+])
+
 /**
- * What becomes of a session's conversation when its agent loads it. A load that fails costs nothing. One that replays
- * nothing does not either: what was known before stands in its place, and what is said from then on follows it. Some
- * agents replay only after their answer: the replay then takes that place, unless the person has gone on meanwhile.
+ * What becomes of a session's conversation when its agent loads or resumes it. A load that fails costs nothing. What
+ * the agent replays is merged with what was known before: a replay may hold less than the user has seen. Some agents
+ * replay only after their answer, or when they resume: what comes before the user goes on is merged, too.
  */
 export class Load {
   readonly #kept: () => ReducingState | undefined
   /** as it was before a load began, until the load is over */
   #before: Loaded | undefined
-  #standsIn = false
+  /** what the replay is merged with, until the user goes on */
+  #known: ReducingState | undefined
+  /** what was replayed so far */
+  #replay: ReducingState | undefined
+  /** The agent has replayed nothing. */
+  #isEmpty = false
 
   /** `kept`: what is known of the conversation besides. */
   constructor(kept: () => ReducingState | undefined = () => undefined) {
     this.#kept = kept
   }
 
-  begin(before: Loaded): void {
+  /** Answers the conversation to show while the agent replays: nothing, with what is known of the session. */
+  begin(before: Loaded): ReducingState {
     this.#before = before
-    this.#standsIn = false
+    const fresh = createSessionState()
+    const { title, commands, configOptions } = before.state
+    if (title !== undefined) fresh.title = title
+    return Object.assign(fresh, { commands, configOptions })
+  }
+
+  /** The session is resumed with this conversation: an agent that replays it all the same doubles nothing. */
+  resume(known: ReducingState): void {
+    this.#known = known.entries.length > 0 ? known : undefined
   }
 
   /** The load came to nothing: what was there before, if anything was. */
@@ -38,40 +73,122 @@ export class Load {
     return before
   }
 
-  /** The agent answered. Answers the conversation to go on with: what it replayed, or what stands in its place. */
+  /** The agent answered. Answers the conversation to go on with. */
   finish(replayed: ReducingState): ReducingState {
+    // a session that was resumed has its conversation
+    if (this.#known) return replayed
     const before = this.undo()?.state
-    if (replayed.entries.length > 0) return replayed
     const known = before && before.entries.length > 0 ? before : this.#kept()
+    keepTitle(replayed, known)
     if (!known || known.entries.length === 0) return replayed
-    this.#standsIn = true
+    this.#known = known
+    this.#isEmpty = replayed.entries.length === 0
+    if (!this.#isEmpty) {
+      this.#replay = replayed
+      return mergeStates(known, replayed, replayed)
+    }
     takeHead(known, replayed)
     return known
   }
 
-  /** The state for a replay that begins late with this update; `undefined`: none does. */
-  replaysLate(update: SessionUpdate, state: ReducingState): ReducingState | undefined {
+  /** Part of a replay has come, and more of it may. */
+  get isReplayed(): boolean {
+    return this.#known !== undefined && this.#replay !== undefined
+  }
+
+  /** Whether the update belongs to a replay that comes late. It was taken in then; `merge` shows it. */
+  takes(update: SessionUpdate, within?: string): boolean {
+    if (!this.#known || !REPLAYED.has(update.type)) return false
     const isPrompt = (update.type === 'message_chunk' || update.type === 'message') && update.role === 'user'
-    // a replay begins with what the person said; anything else may be a word of the agent's own
-    if (!this.#standsIn || !isPrompt) return undefined
-    this.#standsIn = false
-    const fresh = createSessionState()
-    takeHead(fresh, state)
-    return fresh
+    // a replay begins with a prompt; anything else may be a word of the agent's own
+    if (!this.#replay && (!isPrompt || within !== undefined)) return false
+    this.#replay ??= createSessionState()
+    reduceWithin(this.#replay, within, update)
+    return true
+  }
+
+  /** The conversation that is `shown`, merged with what was replayed late. */
+  merge(shown: ReducingState): ReducingState {
+    if (!this.#known || !this.#replay) return shown
+    this.#isEmpty = false
+    return mergeStates(this.#known, this.#replay, shown)
+  }
+
+  /** The user goes on, or the agent works: what comes from now on is no replay. */
+  end(): void {
+    this.#known = undefined
+    this.#replay = undefined
   }
 
   /** Says below what stands in for a replay where it comes from. `goesOn`: a prompt follows, and it stays for good. */
   mark(state: ReducingState, goesOn: boolean): Change[] {
-    if (!this.#standsIn) return []
-    if (goesOn) this.#standsIn = false
-    const title = l10n.t('What stands above is what Parley kept.')
+    if (!this.#isEmpty) return []
+    if (goesOn) this.#isEmpty = false
     const last = state.entries.at(-1)
-    if (last?.kind === 'notice' && last.title === title) return []
+    if (last?.kind === 'notice' && last.savedCopy) return []
+    const title = l10n.t("The messages above come from Parley's saved copy.")
     const description = l10n.t(
-      'The agent took the session up and replayed nothing of it. It may remember less than you see.',
+      'Session resumed without its history. The agent may not remember everything shown here.',
     )
-    return reduce(state, { type: 'notice', severity: 'info', title, description })
+    const changes = reduce(state, { type: 'notice', severity: 'info', title, description })
+    const notice = state.entries.at(-1)
+    if (notice?.kind === 'notice') notice.savedCopy = true
+    return changes
   }
+}
+
+/** `told`: the state that the agent told what it says of the session as a whole. */
+function mergeStates(known: ReducingState, replay: ReducingState, told: ReducingState): ReducingState {
+  const { entries, positions } = mergeEntries(known.entries, replay.entries, savedCopy)
+  const state = stateOf(entries)
+  for (const [terminalId, terminal] of known.terminals) state.terminals.set(terminalId, { ...terminal })
+  for (const [terminalId, terminal] of replay.terminals) {
+    const own = state.terminals.get(terminalId)
+    if (!own || terminal.output.length > own.output.length) state.terminals.set(terminalId, terminal)
+  }
+  state.plans = known.plans
+  if (known.usage !== undefined) state.usage = known.usage
+  takeHead(state, told)
+  keepTitle(state, known)
+  keepNames(state, replay, positions)
+  for (const [sessionId, subagent] of replay.memory.subagentStates) {
+    const own = state.memory.subagentStates.get(sessionId)
+    if (own) keepNames(own, subagent, positions)
+  }
+  if (!state.memory.running) reduceLocalWithin(state, { type: 'load_finished' })
+  else if (replay.memory.openMessage !== undefined) {
+    const position = positions[replay.memory.openMessage]
+    if (position === state.entries.length - 1) state.memory.openMessage = position
+  }
+  state.activity = told.activity
+  return state
+}
+
+/** What the agent tells next finds what it replayed, by the names that the replay has for it. */
+function keepNames(state: ReducingState, replay: ReducingState, positions: readonly number[]): void {
+  const { memory } = state
+  const copy = (from: ReadonlyMap<string, number>, to: Map<string, number>) => {
+    for (const [name, at] of from) {
+      const position = positions[at]
+      if (position !== undefined && position >= 0) to.set(name, position)
+    }
+  }
+  copy(replay.memory.messages, memory.messages)
+  copy(replay.memory.tools, memory.tools)
+  copy(replay.memory.compactions, memory.compactions)
+  copy(replay.memory.subagents, memory.subagents)
+  copy(replay.memory.sessionMessages, memory.sessionMessages)
+  for (const [messageId, role] of replay.memory.roles) memory.roles.set(messageId, role)
+}
+
+function savedCopy(turn: number): NoticeEntry {
+  const title = l10n.t("Some of the messages above come from Parley's saved copy.")
+  const description = l10n.t("The agent's history doesn't include them. The agent may not remember them.")
+  return { kind: 'notice', id: '', turn, severity: 'info', title, description, savedCopy: true }
+}
+
+function keepTitle(state: ReducingState, known: ReducingState | undefined): void {
+  if (state.title === undefined && known?.title !== undefined) state.title = known.title
 }
 
 /** What was told of the session as a whole. */
@@ -84,6 +201,7 @@ function takeHead(state: ReducingState, told: ReducingState): void {
   if (told.updatedAt !== undefined) state.updatedAt = told.updatedAt
   if (told.unconfirmed !== undefined) state.unconfirmed = told.unconfirmed
   if (told.background !== undefined) state.background = told.background
-  const { running, toldAction, background } = told.books
-  Object.assign(state.books, { running, toldAction, background })
+  if (told.turnStartedAt !== undefined) state.turnStartedAt = told.turnStartedAt
+  const { running, toldAction, background } = told.memory
+  Object.assign(state.memory, { running, toldAction, background })
 }

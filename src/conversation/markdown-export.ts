@@ -3,6 +3,7 @@ import { createTwoFilesPatch } from 'diff'
 import type { ContentBlock, FileChange, ToolCallContent } from '../acp/model.ts'
 import { CONTEXT_SCHEME, chipOf } from '../common/block-chip.ts'
 import { draftOf, inText } from '../common/draft.ts'
+import { appendBlock } from './blocks.ts'
 import { contained, escaped, fenced, folded } from './markdown-fence.ts'
 import type {
   Entry,
@@ -65,7 +66,7 @@ export function entryMarkdown(entry: Entry, terminals: ReadonlyMap<string, Termi
       ].join('\n>\n')
     case 'compaction': {
       const summary = blocks(entry.summary)
-      const title = l10n.t('The conversation was compacted')
+      const title = l10n.t('Conversation compacted')
       return summary === '' ? `*${title}*` : folded(title, [summary])
     }
     case 'subagent':
@@ -81,6 +82,32 @@ export function entryMarkdown(entry: Entry, terminals: ReadonlyMap<string, Termi
     case 'unknown':
       return folded(l10n.t('Unknown update: {0}', entry.updateKind), [json(entry.raw)])
   }
+}
+
+/** A message with all of its parts: text that came below other work continues it. */
+export function wholeMessage(entries: readonly Entry[], index: number): MessageEntry | undefined {
+  const entry = entries[index]
+  if (entry?.kind !== 'message') return undefined
+  const isPart = (other: Entry | undefined): other is MessageEntry =>
+    other?.kind === 'message' &&
+    other.messageId === entry.messageId &&
+    other.role === entry.role &&
+    other.within === entry.within
+  if (entry.messageId === undefined) return entry
+  let first: MessageEntry = entry
+  let at = index
+  while (first.continues && at > 0) {
+    const before = entries[--at]
+    if (isPart(before)) first = before
+  }
+  const whole: MessageEntry = { ...first, blocks: [] }
+  for (const block of first.blocks) appendBlock(whole.blocks, block)
+  for (const other of entries.slice(at + 1)) {
+    if (!isPart(other)) continue
+    if (!other.continues) break
+    for (const block of other.blocks) appendBlock(whole.blocks, block)
+  }
+  return whole
 }
 
 /** What was said, without anything around it; a prompt with what its chips are called where they stand. */
@@ -172,7 +199,7 @@ function toolContent(content: ToolCallContent, terminals: ReadonlyMap<string, Te
       const terminal = terminals.get(content.terminalId)
       if (!terminal) return []
       const command = terminal.command ? `$ ${terminal.command}\n` : ''
-      const exit = terminal.exit?.exitCode ? `\n[${l10n.t('exit {0}', terminal.exit.exitCode)}]` : ''
+      const exit = terminal.exit?.exitCode ? `\n[${l10n.t('exit code {0}', terminal.exit.exitCode)}]` : ''
       return [fenced(command + plain(terminal.output).replace(/\n$/, '') + exit, 'console')]
     }
     case 'unknown':
@@ -205,7 +232,7 @@ function permission(entry: PermissionEntry): string {
 
 function answered(action: 'accept' | 'decline' | 'cancel'): string {
   if (action === 'accept') return l10n.t('answered')
-  return action === 'decline' ? l10n.t('declined') : l10n.t('cancelled')
+  return action === 'decline' ? l10n.t('declined') : l10n.t('canceled')
 }
 
 function quoted(text: string): string {

@@ -5,7 +5,7 @@ export type CaptureKind = 'selection' | 'terminal' | 'pick'
 
 /** One row of what `@` offers. */
 export interface MentionRow {
-  group: 'open' | 'context' | 'files' | 'symbols'
+  group: 'open' | 'recent' | 'context' | 'files' | 'symbols'
   name: string
   /** offsets in `name` of the letters that match what was typed */
   matches: number[]

@@ -54,9 +54,9 @@ export class OptionChanges {
     const session = this.#session
     const option = session.options().find(known => known.id === optionId)
     if (!option || option.type === 'unknown')
-      throw new RangeError(l10n.t('There is no option “{0}”.', optionId))
+      throw new RangeError(l10n.t("The option “{0}” doesn't exist.", optionId))
     if (typeof value !== typeof option.currentValue) {
-      throw new TypeError(l10n.t('The value does not fit the option “{0}”.', option.name))
+      throw new TypeError(l10n.t('Invalid value for the option “{0}”.', option.name))
     }
     const { sequence, givenUp } = this.#begin(optionId, option.currentValue)
     session.show(optionId, value)

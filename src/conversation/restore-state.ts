@@ -1,6 +1,11 @@
-import { createSessionState, createSubagentState, type ReducingState } from './reducer/books.ts'
 import { reduceLocalWithin } from './reducer/reduce-within.ts'
-import type { Entry, SessionState, TerminalState } from './state.ts'
+import {
+  createSessionState,
+  createSubagentState,
+  noteWork,
+  type ReducingState,
+} from './reducer/reducing-state.ts'
+import type { Change, Entry, MessageEntry, SessionState, TerminalState } from './state.ts'
 
 /** A conversation as it was kept: what was shown, without what the reducer remembers besides. */
 export interface KeptConversation {
@@ -15,10 +20,59 @@ export interface KeptConversation {
 }
 
 /**
- * The state of a kept conversation, ready to be shown and to be gone on with: what comes for a message or tool call in
- * it finds it. What was open when it was kept is closed, since nothing will close it any more.
+ * The state of a kept conversation, ready to be shown and to be continued: what comes for a message or tool call in it
+ * finds it. What was open when it was kept is closed, since nothing will close it any more.
  */
 export function restoreState({ entries, terminals, head }: KeptConversation): ReducingState {
+  const state = stateOf(entries)
+  for (const terminal of terminals) state.terminals.set(terminal.terminalId, { ...terminal })
+  if (head.title !== undefined) state.title = head.title
+  if (head.usage !== undefined) state.usage = head.usage
+  if (head.plans !== undefined) state.plans = [...head.plans]
+  // nothing has ended that turn, and nothing will
+  state.memory.running = head.working === true && state.entries.at(-1)?.kind !== 'turn_end'
+  reduceLocalWithin(state, { type: 'agent_gone' })
+  return state
+}
+
+/**
+ * Brings the state of a conversation that goes on elsewhere up to what is saved of it, and tells what changed. What is
+ * open there is open.
+ */
+export function followState(state: ReducingState, { entries, terminals, head }: KeptConversation): Change[] {
+  const changes: Change[] = []
+  if (entries.length < state.entries.length) {
+    // what was closed here goes on there
+    for (const { id } of state.entries.splice(entries.length)) state.index.delete(id)
+    changes.push({ type: 'reset' })
+  }
+  for (const [position, saved] of entries.entries()) {
+    const next: Entry = { ...saved, id: `e${position}` }
+    const known = state.entries[position]
+    if (known && JSON.stringify(known) === JSON.stringify(next)) continue
+    state.entries[position] = next
+    state.index.set(next.id, position)
+    changes.push({ type: 'entry', id: next.id })
+  }
+  for (const terminal of terminals) {
+    const known = state.terminals.get(terminal.terminalId)
+    if (known && JSON.stringify(known) === JSON.stringify(terminal)) continue
+    state.terminals.set(terminal.terminalId, terminal)
+    changes.push({ type: 'terminal', terminalId: terminal.terminalId })
+  }
+  if (head.title !== undefined && head.title !== state.title) {
+    state.title = head.title
+    changes.push({ type: 'head', key: 'title' })
+  }
+  if (head.plans !== undefined && JSON.stringify(head.plans) !== JSON.stringify(state.plans)) {
+    state.plans = [...head.plans]
+    changes.push({ type: 'head', key: 'plans' })
+  }
+  return changes
+}
+
+/** A state with these entries, in which what is open is open. */
+export function stateOf(entries: readonly Entry[]): ReducingState {
   const state = createSessionState()
   for (const entry of entries) {
     const position = state.entries.length
@@ -27,50 +81,56 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
     state.entries.push(kept)
     state.index.set(kept.id, position)
     state.turn = Math.max(state.turn, kept.turn)
-    const { books } = kept.within === undefined ? state : subagentOf(state, kept.within)
+    const { memory } = kept.within === undefined ? state : subagentOf(state, kept.within)
+    noteWork(memory, kept, position)
     switch (kept.kind) {
       case 'tool_call':
-        books.tools.set(kept.toolCallId, position)
+        memory.tools.set(kept.toolCallId, position)
         if (kept.status === 'pending' || kept.status === 'in_progress' || kept.status === 'paused') {
-          books.openTools.add(position)
+          memory.openTools.add(position)
         }
         break
       case 'message':
         if (kept.messageId === undefined) break
-        books.messages.set(`${kept.role}\n${kept.messageId}`, position)
-        books.roles.set(kept.messageId, kept.role)
+        restoreMessage(memory, kept, kept.messageId, position)
         break
       case 'permission':
-        if (!kept.outcome) books.openPermissions.add(position)
-        break
       case 'elicitation':
-        if (!kept.outcome) books.openElicitations.add(position)
+        if (!kept.outcome) memory.openRequests.set(kept.requestId, position)
         break
       case 'compaction':
-        books.compactions.set(kept.compactionId, position)
-        if (kept.status === 'in_progress') books.openCompactions.add(position)
+        memory.compactions.set(kept.compactionId, position)
+        if (kept.status === 'in_progress') memory.openCompactions.add(position)
         break
       case 'subagent':
-        books.subagents.set(kept.sessionId, position)
+        memory.subagents.set(kept.sessionId, position)
         subagentOf(state, kept.sessionId)
         break
       case 'session_message':
-        books.sessionMessages.set(kept.messageId, position)
+        memory.sessionMessages.set(kept.messageId, position)
         break
     }
   }
-  for (const terminal of terminals) state.terminals.set(terminal.terminalId, { ...terminal })
-  if (head.title !== undefined) state.title = head.title
-  if (head.usage !== undefined) state.usage = head.usage
-  if (head.plans !== undefined) state.plans = [...head.plans]
-  // nothing has ended that turn, and nothing will
-  state.books.running = head.working === true && state.entries.at(-1)?.kind !== 'turn_end'
-  reduceLocalWithin(state, { type: 'agent_gone' })
   return state
 }
 
+function restoreMessage(
+  memory: ReducingState['memory'],
+  { role, continues }: MessageEntry,
+  messageId: string,
+  position: number,
+): void {
+  const key = `${role}\n${messageId}`
+  const before = memory.messages.get(key)
+  if (continues && before !== undefined)
+    memory.messageParts.set(key, [...(memory.messageParts.get(key) ?? [before]), position])
+  else memory.messageParts.delete(key)
+  memory.messages.set(key, position)
+  memory.roles.set(messageId, role)
+}
+
 function subagentOf(state: ReducingState, sessionId: string): ReducingState {
-  const { subagentStates } = state.books
+  const { subagentStates } = state.memory
   const known = subagentStates.get(sessionId) ?? createSubagentState(state, sessionId)
   subagentStates.set(sessionId, known)
   return known

@@ -13,20 +13,29 @@ import type {
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import type { AnswerByRule } from './applied-rule.ts'
 import { type CancellableWork, cancelWork } from './cancel-work.ts'
 import { Load } from './load.ts'
-import { openQuestions } from './open-questions.ts'
 import { OptionChanges } from './option-changes.ts'
-import { Questions } from './questions.ts'
-import { asksForBackground } from './reducer/background.ts'
-import { createSessionState, type ReducingState } from './reducer/books.ts'
+import { PendingRequests } from './pending-requests.ts'
+import { PromptQueue, type TurnOutcome } from './prompt-queue.ts'
+import { asksForBackground, isAboutBackground, toldBackground } from './reducer/background.ts'
 import { isIdle, reduce } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
+import { entriesOfRequests, openRequests } from './reducer/reduce-requests.ts'
 import { toolCallOf } from './reducer/reduce-tool-calls.ts'
 import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
-import type { Change, ElicitationEntry, PermissionEntry, SessionState, ToolCallEntry } from './state.ts'
-import type { QueuedPrompt, TurnOutcome } from './turn.ts'
+import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
+import { followState, type KeptConversation } from './restore-state.ts'
+import type { AnswerByRule } from './rule-answer.ts'
+import type {
+  Change,
+  ElicitationEntry,
+  Entry,
+  NoticeEntry,
+  PermissionEntry,
+  SessionState,
+  ToolCallEntry,
+} from './state.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
 
 /** How long an agent may take to stop a turn before the person is offered to go on without its end. */
@@ -34,6 +43,9 @@ const CANCEL_GRACE_MS = 10_000
 
 /** How long it waits for a replay after the agent's answer: a prompt written during the load, and the word that none came. */
 const LATE_REPLAY_MS = 250
+
+/** A replay that comes after the answer is over when nothing more of it has come for so long. */
+const LATE_REPLAY_END_MS = 2000
 
 /**
  * - `loading`: the agent replays the conversation; it is shown as it comes, prompts wait.
@@ -71,7 +83,7 @@ export class Session implements Disposable {
   readonly #changes = new Emitter<Change[]>()
   readonly #status = new Emitter<void>()
   readonly #end = new Emitter<AgentExit | undefined>()
-  readonly #questions: Questions
+  readonly #requests: PendingRequests
   readonly #optionChanges: OptionChanges
   readonly #turns: Turns
   readonly #now: () => number
@@ -80,8 +92,12 @@ export class Session implements Disposable {
   #state: ReducingState
   #phase: SessionPhase
   readonly #load: Load
+  #lateMerge: Disposable | undefined
+  #lateEnd: Disposable | undefined
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
+  /** changes that are reported together, while there are such */
+  #collected: Change[] | undefined
 
   /** Answers questions by the person's rules, once somebody who knows them has the session. */
   answerByRule: AnswerByRule | undefined
@@ -94,10 +110,12 @@ export class Session implements Disposable {
     this.#phase = options.phase
     this.#load = new Load(options.kept)
     this.#state = options.state ?? createSessionState()
+    if (options.phase === 'loading') this.#load.resume(this.#state)
     this.#now = options.now ?? Date.now
     this.#schedule = options.schedule ?? scheduleTimer
-    this.#questions = new Questions({
-      tell: event => this.#local(event),
+    this.#requests = new PendingRequests({
+      show: event => this.#local(event),
+      shown: () => this.#state.memory.openRequests.keys(),
       isLive: () => this.#isLive(),
       answerByRule: (request, signal) =>
         this.answerByRule?.(request, toolCallOf(this.#stateOf(request), request), signal),
@@ -109,9 +127,10 @@ export class Session implements Disposable {
       changed: () => this.#status.fire(),
     })
     this.#turns = new Turns({
+      queue: new PromptQueue(),
       send: content => this.#send(content),
       sendCancel: () => this.agent.cancel(this.sessionId),
-      canBegin: () => this.#phase === 'ready' && !this.#state.books.running,
+      canBegin: () => this.#phase === 'ready' && !this.#state.memory.running,
       endWork: idle => this.#endWork(idle),
       accepted: messageId => this.#local({ type: 'prompt_accepted', messageId }),
       changed: () => this.#status.fire(),
@@ -172,14 +191,17 @@ export class Session implements Disposable {
     return this.#turns.cancelState
   }
 
-  /** Prompts that wait; still there when the session ended before they were sent. */
-  get queued(): readonly QueuedPrompt[] {
-    return this.#turns.queued
+  /** The prompts that are not sent yet. A session has one of its own until it is given that of its conversation. */
+  get queue(): PromptQueue {
+    return this.#turns.queue
+  }
+  set queue(queue: PromptQueue) {
+    this.#turns.queue = queue
   }
 
-  /** The queue waits for the person: `sendQueued` or another prompt sends it. */
-  get queueHeld(): boolean {
-    return this.#turns.held
+  /** A turn runs, or other foreground work: there is something to stop. */
+  get isWorking(): boolean {
+    return this.#state.memory.running || this.#turns.hasTurn
   }
 
   /** ids of config options whose change the agent has not confirmed yet */
@@ -194,40 +216,32 @@ export class Session implements Disposable {
    * Throws `RangeError` for a prompt that is empty or white space: such a prompt hangs some agents for good.
    */
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
-    return this.#turns.prompt(content).outcome
+    if (!this.#isLive()) return Promise.resolve({ type: 'failed', error: this.#endError() })
+    return this.queue.add(content).outcome
   }
 
-  /** Takes a prompt from the queue and returns it; `undefined` when it is no longer there. */
-  withdraw(id: string): ContentBlock[] | undefined {
-    return this.#turns.withdraw(id)
-  }
-
-  /** Sends what is held in the queue. */
-  sendQueued(): void {
-    this.#turns.sendQueued()
-  }
-
-  /** Puts a prompt that waits at another place in the queue; 0 is the next one. */
-  moveQueued(id: string, to: number): void {
-    this.#turns.move(id, to)
-  }
-
-  /** Stops the running turn as `cancel` does, and sends this prompt of the queue next. */
-  sendNow(id: string): void {
-    const works = this.#state.books.running || this.#turns.hasTurn
-    if (!this.#isLive() || !this.#turns.sendNow(id, works)) return
-    this.#cancelQuestions()
+  /** Stops the running turn, if any, and sends this prompt of the queue next. False: it is not queued any more. */
+  sendNow(id: string): boolean {
+    const works = this.isWorking
+    if (!this.#isLive() || !this.queue.putFirst(id)) return false
+    if (works) this.#turns.cancel()
+    this.queue.resume()
+    this.#withdrawRequests()
+    return true
   }
 
   /**
    * Asks the agent to stop what it does and answers every open question `cancelled`, but for those of work that goes on
-   * apart from the turn. The queue is held. An agent that does not stop within the grace makes `cancelState` `overdue`;
+   * apart from the turn. The queue is paused. An agent that does not stop within the grace makes `cancelState` `overdue`;
    * `abandonTurn` then goes on without it.
    */
   cancel(): void {
     if (!this.#isLive()) return
-    if (this.#state.books.running || this.#turns.hasTurn) this.#turns.cancel()
-    this.#cancelQuestions()
+    if (this.isWorking) {
+      this.queue.pause()
+      this.#turns.cancel()
+    }
+    this.#withdrawRequests()
   }
 
   /** Gives up on the turn that was asked to stop and does not. Does nothing before `cancel`. */
@@ -240,7 +254,7 @@ export class Session implements Disposable {
    * and then nothing happens.
    */
   answerPermission(requestId: string, optionId: string | undefined): boolean {
-    return this.#questions.answerPermission(requestId, optionId)
+    return this.#requests.answerPermission(requestId, optionId)
   }
 
   /**
@@ -248,12 +262,12 @@ export class Session implements Disposable {
    * (any more) or the form does not take these values, and then nothing happens.
    */
   answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
-    return this.#questions.answerElicitation(requestId, answer)
+    return this.#requests.answerElicitation(requestId, answer)
   }
 
-  /** The form or address that waits under this id. */
+  /** The form or address that is pending under this id. */
   elicitation(requestId: string): ElicitationRequest | undefined {
-    return this.#questions.elicitation(requestId)
+    return this.#requests.elicitation(requestId)
   }
 
   /**
@@ -276,7 +290,7 @@ export class Session implements Disposable {
   async close(): Promise<void> {
     if (this.#phase === 'closed') return
     const live = this.#isLive()
-    const running = this.#state.books.running
+    const running = this.#state.memory.running
     const { agent, sessionId } = this
     this.#finish('closed', undefined)
     if (!live) return
@@ -294,60 +308,107 @@ export class Session implements Disposable {
   /** Takes in one update of the agent. */
   receive(update: SessionUpdate): void {
     if (!this.#isLive()) return
-    const late = this.#load.replaysLate(update, this.#state)
-    if (late) this.#reset(late)
+    if (this.#takesLate(update)) return
     if (update.type !== 'state') {
       if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.told()
-      this.#tell(reduce(this.#state, update, this.#timeOfUpdate()))
-      // A subagent that is idle waits for no answer any more.
-      if (update.type === 'subagent') this.#questions.answerClosed(this.#state)
+      this.#together(() => {
+        this.#tell(reduce(this.#state, this.#asStopped(update), this.#timeOfUpdate()))
+        this.#withdrawOfIdleSubagent(update)
+      })
       return
     }
     if (isIdle(update)) {
       if (!this.#turns.admits(update)) return
       this.#endWork(update)
     } else {
+      if (this.#phase === 'ready') this.#endLoad()
       this.#tell(reduce(this.#state, update, this.#time()))
     }
     this.#turns.stateTold(update)
   }
 
+  /** Whether the update is part of a replay that comes late; it is shown a moment later, with what follows. */
+  #takesLate(update: SessionUpdate, within?: string): boolean {
+    if (!this.#load.takes(update, within)) return false
+    this.#lateMerge ??= this.#schedule(() => this.#mergeLate(), LATE_REPLAY_MS)
+    this.#awaitLateEnd()
+    return true
+  }
+
+  #awaitLateEnd(): void {
+    this.#lateEnd?.dispose()
+    this.#lateEnd = this.#load.isReplayed
+      ? this.#schedule(() => this.#endLoad(), LATE_REPLAY_END_MS)
+      : undefined
+  }
+
+  #mergeLate(): void {
+    if (!this.#lateMerge) return
+    this.#lateMerge.dispose()
+    this.#lateMerge = undefined
+    this.#reset(this.#load.merge(this.#state))
+  }
+
+  /** What comes from now on is no replay. */
+  #endLoad(): void {
+    this.#mergeLate()
+    this.#lateEnd?.dispose()
+    this.#lateEnd = undefined
+    this.#load.end()
+  }
+
   /** Takes in one update of the session of a subagent that was announced here. */
   receiveWithin(subagent: string, update: SessionUpdate): void {
-    if (!this.#isLive()) return
-    this.#tell(reduceWithin(this.#state, subagent, update, this.#time()))
-    if (update.type === 'state' && isIdle(update)) this.#questions.answerClosed(this.#state)
+    if (!this.#isLive() || this.#takesLate(update, subagent)) return
+    this.#together(() => {
+      this.#tell(reduceWithin(this.#state, subagent, this.#asStopped(update), this.#time()))
+      this.#withdrawOfIdleSubagent(update, subagent)
+    })
   }
 
   /** Asks the rules, then the person. Resolves `cancelled` when the turn is stopped, the agent withdraws it (`signal`) or is gone. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#questions.askPermission(request, signal)
+    return this.#requests.requestPermission(request, signal)
   }
 
   /** Like `requestPermission`, for what no rule of the settings may answer. */
   askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#questions.askPerson(request, signal)
+    return this.#requests.askPerson(request, signal)
   }
 
-  /** What waits for the person, the oldest first. */
-  get openQuestions(): Array<PermissionEntry | ElicitationEntry> {
-    return openQuestions(this.#state)
+  /** The requests that wait for the person, oldest first. */
+  get pendingRequests(): Array<PermissionEntry | ElicitationEntry> {
+    return openRequests(this.#state)
   }
 
-  /** The question that waits under this id, with its tool call as it is now. */
+  /** The entries that the pending requests are drawn with: themselves, their tool calls, the subagents they are in. */
+  get pendingEntries(): Entry[] {
+    return entriesOfRequests(this.#state)
+  }
+
+  /** The permission that is pending under this id, with its tool call as it is now. */
   permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
-    const request = this.#questions.permission(requestId)
+    const request = this.#requests.permission(requestId)
     return request && { request, tool: toolCallOf(this.#stateOf(request), request) }
   }
 
   /** Asks the person for more than a yes or no. Resolves `cancel` as `requestPermission` does `cancelled`. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
-    return this.#questions.askElicitation(request, signal)
+    return this.#requests.createElicitation(request, signal)
   }
 
   /** What the person went to an address for is done there; an id that is not of this session does nothing. */
   elicitationComplete(elicitationId: string): void {
     if (this.#isLive()) this.#local({ type: 'visit_done', elicitationId })
+  }
+
+  /** Shows a notice of Parley's own. `files`: absolute paths of changed files that it is about. */
+  notify({ files, ...notice }: Pick<NoticeEntry, 'severity' | 'title' | 'description' | 'files'>): void {
+    if (!this.#isLive()) return
+    const changes = reduce(this.#state, { type: 'notice', ...notice }, this.#time())
+    const entry = this.#state.entries.at(-1)
+    if (files && entry?.kind === 'notice') entry.files = files
+    this.#tell(changes)
   }
 
   /** Shows a terminal that the client runs for the agent. */
@@ -370,25 +431,33 @@ export class Session implements Disposable {
 
   /** @internal Empties the conversation, for a replay. */
   beginLoad(setup: SessionSetup): void {
-    this.#load.begin({ state: this.#state, setup: this.#setup })
+    this.#endLoad()
+    const shown = this.#load.begin({ state: this.#state, setup: this.#setup })
     this.#optionChanges.clear()
     this.#setup = setup
     this.#phase = 'loading'
-    this.#reset(createSessionState())
+    this.#reset(shown)
     this.#status.fire()
+  }
+
+  /** @internal Shows a conversation that is not open here as it was saved last. */
+  follow(saved: KeptConversation): void {
+    if (this.#isLive()) return
+    this.#tell(followState(this.#state, saved))
   }
 
   /** @internal The replay is over, but for what some agents send after their answer. */
   loaded(): void {
     if (this.#phase !== 'loading') return
     const shown = this.#load.finish(this.#state)
-    const standsIn = shown !== this.#state
+    const isMerged = shown !== this.#state
     this.#phase = 'ready'
-    if (standsIn) this.#reset(shown)
+    if (isMerged) this.#reset(shown)
     this.#local({ type: 'load_finished' })
+    this.#awaitLateEnd()
     this.#status.fire()
     // A prompt that waited must not get between the replay's entries.
-    if (this.#turns.queued.length === 0 && !standsIn) return
+    if (this.queue.prompts.length === 0 && !isMerged) return
     this.#schedule(() => {
       if (!this.#isLive()) return
       this.#tell(this.#load.mark(this.#state, false))
@@ -422,11 +491,32 @@ export class Session implements Disposable {
 
   /** The state that a question is about: a subagent's, when it is its session that asks. */
   #stateOf({ sessionId }: PermissionRequest): ReducingState {
-    return this.#state.books.subagentStates.get(sessionId) ?? this.#state
+    return this.#state.memory.subagentStates.get(sessionId) ?? this.#state
   }
 
-  #cancelQuestions(): void {
-    this.#questions.cancelAll(request => asksForBackground(this.#state, request))
+  #withdrawRequests(): void {
+    this.#requests.withdraw(request => isOfTurn(request) && !asksForBackground(this.#state, request))
+  }
+
+  /** Many agents report as failed what the user stopped. */
+  #asStopped(update: SessionUpdate): SessionUpdate {
+    if (update.type !== 'tool_call' || update.toolCall.status !== 'failed') return update
+    if (this.#turns.cancelState === 'none') return update
+    return { ...update, toolCall: { ...update.toolCall, status: 'cancelled' } }
+  }
+
+  /** A subagent that became idle waits for no answer any more. `within`: the subagent whose update it is. */
+  #withdrawOfIdleSubagent(update: SessionUpdate, within?: string): void {
+    const idle =
+      update.type === 'subagent'
+        ? update.subagent.state?.activity === 'idle' && update.subagent.sessionId
+        : update.type === 'state' && isIdle(update) && within
+    const subagent = idle ? this.#state.memory.subagentStates.get(idle) : undefined
+    if (!subagent) return
+    const { background } = subagent.memory
+    this.#requests.withdraw(
+      request => request.sessionId === idle && !isAboutBackground(subagent, background, request),
+    )
   }
 
   #isLive(): boolean {
@@ -434,6 +524,7 @@ export class Session implements Disposable {
   }
 
   #send(content: ContentBlock[]): Promise<undefined | { messageId?: string }> {
+    this.#endLoad()
     this.#tell(this.#load.mark(this.#state, true))
     this.#local({ type: 'prompt', content })
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
@@ -450,8 +541,16 @@ export class Session implements Disposable {
   }
 
   #endWork(idle: IdleUpdate): void {
-    this.#tell(reduce(this.#state, idle, this.#time()))
-    this.#questions.answerClosed(this.#state)
+    const { running, subagentStates } = this.#state.memory
+    const background = toldBackground(idle)
+    this.#together(() => {
+      this.#tell(reduce(this.#state, this.#turns.attribute(idle), this.#time()))
+      if (!running) return
+      this.#requests.withdraw(request => {
+        if (!isOfTurn(request) || subagentStates.has(request.sessionId)) return false
+        return !(background && isAboutBackground(this.#state, background, request))
+      })
+    })
   }
 
   #finish(phase: 'ended' | 'closed', exit: AgentExit | undefined): void {
@@ -460,23 +559,34 @@ export class Session implements Disposable {
       event.message = new AgentClosedError(exit).message
       if (typeof exit.exitCode === 'number') event.code = exit.exitCode
     }
+    this.#endLoad()
     // A load that did not come to its end must not cost the conversation that was there.
     const before = this.#load.undo()
-    if (before) this.#reset(before.state)
-    this.#local(event)
-    this.#questions.cancelAll()
+    this.#together(() => {
+      if (before) this.#reset(before.state)
+      this.#local(event)
+      this.#requests.withdraw()
+    })
     this.#optionChanges.clear()
     this.#phase = phase
     this.#exit = exit
-    this.#turns.end(exit ? new AgentClosedError(exit) : new Error(l10n.t('The session is closed.')))
+    this.#turns.end(this.#endError())
     this.#options.onEnd?.()
     this.#status.fire()
     this.#end.fire(exit)
   }
 
+  #endError(): Error {
+    return this.#exit ? new AgentClosedError(this.#exit) : new Error(l10n.t('The session is closed.'))
+  }
+
+  /** Shows another conversation. What is pending is shown in it, too. */
   #reset(state: ReducingState): void {
-    this.#state = state
-    this.#changes.fire([{ type: 'reset' }])
+    this.#together(() => {
+      this.#state = state
+      this.#tell([{ type: 'reset' }])
+      this.#requests.showAgain()
+    })
   }
 
   #local(event: LocalEvent): void {
@@ -484,6 +594,30 @@ export class Session implements Disposable {
   }
 
   #tell(changes: Change[]): void {
-    if (changes.length > 0) this.#changes.fire(changes)
+    if (this.#collected) for (const change of changes) this.#collected.push(change)
+    else if (changes.length > 0) this.#changes.fire(changes)
   }
+
+  /** Reports all changes that `work` makes at once: nobody sees, or answers, a request between them. */
+  #together(work: () => void): void {
+    if (this.#collected) {
+      work()
+      return
+    }
+    const changes: Change[] = []
+    this.#collected = changes
+    try {
+      work()
+    } finally {
+      this.#collected = undefined
+      this.#tell(changes)
+    }
+  }
+}
+
+/** Whether a request ends with the turn. One that belongs to a request of the client's ends with that request. */
+function isOfTurn<R extends PermissionRequest | ElicitationRequest>(
+  request: R,
+): request is R & { sessionId: string } {
+  return request.sessionId !== undefined
 }

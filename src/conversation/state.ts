@@ -19,10 +19,20 @@ import type {
   ToolKind,
   Usage,
 } from '../acp/model.ts'
-import type { AppliedRule } from './applied-rule.ts'
 
 /** Ids of entries are unique within a session and stable for its life in this window. */
 export type EntryId = string
+
+/** The permission rule that answered a request. */
+export interface AppliedRule {
+  action: 'allow' | 'reject'
+  /** the settings that contain it */
+  scope: 'user' | 'workspace' | 'folder'
+  /** the workspace folder's name, for the scope `folder` */
+  folder?: string
+  /** a short form, such as `npm test *` */
+  text: string
+}
 
 interface EntryBase {
   id: EntryId
@@ -39,6 +49,8 @@ export interface MessageEntry extends EntryBase {
   kind: 'message'
   role: MessageRole
   messageId?: string
+  /** It goes on with the message of the same id and role above: work came in between. See `wholeMessage`. */
+  continues?: true
   /** Adjacent text chunks are one text block, but for those of a user message without an id. */
   blocks: ContentBlock[]
 }
@@ -97,6 +109,10 @@ export interface NoticeEntry extends EntryBase {
   severity: Open<'info' | 'warning' | 'error'>
   title: string
   description?: string
+  /** It says that what stands above comes from Parley's saved copy. */
+  savedCopy?: true
+  /** absolute paths of changed files that it is about */
+  files?: string[]
 }
 export interface CompactionEntry extends EntryBase {
   kind: 'compaction'
@@ -136,6 +152,8 @@ export interface SessionMessageEntry extends EntryBase {
 export interface TurnEndEntry extends EntryBase {
   kind: 'turn_end'
   stopReason: StopReason
+  /** The turn was canceled, and the person had not asked for it. */
+  canceledBy?: 'agent'
   error?: AgentErrorInfo
 }
 export interface UnknownEntry extends EntryBase {
@@ -166,6 +184,8 @@ export interface TerminalState {
   /** what the command sees as its screen */
   size?: { cols: number; rows: number }
   canCancel?: boolean
+  /** the subagent whose session it belongs to, by that session's id */
+  within?: string
 }
 
 /** What the session is doing. */

@@ -1,9 +1,8 @@
 import { AgentClosedError, AgentRequestError } from '../acp/agent.ts'
 import type { AgentErrorInfo, ContentBlock, SessionUpdate } from '../acp/model.ts'
-import type { Disposable } from '../common/disposable.ts'
+import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
-import { isEmptyPrompt } from './blocks.ts'
-import { type QueuedPrompt, Turn, type TurnOutcome } from './turn.ts'
+import type { Prompt, PromptQueue, TurnOutcome } from './prompt-queue.ts'
 
 /** How long after the session became idle the answer to the prompt may still come. */
 const ANSWER_WAIT_MS = 1000
@@ -14,7 +13,8 @@ export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }
 export type Schedule = (run: () => void, ms: number) => Disposable
 
 /** What the turns need of their session. */
-export interface TurnsHost {
+export interface TurnsOptions {
+  queue: PromptQueue
   /** Sends a prompt to the agent, after it was put into the conversation. */
   send(content: ContentBlock[]): Promise<undefined | { messageId?: string }>
   sendCancel(): void
@@ -36,39 +36,54 @@ export interface TurnsHost {
  */
 export type CancelState = 'none' | 'requested' | 'overdue'
 
+/** A prompt that the agent has. */
+interface Turn {
+  readonly prompt: Prompt
+  /** The agent said that it works on it. */
+  begun: boolean
+  /** The agent answered the request: in v1 at the turn's end, in v2 when it took the prompt. */
+  answered: boolean
+  /** The session became idle: how the turn ended. */
+  end?: TurnOutcome
+}
+
 /**
- * The turns of a session, one at a time: agents queue a second prompt, drop the first for it, or never answer it.
- * Prompts written meanwhile wait in the order they were written. A turn that the person stopped, or that failed, holds
- * the queue: nothing more happens until the person sends another prompt or the queue.
+ * The turns of a session, one at a time, since agents queue a second prompt, drop the first for it, or never answer it.
+ * The next prompt is taken from the session's queue when a turn ends. A turn that the person stopped, or that failed,
+ * pauses the queue.
  *
  * A turn given up stays unanswered at the agent. When its end comes after all, it must not end the turn after it: an
  * idle state that comes while both are unanswered waits for the answer that tells whose it was.
  */
 export class Turns {
-  readonly #host: TurnsHost
-  readonly #queue: Turn[] = []
+  readonly #options: TurnsOptions
   readonly #abandoned = new Set<Turn>()
+  #queue: PromptQueue
+  #connected: Disposable
   #current: Turn | undefined
-  #held = false
   #cancelState: CancelState = 'none'
   #timer: Disposable | undefined
   #undecided: IdleUpdate | undefined
   #ended: { error: unknown } | undefined
-  #last = 0
-  /** id of the prompt for which the running turn was stopped: it goes out however that turn ends */
-  #next: string | undefined
 
-  constructor(host: TurnsHost) {
-    this.#host = host
+  constructor(options: TurnsOptions) {
+    this.#options = options
+    this.#queue = options.queue
+    this.#connected = this.#connect()
   }
 
-  get queued(): readonly QueuedPrompt[] {
+  get queue(): PromptQueue {
     return this.#queue
   }
 
-  /** Whether the queue waits for the person. */
-  get held(): boolean {
-    return this.#held && this.#queue.length > 0
+  /** Takes prompts from another queue from now on. */
+  set queue(queue: PromptQueue) {
+    if (queue === this.#queue) return
+    this.#connected.dispose()
+    this.#queue = queue
+    if (this.#ended) return
+    this.#connected = this.#connect()
+    this.pump()
   }
 
   get cancelState(): CancelState {
@@ -79,67 +94,14 @@ export class Turns {
     return this.#current !== undefined
   }
 
-  prompt(content: readonly ContentBlock[]): Turn {
-    if (isEmptyPrompt(content)) throw new RangeError('A prompt must not be empty.')
-    this.#last += 1
-    const turn = new Turn(`q${this.#last}`, [...content])
-    if (this.#ended) {
-      turn.finish({ type: 'failed', error: this.#ended.error })
-      return turn
-    }
-    this.#queue.push(turn)
-    this.#held = false
-    this.#host.changed()
-    this.pump()
-    return turn
-  }
-
-  withdraw(id: string): ContentBlock[] | undefined {
-    const found = this.#queue.findIndex(turn => turn.id === id)
-    const [turn] = found === -1 ? [] : this.#queue.splice(found, 1)
-    if (!turn) return undefined
-    turn.finish({ type: 'withdrawn' })
-    this.#host.changed()
-    return turn.content
-  }
-
-  sendQueued(): void {
-    if (!this.#held) return
-    this.#held = false
-    this.#host.changed()
-    this.pump()
-  }
-
-  /** Puts a prompt that waits at another place among those that wait; 0 is the next one. */
-  move(id: string, to: number): void {
-    const from = this.#queue.findIndex(turn => turn.id === id)
-    const [turn] = from === -1 ? [] : this.#queue.splice(from, 1)
-    if (!turn) return
-    this.#queue.splice(Math.max(0, Math.min(this.#queue.length, to)), 0, turn)
-    this.#host.changed()
-  }
-
-  /** Sends a prompt that waits before all others, once the work that goes on, if any, was stopped. False: it is gone. */
-  sendNow(id: string, works: boolean): boolean {
-    if (!this.#queue.some(turn => turn.id === id)) return false
-    this.move(id, 0)
-    this.#next = id
-    if (works) this.cancel()
-    this.#held = false
-    this.#host.changed()
-    this.pump()
-    return true
-  }
-
-  /** Begins the next turn when one waits and nothing stands in its way. */
+  /** Begins the next turn when a prompt is ready and nothing else runs. */
   pump(): void {
-    if (this.#current || this.#held || this.#ended || !this.#host.canBegin()) return
-    const turn = this.#queue.shift()
-    if (!turn) return
-    if (turn.id === this.#next) this.#next = undefined
+    if (this.#current || this.#ended || !this.#options.canBegin()) return
+    const prompt = this.#queue.take()
+    if (!prompt) return
+    const turn: Turn = { prompt, begun: false, answered: false }
     this.#current = turn
-    this.#host.changed()
-    this.#host.send(turn.content).then(
+    this.#options.send(prompt.content).then(
       accepted => this.#answered(turn, accepted?.messageId),
       (error: unknown) => this.#failed(turn, error),
     )
@@ -158,6 +120,19 @@ export class Turns {
     return false
   }
 
+  /**
+   * The idle state with who ended the turn. Agents answer `end_turn` to a stop, too, and `cancelled` when the person
+   * rejected something or the agent itself was told to exit.
+   */
+  attribute(idle: IdleUpdate): IdleUpdate {
+    const { stopReason, error } = idle
+    if (this.#cancelState === 'none') {
+      return stopReason === 'cancelled' ? { ...idle, canceledBy: 'agent' } : idle
+    }
+    const isOrdinary = error === undefined && (stopReason === undefined || stopReason === 'end_turn')
+    return isOrdinary ? { ...idle, stopReason: 'cancelled' } : idle
+  }
+
   /** A state of the agent was taken in. */
   stateTold(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current
@@ -166,28 +141,27 @@ export class Turns {
       if (turn) turn.begun = true
       return
     }
+    const { stopReason, error } = this.attribute(update as IdleUpdate)
     this.#setCancelState('none')
     if (!turn) {
       this.pump()
       return
     }
-    const { stopReason, error } = update as IdleUpdate
     turn.end = { type: 'ended' }
     if (stopReason !== undefined) turn.end.stopReason = stopReason
     if (error !== undefined) turn.end.error = error
-    if (error !== undefined || stopReason === 'error') this.#held = true
+    if (error !== undefined || stopReason === 'error') this.#queue.pauseAfterFailure()
     if (turn.answered) this.#finish(turn, turn.end)
-    else this.#timer = this.#host.schedule(() => turn.end && this.#finish(turn, turn.end), ANSWER_WAIT_MS)
+    else this.#timer = this.#options.schedule(() => turn.end && this.#finish(turn, turn.end), ANSWER_WAIT_MS)
   }
 
   cancel(): void {
-    this.#held = true
     // Its end was told: only the answer to the prompt is still on its way.
     if (this.#current?.end) return
-    this.#host.sendCancel()
+    this.#options.sendCancel()
     if (this.#cancelState !== 'none') return
     this.#setCancelState('requested')
-    this.#timer = this.#host.schedule(() => this.#setCancelState('overdue'), this.#host.cancelGraceMs)
+    this.#timer = this.#options.schedule(() => this.#setCancelState('overdue'), this.#options.cancelGraceMs)
   }
 
   /** Goes on without the turn's end, after a cancel that was asked for. */
@@ -195,28 +169,36 @@ export class Turns {
     if (this.#cancelState === 'none') return
     const turn = this.#current
     if (turn && !turn.answered) this.#abandoned.add(turn)
-    this.#host.endWork({ type: 'state', state: 'idle', stopReason: 'cancelled' })
+    this.#options.endWork({ type: 'state', state: 'idle', stopReason: 'cancelled' })
     this.#setCancelState('none')
     if (turn) this.#finish(turn, { type: 'ended', stopReason: 'cancelled' })
     else this.pump()
   }
 
-  /** Nothing more will be sent. What waits stays readable in `queued`. */
+  /** Nothing more will be sent: what is queued goes back to the composer. */
   end(error: unknown): void {
     if (this.#ended) return
     this.#ended = { error }
     this.#setCancelState('none')
     const turn = this.#current
     this.#current = undefined
-    turn?.finish(turn.end ?? { type: 'failed', error })
-    for (const waiting of this.#queue) waiting.finish({ type: 'failed', error })
-    this.#host.changed()
+    turn?.prompt.finish(turn.end ?? { type: 'failed', error })
+    this.#connected.dispose()
+    this.#queue.returnQueued(error)
+    this.#options.changed()
+  }
+
+  #connect(): Disposable {
+    const connected = new DisposableStore()
+    connected.add(this.#queue.connect(() => this.pump()))
+    connected.add(this.#queue.onDidChange(() => this.#options.changed()))
+    return connected
   }
 
   #answered(turn: Turn, messageId: string | undefined): void {
     turn.answered = true
     if (this.#forget(turn) || turn !== this.#current) return
-    if (messageId !== undefined) this.#host.accepted(messageId)
+    if (messageId !== undefined) this.#options.accepted(messageId)
     this.#decide()
     if (turn.end && turn === this.#current) this.#finish(turn, turn.end)
   }
@@ -227,13 +209,13 @@ export class Turns {
     const cancelled = error instanceof AgentRequestError && error.kind === 'cancelled'
     this.#undecided = undefined
     if (!turn.end) {
-      this.#host.endWork(
+      this.#options.endWork(
         cancelled
           ? { type: 'state', state: 'idle', stopReason: 'cancelled' }
           : { type: 'state', state: 'idle', stopReason: 'error', error: errorInfo(error) },
       )
     }
-    this.#held = true
+    this.#queue.pauseAfterFailure()
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
@@ -249,17 +231,16 @@ export class Turns {
     const idle = this.#undecided
     if (!idle) return
     this.#undecided = undefined
-    this.#host.endWork(idle)
+    this.#options.endWork(idle)
     this.stateTold(idle)
   }
 
   #finish(turn: Turn, outcome: TurnOutcome): void {
     if (this.#current !== turn) return
     this.#current = undefined
-    if (this.#next !== undefined && this.#queue[0]?.id === this.#next) this.#held = false
     this.#setCancelState('none')
-    turn.finish(outcome)
-    this.#host.changed()
+    turn.prompt.finish(outcome)
+    this.#options.changed()
     this.pump()
   }
 
@@ -270,7 +251,7 @@ export class Turns {
     }
     if (this.#cancelState === state) return
     this.#cancelState = state
-    this.#host.changed()
+    this.#options.changed()
   }
 }
 

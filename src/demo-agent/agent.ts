@@ -3,6 +3,7 @@ import {
   type AgentApp,
   type AgentContext,
   agent,
+  type McpServer,
   PROTOCOL_VERSION,
   RequestError,
   type SessionConfigOption,
@@ -11,7 +12,7 @@ import {
 import { type ClientFeatures, clientFeatures, NO_FEATURES } from './client-features.ts'
 import { COMMANDS } from './scenes/index.ts'
 import type { DemoSession } from './session.ts'
-import { Sessions } from './sessions.ts'
+import { forkRequest, Sessions } from './sessions.ts'
 import { configOptions, modeState, withOption } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
@@ -45,7 +46,14 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
           loadSession: true,
           promptCapabilities: { image: true, audio: true, embeddedContext: true },
           mcpCapabilities: { http: true, sse: true },
-          sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+          sessionCapabilities: {
+            list: {},
+            resume: {},
+            close: {},
+            delete: {},
+            fork: {},
+            additionalDirectories: {},
+          },
         },
       }
     })
@@ -65,6 +73,11 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
     .onRequest('session/resume', async ({ params, client }) => {
       checkPlace(params)
       return start(await sessions.reopen(params.sessionId, params), client)
+    })
+    .onRequest('session/fork', forkRequest<McpServer>(), ({ params, client }) => {
+      checkPlace(params)
+      const session = sessions.fork(params.sessionId, params)
+      return { sessionId: session.id, ...start(session, client) }
     })
     .onRequest('session/list', ({ params }) => sessions.list(params))
     .onRequest('session/close', async ({ params }) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type McpServer, RequestError, type SessionInfo, type SessionUpdate } from '@agentclientprotocol/sdk'
+import * as z from 'zod'
 import { DemoSession } from './session.ts'
 import { DEFAULT_SETTINGS } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
@@ -12,6 +13,16 @@ export interface SessionPlace {
   cwd: string
   additionalDirectories?: string[]
   mcpServers?: McpServer[]
+}
+
+/** The protocol's draft: no released schema has the method yet. `S`: the version's own shape of a server. */
+export function forkRequest<S>() {
+  return z.object({
+    sessionId: z.string(),
+    cwd: z.string(),
+    additionalDirectories: z.array(z.string()).optional(),
+    mcpServers: z.array(z.custom<S>(value => typeof value === 'object' && value !== null)).optional(),
+  })
 }
 
 /** The sessions open on this connection, and the way to those on disk. */
@@ -50,6 +61,26 @@ export class Sessions {
       { ...meta, cwd: place.cwd, additionalDirectories: place.additionalDirectories ?? [] },
       place,
     )
+    session.change({})
+    return session
+  }
+
+  /** A new session with all that was said in another one so far, which goes on undisturbed. */
+  fork(sessionId: string, place: SessionPlace): DemoSession {
+    const live = this.#open.get(sessionId)
+    live?.transcript.flush()
+    const meta = live?.meta ?? this.#store.read(sessionId)
+    if (!meta) throw RequestError.sessionNotFound(sessionId)
+    const fork: SessionMeta = {
+      ...meta,
+      sessionId: randomUUID(),
+      cwd: place.cwd,
+      additionalDirectories: place.additionalDirectories ?? [],
+      updatedAt: new Date().toISOString(),
+    }
+    const updates = this.#store.transcript(sessionId)
+    this.#store.append(fork.sessionId, [...updates, ...interruptions(updates)])
+    const session = this.#session(fork, place)
     session.change({})
     return session
   }

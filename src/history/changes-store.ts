@@ -1,109 +1,303 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 
-/** A file that a session's agent changed. */
-interface TouchedFile {
-  path: string
-  before: string | null
-  left: string | null
-  mixed?: boolean
-  meanwhile?: boolean
-}
+/** Changes of a file that nobody looked at for so long are forgotten. Milliseconds. */
+const MAX_AGE_MS = 90 * 24 * 3_600_000
+/** What was undone can be brought back for so long, and the latest so many. */
+const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000
+const MAX_UNDONE = 100
+/** Between a change and its write, so that many changes of one file are one write. Milliseconds. */
+const WRITE_AFTER_MS = 100
 
-/** Characters of all texts that are kept of one session; what is more is known until the window closes. */
-const MOST_TEXT = 16_000_000
-/** Sessions kept; those changed longest ago go first. */
-const MOST_SESSIONS = 50
-/** Between two writes, in milliseconds; the first is done at once. */
-const WRITE_EVERY_MS = 300
+const mode = z.number().int()
+const attributes = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('absent') }),
+  z.object({ type: z.literal('text'), encoding: z.string(), bom: z.boolean(), mode }),
+  z.object({ type: z.literal('binary'), hash: z.string(), size: z.number(), mode }),
+  z.object({ type: z.literal('link'), target: z.string() }),
+  z.object({ type: z.literal('large'), size: z.number(), modified: z.number(), mode }),
+])
+const agent = z.object({
+  turns: z.array(z.object({ session: z.string(), turn: z.number() })),
+  toolCallId: z.string().exactOptional(),
+  uncertain: z.literal(true).exactOptional(),
+})
+const author = z.union([z.literal('user'), agent])
+const versions = <T extends z.ZodType>(value: T) => z.array(z.object({ value, by: author, seq: z.number() }))
+const storedFile = z.object({
+  path: z.string(),
+  /** the hash of the text */
+  text: z.string(),
+  segments: z.array(
+    z.union([z.number(), z.object({ id: z.number(), versions: versions(z.array(z.string())) })]),
+  ),
+  attributes: versions(attributes),
+  gone: z.boolean().exactOptional(),
+})
+/** The first line of its file; the others are files. */
+const undoneHead = z.object({ id: z.string(), at: z.number(), session: z.string().exactOptional() })
+const undoneFile = z.object({ before: storedFile, after: storedFile })
 
-const text = z.string().nullable()
-const mark = z.boolean().optional()
-const kept = z.array(z.object({ path: z.string(), before: text, left: text, mixed: mark, meanwhile: mark }))
+/** A file with what agents changed in it. */
+type ChangedFile = z.infer<typeof storedFile>
+type UndoneFile = z.infer<typeof undoneFile>
+type Undone = z.infer<typeof undoneHead> & { files: UndoneFile[] }
 
-/** Keeps what sessions changed in a folder, a file for each session; written in the background, at the end at once. */
+/**
+ * Keeps what agents changed in a workspace: a small file for each changed one, and texts and bytes by their hash, each
+ * once. Written in the background, only what is new.
+ */
 export class ChangesStore extends Owner {
   readonly #folder: string
   readonly #log: Logger
-  readonly #waiting = new Map<string, readonly TouchedFile[]>()
+  readonly #waiting = new Map<string, ChangedFile | undefined>()
+  readonly #blobs = new Map<string, Promise<string>>()
   #timer: NodeJS.Timeout | undefined
-  #written = 0
+  #writing: Promise<void> = Promise.resolve()
+  #count = 0
 
   constructor(folder: string, log: Logger) {
     super()
     this.#folder = folder
     this.#log = log
-    this.register(toDisposable(() => this.#flush()))
+    this.register(toDisposable(() => this.#flushNow()))
   }
 
-  readonly keepFor = (
-    agentId: string,
-    sessionId: string,
-  ): { read(): TouchedFile[]; write(files: readonly TouchedFile[]): void } => {
-    const hash = createHash('sha256').update(`${agentId}\0${sessionId}`).digest('hex')
-    const file = path.join(this.#folder, `${hash.slice(0, 40)}.json`)
-    return {
-      read: () => this.#read(file),
-      write: files => {
-        this.#waiting.set(file, files)
-        this.#timer ??= setTimeout(() => this.#flush(), this.#written + WRITE_EVERY_MS - Date.now())
-      },
+  async load(): Promise<ChangedFile[]> {
+    const files = await this.#readAll('files', storedFile)
+    const fresh: ChangedFile[] = []
+    for (const { value, file, modified } of files) {
+      const text = await this.get(value.text)
+      if (Date.now() - modified > MAX_AGE_MS || !text) await rm(file, { force: true })
+      else fresh.push({ ...value, text: text.toString() })
     }
+    return fresh
   }
 
-  #read(file: string): TouchedFile[] {
-    try {
-      return kept
-        .parse(JSON.parse(readFileSync(file, 'utf8')))
-        .map(({ mixed, ...rest }) => (mixed ? { ...rest, mixed } : rest))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-        this.#log.warn(`What a session changed could not be read: ${messageOf(error)}`)
+  /** Resolves with the hash of the bytes once they are on the disk. */
+  put(bytes: Uint8Array): Promise<string> {
+    const hash = hashOf(bytes)
+    const known = this.#blobs.get(hash)
+    if (known) return known
+    const putting = this.#putBlob(hash, bytes)
+    this.#blobs.set(hash, putting)
+    putting.catch(() => this.#blobs.delete(hash))
+    return putting
+  }
+
+  async get(hash: string): Promise<Buffer | undefined> {
+    if (!/^[0-9a-f]{64}$/.test(hash)) return undefined
+    return readFile(this.#blob(hash)).catch(() => undefined)
+  }
+
+  save(file: string, changed: ChangedFile | undefined): void {
+    this.#waiting.set(file, changed)
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#writing = this.#writing.then(() => this.#flush())
+    }, WRITE_AFTER_MS)
+  }
+
+  async saveUndone({ files, ...head }: Undone): Promise<void> {
+    const lines = [JSON.stringify(head)]
+    for (const file of files) lines.push(await this.#undoneLine(file))
+    await this.#write(this.#undone(head.id), `${lines.join('\n')}\n`)
+  }
+
+  /** Adds one more file. Resolves once it is on the disk. */
+  async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
+    const line = `${await this.#undoneLine(file)}\n`
+    const to = this.#undone(head.id)
+    const isNew = !(await stat(to).catch(() => undefined))
+    if (isNew) await this.#write(to, `${JSON.stringify(head)}\n${line}`)
+    else await appendFile(to, line)
+  }
+
+  /** The latest first; removes what nothing refers to any more. */
+  async loadUndone(): Promise<Undone[]> {
+    const found = (await this.#readUndone()).sort((a, b) => b.value.at - a.value.at)
+    const undone: Undone[] = []
+    for (const [i, { value, file }] of found.entries()) {
+      if (i >= MAX_UNDONE || Date.now() - value.at > MAX_UNDONE_AGE_MS) {
+        await rm(file, { force: true })
+        continue
       }
-      return []
+      const whole = async (stored: ChangedFile) => {
+        const text = await this.get(stored.text)
+        return { ...stored, text: text?.toString() ?? '' }
+      }
+      const files: UndoneFile[] = []
+      for (const one of value.files)
+        files.push({ before: await whole(one.before), after: await whole(one.after) })
+      undone.push({ ...value, files })
     }
+    await this.#collect().catch(error =>
+      this.#log.debug(`Old texts could not be removed: ${messageOf(error)}`),
+    )
+    return undone
   }
 
-  #flush(): void {
+  forgetUndone(id: string): void {
+    void rm(this.#undone(id), { force: true }).catch(() => {})
+  }
+
+  /** Resolves once everything is on the disk. */
+  async flushed(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#written = Date.now()
-    for (const [file, files] of this.#waiting) {
+    this.#writing = this.#writing.then(() => this.#flush())
+    await this.#writing
+  }
+
+  async #flush(): Promise<void> {
+    for (const [file, changed] of [...this.#waiting]) {
       try {
-        this.#write(file, files)
+        if (changed) await this.#write(this.#file(file), JSON.stringify(await this.#stored(changed)))
+        else await rm(this.#file(file), { force: true })
       } catch (error) {
-        this.#log.warn(`What a session changed could not be kept: ${messageOf(error)}`)
+        this.#log.warn(`What agents changed could not be stored: ${messageOf(error)}`)
+      }
+      // what was saved meanwhile is written next
+      if (this.#waiting.get(file) === changed) this.#waiting.delete(file)
+    }
+    if (this.#waiting.size > 0) await this.#flush()
+  }
+
+  /** The window closes: what waits is written at once. */
+  #flushNow(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const [file, changed] of this.#waiting) {
+      try {
+        if (!changed) rmSync(this.#file(file), { force: true })
+        else {
+          const bytes = Buffer.from(changed.text)
+          const text = hashOf(bytes)
+          writeNow(this.#blob(text), bytes)
+          writeNow(this.#file(file), JSON.stringify({ ...changed, text }))
+        }
+      } catch (error) {
+        this.#log.warn(`What agents changed could not be stored: ${messageOf(error)}`)
       }
     }
     this.#waiting.clear()
   }
 
-  #write(file: string, files: readonly TouchedFile[]): void {
-    let size = 0
-    const fit = files.filter(({ before, left }) => {
-      size += (before?.length ?? 0) + (left?.length ?? 0)
-      return before !== left && size <= MOST_TEXT
-    })
-    if (fit.length === 0) {
-      rmSync(file, { force: true })
-      return
-    }
-    mkdirSync(this.#folder, { recursive: true })
-    writeFileSync(`${file}.new`, JSON.stringify(fit), { mode: 0o600 })
-    renameSync(`${file}.new`, file)
-    this.#dropOldest()
+  async #undoneLine({ before, after }: UndoneFile): Promise<string> {
+    return JSON.stringify({ before: await this.#stored(before), after: await this.#stored(after) })
   }
 
-  #dropOldest(): void {
-    const names = readdirSync(this.#folder).filter(name => name.endsWith('.json'))
-    if (names.length <= MOST_SESSIONS) return
-    const files = names.map(name => path.join(this.#folder, name))
-    const aged = files.map(file => ({ file, at: statSync(file).mtimeMs })).sort((a, b) => b.at - a.at)
-    for (const { file } of aged.slice(MOST_SESSIONS)) rmSync(file, { force: true })
+  async #readUndone(): Promise<Array<{ value: Undone; file: string }>> {
+    const folder = path.join(this.#folder, 'undone')
+    const names = await readdir(folder).catch(() => [])
+    const found: Array<{ value: Undone; file: string }> = []
+    for (const name of names.filter(one => one.endsWith('.jsonl'))) {
+      const file = path.join(folder, name)
+      try {
+        const [head = '', ...lines] = (await readFile(file, 'utf8')).split('\n').filter(line => line !== '')
+        const files = lines.map(line => undoneFile.parse(JSON.parse(line)))
+        found.push({ value: { ...undoneHead.parse(JSON.parse(head)), files }, file })
+      } catch (error) {
+        this.#log.warn(`What was undone could not be read: ${messageOf(error)}`)
+      }
+    }
+    return found
   }
+
+  async #stored(file: ChangedFile): Promise<ChangedFile> {
+    return { ...file, text: await this.put(Buffer.from(file.text)) }
+  }
+
+  async #putBlob(hash: string, bytes: Uint8Array): Promise<string> {
+    const file = this.#blob(hash)
+    const now = new Date()
+    // not removed as an old one
+    if (
+      !(await utimes(file, now, now).then(
+        () => true,
+        () => false,
+      ))
+    )
+      await this.#write(file, bytes)
+    return hash
+  }
+
+  async #write(file: string, content: string | Uint8Array): Promise<void> {
+    const fresh = `${file}.${++this.#count}.new`
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(fresh, content, { mode: 0o600 })
+    await rename(fresh, file)
+  }
+
+  async #readAll<T extends z.ZodType>(
+    name: string,
+    schema: T,
+  ): Promise<Array<{ value: z.infer<T>; file: string; modified: number }>> {
+    const folder = path.join(this.#folder, name)
+    const names = await readdir(folder).catch(() => [])
+    const found: Array<{ value: z.infer<T>; file: string; modified: number }> = []
+    for (const one of names.filter(name => name.endsWith('.json'))) {
+      const file = path.join(folder, one)
+      try {
+        const value = schema.parse(JSON.parse(await readFile(file, 'utf8')))
+        found.push({ value, file, modified: (await stat(file)).mtimeMs })
+      } catch (error) {
+        this.#log.warn(`What agents changed could not be read: ${messageOf(error)}`)
+      }
+    }
+    return found
+  }
+
+  /** Removes texts and bytes that nothing refers to, but those that are about to be referred to. */
+  async #collect(): Promise<void> {
+    const files = await this.#readAll('files', storedFile)
+    const undone = await this.#readUndone()
+    const all = [
+      ...files.map(({ value }) => value),
+      ...undone.flatMap(({ value }) => value.files.flatMap(({ before, after }) => [before, after])),
+    ]
+    const used = new Set(
+      all.flatMap(file => [
+        file.text,
+        ...file.attributes.flatMap(({ value }) => (value.type === 'binary' ? value.hash : [])),
+      ]),
+    )
+    const root = path.join(this.#folder, 'blobs')
+    for (const folder of await readdir(root).catch(() => [])) {
+      for (const name of await readdir(path.join(root, folder)).catch(() => [])) {
+        const file = path.join(root, folder, name)
+        if (used.has(name) || this.#blobs.has(name)) continue
+        const age = Date.now() - (await stat(file)).mtimeMs
+        if (age > 60_000) await rm(file, { force: true })
+      }
+    }
+  }
+
+  #file(changed: string): string {
+    return path.join(this.#folder, 'files', `${hashOf(changed).slice(0, 40)}.json`)
+  }
+
+  #undone(id: string): string {
+    return path.join(this.#folder, 'undone', `${id.replace(/[^\w-]/g, '_')}.jsonl`)
+  }
+
+  #blob(hash: string): string {
+    return path.join(this.#folder, 'blobs', hash.slice(0, 2), hash)
+  }
+}
+
+function hashOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+function writeNow(file: string, content: string | Uint8Array): void {
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(`${file}.new`, content, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
 }

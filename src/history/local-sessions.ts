@@ -1,11 +1,9 @@
-import { mkdirSync } from 'node:fs'
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
-import { isDamage, setAside } from './damaged-file.ts'
-import { type KnownAgent, keyOf, type LocalSession, MemoryStore, type SessionStore } from './session-store.ts'
+import { sessionKey } from '../common/session-key.ts'
+import { type KnownAgent, type LocalSession, MemoryStore, type SessionStore } from './session-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { StorageTrouble } from './storage-trouble.ts'
 
@@ -19,6 +17,9 @@ export interface LocalSessionsOptions {
   /** `node:sqlite`, or `undefined` where this Node has none */
   sqlite?: typeof import('node:sqlite') | undefined
 }
+
+/** Titles that are remembered of a session besides the one it has. */
+const MAX_FORMER_TITLES = 10
 
 /**
  * The sessions that Parley itself opened, so that those of agents that cannot list, and titles, are not lost. Kept in
@@ -68,9 +69,9 @@ export class LocalSessions implements Disposable {
   /** A session was made, loaded or resumed. A title it had is kept where none is told. */
   opened(
     agentId: string,
-    session: Pick<LocalSession, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title'>,
+    session: Pick<LocalSession, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,
   ): void {
-    const { sessionId, cwd, additionalDirectories } = session
+    const { sessionId, cwd, additionalDirectories, systemPrompt } = session
     const now = this.#now()
     const known = this.get(agentId, sessionId)
     this.#put({
@@ -79,6 +80,7 @@ export class LocalSessions implements Disposable {
       sessionId,
       cwd,
       additionalDirectories,
+      ...(systemPrompt !== undefined && { systemPrompt }),
       ...titled(session.title ?? known?.title),
       createdAt: known?.createdAt ?? now,
       updatedAt: now,
@@ -123,7 +125,7 @@ export class LocalSessions implements Disposable {
   /** The session is no more: it was deleted. */
   forget(agentId: string, sessionId: string): void {
     this.#memory.remove(agentId, sessionId)
-    this.#write(keyOf(agentId, sessionId), store => store.remove(agentId, sessionId))
+    this.#write(sessionKey(agentId, sessionId), store => store.remove(agentId, sessionId))
   }
 
   /** The agent as it was when it last ran. */
@@ -132,11 +134,12 @@ export class LocalSessions implements Disposable {
   }
 
   /** The agent runs. */
-  agentRuns(agentId: string, { name, list, load, resume }: KnownAgent): void {
+  agentRuns(agentId: string, { name, list, load, resume, fork }: KnownAgent): void {
     const known = this.agent(agentId)
-    const isKnown = known?.list === list && known.load === load && known.resume === resume
+    const isKnown =
+      known?.list === list && known.load === load && known.resume === resume && !known.fork === !fork
     if (isKnown && known.name === name) return
-    const agent = { ...(name !== undefined && { name }), list, load, resume }
+    const agent = { ...(name !== undefined && { name }), list, load, resume, ...(fork && { fork }) }
     this.#memory.putAgent(agentId, agent)
     this.#write(agentId, store => store.putAgent(agentId, agent))
   }
@@ -152,9 +155,10 @@ export class LocalSessions implements Disposable {
     }
   }
 
-  #put(session: LocalSession): void {
+  #put(wanted: LocalSession): void {
+    const session = withFormerTitles(wanted, this.get(wanted.agentId, wanted.sessionId))
     this.#memory.put(session)
-    this.#write(keyOf(session.agentId, session.sessionId), store => store.put(session))
+    this.#write(sessionKey(session.agentId, session.sessionId), store => store.put(session))
   }
 
   #write(key: string, write: (store: SessionStore) => void): void {
@@ -201,8 +205,11 @@ export class LocalSessions implements Disposable {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
       if (!sqlite) throw new Error('This Node has no SQLite.')
-      mkdirSync(path.dirname(file), { recursive: true })
-      return openSetAside(file, () => new SqliteStore(sqlite, file), this.#log)
+      return new SqliteStore(sqlite, file, (error, aside) =>
+        this.#log.warn(
+          `The database of sessions was damaged (${messageOf(error)}). It was set aside as ${aside}.`,
+        ),
+      )
     } catch (error) {
       this.#failed(error)
       return undefined
@@ -212,21 +219,20 @@ export class LocalSessions implements Disposable {
   #failed(error: unknown): void {
     this.#log.warn(`The database of sessions ${this.#options.file}: ${messageOf(error)}`)
     this.#trouble.failed(this.#options.file, error, reason =>
-      l10n.t('Parley cannot keep its list of sessions on disk; this window goes on without it. {0}', reason),
+      l10n.t("Parley can't save its session list to disk. This window continues without it. {0}", reason),
     )
   }
 }
 
-/** A damaged database is set aside, so that a new one can be begun and nothing in the old one is lost. */
-function openSetAside(file: string, open: () => SqliteStore, log: Logger): SqliteStore {
-  try {
-    return open()
-  } catch (error) {
-    if (!isDamage(error)) throw error
-    const aside = setAside(file)
-    log.warn(`The database of sessions was damaged (${messageOf(error)}). It was set aside as ${aside}.`)
-    return open()
-  }
+/** What a person saw stays findable, however often the agent renames the session. */
+function withFormerTitles(session: LocalSession, known: LocalSession | undefined): LocalSession {
+  const now = new Set([session.title, session.givenTitle])
+  const before = [...(known?.formerTitles ?? []), known?.title, known?.givenTitle]
+  const former = new Set(before.filter(title => title !== undefined && !now.has(title)))
+  const { formerTitles: _, ...rest } = session
+  return former.size === 0
+    ? rest
+    : { ...rest, formerTitles: ([...former] as string[]).slice(-MAX_FORMER_TITLES) }
 }
 
 function titled(title: string | undefined): { title?: string } {

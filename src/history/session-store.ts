@@ -1,3 +1,5 @@
+import { sessionKey } from '../common/session-key.ts'
+
 /** A session that Parley opened itself at some time. */
 export interface LocalSession {
   agentId: string
@@ -5,10 +7,14 @@ export interface LocalSession {
   /** absolute path */
   cwd: string
   additionalDirectories: string[]
+  /** the person's system prompt as it was when the session began; `null`: none, absent: nobody knows */
+  systemPrompt?: { mode: 'append' | 'override'; text: string } | null
   /** the agent's, or how it began */
   title?: string
   /** what the person calls it, where the agent takes no names */
   givenTitle?: string
+  /** titles that it had before and a person may look for, the latest last */
+  formerTitles?: string[]
   /** The agent was told to put it away. */
   archived?: boolean
   /** milliseconds since the epoch */
@@ -23,6 +29,7 @@ export interface KnownAgent {
   list: boolean
   load: boolean
   resume: boolean
+  fork?: boolean
 }
 
 /** Keeps what Parley remembers of sessions. A store on disk may throw from any of these. */
@@ -56,17 +63,17 @@ export class MemoryStore implements SessionStore {
   }
 
   get(agentId: string, sessionId: string): LocalSession | undefined {
-    return this.#sessions.get(keyOf(agentId, sessionId))
+    return this.#sessions.get(sessionKey(agentId, sessionId))
   }
 
   put(session: LocalSession): void {
-    const key = keyOf(session.agentId, session.sessionId)
+    const key = sessionKey(session.agentId, session.sessionId)
     const createdAt = this.#sessions.get(key)?.createdAt ?? session.createdAt
     this.#sessions.set(key, { ...session, createdAt })
   }
 
   remove(agentId: string, sessionId: string): void {
-    this.#sessions.delete(keyOf(agentId, sessionId))
+    this.#sessions.delete(sessionKey(agentId, sessionId))
   }
 
   agent(agentId: string): KnownAgent | undefined {
@@ -83,8 +90,4 @@ export class MemoryStore implements SessionStore {
   }
 
   close(): void {}
-}
-
-export function keyOf(agentId: string, sessionId: string): string {
-  return `${agentId}\0${sessionId}`
 }

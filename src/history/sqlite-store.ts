@@ -1,11 +1,9 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { DamagedDatabaseError } from './damaged-file.ts'
+import * as z from 'zod'
+import { openDatabase } from './database.ts'
 import type { KnownAgent, LocalSession, SessionStore } from './session-store.ts'
 
-/** How long a write waits for another window's, milliseconds. Short: it stands still meanwhile. */
-const BUSY_TIMEOUT_MS = 250
-
-/** Each brings the database from the version that is its index to the next. Never change one that was released. */
+/** Released ones never change. */
 const MIGRATIONS = [
   `CREATE TABLE sessions (
      agent_id TEXT NOT NULL,
@@ -25,12 +23,10 @@ const MIGRATIONS = [
   `ALTER TABLE sessions ADD COLUMN given_title TEXT;
    ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;`,
   'ALTER TABLE agents ADD COLUMN name TEXT;',
+  // JSON; NULL: not known
+  'ALTER TABLE sessions ADD COLUMN system_prompt TEXT;',
+  'ALTER TABLE sessions ADD COLUMN former_titles TEXT;',
 ]
-
-/** The database was written by a newer version of Parley: it is left as it is. */
-export class NewerDatabaseError extends Error {
-  override readonly name = 'NewerDatabaseError'
-}
 
 /**
  * Keeps sessions in a SQLite database; several windows may use it at once (WAL). Every method may throw SQLite's
@@ -40,18 +36,13 @@ export class SqliteStore implements SessionStore {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(sqlite: typeof import('node:sqlite'), file: string) {
-    this.#db = new sqlite.DatabaseSync(file)
-    try {
-      this.#db.exec(
-        `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;`,
-      )
-      this.#check()
-      this.#migrate()
-    } catch (error) {
-      this.#db.close()
-      throw error
-    }
+  constructor(
+    sqlite: typeof import('node:sqlite'),
+    file: string,
+    onDamage: (error: unknown, aside: string) => void,
+  ) {
+    // a database of this size is read through in no time; damage found later would come back with every window
+    this.#db = openDatabase({ sqlite, file, migrations: MIGRATIONS, check: true, onDamage })
   }
 
   agentIds(): string[] {
@@ -75,10 +66,11 @@ export class SqliteStore implements SessionStore {
 
   put(session: LocalSession): void {
     this.#prepare(
-      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET cwd = excluded.cwd, additional_directories = excluded.additional_directories,
          title = excluded.title, updated_at = excluded.updated_at, given_title = excluded.given_title,
-         archived = excluded.archived`,
+         archived = excluded.archived, system_prompt = excluded.system_prompt,
+         former_titles = excluded.former_titles`,
     ).run(
       session.agentId,
       session.sessionId,
@@ -89,6 +81,8 @@ export class SqliteStore implements SessionStore {
       session.updatedAt,
       session.givenTitle ?? null,
       session.archived ? 1 : 0,
+      session.systemPrompt === undefined ? null : JSON.stringify(session.systemPrompt),
+      session.formerTitles ? JSON.stringify(session.formerTitles) : null,
     )
   }
 
@@ -102,52 +96,25 @@ export class SqliteStore implements SessionStore {
     const told = readJson(row.capabilities)
     const has = (key: string) => typeof told === 'object' && told !== null && Reflect.get(told, key) === true
     const name = typeof row.name === 'string' ? { name: row.name } : {}
-    return { ...name, list: has('list'), load: has('load'), resume: has('resume') }
+    return {
+      ...name,
+      list: has('list'),
+      load: has('load'),
+      resume: has('resume'),
+      ...(has('fork') && { fork: true }),
+    }
   }
 
-  putAgent(agentId: string, { name, list, load, resume }: KnownAgent): void {
+  putAgent(agentId: string, { name, list, load, resume, fork }: KnownAgent): void {
     this.#prepare(
       `INSERT INTO agents VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET capabilities = excluded.capabilities, name = excluded.name`,
-    ).run(agentId, JSON.stringify({ list, load, resume }), name ?? null)
+    ).run(agentId, JSON.stringify({ list, load, resume, ...(fork && { fork }) }), name ?? null)
   }
 
   close(): void {
     this.#statements.clear()
     this.#db.close()
-  }
-
-  /** A database of this size is read through in no time; damage found later would come back with every window. */
-  #check(): void {
-    const result = this.#db.prepare('PRAGMA quick_check(1)').get()?.quick_check
-    if (result !== 'ok') throw new DamagedDatabaseError(String(result))
-  }
-
-  /** In one transaction, so that two windows that start at once do not both do it. */
-  #migrate(): void {
-    if (this.#version() === MIGRATIONS.length) return
-    this.#db.exec('BEGIN IMMEDIATE')
-    try {
-      const version = this.#version()
-      if (version > MIGRATIONS.length) throw new NewerDatabaseError(`The database has version ${version}.`)
-      for (const migration of MIGRATIONS.slice(version)) this.#db.exec(migration)
-      this.#db.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT;`)
-    } catch (error) {
-      this.#rollback()
-      throw error
-    }
-  }
-
-  #rollback(): void {
-    try {
-      this.#db.exec('ROLLBACK')
-    } catch {
-      // Some failures have ended the transaction already.
-    }
-  }
-
-  #version(): number {
-    return Number(this.#db.prepare('PRAGMA user_version').get()?.user_version ?? 0)
   }
 
   #prepare(sql: string): StatementSync {
@@ -159,6 +126,8 @@ export class SqliteStore implements SessionStore {
     return statement
   }
 }
+
+const systemPromptSchema = z.object({ mode: z.enum(['append', 'override']), text: z.string() }).nullable()
 
 type Row = Record<string, SQLOutputValue>
 
@@ -177,6 +146,10 @@ function readSession(row: Row): LocalSession {
   if (typeof row.title === 'string') session.title = row.title
   if (typeof row.given_title === 'string') session.givenTitle = row.given_title
   if (row.archived === 1) session.archived = true
+  const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
+  if (success && row.system_prompt !== null) session.systemPrompt = data
+  const former = readJson(row.former_titles)
+  if (Array.isArray(former)) session.formerTitles = former.filter(title => typeof title === 'string')
   return session
 }
 

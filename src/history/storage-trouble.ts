@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
-import { NewerDatabaseError } from './sqlite-store.ts'
+import { NewerDatabaseError } from './database.ts'
 
 /** So long nothing has failed before all counts as well again, in milliseconds: a disk that is almost full takes some. */
 const WELL_FOR_MS = 60_000
@@ -37,7 +37,7 @@ export class StorageTrouble {
     this.#isTold = true
     this.#tell(
       l10n.t(
-        'Parley cannot keep conversations and its list of sessions on disk: they last as long as this window. Agents still keep theirs. {0}',
+        "Parley can't save conversations and its session list to disk. They last until this window is closed. Agents still keep their own sessions. {0}",
         messageOf(error),
       ),
     )
@@ -64,6 +64,6 @@ function isOfFile(error: unknown): boolean {
 
 function reasonOf(error: unknown): string {
   return error instanceof NewerDatabaseError
-    ? l10n.t('A newer version of Parley wrote it.')
+    ? l10n.t('Created by a newer version of Parley.')
     : messageOf(error)
 }

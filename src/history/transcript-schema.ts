@@ -1,5 +1,8 @@
 /** What a row of a kept conversation must at least be, checked when it is read: a file may hold anything. */
 import * as z from 'zod'
+import type { ContentBlock } from '../acp/model.ts'
+import { boundDepth } from '../common/bound-depth.ts'
+import { serializable, serializableEntry } from '../conversation/serializable.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 
 const text = z.string()
@@ -28,6 +31,24 @@ const kinds = {
   unknown: z.looseObject({ ...base, updateKind: text }),
 }
 
+/** An entry as it is stored: one that JSON can't write doesn't take the others with it. */
+export function entryJson(entry: Entry): string {
+  try {
+    return JSON.stringify(entry)
+  } catch {
+    return JSON.stringify(serializableEntry(entry))
+  }
+}
+
+/** The same of anything else; `undefined` where there is nothing to store. */
+export function valueJson(value: object): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return JSON.stringify(serializable(value))
+  }
+}
+
 /** An entry out of its JSON; what cannot be read becomes an entry that says so, so that its place is not lost. */
 export function readEntry(json: string, position: number): Entry {
   const value = parsed(json)
@@ -40,10 +61,15 @@ export function readEntry(json: string, position: number): Entry {
 
 /** Text that was appended to an entry after it was kept; what does not fit it is dropped. */
 export function appendText(entry: Entry | undefined, block: number, text: string): void {
-  const blocks =
-    entry?.kind === 'message' ? entry.blocks : entry?.kind === 'compaction' ? entry.summary : undefined
+  const blocks = entry && blocksOf(entry)
   const content = blocks?.[block]
   if (content?.type === 'text') content.text += text
+}
+
+/** What text may be appended to. */
+function blocksOf(entry: Entry): ContentBlock[] | undefined {
+  if (entry.kind === 'message' || entry.kind === 'session_message') return entry.blocks
+  return entry.kind === 'compaction' ? entry.summary : undefined
 }
 
 const terminal = z.looseObject({ terminalId: text, output: text, truncated: z.boolean() })
@@ -80,7 +106,7 @@ export function readHead(json: string): z.output<typeof head> {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return boundDepth(JSON.parse(json), json.length)
   } catch {
     return undefined
   }

@@ -1,22 +1,35 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import path from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
+import { Emitter } from '../common/event.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
+import { sessionKey } from '../common/session-key.ts'
+import { mergeEntries } from '../conversation/merge-entries.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
-import { isDamage, setAside } from './damaged-file.ts'
+import { compact, isDamage, openDatabase, rollback, usedBytes } from './database.ts'
+import { Leases, type SessionId } from './leases.ts'
 import { StorageTrouble } from './storage-trouble.ts'
-import { openTranscripts } from './transcript-file.ts'
-import { appendText, readEntry, readHead, readTerminal } from './transcript-schema.ts'
+import { appendText, entryJson, readEntry, readHead, readTerminal, valueJson } from './transcript-schema.ts'
+import { TRANSCRIPT_MIGRATIONS } from './transcript-tables.ts'
 
-/** agent and session */
+/** How often a window that has sessions open looks what others want of them, in milliseconds. */
+const POLL_MS = 1000
+/** How often the size is looked at while conversations grow, in milliseconds. */
+const TRIM_EVERY_MS = 60_000
+/** Pages given back to the file system at once: a window must not stand still for it. */
+const COMPACT_PAGES = 500
+
+/** agent and session; the session's id is followed by a window's where that one wrote what it has apart */
 type Of = [agentId: string, sessionId: string]
 /** the rows of one conversation */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
+const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'conversations']
+/** Between a session's id and that of a window. */
+const APART = '\u0001'
 
 /** What changed of a conversation since it was written last. */
 export interface TranscriptChanges {
@@ -39,104 +52,253 @@ export interface TranscriptsOptions {
   /** Told when conversations cannot be kept on disk. */
   trouble?: StorageTrouble
   log?: Logger
+  /** What must not be written. */
+  secrets?: SecretRegistry
   /** `node:sqlite`, or `undefined` where this Node has none */
   sqlite?: typeof import('node:sqlite') | undefined
+  /** The most bytes of all conversations together; the oldest are deleted beyond. 0: any number. */
+  maxBytes?: () => number
+  now?: () => number
 }
 
 /**
- * The conversations of this machine, entry by entry, so that one is on the screen again before its agent has even
- * started, and also when the agent cannot give it back. Nothing here throws: what cannot be kept is told.
+ * The saved conversations of this machine, entry by entry, so that one is on the screen again before its agent has even
+ * started, and also when the agent cannot give it back. All windows share them. A session is open in one window at a
+ * time, which alone writes its conversation; what another window writes of it is kept apart, and merged when the
+ * conversation is read. Nothing here throws: what cannot be kept is told.
  */
 export class Transcripts implements Disposable {
   readonly #options: TranscriptsOptions
   readonly #log: Logger
   readonly #trouble: StorageTrouble
+  readonly #now: () => number
   readonly #statements = new Map<string, StatementSync>()
-  /** by agent and session: how the conversation was marked when it was written or read here last */
-  readonly #marks = new Map<string, string>()
+  readonly #leases: Leases
+  readonly #lost = new Emitter<SessionId>()
+  readonly #wanted = new Emitter<SessionId>()
+  /** by agent and session: the revision that was written or read here last */
+  readonly #revisions = new Map<string, string>()
+  /** by agent and session: what was kept apart and is in the conversation as it was read here, with its revision */
+  readonly #merged = new Map<string, Array<{ id: string; revision: string }>>()
   /** null: nothing has asked for it yet; undefined: there is none */
   #opened: DatabaseSync | undefined | null = null
   /** damage was met in the file since it was opened first */
   #suspect = false
+  #pollTimer: NodeJS.Timeout | undefined
+  #compactTimer: NodeJS.Timeout | undefined
+  #trimmedAt = 0
+
+  /** Another window has taken a session that was open in this one. */
+  readonly onDidLose = this.#lost.event
+  /** Another window asks for a session that is open in this one, until it is released. */
+  readonly onDidRequest = this.#wanted.event
 
   constructor(options: TranscriptsOptions) {
     this.#options = options
     this.#log = options.log ?? silentLogger
     this.#trouble = options.trouble ?? new StorageTrouble(() => {})
+    this.#now = options.now ?? Date.now
+    const run = (sql: string, ...values: Array<string | number | null>) => this.#run(sql, ...values)
+    const all = (sql: string, ...values: Array<string | number>) => this.#all(sql, ...values)
+    this.#leases = new Leases({ run, all }, this.#now)
   }
+
+  // ---- which window has a session -----------------------------------------------------------------------------------
+
+  /** Takes a session for this window. False: another window that is alive has it. */
+  acquire(agentId: string, sessionId: string): boolean {
+    const had = this.#leases.has(agentId, sessionId)
+    const acquired = this.#transaction(() => this.#leases.acquire(agentId, sessionId), true)
+    if (!had) this.#forgetRevision(agentId, sessionId)
+    this.#keepPolling()
+    return acquired
+  }
+
+  /** The session is no longer open in this window. */
+  release(agentId: string, sessionId: string): void {
+    this.#forgetRevision(agentId, sessionId)
+    this.#try(() => this.#leases.release(agentId, sessionId), undefined)
+  }
+
+  /** Whether another window has the session. */
+  isElsewhere(agentId: string, sessionId: string): boolean {
+    return this.#try(() => this.#leases.isElsewhere(agentId, sessionId), false)
+  }
+
+  /** Asks the window that has the session to give it up. */
+  request(agentId: string, sessionId: string): void {
+    this.#try(() => this.#leases.request(agentId, sessionId), undefined)
+  }
+
+  /** Takes a session that another window does not give up. */
+  seize(agentId: string, sessionId: string): void {
+    this.#transaction(() => this.#leases.seize(agentId, sessionId), undefined)
+    this.#forgetRevision(agentId, sessionId)
+    this.#keepPolling()
+  }
+
+  #forgetRevision(agentId: string, sessionId: string): void {
+    this.#revisions.delete(sessionKey(agentId, sessionId))
+    this.#merged.delete(sessionKey(agentId, sessionId))
+  }
+
+  /** Says that this window is alive, and tells what others did and want. Called by a timer while sessions are open. */
+  poll(): void {
+    const { missing, wanted } = this.#try(() => this.#leases.poll(), { missing: [], wanted: [] })
+    for (const session of missing) {
+      if (this.acquire(session.agentId, session.sessionId)) continue
+      this.#leases.lose(session)
+      this.#lost.fire(session)
+    }
+    for (const session of wanted) this.#wanted.fire(session)
+  }
+
+  #keepPolling(): void {
+    if (this.#pollTimer || !this.#opened) return
+    this.#pollTimer = setInterval(() => {
+      if (!this.#leases.isEmpty) return this.poll()
+      clearInterval(this.#pollTimer)
+      this.#pollTimer = undefined
+    }, POLL_MS)
+    this.#pollTimer.unref()
+  }
+
+  // ---- conversations ------------------------------------------------------------------------------------------------
 
   /**
-   * Writes what changed, all of it or nothing. Answers whether it is on disk: changes of a conversation that another
-   * window has written since would mix two into one, and are not; the whole conversation is.
+   * Writes what changed, all of it or nothing. Answers whether it is on disk. Changes alone are refused where they
+   * would not fit what is there: another window has written since, or has the session now. The whole conversation
+   * (`replace`) is always taken; it is kept apart while another window has the session.
    */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
-    return this.#try(() => {
-      this.#db?.exec('BEGIN IMMEDIATE')
-      try {
-        if (changes.replace) this.#remove(agentId, sessionId)
-        else if (this.#isOfAnother([agentId, sessionId])) {
-          this.#rollback()
-          return false
-        }
-        this.#mark([agentId, sessionId])
-        this.#writeEntries([agentId, sessionId], changes)
-        this.#writeTerminals([agentId, sessionId], changes)
-        if (changes.head) {
-          this.#run('REPLACE INTO heads VALUES (?, ?, ?)', agentId, sessionId, json(changes.head))
-        }
-        this.#db?.exec('COMMIT')
-      } catch (error) {
-        this.#rollback()
-        throw error
+    const written = this.#transaction(() => {
+      if (!this.#db) return false
+      const isOurs = this.#leases.acquire(agentId, sessionId)
+      const of: Of = isOurs ? [agentId, sessionId] : [agentId, sessionId + APART + this.#leases.owner]
+      const known = this.#revisions.get(sessionKey(...of))
+      const onDisk = this.#revisionOf(of)
+      const fits = onDisk === known && (isOurs || known !== undefined) && !this.#merged.has(sessionKey(...of))
+      if (!changes.replace && !fits) return false
+      if (changes.replace) {
+        // what another window wrote meanwhile is not in this whole
+        if (onDisk !== undefined && onDisk !== known) this.#setApart(of, onDisk)
+        this.#remove(of)
+        if (isOurs) this.#removeMerged(of)
       }
-      if (this.#db) this.#trouble.worked(this.#options.file)
-      return this.#db !== undefined
+      const revision = randomUUID()
+      this.#run('REPLACE INTO conversations VALUES (?, ?, ?, ?)', ...of, revision, this.#now())
+      this.#writeEntries(of, changes)
+      this.#writeTerminals(of, changes)
+      const head = changes.head && valueJson(changes.head)
+      if (head) this.#run('REPLACE INTO heads VALUES (?, ?, ?)', ...of, this.#withoutSecrets(head))
+      this.#revisions.set(sessionKey(...of), revision)
+      return true
     }, false)
+    if (written) this.#trouble.worked(this.#options.file)
+    this.#keepPolling()
+    if (written && this.#now() - this.#trimmedAt >= TRIM_EVERY_MS) this.trim()
+    return written
   }
 
-  /** The conversation as it was kept last; `undefined` when nothing of it was. */
+  /** The conversation as it was kept last, with what other windows kept apart; `undefined` when there is nothing. */
   read(agentId: string, sessionId: string): KeptConversation | undefined {
+    return this.#transaction(
+      () => {
+        const of: Of = [agentId, sessionId]
+        const key = sessionKey(...of)
+        const revision = this.#revisionOf(of)
+        const main = this.#readOne(of)
+        const apart = this.#apart(of).flatMap(({ id, revision }) => {
+          const conversation = this.#readOne([agentId, id])
+          return conversation ? [{ id, revision, conversation }] : []
+        })
+        // who has it open already goes on with what they have
+        if (!this.#revisions.has(key)) {
+          if (revision !== undefined) this.#revisions.set(key, revision)
+          if (apart.length > 0) this.#merged.set(key, apart)
+        }
+        const [first, ...others] = [...(main ? [main] : []), ...apart.map(({ conversation }) => conversation)]
+        return first && others.reduce(mergeConversations, first)
+      },
+      undefined,
+      'DEFERRED',
+    )
+  }
+
+  /** Changes with every write, by whichever window; `undefined` when there is nothing. */
+  revision(agentId: string, sessionId: string): string | undefined {
     return this.#try(() => {
       const of: Of = [agentId, sessionId]
-      const rows = this.#all(`SELECT entry FROM entries ${OF} ORDER BY position`, ...of)
-      if (rows.length === 0) return undefined
-      const mark = this.#markOnDisk(of)
-      if (mark !== undefined && !this.#marks.has(of.join('\0'))) this.#marks.set(of.join('\0'), mark)
-      const entries = rows.map((row, position) => readEntry(String(row.entry), position))
-      for (const row of this.#all(`SELECT position, block, text FROM texts ${OF} ORDER BY rowid`, ...of)) {
-        appendText(entries[Number(row.position)], Number(row.block), String(row.text))
-      }
-      const terminals = this.#all(`SELECT terminal FROM terminals ${OF}`, ...of).flatMap(
-        row => readTerminal(String(row.terminal)) ?? [],
-      )
-      const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
-      for (const row of this.#all(`SELECT terminal_id, text FROM outputs ${OF} ORDER BY rowid`, ...of)) {
-        const terminal = byId.get(String(row.terminal_id))
-        if (terminal) terminal.output += String(row.text)
-      }
-      const [head] = this.#all(`SELECT head FROM heads ${OF}`, ...of)
-      return {
-        entries,
-        terminals,
-        head: (head ? readHead(String(head.head)) : {}) as KeptConversation['head'],
-      }
+      const all = [this.#revisionOf(of), ...this.#apart(of).map(({ revision }) => revision)]
+      return all.join(' ').trim() || undefined
     }, undefined)
   }
 
   /** Whether anything of the conversation was kept. */
   has(agentId: string, sessionId: string): boolean {
-    return this.#try(
-      () => this.#all(`SELECT 1 FROM entries ${OF} LIMIT 1`, agentId, sessionId).length > 0,
-      false,
-    )
+    return this.revision(agentId, sessionId) !== undefined
   }
 
-  /** Forgets the conversation: its session was deleted. */
+  /** Deletes the saved conversation. */
   forget(agentId: string, sessionId: string): void {
-    this.#try(() => this.#remove(agentId, sessionId), undefined)
+    this.#transaction(() => {
+      const of: Of = [agentId, sessionId]
+      for (const { id } of this.#apart(of)) this.#remove([agentId, id])
+      this.#remove(of)
+      this.#revisions.delete(sessionKey(...of))
+    }, undefined)
+    this.#compactLater()
+  }
+
+  // ---- size ---------------------------------------------------------------------------------------------------------
+
+  /** Bytes of all conversations on disk. */
+  get usedBytes(): number {
+    return this.#try(() => (this.#db ? usedBytes(this.#db) : 0), 0)
+  }
+
+  /** Deletes the conversations written longest ago until the others fit the limit; one that is open stays. */
+  trim(): void {
+    this.#trimmedAt = this.#now()
+    const max = this.#options.maxBytes?.() ?? 0
+    if (max === 0 || this.usedBytes <= max) return
+    let deleted = 0
+    const rows = this.#try(
+      () => this.#all('SELECT agent_id, session_id FROM conversations ORDER BY written_at, session_id'),
+      [],
+    )
+    for (const row of rows) {
+      if (this.usedBytes <= 0.9 * max) break
+      const [agentId, id] = [String(row.agent_id), String(row.session_id)]
+      const sessionId = id.split(APART)[0]!
+      const removed = this.#transaction(() => {
+        if (this.#leases.isElsewhere(agentId, sessionId) || this.#leases.has(agentId, sessionId)) return false
+        this.#remove([agentId, id])
+        this.#revisions.delete(sessionKey(agentId, id))
+        return true
+      }, false)
+      if (removed) deleted += 1
+    }
+    if (deleted > 0) this.#log.info(`Deleted ${deleted} saved conversations: together they were too large.`)
+    this.#compactLater()
+  }
+
+  #compactLater(): void {
+    if (this.#compactTimer || !this.#opened) return
+    this.#compactTimer = setTimeout(() => {
+      this.#compactTimer = undefined
+      const more = this.#try(() => (this.#db ? compact(this.#db, COMPACT_PAGES) : false), false)
+      if (more) this.#compactLater()
+    }, 50)
+    this.#compactTimer.unref()
   }
 
   dispose(): void {
+    clearInterval(this.#pollTimer)
+    clearTimeout(this.#compactTimer)
+    if (this.#opened) this.#try(() => this.#leases.releaseAll(), undefined)
+    this.#lost.dispose()
+    this.#wanted.dispose()
     this.#statements.clear()
     const db = this.#opened
     this.#opened = undefined
@@ -146,6 +308,8 @@ export class Transcripts implements Disposable {
       this.#log.warn(`The database of conversations did not close: ${messageOf(error)}`)
     }
   }
+
+  // ---- the database -------------------------------------------------------------------------------------------------
 
   /** Opened by the first that needs it: a window without a conversation does not wait for a disk. */
   get #db(): DatabaseSync | undefined {
@@ -159,14 +323,8 @@ export class Transcripts implements Disposable {
       const sqlite =
         'sqlite' in this.#options ? this.#options.sqlite : process.getBuiltinModule('node:sqlite')
       if (!sqlite) throw new Error('This Node has no SQLite.')
-      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-      try {
-        return openTranscripts(sqlite, file, this.#suspect)
-      } catch (error) {
-        if (!isDamage(error)) throw error
-        this.#wasDamaged(error, setAside(file))
-        return openTranscripts(sqlite, file)
-      }
+      const onDamage = (error: unknown, aside: string) => this.#wasDamaged(error, aside)
+      return openDatabase({ sqlite, file, migrations: TRANSCRIPT_MIGRATIONS, check: this.#suspect, onDamage })
     } catch (error) {
       this.#failed(error)
       return undefined
@@ -194,60 +352,115 @@ export class Transcripts implements Disposable {
     )
     this.#trouble.tell(
       l10n.t(
-        'The file in which Parley keeps conversations was damaged, and a new one was begun. Agents still keep theirs: load them from History. The damaged file is {0}.',
+        'The file in which Parley stores conversations was damaged, so Parley created a new one. Load sessions from History: agents still keep their own. The damaged file is {0}.',
         aside,
       ),
     )
   }
 
-  /** Also when what this window wrote is there no longer: changes alone would stand without what they change. */
-  #isOfAnother(of: Of): boolean {
-    return this.#markOnDisk(of) !== this.#marks.get(of.join('\0'))
+  #revisionOf(of: Of): string | undefined {
+    const [row] = this.#all(`SELECT revision FROM conversations ${OF}`, ...of)
+    return row && String(row.revision)
   }
 
-  #markOnDisk(of: Of): string | undefined {
-    const [row] = this.#all(`SELECT mark FROM marks ${OF}`, ...of)
-    return row && String(row.mark)
+  /** What windows wrote of the conversation while another had the session. */
+  #apart([agentId, sessionId]: Of): Array<{ id: string; revision: string }> {
+    const rows = this.#all(
+      'SELECT session_id, revision FROM conversations WHERE agent_id = ? AND session_id > ? AND session_id < ?',
+      agentId,
+      sessionId + APART,
+      `${sessionId}\u0002`,
+    )
+    return rows.map(row => ({ id: String(row.session_id), revision: String(row.revision) }))
   }
 
-  #mark(of: Of): void {
-    const mark = randomUUID()
-    this.#run('REPLACE INTO marks VALUES (?, ?, ?)', ...of, mark)
-    this.#marks.set(of.join('\0'), mark)
+  /** What was kept apart and has been read is in the whole that is written now. */
+  #removeMerged(of: Of): void {
+    for (const { id, revision } of this.#merged.get(sessionKey(...of)) ?? []) {
+      if (this.#revisionOf([of[0], id]) === revision) this.#remove([of[0], id])
+    }
+    this.#merged.delete(sessionKey(...of))
+  }
+
+  #setApart([agentId, sessionId]: Of, revision: string): void {
+    const id = sessionId + APART + (revision || randomUUID())
+    for (const table of TABLES) {
+      this.#run(`UPDATE ${table} SET session_id = ? ${OF}`, id, agentId, sessionId)
+    }
+  }
+
+  #readOne(of: Of): KeptConversation | undefined {
+    const rows = this.#all(`SELECT entry FROM entries ${OF} ORDER BY position`, ...of)
+    if (rows.length === 0) return undefined
+    const entries = rows.map((row, position) => readEntry(String(row.entry), position))
+    for (const row of this.#all(`SELECT position, block, text FROM texts ${OF} ORDER BY rowid`, ...of)) {
+      appendText(entries[Number(row.position)], Number(row.block), String(row.text))
+    }
+    const terminals = this.#all(`SELECT terminal FROM terminals ${OF}`, ...of).flatMap(
+      row => readTerminal(String(row.terminal)) ?? [],
+    )
+    const byId = new Map(terminals.map(terminal => [terminal.terminalId, terminal]))
+    for (const row of this.#all(`SELECT terminal_id, text FROM outputs ${OF} ORDER BY rowid`, ...of)) {
+      const terminal = byId.get(String(row.terminal_id))
+      if (terminal) terminal.output += String(row.text)
+    }
+    const [head] = this.#all(`SELECT head FROM heads ${OF}`, ...of)
+    return {
+      entries,
+      terminals,
+      head: (head ? readHead(String(head.head)) : {}) as KeptConversation['head'],
+    }
+  }
+
+  #withoutSecrets(text: string): string {
+    return this.#options.secrets?.redact(text) ?? text
   }
 
   #writeEntries(of: Of, { replace, entries, texts = [] }: TranscriptChanges): void {
     for (const { position, entry } of entries) {
-      this.#run('REPLACE INTO entries VALUES (?, ?, ?, ?)', ...of, position, json(entry))
+      this.#run(
+        'REPLACE INTO entries VALUES (?, ?, ?, ?)',
+        ...of,
+        position,
+        this.#withoutSecrets(entryJson(entry)),
+      )
       if (!replace) this.#run(`DELETE FROM texts ${OF} AND position = ?`, ...of, position)
     }
     for (const { position, block, text } of texts) {
-      this.#run('INSERT INTO texts VALUES (?, ?, ?, ?, ?)', ...of, position, block, text)
+      this.#run(
+        'INSERT INTO texts VALUES (?, ?, ?, ?, ?)',
+        ...of,
+        position,
+        block,
+        this.#withoutSecrets(text),
+      )
     }
   }
 
   #writeTerminals(of: Of, { replace, terminals, outputs = [] }: TranscriptChanges): void {
     for (const terminal of terminals) {
       const { terminalId } = terminal
-      this.#run('REPLACE INTO terminals VALUES (?, ?, ?, ?)', ...of, terminalId, json(terminal))
+      const json = valueJson(terminal)
+      if (json === undefined) continue
+      this.#run('REPLACE INTO terminals VALUES (?, ?, ?, ?)', ...of, terminalId, this.#withoutSecrets(json))
       if (!replace) this.#run(`DELETE FROM outputs ${OF} AND terminal_id = ?`, ...of, terminalId)
     }
     for (const { terminalId, text } of outputs) {
-      this.#run('INSERT INTO outputs VALUES (?, ?, ?, ?)', ...of, terminalId, text)
+      this.#run('INSERT INTO outputs VALUES (?, ?, ?, ?)', ...of, terminalId, this.#withoutSecrets(text))
     }
   }
 
-  #remove(agentId: string, sessionId: string): void {
-    for (const table of ['entries', 'texts', 'terminals', 'outputs', 'heads']) {
-      this.#run(`DELETE FROM ${table} ${OF}`, agentId, sessionId)
+  #remove(of: Of): void {
+    for (const table of TABLES) {
+      this.#run(`DELETE FROM ${table} ${OF}`, ...of)
     }
   }
 
-  #run(sql: string, ...values: Array<string | number>): void {
+  #run(sql: string, ...values: Array<string | number | null>): void {
     this.#prepare(sql)?.run(...values)
   }
 
-  #all(sql: string, ...values: string[]): Array<Record<string, unknown>> {
+  #all(sql: string, ...values: Array<string | number>): Array<Record<string, unknown>> {
     return this.#prepare(sql)?.all(...values) ?? []
   }
 
@@ -260,12 +473,19 @@ export class Transcripts implements Disposable {
     return statement
   }
 
-  #rollback(): void {
-    try {
-      this.#db?.exec('ROLLBACK')
-    } catch {
-      // some failures have ended the transaction already
-    }
+  /** All of the work or nothing of it, while no other window writes; `DEFERRED`: only reads, of one moment. */
+  #transaction<T>(work: () => T, otherwise: T, kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): T {
+    return this.#try(() => {
+      this.#db?.exec(`BEGIN ${kind}`)
+      try {
+        const result = work()
+        this.#db?.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (this.#opened) rollback(this.#opened)
+        throw error
+      }
+    }, otherwise)
   }
 
   #try<T>(work: () => T, otherwise: T): T {
@@ -282,11 +502,22 @@ export class Transcripts implements Disposable {
   #failed(error: unknown): void {
     this.#log.warn(`The database of conversations ${this.#options.file}: ${messageOf(error)}`)
     this.#trouble.failed(this.#options.file, error, reason =>
-      l10n.t('Parley cannot keep conversations on disk; agents still keep theirs. {0}', reason),
+      l10n.t("Parley can't save conversations to disk. Agents still keep their own sessions. {0}", reason),
     )
   }
 }
 
-function json(value: unknown): string {
-  return JSON.stringify(value)
+/** One conversation of two windows: what both have once, and all that either has alone. */
+function mergeConversations(known: KeptConversation, other: KeptConversation): KeptConversation {
+  const terminals = new Map(known.terminals.map(terminal => [terminal.terminalId, terminal]))
+  for (const terminal of other.terminals) {
+    const own = terminals.get(terminal.terminalId)
+    if (!own || terminal.output.length > own.output.length) terminals.set(terminal.terminalId, terminal)
+  }
+  const title = known.head.title ?? other.head.title
+  return {
+    entries: mergeEntries(known.entries, other.entries).entries,
+    terminals: [...terminals.values()],
+    head: { ...other.head, ...known.head, ...(title === undefined ? {} : { title }) },
+  }
 }

@@ -1,22 +1,5 @@
 import type { ElicitationRequest, PermissionRequest, ToldBackground } from '../../acp/model.ts'
-import type { ReducingState } from './books.ts'
-
-/** Work that goes on apart from the turn, by the ids of what shows it. */
-export interface Background {
-  readonly toolCalls: ReadonlySet<string>
-  readonly terminals: ReadonlySet<string>
-  /** their own sessions */
-  readonly subagents: ReadonlySet<string>
-  /** how many things of kinds that nothing shows */
-  readonly others: number
-}
-
-export const NO_BACKGROUND: Background = {
-  toolCalls: new Set(),
-  terminals: new Set(),
-  subagents: new Set(),
-  others: 0,
-}
+import type { Background, ReducingState } from './reducing-state.ts'
 
 /** `undefined`: nothing was told of it. Else the list is whole. */
 export function toldBackground(told: ToldBackground): Background | undefined {
@@ -35,31 +18,39 @@ export function countOf({ toolCalls, terminals, subagents, others }: Background)
 
 /** Whether a tool call goes on: work that a process does is told by its terminal alone. */
 export function goesOn(
-  { entries, books }: ReducingState,
+  { entries, memory }: ReducingState,
   background: Background,
   toolCallId: string,
 ): boolean {
   if (background.toolCalls.has(toolCallId)) return true
   if (background.terminals.size === 0) return false
-  const entry = entries[books.tools.get(toolCallId) ?? -1]
+  const entry = entries[memory.tools.get(toolCallId) ?? -1]
   if (entry?.kind !== 'tool_call') return false
   return entry.content.some(part => part.type === 'terminal' && background.terminals.has(part.terminalId))
 }
 
-/** Whether a question is known to belong to work that goes on apart from the turn: stopping the turn leaves it open. */
+/** Whether a request belongs to work that is known to continue in the background: the end of the turn leaves it pending. */
 export function asksForBackground(
   state: ReducingState,
   request: PermissionRequest | ElicitationRequest,
 ): boolean {
   const { sessionId } = request
-  const { background } = state.books
-  const child = sessionId === undefined ? undefined : state.books.subagentStates.get(sessionId)
+  const { background } = state.memory
+  const child = sessionId === undefined ? undefined : state.memory.subagentStates.get(sessionId)
   if (child && sessionId !== undefined && background.subagents.has(sessionId)) return true
   const asking = child ?? state
-  const about = subjectOf(request)
-  const { terminals } = asking.books.background
-  if (about.terminalId !== undefined && terminals.has(about.terminalId)) return true
-  return about.toolCallId !== undefined && goesOn(asking, asking.books.background, about.toolCallId)
+  return isAboutBackground(asking, asking.memory.background, request)
+}
+
+/** Whether what a request is about is in `background`. `asking`: the state of the session that asks. */
+export function isAboutBackground(
+  asking: ReducingState,
+  background: Background,
+  request: PermissionRequest | ElicitationRequest,
+): boolean {
+  const { terminalId, toolCallId } = subjectOf(request)
+  if (terminalId !== undefined && background.terminals.has(terminalId)) return true
+  return toolCallId !== undefined && goesOn(asking, background, toolCallId)
 }
 
 function subjectOf(request: PermissionRequest | ElicitationRequest): {

@@ -13,16 +13,7 @@
  */
 import type { ContentBlock } from '../../acp/model.ts'
 import { textOf } from '../blocks.ts'
-import type { ReducingState } from './books.ts'
-
-export interface Echo {
-  /** where the prompt's entry is */
-  position: number
-  /** the prompt's text that has not been echoed yet, without white space */
-  rest: string
-  /** types of the prompt's other blocks that have not been echoed yet */
-  others: string[]
-}
+import type { Echo, ReducingState } from './reducing-state.ts'
 
 export function expectEcho(position: number, content: readonly ContentBlock[]): Echo {
   return {
@@ -38,12 +29,12 @@ export function takeEcho(
   messageId: string | undefined,
   content: readonly ContentBlock[],
 ): 'ours' | 'claimed' | undefined {
-  const { books } = state
-  if (messageId !== undefined && books.ownMessages.has(messageId)) return 'ours'
-  const echo = books.echo
+  const { memory } = state
+  if (messageId !== undefined && memory.ownMessages.has(messageId)) return 'ours'
+  const echo = memory.echo
   if (!echo) return undefined
   if (messageId === undefined) return content.every(block => goesOn(echo, block)) ? 'ours' : undefined
-  if (books.messages.has(`user\n${messageId}`)) return undefined
+  if (memory.messages.has(`user\n${messageId}`)) return undefined
   const first = content[0]
   // A message that begins empty: its first piece will tell.
   if (first === undefined) return 'ours'
@@ -54,13 +45,13 @@ export function takeEcho(
 
 /** Gives the prompt that waits for its echo its message id. */
 export function claimEcho(state: ReducingState, messageId: string): void {
-  const { books } = state
-  const echo = books.echo
+  const { memory } = state
+  const echo = memory.echo
   if (!echo) return
   const entry = state.entries[echo.position]
   if (entry?.kind === 'message') entry.messageId = messageId
-  books.ownMessages.add(messageId)
-  books.echo = undefined
+  memory.ownMessages.add(messageId)
+  memory.echo = undefined
 }
 
 function goesOn(echo: Echo, block: ContentBlock): boolean {

@@ -1,7 +1,7 @@
 import type { ConfigCategory, ConfigOption, Plan } from '../../acp/model.ts'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import type { HeadKey } from '../state.ts'
-import type { Step } from './books.ts'
+import type { Step } from './reducing-state.ts'
 
 export function planUpsert(step: Step, plan: Plan): void {
   const { plans } = step.state

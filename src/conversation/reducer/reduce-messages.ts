@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ContentBlock, MessageRole } from '../../acp/model.ts'
 import { isBlank, ownBlocks, pushBlock } from '../blocks.ts'
-import { append, appendContent, endThought, type Step, touch } from './books.ts'
 import { takeEcho } from './echo.ts'
+import { append, appendContent, endThought, type ReducingState, type Step, touch } from './reducing-state.ts'
 
 /**
  * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without
- * one it goes on with the last message if that is of the same role, has no id either, and nothing came after it.
+ * one it goes on with the last message if that is of the same role, has no id either, and nothing came after it. Where
+ * other work came after a message of the agent, the piece begins a part of it at the end, where the user reads.
  *
  * Text goes on with the text before it, except in a user message without an id: nobody streams those. Its pieces are
  * the blocks of a prompt, or prompts that no answer came between, and stay apart.
@@ -24,6 +26,10 @@ export function messageChunk(
     createMessage(step, role, messageId, [content])
     return
   }
+  if (role !== 'user' && messageId !== undefined && position < state.memory.lastWork) {
+    continueMessage(step, role, messageId, [content])
+    return
+  }
   if (role !== 'thought') endThought(step)
   const entry = state.entries[position]
   if (entry?.kind !== 'message') return
@@ -33,7 +39,10 @@ export function messageChunk(
   } else appendContent(step, position, entry.blocks, content)
 }
 
-/** A whole message: absent content keeps what is there, `null` clears it, a list replaces it. */
+/**
+ * A whole message: absent content keeps what is there, `null` clears it, a list replaces it. Where the list only says
+ * more than the parts above other work say, they stay and the rest comes after them.
+ */
 export function messageUpsert(
   step: Step,
   role: MessageRole,
@@ -42,30 +51,91 @@ export function messageUpsert(
 ): void {
   if (role === 'user' && isOwnPrompt(step, messageId, content ?? [])) return
   const { state } = step
-  const position = state.books.messages.get(key(role, messageId))
+  const position = state.memory.messages.get(key(role, messageId))
   if (position === undefined) {
     createMessage(step, role, messageId, content ?? [])
     return
   }
-  const entry = state.entries[position]
-  if (content === undefined || entry?.kind !== 'message') return
-  entry.blocks = ownBlocks(content)
+  if (content === undefined) return
+  const parts = state.memory.messageParts.get(key(role, messageId)) ?? [position]
+  const isBehind = role !== 'user' && position < state.memory.lastWork
+  const above = isBehind ? parts : parts.slice(0, -1)
+  const rest =
+    content === null
+      ? undefined
+      : withoutBeginning(
+          content,
+          above.flatMap(at => blocksAt(state, at)),
+        )
+  if (!rest) {
+    for (const [i, at] of parts.entries()) setBlocks(step, at, i === 0 ? ownBlocks(content) : [])
+  } else if (!isBehind) setBlocks(step, position, rest)
+  else if (rest.length > 0) continueMessage(step, role, messageId, rest)
+}
+
+function blocksAt({ entries }: ReducingState, position: number): ContentBlock[] {
+  const entry = entries[position]
+  return entry?.kind === 'message' ? entry.blocks : []
+}
+
+function setBlocks(step: Step, position: number, blocks: ContentBlock[]): void {
+  const entry = step.state.entries[position]
+  if (entry?.kind !== 'message') return
+  entry.blocks = blocks
   touch(step, position)
 }
 
+/** What comes after a beginning; `undefined` where the content begins otherwise. */
+function withoutBeginning(
+  content: readonly ContentBlock[],
+  beginning: readonly ContentBlock[],
+): ContentBlock[] | undefined {
+  const rest = ownBlocks(content)
+  for (const block of beginning) {
+    const first = rest[0]
+    if (!first) return undefined
+    if (block.type === 'text' && first.type === 'text' && first.text.startsWith(block.text)) {
+      first.text = first.text.slice(block.text.length)
+      if (first.text === '') rest.shift()
+    } else if (isDeepStrictEqual(block, first)) rest.shift()
+    else return undefined
+  }
+  return rest
+}
+
+/** A message goes on below what came after it. */
+function continueMessage(
+  step: Step,
+  role: MessageRole,
+  messageId: string,
+  content: readonly ContentBlock[],
+): void {
+  const { memory, entries } = step.state
+  const id = key(role, messageId)
+  const before = memory.messages.get(id)
+  const position = appendMessage(step, role, messageId, content)
+  const entry = entries[position]
+  if (before === undefined || entry?.kind !== 'message') return
+  entry.continues = true
+  memory.messages.set(id, position)
+  const parts = memory.messageParts.get(id)
+  if (parts) parts.push(position)
+  else memory.messageParts.set(id, [before, position])
+}
+
 function isOwnPrompt(step: Step, messageId: string | undefined, content: readonly ContentBlock[]): boolean {
-  const position = step.state.books.echo?.position
+  const position = step.state.memory.echo?.position
   const echo = takeEcho(step.state, messageId, content)
   if (echo === 'claimed' && position !== undefined) touch(step, position)
   return echo !== undefined
 }
 
 function findOpen(step: Step, role: MessageRole, messageId: string | undefined): number | undefined {
-  const { books, entries } = step.state
+  const { memory, entries } = step.state
   if (messageId !== undefined) {
-    return books.roles.get(messageId) === role ? books.messages.get(key(role, messageId)) : undefined
+    return memory.roles.get(messageId) === role ? memory.messages.get(key(role, messageId)) : undefined
   }
-  const position = books.openMessage
+  const position = memory.openMessage
   const entry = position === undefined ? undefined : entries[position]
   return entry?.kind === 'message' && entry.role === role && entry.messageId === undefined
     ? position
@@ -78,13 +148,14 @@ function createMessage(
   messageId: string | undefined,
   content: readonly ContentBlock[],
 ): void {
-  const { books } = step.state
+  const { memory } = step.state
   // While a turn of ours runs, another user message is part of it; else it begins a turn.
-  if (role === 'user' && !books.ownTurn) beginTurn(step)
+  if (role === 'user' && !memory.ownTurn) beginTurn(step)
   const position = appendMessage(step, role, messageId, content)
   if (messageId === undefined) return
-  books.messages.set(key(role, messageId), position)
-  books.roles.set(messageId, role)
+  memory.messages.set(key(role, messageId), position)
+  memory.messageParts.delete(key(role, messageId))
+  memory.roles.set(messageId, role)
 }
 
 export function appendMessage(
@@ -93,7 +164,7 @@ export function appendMessage(
   messageId: string | undefined,
   content: readonly ContentBlock[],
 ): number {
-  const { books } = step.state
+  const { memory } = step.state
   const blocks = ownBlocks(content)
   const position = append(
     step,
@@ -101,8 +172,8 @@ export function appendMessage(
       ? { kind: 'message', role, blocks }
       : { kind: 'message', role, messageId, blocks },
   )
-  books.openMessage = position
-  if (role === 'thought') books.openThought = position
+  memory.openMessage = position
+  if (role === 'thought') memory.openThought = position
   return position
 }
 

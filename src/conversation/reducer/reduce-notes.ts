@@ -1,6 +1,6 @@
 import type { ContentBlock, SessionUpdate } from '../../acp/model.ts'
 import { isBlank, ownBlocks } from '../blocks.ts'
-import { append, appendContent, type Step, stopTime, touch } from './books.ts'
+import { append, appendContent, type Step, stopTime, touch } from './reducing-state.ts'
 
 type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T }>
 
@@ -20,8 +20,8 @@ export function unknown(step: Step, update: Update<'unknown'>): void {
 
 /** Creates or changes a compaction: absent fields stay, `null` clears. */
 export function compactionUpsert(step: Step, update: Update<'compaction'>): void {
-  const { books, entries } = step.state
-  const found = books.compactions.get(update.compactionId)
+  const { memory, entries } = step.state
+  const found = memory.compactions.get(update.compactionId)
   const position = found ?? createCompaction(step, update.compactionId)
   const entry = entries[position]
   if (entry?.kind !== 'compaction') return
@@ -30,18 +30,18 @@ export function compactionUpsert(step: Step, update: Update<'compaction'>): void
   if (update.error === null) delete entry.error
   else if (update.error !== undefined) entry.error = update.error
   if (update.status === 'completed' || update.status === 'failed' || update.status === 'cancelled') {
-    books.openCompactions.delete(position)
+    memory.openCompactions.delete(position)
     stopTime(step, entry)
   } else {
-    books.openCompactions.add(position)
+    memory.openCompactions.add(position)
     delete entry.endedAt
   }
   if (found !== undefined) touch(step, position)
 }
 
 export function compactionChunk(step: Step, compactionId: string, content: ContentBlock): void {
-  const { books, entries } = step.state
-  const position = books.compactions.get(compactionId)
+  const { memory, entries } = step.state
+  const position = memory.compactions.get(compactionId)
   if (position === undefined) {
     createCompaction(step, compactionId, isBlank(content) ? [] : [content])
     return
@@ -52,13 +52,13 @@ export function compactionChunk(step: Step, compactionId: string, content: Conte
 
 /** Closes compactions that nothing will close any more. */
 export function closeCompactions(step: Step): void {
-  const { books, entries } = step.state
-  for (const position of [...books.openCompactions]) {
+  const { memory, entries } = step.state
+  for (const position of [...memory.openCompactions]) {
     const entry = entries[position]
     if (entry?.kind !== 'compaction') continue
     entry.status = 'cancelled'
     stopTime(step, entry)
-    books.openCompactions.delete(position)
+    memory.openCompactions.delete(position)
     touch(step, position)
   }
 }
@@ -66,7 +66,7 @@ export function closeCompactions(step: Step): void {
 function createCompaction(step: Step, compactionId: string, content: readonly ContentBlock[] = []): number {
   const summary = ownBlocks(content)
   const position = append(step, { kind: 'compaction', compactionId, status: 'in_progress', summary })
-  step.state.books.compactions.set(compactionId, position)
-  step.state.books.openCompactions.add(position)
+  step.state.memory.compactions.set(compactionId, position)
+  step.state.memory.openCompactions.add(position)
   return position
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock, SessionMessagePatch, SubagentPatch, SubagentState } from '../../acp/model.ts'
 import { isBlank, ownBlocks } from '../blocks.ts'
 import type { Change, SubagentEntry } from '../state.ts'
+import { closeOpen } from './reduce-turn.ts'
 import {
   append,
   appendContent,
@@ -10,18 +11,17 @@ import {
   stopTime,
   touch,
   updateActivity,
-} from './books.ts'
-import { closeOpen } from './reduce-turn.ts'
+} from './reducing-state.ts'
 
 /** Announces a subagent, or changes what is known of it: absent fields stay, `null` clears. */
 export function subagentUpsert(step: Step, patch: SubagentPatch): void {
-  const { books, entries } = step.state
-  const found = books.subagents.get(patch.sessionId)
+  const { memory, entries } = step.state
+  const found = memory.subagents.get(patch.sessionId)
   const position = found ?? append(step, { kind: 'subagent', sessionId: patch.sessionId, canCancel: false })
   if (found === undefined) {
-    books.subagents.set(patch.sessionId, position)
-    if (!books.subagentStates.has(patch.sessionId)) {
-      books.subagentStates.set(patch.sessionId, createSubagentState(step.state, patch.sessionId))
+    memory.subagents.set(patch.sessionId, position)
+    if (!memory.subagentStates.has(patch.sessionId)) {
+      memory.subagentStates.set(patch.sessionId, createSubagentState(step.state, patch.sessionId))
     }
   }
   const entry = entries[position]
@@ -43,19 +43,19 @@ export function subagentUpsert(step: Step, patch: SubagentPatch): void {
 
 /** In v1 nothing else says that what it left open is over. */
 function closeWork(step: Step, sessionId: string, { stopReason, error }: SubagentState): void {
-  const subagent = step.state.books.subagentStates.get(sessionId)
+  const subagent = step.state.memory.subagentStates.get(sessionId)
   if (!subagent) return
   const changes: Change[] = []
   const cutShort = stopReason === 'cancelled' || stopReason === 'error' || error !== undefined
-  closeOpen({ state: subagent, now: step.now, changes }, cutShort, subagent.books.background)
+  closeOpen({ state: subagent, now: step.now, changes }, cutShort, subagent.memory.background)
   step.changes.push(...changes)
   if (changes.length > 0) updateActivity(step)
 }
 
 /** Creates or changes a message between sessions: absent fields stay, `null` clears. */
 export function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
-  const { books, entries } = step.state
-  const found = books.sessionMessages.get(patch.messageId)
+  const { memory, entries } = step.state
+  const found = memory.sessionMessages.get(patch.messageId)
   const position = found ?? createMessage(step, patch.messageId)
   const entry = entries[position]
   if (entry?.kind !== 'session_message') return
@@ -69,8 +69,8 @@ export function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): vo
 
 /** A piece of a message between sessions; who it is from and to may be told later. */
 export function sessionMessageChunk(step: Step, messageId: string, content: ContentBlock): void {
-  const { books, entries } = step.state
-  const position = books.sessionMessages.get(messageId)
+  const { memory, entries } = step.state
+  const position = memory.sessionMessages.get(messageId)
   if (position === undefined) {
     createMessage(step, messageId, isBlank(content) ? [] : [content])
     return
@@ -81,8 +81,8 @@ export function sessionMessageChunk(step: Step, messageId: string, content: Cont
 
 /** The agent is gone: nobody knows any more what its subagents did last, but that they no longer work. */
 export function forgetSubagents(step: Step): void {
-  const { books, entries } = step.state
-  for (const position of books.subagents.values()) {
+  const { memory, entries } = step.state
+  for (const position of memory.subagents.values()) {
     const entry = entries[position]
     if (entry?.kind !== 'subagent' || (!entry.canCancel && isAtRest(entry))) continue
     entry.canCancel = false
@@ -100,6 +100,6 @@ function isAtRest({ state }: SubagentEntry): boolean {
 
 function createMessage(step: Step, messageId: string, content: readonly ContentBlock[] = []): number {
   const position = append(step, { kind: 'session_message', messageId, blocks: ownBlocks(content) })
-  step.state.books.sessionMessages.set(messageId, position)
+  step.state.memory.sessionMessages.set(messageId, position)
   return position
 }

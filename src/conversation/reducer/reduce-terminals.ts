@@ -1,7 +1,7 @@
 import type { TerminalPatch } from '../../acp/model.ts'
 import { appendBounded, TERMINAL_KEEP, tail } from '../bounded-text.ts'
 import type { TerminalState } from '../state.ts'
-import { patchField, type Step } from './books.ts'
+import { patchField, type Step } from './reducing-state.ts'
 
 /** `truncated`: output before what is given was lost already. */
 export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: boolean }): void {
@@ -11,6 +11,8 @@ export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: 
   patchField(terminal, 'exit', patch.exit)
   patchField(terminal, 'size', patch.size)
   patchField(terminal, 'canCancel', patch.canCancel)
+  // who says that it can be stopped is asked to stop it
+  if (patch.canCancel) patchField(terminal, 'within', step.state.within ?? null)
   if (patch.output !== undefined) {
     const output = patch.output ?? ''
     terminal.output = tail(output, TERMINAL_KEEP)
@@ -37,7 +39,8 @@ function terminalOf(step: Step, terminalId: string): TerminalState {
   const { terminals } = step.state
   let terminal = terminals.get(terminalId)
   if (!terminal) {
-    terminal = { terminalId, output: '', truncated: false }
+    const { within } = step.state
+    terminal = { terminalId, output: '', truncated: false, ...(within !== undefined && { within }) }
     terminals.set(terminalId, terminal)
   }
   return terminal

@@ -1,7 +1,7 @@
 import type { PermissionRequest, ToolCallContent, ToolCallPatch, ToolCallStatus } from '../../acp/model.ts'
 import type { ToolCallEntry } from '../state.ts'
-import { type Background, goesOn } from './background.ts'
-import { append, type ReducingState, type Step, stopTime, touch } from './books.ts'
+import { goesOn } from './background.ts'
+import { append, type Background, type ReducingState, type Step, stopTime, touch } from './reducing-state.ts'
 
 /** What nobody told of a tool call yet. */
 const BLANK = {
@@ -20,7 +20,7 @@ export function isFinalStatus(status: ToolCallStatus): boolean {
 /** Creates or changes a tool call; its updates may come in any order and more than once. Returns its position. */
 export function toolCallUpsert(step: Step, patch: ToolCallPatch): number {
   const { state } = step
-  const found = state.books.tools.get(patch.toolCallId)
+  const found = state.memory.tools.get(patch.toolCallId)
   const position = found ?? createToolCall(step, patch.toolCallId)
   const entry = state.entries[position]
   if (entry?.kind !== 'tool_call') return position
@@ -32,7 +32,7 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch): number {
 
 /** The tool call as it would be with the patch; nothing is changed. */
 function toolCallWith(state: ReducingState, patch: ToolCallPatch): ToolCallEntry {
-  const known = state.entries[state.books.tools.get(patch.toolCallId) ?? -1]
+  const known = state.entries[state.memory.tools.get(patch.toolCallId) ?? -1]
   const entry: ToolCallEntry =
     known?.kind === 'tool_call'
       ? { ...known, content: [...known.content] }
@@ -47,14 +47,14 @@ export function toolCallOf(state: ReducingState, { subject }: PermissionRequest)
   const known =
     subject.type === 'command' &&
     subject.toolCallId !== undefined &&
-    state.books.tools.has(subject.toolCallId)
+    state.memory.tools.has(subject.toolCallId)
   return known ? toolCallWith(state, { toolCallId: subject.toolCallId ?? '' }) : undefined
 }
 
 /** Appends one piece of content to a tool call. */
 export function toolCallContent(step: Step, toolCallId: string, content: ToolCallContent): void {
   const { state } = step
-  const found = state.books.tools.get(toolCallId)
+  const found = state.memory.tools.get(toolCallId)
   const position = found ?? createToolCall(step, toolCallId)
   const entry = state.entries[position]
   if (entry?.kind !== 'tool_call') return
@@ -64,8 +64,8 @@ export function toolCallContent(step: Step, toolCallId: string, content: ToolCal
 
 /**
  * Closes what the agent left open when its work ended, but for what goes on in the background. A tool call with a
- * status is `cancelled`. One whose status was never told is taken to have run with the turn: it is `completed` unless
- * the turn was cut short. `only`: no other tool calls.
+ * status is `cancelled`. One whose status was never told, or that was allowed, is taken to have run with the turn: it is
+ * `completed` unless the turn was cut short. `only`: no other tool calls.
  */
 export function closeToolCalls(
   step: Step,
@@ -73,24 +73,43 @@ export function closeToolCalls(
   background?: Background,
   only?: ReadonlySet<string>,
 ): void {
-  const { books, entries } = step.state
-  for (const position of [...books.openTools]) {
+  const { memory, entries } = step.state
+  if (memory.openTools.size === 0) return
+  const allowed = cutShort ? new Set() : allowedToolCalls(step)
+  for (const position of [...memory.openTools]) {
     const entry = entries[position]
     if (entry?.kind !== 'tool_call') continue
     if (background && goesOn(step.state, background, entry.toolCallId)) continue
     if (only && !only.has(entry.toolCallId)) continue
-    const completed = books.untoldTools.has(position) && !cutShort
+    const ran = memory.untoldTools.has(position) || allowed.has(entry.toolCallId)
+    const completed = ran && !cutShort
     setStatus(step, position, entry, completed ? 'completed' : 'cancelled')
     touch(step, position)
   }
 }
 
+/** Tool calls of this turn that the user, or a rule, allowed. */
+function allowedToolCalls({ state }: Step): Set<string> {
+  const allowed = new Set<string>()
+  for (let at = state.entries.length - 1; at >= 0; at--) {
+    const entry = state.entries[at]
+    if (!entry || entry.turn !== state.turn) break
+    if (entry.kind !== 'permission' || entry.within !== state.within || entry.toolCallId === undefined)
+      continue
+    const { outcome, options } = entry
+    if (outcome?.type !== 'selected') continue
+    const kind = options.find(({ optionId }) => optionId === outcome.optionId)?.kind
+    if (kind?.startsWith('allow')) allowed.add(entry.toolCallId)
+  }
+  return allowed
+}
+
 function createToolCall(step: Step, toolCallId: string): number {
   const position = append(step, { ...BLANK, toolCallId, content: [], locations: [] })
-  const { books } = step.state
-  books.tools.set(toolCallId, position)
-  books.openTools.add(position)
-  books.untoldTools.add(position)
+  const { memory } = step.state
+  memory.tools.set(toolCallId, position)
+  memory.openTools.add(position)
+  memory.untoldTools.add(position)
   return position
 }
 
@@ -121,16 +140,16 @@ function setStatus(
   entry: ToolCallEntry,
   status: ToolCallStatus | null,
 ): boolean {
-  const { books } = step.state
-  if (status === null) books.untoldTools.add(position)
-  else books.untoldTools.delete(position)
+  const { memory } = step.state
+  if (status === null) memory.untoldTools.add(position)
+  else memory.untoldTools.delete(position)
   const before = entry.status
   entry.status = status ?? 'pending'
   if (isFinalStatus(entry.status)) {
-    books.openTools.delete(position)
+    memory.openTools.delete(position)
     stopTime(step, entry)
   } else {
-    books.openTools.add(position)
+    memory.openTools.add(position)
     delete entry.endedAt
   }
   return before !== entry.status

@@ -1,23 +1,25 @@
 import type { AgentErrorInfo, StopReason, TokenCount, ToldBackground } from '../../acp/model.ts'
-import type { PermissionEntry } from '../state.ts'
-import { type Background, countOf, goesOn, toldBackground } from './background.ts'
-import { append, endThought, type Step, stopTime, touch, updateActivity } from './books.ts'
-import { closeElicitations } from './reduce-elicitations.ts'
+import type { Entry } from '../state.ts'
+import { countOf, goesOn, toldBackground } from './background.ts'
+import { endVisits } from './reduce-requests.ts'
 import { closeToolCalls } from './reduce-tool-calls.ts'
+import { append, type Background, endThought, type Step, updateActivity } from './reducing-state.ts'
 
 /** Why a turn ended that neither the agent nor the person ended: the process or the window did not go on. */
 export const INTERRUPTED = 'interrupted'
+/** The turn of a prompt ended without anything in it: some agents answer so when the model refused. */
+const EMPTY = 'empty'
 
 /**
  * Foreground work goes on. A state that this version of Parley does not know, or that of an agent that does not know it
  * itself, is a busy one that is not confirmed.
  */
 export function workGoesOn(step: Step, state: string, told: ToldBackground = {}): void {
-  const { books } = step.state
+  const { memory } = step.state
   const background = toldBackground(told)
   if (background) backgroundTold(step, background)
-  if (!books.running) startWork(step)
-  books.toldAction = state === 'requires_action'
+  if (!memory.running) startWork(step)
+  memory.toldAction = state === 'requires_action'
   setConfirmed(step, state === 'running' || state === 'requires_action')
   updateActivity(step)
 }
@@ -31,7 +33,7 @@ function setConfirmed({ state, changes }: Step, confirmed: boolean): void {
 
 export function startWork(step: Step): void {
   const { state, now } = step
-  state.books.running = true
+  state.memory.running = true
   if (now === undefined) delete state.turnStartedAt
   else state.turnStartedAt = now
   step.changes.push({ type: 'head', key: 'turn' })
@@ -40,6 +42,7 @@ export function startWork(step: Step): void {
 
 export interface WorkEnd extends ToldBackground {
   stopReason?: StopReason
+  canceledBy?: 'agent'
   error?: AgentErrorInfo
   tokens?: TokenCount
 }
@@ -50,41 +53,47 @@ export interface WorkEnd extends ToldBackground {
  */
 export function endWork(step: Step, end: WorkEnd): void {
   const { state } = step
-  const { books } = state
+  const { memory } = state
   const background = toldBackground(end)
   if (background) backgroundTold(step, background)
   if (end.tokens) {
     state.usage = { used: 0, size: 0, ...state.usage, tokens: end.tokens }
     step.changes.push({ type: 'head', key: 'usage' })
   }
-  if (!books.running) return
+  if (!memory.running) return
   setConfirmed(step, true)
-  books.running = false
-  books.ownTurn = false
-  books.toldAction = false
-  const reason = end.stopReason ?? (end.error ? 'error' : undefined)
+  memory.running = false
+  const isEmpty = memory.ownTurn && isOwnPrompt(state.entries.at(-1))
+  memory.ownTurn = false
+  memory.toldAction = false
+  const told = end.stopReason ?? (end.error ? 'error' : undefined)
+  const reason = (told ?? 'end_turn') === 'end_turn' && isEmpty ? EMPTY : told
   const cutShort = reason === 'cancelled' || reason === 'error' || reason === INTERRUPTED
   closeOpen(step, cutShort, background)
   if (reason !== undefined && reason !== 'end_turn') {
-    append(
-      step,
-      end.error
-        ? { kind: 'turn_end', stopReason: reason, error: end.error }
-        : { kind: 'turn_end', stopReason: reason },
-    )
+    append(step, {
+      kind: 'turn_end',
+      stopReason: reason,
+      ...(reason === 'cancelled' && end.canceledBy && { canceledBy: end.canceledBy }),
+      ...(end.error && { error: end.error }),
+    })
   }
   delete state.turnStartedAt
   step.changes.push({ type: 'head', key: 'turn' })
   updateActivity(step)
 }
 
+function isOwnPrompt(entry: Entry | undefined): boolean {
+  return entry?.kind === 'message' && entry.role === 'user'
+}
+
 /** What was told is whole each time: what was in it and no longer is has come to its end, told or not. */
 function backgroundTold(step: Step, background: Background): void {
   const { state } = step
-  const { books, entries } = state
-  const before = books.background
+  const { memory, entries } = state
+  const before = memory.background
   setBackground(step, background)
-  const over = [...books.openTools].flatMap(position => {
+  const over = [...memory.openTools].flatMap(position => {
     const entry = entries[position]
     if (entry?.kind !== 'tool_call') return []
     const { toolCallId } = entry
@@ -94,7 +103,7 @@ function backgroundTold(step: Step, background: Background): void {
 }
 
 export function setBackground({ state, changes }: Step, background: Background): void {
-  state.books.background = background
+  state.memory.background = background
   const count = countOf(background)
   if (count === (state.background ?? 0)) return
   if (count > 0) state.background = count
@@ -102,28 +111,9 @@ export function setBackground({ state, changes }: Step, background: Background):
   changes.push({ type: 'head', key: 'activity' })
 }
 
-/** Closes thoughts, tool calls and questions that nothing will close any more. */
+/** Closes thoughts and tool calls that nothing will close any more. Requests are withdrawn by their owner. */
 export function closeOpen(step: Step, cutShort: boolean, background?: Background): void {
   endThought(step)
   closeToolCalls(step, cutShort, background)
-  const { books, entries } = step.state
-  for (const position of [...books.openPermissions]) {
-    const entry = entries[position]
-    if (entry?.kind !== 'permission') continue
-    if (background && isOfBackground(step, background, entry)) continue
-    entry.outcome = { type: 'cancelled' }
-    stopTime(step, entry)
-    books.openPermissions.delete(position)
-    touch(step, position)
-  }
-  closeElicitations(step, background)
-}
-
-function isOfBackground(
-  step: Step,
-  background: Background,
-  { toolCallId, command }: PermissionEntry,
-): boolean {
-  if (command?.terminalId !== undefined && background.terminals.has(command.terminalId)) return true
-  return toolCallId !== undefined && goesOn(step.state, background, toolCallId)
+  endVisits(step)
 }

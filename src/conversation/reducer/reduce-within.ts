@@ -1,8 +1,8 @@
 import type { SessionUpdate } from '../../acp/model.ts'
 import type { Change } from '../state.ts'
-import { type ReducingState, updateActivity } from './books.ts'
 import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
+import { type ReducingState, updateActivity } from './reducing-state.ts'
 
 /**
  * Takes in what came in the session of a subagent, by that session's id: its entries stand among those of the session
@@ -16,7 +16,7 @@ export function reduceWithin(
   update: SessionUpdate,
   now?: number,
 ): Change[] {
-  const subagent = within === undefined ? undefined : state.books.subagentStates.get(within)
+  const subagent = within === undefined ? undefined : state.memory.subagentStates.get(within)
   if (!subagent) return reduce(state, update, now)
   const changes = inSubagent(state, subagent, now, () => reduce(subagent, toldTo(subagent, update), now))
   // The parent's own report may come late, or not at all.
@@ -27,7 +27,7 @@ export function reduceWithin(
 
 /** Like `reduceLocal`, for what may be about a subagent: the request, or the answer to one, says which. */
 export function reduceLocalWithin(state: ReducingState, event: LocalEvent, now?: number): Change[] {
-  const subagents = state.books.subagentStates
+  const subagents = state.memory.subagentStates
   if (event.type === 'agent_gone' || event.type === 'load_finished' || event.type === 'visit_done') {
     // What is over for all of them is over for each; only the session's own turn ends with words.
     const silent: LocalEvent = event.type === 'agent_gone' ? { type: 'agent_gone' } : event
@@ -41,23 +41,15 @@ export function reduceLocalWithin(state: ReducingState, event: LocalEvent, now?:
   return inSubagent(state, subagent, now, () => reduceLocal(subagent, event, now))
 }
 
-/** The books that know a question: the session's, or a subagent's. */
-export function booksOfQuestion(state: ReducingState, requestId: string): ReducingState['books'] {
-  for (const { books } of state.books.subagentStates.values()) {
-    if (books.permissions.has(requestId) || books.elicitations.has(requestId)) return books
-  }
-  return state.books
-}
-
 function concerned(state: ReducingState, event: LocalEvent): ReducingState | undefined {
-  const subagents = state.books.subagentStates
+  const { subagentStates, openRequests } = state.memory
   if (event.type === 'permission_asked' || event.type === 'elicitation_asked') {
     const { sessionId } = event.request
-    return sessionId === undefined ? undefined : subagents.get(sessionId)
+    return sessionId === undefined ? undefined : subagentStates.get(sessionId)
   }
-  if (event.type !== 'permission_answered' && event.type !== 'elicitation_answered') return undefined
-  const books = booksOfQuestion(state, event.requestId)
-  return [...subagents.values()].find(subagent => subagent.books === books)
+  if (event.type !== 'request_answered' && event.type !== 'request_closed') return undefined
+  const within = state.entries[openRequests.get(event.requestId) ?? -1]?.within
+  return within === undefined ? undefined : subagentStates.get(within)
 }
 
 function inSubagent(
@@ -67,20 +59,17 @@ function inSubagent(
   work: () => Change[],
 ): Change[] {
   subagent.turn = state.turn
-  const asked = questions(subagent)
+  const { openRequests } = state.memory
+  const waiting = openRequests.size
   const all = work()
   const changes = all.filter(change => change.type !== 'head')
-  // Its questions are the session's: it waits for the person, too.
-  if (questions(subagent) !== asked) updateActivity({ state, now, changes })
+  // The session waits for the person when a subagent does.
+  if (openRequests.size !== waiting) updateActivity({ state, now, changes })
   return changes
 }
 
-function questions({ books }: ReducingState): number {
-  return books.openPermissions.size + books.openElicitations.size
-}
-
 /** Nobody but another session writes to a subagent: what it was told is no prompt of the person's. */
-function toldTo({ within, books }: ReducingState, update: SessionUpdate): SessionUpdate {
+function toldTo({ within, memory }: ReducingState, update: SessionUpdate): SessionUpdate {
   if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
   const messageId = update.messageId ?? `to ${within}`
   const to = within === undefined ? {} : { to: within }
@@ -90,7 +79,7 @@ function toldTo({ within, books }: ReducingState, update: SessionUpdate): Sessio
       message: { messageId, ...to, ...(update.content === undefined ? {} : { content: update.content }) },
     }
   }
-  if (books.sessionMessages.has(messageId)) {
+  if (memory.sessionMessages.has(messageId)) {
     return { type: 'session_message_chunk', messageId, content: update.content }
   }
   return { type: 'session_message', message: { messageId, ...to, content: [update.content] } }
@@ -98,9 +87,9 @@ function toldTo({ within, books }: ReducingState, update: SessionUpdate): Sessio
 
 /** The session in which a subagent was announced. */
 function announcer(state: ReducingState, { within = '' }: ReducingState): ReducingState {
-  if (state.books.subagents.has(within)) return state
-  for (const subagent of state.books.subagentStates.values()) {
-    if (subagent.books.subagents.has(within)) return subagent
+  if (state.memory.subagents.has(within)) return state
+  for (const subagent of state.memory.subagentStates.values()) {
+    if (subagent.memory.subagents.has(within)) return subagent
   }
   return state
 }

@@ -1,6 +1,5 @@
 import type { SessionUpdate } from '../../acp/model.ts'
 import type { Change } from '../state.ts'
-import { endThought, type ReducingState, type Step } from './books.ts'
 import { configOptions, configValue, head, info, planRemoved, planUpsert } from './reduce-head.ts'
 import { messageChunk, messageUpsert } from './reduce-messages.ts'
 import { compactionChunk, compactionUpsert, notice, unknown } from './reduce-notes.ts'
@@ -8,8 +7,9 @@ import { sessionMessageChunk, sessionMessageUpsert, subagentUpsert } from './red
 import { terminalOutput, terminalUpsert } from './reduce-terminals.ts'
 import { toolCallContent, toolCallUpsert } from './reduce-tool-calls.ts'
 import { endWork, workGoesOn } from './reduce-turn.ts'
+import { endThought, type ReducingState, type Step } from './reducing-state.ts'
 
-export { createSessionState, type ReducingState } from './books.ts'
+export { createSessionState, type ReducingState } from './reducing-state.ts'
 
 /**
  * Takes one update into the state and tells what it changed.
@@ -28,7 +28,7 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       break
     case 'message_end':
       endThought(step)
-      state.books.openMessage = undefined
+      state.memory.openMessage = undefined
       break
     case 'message':
       messageUpsert(step, update.role, update.messageId, update.content)
@@ -46,6 +46,9 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       terminalOutput(step, update.terminalId, update.text)
       break
     case 'plan':
+      // an agent that gives messages no ids has ended one where it tells its plan
+      endThought(step)
+      state.memory.openMessage = undefined
       planUpsert(step, update.plan)
       break
     case 'plan_removed':

@@ -5,7 +5,7 @@ import { checkPlace, type DemoAgentOptions } from '../agent.ts'
 import { type ClientFeatures, NO_FEATURES } from '../client-features.ts'
 import { COMMANDS } from '../scenes/index.ts'
 import type { DemoSession } from '../session.ts'
-import { Sessions } from '../sessions.ts'
+import { forkRequest, Sessions } from '../sessions.ts'
 import { configOptions, withOption } from '../settings.ts'
 import { takeTurn } from '../take-turn.ts'
 import { clientOfV2 } from './client.ts'
@@ -74,6 +74,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
             prompt: { image: {}, audio: {}, embeddedContext: {} },
             mcp: { stdio: {}, http: {} },
             delete: {},
+            fork: {},
             additionalDirectories: {},
           },
         },
@@ -103,6 +104,12 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       }
       await say(client, session, IDLE)
       return startOf(session)
+    })
+    .onRequest('session/fork', forkRequest<v2.McpServer>(), ({ params }) => {
+      checkPlace(params)
+      const place = { ...params, mcpServers: (params.mcpServers ?? []).flatMap(serverToV1) }
+      const session = sessions.fork(params.sessionId, place)
+      return { sessionId: session.id, ...startOf(session) }
     })
     .onRequest('session/list', ({ params }) => sessions.list(params))
     .onRequest('session/close', async ({ params }) => {

@@ -1,21 +1,46 @@
 import type { ContentBlock, MessageRole } from '../../acp/model.ts'
 import { appendBlock, isBlank } from '../blocks.ts'
 import type { Change, Entry, SessionActivity, SessionState, TerminalState } from '../state.ts'
-import { type Background, NO_BACKGROUND } from './background.ts'
-import type { Echo } from './echo.ts'
+
+/** Work that continues after the turn, by the ids of the entries that show it. */
+export interface Background {
+  readonly toolCalls: ReadonlySet<string>
+  readonly terminals: ReadonlySet<string>
+  /** ids of their sessions */
+  readonly subagents: ReadonlySet<string>
+  /** the number of tasks of kinds that no entry shows */
+  readonly others: number
+}
+
+export const NO_BACKGROUND: Background = {
+  toolCalls: new Set(),
+  terminals: new Set(),
+  subagents: new Set(),
+  others: 0,
+}
+
+/** A prompt of ours that the agent has not repeated yet. */
+export interface Echo {
+  /** where the prompt's entry is */
+  position: number
+  /** the prompt's text that has not been echoed yet, without white space */
+  rest: string
+  /** types of the prompt's other blocks that have not been echoed yet */
+  others: string[]
+}
 
 /**
  * What the reducer remembers besides what is shown, so that no update makes it search: where each entity's entry is,
  * and which are open. Positions are indexes into `entries`, which only ever grows.
  */
-interface Books {
+interface ReducerMemory {
   tools: Map<string, number>
-  /** by role and message id, the latest */
+  /** by role and message id, the latest; of one that goes on below other work its last part */
   messages: Map<string, number>
+  /** by role and message id: the parts of messages that go on below other work */
+  messageParts: Map<string, number[]>
   /** the role a message id was last used with */
   roles: Map<string, MessageRole>
-  permissions: Map<string, number>
-  elicitations: Map<string, number>
   /** visits to an address that the agent may still tell to be done, by its id of them */
   visits: Map<string, number>
   compactions: Map<string, number>
@@ -25,9 +50,9 @@ interface Books {
   openTools: Set<number>
   /** those of `openTools` whose status no agent ever told */
   untoldTools: Set<number>
-  openPermissions: Set<number>
-  openElicitations: Set<number>
   openCompactions: Set<number>
+  /** the last entry that is neither text of the agent nor unknown: text that comes later stands below it */
+  lastWork: number
   /** the message that a chunk without an id may go on with */
   openMessage?: number
   /** the thought whose time runs */
@@ -44,13 +69,18 @@ interface Books {
   echo?: Echo
   /** ids that the agent gave to prompts of ours */
   ownMessages: Set<string>
+  /**
+   * the requests that wait for the person, by their ids: those of the session and of its subagents, in one map for all
+   * of them. A request that is over is not in it, so that an id can't lead to an old one.
+   */
+  openRequests: Map<string, number>
   /** the subagents' own sessions by id, however deep: one map for all of them */
   subagentStates: Map<string, ReducingState>
 }
 
-/** A session's state together with its reducer's books; made by {@link createSessionState} alone. */
+/** The state of a session with the memory of its reducer; created by {@link createSessionState} alone. */
 export interface ReducingState extends SessionState {
-  readonly books: Books
+  readonly memory: ReducerMemory
   /** Of a subagent's session: its id. Its entries and terminals are those of the session it was begun in. */
   readonly within?: string
 }
@@ -65,13 +95,13 @@ export function createSessionState(): ReducingState {
     commands: [],
     activity: 'idle',
     turn: 0,
-    books: createBooks(new Map()),
+    memory: createMemory({ openRequests: new Map(), subagentStates: new Map() }),
   }
 }
 
 /** The state of a subagent's session, made when the subagent is announced. */
 export function createSubagentState(parent: ReducingState, sessionId: string): ReducingState {
-  const { entries, index, terminals, turn, books } = parent
+  const { entries, index, terminals, turn, memory } = parent
   const own = { plans: [], configOptions: [], commands: [], activity: 'idle' as const }
   return {
     ...own,
@@ -80,31 +110,33 @@ export function createSubagentState(parent: ReducingState, sessionId: string): R
     terminals,
     turn,
     within: sessionId,
-    books: createBooks(books.subagentStates),
+    memory: createMemory(memory),
   }
 }
 
-function createBooks(subagentStates: Books['subagentStates']): Books {
+function createMemory({
+  openRequests,
+  subagentStates,
+}: Pick<ReducerMemory, 'openRequests' | 'subagentStates'>): ReducerMemory {
   return {
     tools: new Map(),
     messages: new Map(),
+    messageParts: new Map(),
+    lastWork: -1,
     roles: new Map(),
-    permissions: new Map(),
-    elicitations: new Map(),
     visits: new Map(),
     compactions: new Map(),
     subagents: new Map(),
     sessionMessages: new Map(),
     openTools: new Set(),
     untoldTools: new Set(),
-    openPermissions: new Set(),
-    openElicitations: new Set(),
     openCompactions: new Set(),
     background: NO_BACKGROUND,
     running: false,
     ownTurn: false,
     toldAction: false,
     ownMessages: new Set(),
+    openRequests,
     subagentStates,
   }
 }
@@ -126,9 +158,10 @@ export function append(step: Step, fields: OwnFields<Entry>): number {
   const { state, now, changes } = step
   if (fields.kind !== 'unknown') {
     endThought(step)
-    state.books.openMessage = undefined
+    state.memory.openMessage = undefined
   }
   const position = state.entries.length
+  noteWork(state.memory, fields, position)
   const id = `e${position}`
   const entry = { id, turn: state.turn, ...fields } as Entry
   if (state.within !== undefined) entry.within = state.within
@@ -137,6 +170,21 @@ export function append(step: Step, fields: OwnFields<Entry>): number {
   state.index.set(id, position)
   changes.push({ type: 'entry', id })
   return position
+}
+
+/** Text that the agent streams side by side, and what may come in floods, does not part a message. */
+export function noteWork(memory: ReducerMemory, fields: OwnFields<Entry>, position: number): void {
+  switch (fields.kind) {
+    case 'message':
+      if (fields.role === 'user') memory.lastWork = position
+      return
+    case 'notice':
+    case 'session_message':
+    case 'unknown':
+      return
+    default:
+      memory.lastWork = position
+  }
 }
 
 /** Tells that the entry at `position` was changed as a whole. */
@@ -174,10 +222,10 @@ export function patchField<T extends Entry | TerminalState, K extends keyof T>(
 
 /** Stops the time of the thought that runs, if one does. */
 export function endThought(step: Step): void {
-  const { books, entries } = step.state
-  const position = books.openThought
+  const { memory, entries } = step.state
+  const position = memory.openThought
   if (position === undefined) return
-  books.openThought = undefined
+  memory.openThought = undefined
   const thought = entries[position]
   if (!stopTime(step, thought)) return
   toldAtOnce(thought!, entries[position - 1])
@@ -200,21 +248,13 @@ export function stopTime(step: Step, entry: Entry | undefined): boolean {
   return true
 }
 
-/** Works out what the session is doing from the books, and tells when that changed. */
+/** Derives the activity of the session and reports when it changed. */
 export function updateActivity(step: Step): void {
   const { state, changes } = step
-  const { running, toldAction } = state.books
-  const waits = toldAction || hasQuestions(state)
+  const { running, toldAction, openRequests } = state.memory
+  const waits = toldAction || openRequests.size > 0
   const activity: SessionActivity = waits ? 'requires_action' : running ? 'running' : 'idle'
   if (activity === state.activity) return
   state.activity = activity
   changes.push({ type: 'head', key: 'activity' })
-}
-
-/** Whether the person is asked, by the session itself or by one of its subagents. */
-function hasQuestions({ books, within }: ReducingState): boolean {
-  if (books.openPermissions.size > 0 || books.openElicitations.size > 0) return true
-  if (within !== undefined) return false
-  for (const subagent of books.subagentStates.values()) if (hasQuestions(subagent)) return true
-  return false
 }

@@ -1,0 +1,265 @@
+import { textOf } from './blocks.ts'
+import type { Entry, MessageEntry } from './state.ts'
+
+/** Prompts that begin alike are the same from this length on: agents append what they expanded. */
+const MIN_PREFIX = 12
+/** Answers of this length are no coincidence. */
+const MIN_ANSWER = 20
+/** Comparisons of turns with each other, at most; beyond, turns are looked for near where they are expected. */
+const MAX_COMPARISONS = 250_000
+const NEAR = 50
+
+/** The entries of one turn. */
+export interface TurnEntries {
+  /** 0: what comes before the first prompt */
+  turn: number
+  entries: readonly Entry[]
+  prompt: MessageEntry | undefined
+  /** without white space, as agents wrap it anew */
+  promptText: string
+  /** the text of each message, likewise */
+  texts: ReadonlyMap<Entry, string>
+  /** what the agent said, without white space */
+  answer: string
+  /** what it thought, likewise; many agents replay no thoughts */
+  thought: string
+  /** ids of tool calls */
+  tools: ReadonlySet<string>
+  /** what they are called: some agents give them other ids in a replay */
+  calls: ReadonlySet<string>
+}
+
+/** The text without white space, which agents wrap anew. By hand: a regular expression leaves much garbage. */
+export function squeeze(text: string): string {
+  if (units.length < text.length) units = new Uint16Array(Math.min(2 * text.length, MAX_SHARED_UNITS))
+  const into = units.length < text.length ? new Uint16Array(text.length) : units
+  let length = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (!isSpace(unit)) into[length++] = unit
+  }
+  return length === text.length ? text : Buffer.from(into.buffer, 0, 2 * length).toString('utf16le')
+}
+
+/** Used again for each text of up to so many UTF-16 units: the arrays of ten thousand texts take long to collect. */
+const MAX_SHARED_UNITS = 1 << 16
+let units = new Uint16Array(1 << 12)
+
+export function isSpace(unit: number): boolean {
+  return unit <= 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200b) || unit === 0x3000
+}
+
+/** The turns of both; prompts without an answer between them come back as one, and are taken apart again. */
+export function splitTurns(
+  known: readonly Entry[],
+  replay: readonly Entry[],
+): [known: TurnEntries[], replay: TurnEntries[]] {
+  const ours = turnsOf(known)
+  return [ours, turnsOf(replay).flatMap(turn => apart(turn, ours))]
+}
+
+function turnsOf(entries: readonly Entry[]): TurnEntries[] {
+  const groups: Entry[][] = []
+  let turn = -1
+  for (const entry of entries) {
+    if (entry.turn > turn || groups.length === 0) {
+      groups.push([])
+      turn = entry.turn
+    }
+    groups.at(-1)!.push(entry)
+  }
+  return groups.map(group => turnOf(group))
+}
+
+function turnOf(entries: readonly Entry[]): TurnEntries {
+  const turn = entries[0]?.turn ?? 0
+  const prompt = turn === 0 ? undefined : entries.find(isPrompt)
+  const answer: string[] = []
+  const thought: string[] = []
+  const texts = new Map<Entry, string>()
+  const [tools, calls] = [new Set<string>(), new Set<string>()]
+  for (const entry of entries) {
+    if (entry.kind === 'tool_call') {
+      tools.add(entry.toolCallId)
+      calls.add(`${entry.toolKind} ${entry.title}`)
+    } else if (entry.kind === 'message') {
+      const text = squeeze(textOf(entry.blocks))
+      texts.set(entry, text)
+      if (entry.role === 'agent') answer.push(text)
+      else if (entry.role === 'thought') thought.push(text)
+    }
+  }
+  return {
+    turn,
+    entries,
+    prompt,
+    promptText: (prompt && texts.get(prompt)) ?? '',
+    texts,
+    answer: answer.join(''),
+    thought: thought.join(''),
+    tools,
+    calls,
+  }
+}
+
+function isPrompt(entry: Entry): entry is MessageEntry {
+  return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
+}
+
+/** A prompt of several pieces that is known as several prompts, one after the other. */
+function apart(turn: TurnEntries, ours: readonly TurnEntries[]): TurnEntries[] {
+  const { prompt, promptText } = turn
+  if (!prompt || prompt.messageId !== undefined || prompt.blocks.length < 2) return [turn]
+  if (ours.some(known => known.promptText === promptText)) return [turn]
+  for (let first = 0; first < ours.length; first++) {
+    const pieces = piecesOf(prompt, ours.slice(first, first + prompt.blocks.length))
+    if (!pieces) continue
+    const last = pieces.length - 1
+    return pieces.map((piece, i) => {
+      const rest = i < last ? [] : turn.entries.filter(entry => entry !== prompt)
+      return turnOf([piece, ...rest])
+    })
+  }
+  return [turn]
+}
+
+function piecesOf(prompt: MessageEntry, ours: readonly TurnEntries[]): MessageEntry[] | undefined {
+  const pieces: MessageEntry[] = []
+  let at = 0
+  for (const { promptText } of ours) {
+    if (promptText === '') return undefined
+    const from = at
+    let text = ''
+    while (at < prompt.blocks.length && text.length < promptText.length) {
+      text += squeeze(textOf([prompt.blocks[at]!]))
+      at += 1
+    }
+    if (text !== promptText) return undefined
+    pieces.push({ ...prompt, blocks: prompt.blocks.slice(from, at) })
+    if (at === prompt.blocks.length) return pieces.length > 1 ? pieces : undefined
+  }
+  return undefined
+}
+
+type Pair = [known: TurnEntries | undefined, replay: TurnEntries | undefined]
+
+/** Finds the turns that both have, in the order of both. */
+export function alignTurns(known: readonly TurnEntries[], replay: readonly TurnEntries[]): Pair[] {
+  let begin = 0
+  while (begin < known.length && begin < replay.length && isCertain(known[begin]!, replay[begin]!)) begin += 1
+  let [endKnown, endReplay] = [known.length, replay.length]
+  while (endKnown > begin && endReplay > begin && isCertain(known[endKnown - 1]!, replay[endReplay - 1]!)) {
+    endKnown -= 1
+    endReplay -= 1
+  }
+  const pairs: Pair[] = known.slice(0, begin).map((turn, i) => [turn, replay[i]])
+  const [ours, theirs] = [known.slice(begin, endKnown), replay.slice(begin, endReplay)]
+  const matches =
+    ours.length * theirs.length <= MAX_COMPARISONS ? bestMatches(ours, theirs) : nearMatches(ours, theirs)
+  let [i, j] = [0, 0]
+  for (const [a, b] of [...matches, [ours.length, theirs.length] as const]) {
+    for (; i < a; i++) pairs.push([ours[i], undefined])
+    for (; j < b; j++) pairs.push([undefined, theirs[j]])
+    if (a < ours.length && b < theirs.length) pairs.push([ours[i++], theirs[j++]])
+  }
+  for (let k = endKnown; k < known.length; k++) pairs.push([known[k], replay[endReplay + k - endKnown]])
+  return pairs
+}
+
+/** The same prompt with the same answer, as far as either goes. */
+function isCertain(a: TurnEntries, b: TurnEntries): boolean {
+  if ((a.turn === 0) !== (b.turn === 0)) return false
+  if (a.turn === 0) return true
+  if (a.promptText !== b.promptText) return false
+  if (b.thought !== '' && likeAnswers(a.thought, b.thought) === 0) return false
+  if (b.tools.size > 0 && !shares(a.tools, b.tools)) return false
+  return likeAnswers(a.answer, b.answer) > 0
+}
+
+/** How much speaks for two turns being the same; 0: nothing. */
+function likeness(a: TurnEntries, b: TurnEntries): number {
+  if (a.turn === 0 || b.turn === 0) return a.turn === b.turn ? 10 : 0
+  const prompts = likePrompts(a, b)
+  const shared = shares(a.tools, b.tools) ? 3 : 0
+  const calls = shares(a.calls, b.calls) ? 2 : 0
+  const answers = likeAnswers(a.answer, b.answer)
+  const thoughts = b.thought === '' ? 0 : likeAnswers(a.thought, b.thought)
+  const isSame = prompts > 0 || shared > 0 || (answers === 4 && a.answer.length >= MIN_ANSWER)
+  return isSame ? prompts + shared + calls + answers + thoughts : 0
+}
+
+function likePrompts(a: TurnEntries, b: TurnEntries): number {
+  // work that no prompt began
+  if (!a.prompt && !b.prompt) return 1
+  const [one, two] = [a.promptText, b.promptText]
+  if (one === two) return one !== '' || (a.prompt && b.prompt) ? 4 : 0
+  const shorter = one.length < two.length ? one : two
+  const longer = one.length < two.length ? two : one
+  if (shorter.length >= MIN_PREFIX && longer.startsWith(shorter)) return 2
+  // what is mentioned between the words is told in other ways
+  const words = (a.prompt?.blocks ?? []).flatMap(block =>
+    block.type === 'text' ? [squeeze(block.text)] : [],
+  )
+  if (words.length === (a.prompt?.blocks.length ?? 0) || one.length < MIN_PREFIX) return 0
+  let at = 0
+  for (const word of words) {
+    const found = two.indexOf(word, at)
+    if (found === -1) return 0
+    at = found + word.length
+  }
+  return 2
+}
+
+function likeAnswers(a: string, b: string): number {
+  if (a === '' || b === '') return a === b ? 1 : 0
+  if (a === b) return 4
+  return a.startsWith(b) || b.startsWith(a) ? 2 : 0
+}
+
+function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a]
+  for (const id of few) if (many.has(id)) return true
+  return false
+}
+
+/** The pairs that are most alike in all, in the order of both. */
+function bestMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): Array<[number, number]> {
+  const width = theirs.length + 1
+  const best = new Float64Array((ours.length + 1) * width)
+  const score = new Uint8Array(ours.length * theirs.length)
+  for (let i = ours.length - 1; i >= 0; i--) {
+    for (let j = theirs.length - 1; j >= 0; j--) {
+      const like = likeness(ours[i]!, theirs[j]!)
+      score[i * theirs.length + j] = like
+      const with_ = like > 0 ? like + best[(i + 1) * width + j + 1]! : 0
+      best[i * width + j] = Math.max(with_, best[(i + 1) * width + j]!, best[i * width + j + 1]!)
+    }
+  }
+  const matches: Array<[number, number]> = []
+  let [i, j] = [0, 0]
+  while (i < ours.length && j < theirs.length) {
+    const here = best[i * width + j]!
+    const like = score[i * theirs.length + j]!
+    if (like > 0 && here === like + best[(i + 1) * width + j + 1]!) matches.push([i++, j++])
+    else if (here === best[(i + 1) * width + j]!) i += 1
+    else j += 1
+  }
+  return matches
+}
+
+function nearMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): Array<[number, number]> {
+  const matches: Array<[number, number]> = []
+  let from = 0
+  for (let j = 0; j < theirs.length; j++) {
+    let [found, most] = [-1, 0]
+    for (let i = from; i < Math.min(ours.length, from + NEAR); i++) {
+      const like = likeness(ours[i]!, theirs[j]!)
+      if (like > most) [found, most] = [i, like]
+      if (isCertain(ours[i]!, theirs[j]!)) break
+    }
+    if (found === -1) continue
+    matches.push([found, j])
+    from = found + 1
+  }
+  return matches
+}

@@ -1,0 +1,415 @@
+import type { MessageRole } from '../acp/model.ts'
+import { alignTurns, isSpace, splitTurns, squeeze, type TurnEntries } from './align-turns.ts'
+import { textOf } from './blocks.ts'
+import { isFinalStatus } from './reducer/reduce-tool-calls.ts'
+import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry } from './state.ts'
+
+/** Shorter texts are found only where they are expected: they occur within others by chance. */
+const MIN_TEXT = 8
+/** Texts that begin alike for so long are the same text, told in two ways. */
+const MIN_COMMON = 40
+
+export interface MergedEntries {
+  /** With new ids and turn numbers; the entries of both sides are not changed. */
+  entries: Entry[]
+  /** By position in the replay: where that entry is now; -1 where it was taken apart. */
+  positions: number[]
+}
+
+/**
+ * Merges what Parley knows of a conversation with what its agent replays of it. What both have is there once, as it was
+ * seen: with its times, answers and output. What only the replay has stands at its place in the replay. What only
+ * Parley has stays; `mark` makes the entry that says so, below each run of turns with such.
+ */
+export function mergeEntries(
+  known: readonly Entry[],
+  replay: readonly Entry[],
+  mark?: (turn: number) => Entry,
+): MergedEntries {
+  const own = known.filter(entry => entry.kind !== 'notice' || !entry.savedCopy)
+  const [ours, theirs] = splitTurns(own, replay)
+  const replaysTools = replay.some(({ kind }) => kind === 'tool_call')
+  const entries: Entry[] = []
+  const index = new Map<Entry, number>()
+  let turn = 0
+  let lacking = false
+  const close = () => {
+    if (lacking && mark) entries.push({ ...mark(turn), id: `e${entries.length}`, turn })
+    lacking = false
+  }
+  for (const [a, b] of alignTurns(ours, theirs)) {
+    const merged = a && b ? mergeTurn(a, b) : undefined
+    const lacks = !b ? a!.entries.some(isSubstance) : (merged?.lacks(replaysTools) ?? false)
+    if (!lacks) close()
+    turn = (a ?? b)!.turn === 0 && entries.length === 0 ? 0 : turn + 1
+    for (const { entry, from } of merged?.entries ??
+      (a ?? b)!.entries.map(entry => ({ entry, from: [entry] }))) {
+      for (const source of from) index.set(source, entries.length)
+      entries.push({ ...entry, id: `e${entries.length}`, turn })
+    }
+    lacking = lacks
+  }
+  close()
+  const positions = replay.map(entry => index.get(entry) ?? -1)
+  return { entries, positions }
+}
+
+/** What a person would miss, and an agent would not remember. */
+function isSubstance(entry: Entry): boolean {
+  return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
+}
+
+/** An entry that Parley has, and the entries of the replay that it stands for. */
+interface Slot {
+  entry: Entry
+  from: Entry[]
+  /** its place among the entries of the turn that Parley has */
+  at: number
+}
+
+interface MergedTurn {
+  entries: Array<Pick<Slot, 'entry' | 'from'>>
+  /** Whether the replay lacks something that was said or done in the turn. */
+  lacks: (replaysTools: boolean) => boolean
+}
+
+function mergeTurn(ours: TurnEntries, theirs: TurnEntries): MergedTurn {
+  const slots: Slot[] = ours.entries.map((entry, at) => ({ entry, from: [], at }))
+  const texts = new Texts(slots, ours.texts)
+  const things = new Things(slots, theirs)
+  const prompt = slots.find(({ entry }) => entry === ours.prompt)
+  /** by place: what only the replay has, and stands before the entry there */
+  const inserted = new Map<number, Entry[]>()
+  let at = 0
+  for (const entry of theirs.entries) {
+    const isPrompt = entry === theirs.prompt && prompt !== undefined
+    const found = isPrompt
+      ? prompt
+      : entry.kind === 'message'
+        ? texts.find(entry, theirs.texts.get(entry) ?? '')
+        : things.find(entry)
+    if (found) {
+      found.from.push(entry)
+      if (!isPrompt) found.entry = enriched(found.entry, entry)
+      at = Math.max(at, found.at + 1)
+      continue
+    }
+    // the answer to a question stands with what it was about
+    while (isQuestion(slots[at]?.entry)) at += 1
+    const before = inserted.get(at) ?? []
+    before.push(entry)
+    inserted.set(at, before)
+  }
+  const entries: MergedTurn['entries'] = []
+  for (let place = 0; place <= slots.length; place++) {
+    for (const entry of inserted.get(place) ?? []) entries.push({ entry, from: [entry] })
+    const slot = slots[place]
+    if (slot) entries.push(slot)
+  }
+  const lacks = (replaysTools: boolean) =>
+    slots.some(slot => {
+      if (slot === prompt || !isSubstance(slot.entry)) return false
+      if (slot.entry.kind === 'message') return !texts.isCovered(slot)
+      return slot.from.length === 0 && (replaysTools || theirs.entries.length <= 1)
+    })
+  return { entries, lacks }
+}
+
+function isQuestion(entry: Entry | undefined): boolean {
+  return entry?.kind === 'permission' || entry?.kind === 'elicitation'
+}
+
+/** What a turn has besides messages, by what names it. */
+class Things {
+  readonly #slots: readonly Slot[]
+  readonly #byId = new Map<string, Slot[]>()
+  /** by what else they are known by; made when an id isn't found, as it takes the whole input of each tool call */
+  #byTraits: Map<string, Slot[]> | undefined
+  readonly #theirs: TurnEntries
+
+  constructor(slots: readonly Slot[], theirs: TurnEntries) {
+    this.#theirs = theirs
+    this.#slots = slots
+    for (const slot of slots) put(this.#byId, idOf(slot.entry), slot)
+  }
+
+  /** What stands for the same thing. */
+  find(entry: Entry): Slot | undefined {
+    const named = this.#byId.get(idOf(entry) ?? '')
+    if (named) return named.find(({ from }) => from.length === 0) ?? named[0]
+    const traits = traitsOf(entry)
+    if (traits === undefined) return undefined
+    if (!this.#byTraits) {
+      this.#byTraits = new Map()
+      for (const slot of this.#slots) put(this.#byTraits, traitsOf(slot.entry), slot)
+    }
+    return this.#byTraits.get(traits)?.find(slot => slot.from.length === 0 && !this.#isNamed(slot.entry))
+  }
+
+  /** The replay has a tool call of that id. */
+  #isNamed(entry: Entry): boolean {
+    return entry.kind === 'tool_call' && this.#theirs.tools.has(entry.toolCallId)
+  }
+}
+
+function put(slots: Map<string, Slot[]>, key: string | undefined, slot: Slot): void {
+  if (key === undefined) return
+  const known = slots.get(key)
+  if (known) known.push(slot)
+  else slots.set(key, [slot])
+}
+
+function idOf(entry: Entry): string | undefined {
+  const name = (...parts: unknown[]) => json([entry.kind, entry.within, ...parts])
+  switch (entry.kind) {
+    case 'tool_call':
+      return name(entry.toolCallId)
+    case 'subagent':
+      return name(entry.sessionId)
+    case 'session_message':
+      return name(entry.messageId)
+    case 'compaction':
+      return name(entry.compactionId)
+    case 'permission':
+    case 'elicitation':
+      return name(entry.requestId)
+    case 'notice':
+      return name(entry.title, entry.description)
+    case 'turn_end':
+      return name()
+    case 'unknown':
+      return name(entry.updateKind, entry.raw)
+    case 'message':
+      return undefined
+  }
+}
+
+/** What an entry is known by should the replay have another id for it: some agents make new ones. */
+function traitsOf(entry: Entry): string | undefined {
+  const name = (...parts: unknown[]) => json([entry.kind, entry.within, ...parts])
+  switch (entry.kind) {
+    case 'tool_call':
+      return name(entry.title, entry.toolKind, entry.rawInput)
+    case 'session_message':
+      return name(squeeze(textOf(entry.blocks)))
+    case 'compaction':
+      return name(squeeze(textOf(entry.summary)))
+    default:
+      return undefined
+  }
+}
+
+/** What was seen, with what the replay tells besides. */
+function enriched(known: Entry, told: Entry): Entry {
+  if (known.kind === 'tool_call' && told.kind === 'tool_call') return enrichedTool(known, told)
+  if (known.kind === 'subagent' && told.kind === 'subagent') {
+    const merged: SubagentEntry = { ...told, ...known }
+    return merged
+  }
+  if (known.kind === 'compaction' && told.kind === 'compaction') {
+    const merged: CompactionEntry = { ...told, ...known }
+    if (known.status !== 'completed') merged.status = told.status
+    if (textOf(told.summary).length > textOf(known.summary).length) merged.summary = told.summary
+    return merged
+  }
+  return known
+}
+
+function enrichedTool(known: ToolCallEntry, told: ToolCallEntry): ToolCallEntry {
+  const merged: ToolCallEntry = { ...told, ...known }
+  // what was cut off here is shown as cancelled: the agent knows how it ended
+  const endsLater =
+    told.status !== known.status &&
+    isFinalStatus(told.status) &&
+    !hasEnded(known) &&
+    told.status !== 'cancelled'
+  if (endsLater || (told.status === 'in_progress' && !hasEnded(known))) merged.status = told.status
+  if (known.title === '') merged.title = told.title
+  if (known.toolKind === 'other') merged.toolKind = told.toolKind
+  const saysMore = () => json(told.content).length > json(known.content).length
+  if (known.content.length === 0 || (endsLater && saysMore())) merged.content = told.content
+  if (known.locations.length === 0) merged.locations = told.locations
+  if (endsLater && told.rawOutput !== undefined) merged.rawOutput = told.rawOutput
+  return merged
+}
+
+function hasEnded({ status }: ToolCallEntry): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+interface Piece {
+  slot: Slot
+  start: number
+  end: number
+  /** how much of it the replay has, in characters */
+  covered: number
+}
+
+interface Stream {
+  /** all texts of one role, one after the other, without white space */
+  text: string
+  pieces: Piece[]
+  /** what comes before it was found */
+  cursor: number
+  /** the first piece that ends after the cursor, or one before it */
+  next: number
+}
+
+/**
+ * The messages of a turn, by role and subagent. Agents replay a text in other pieces than they streamed it in, so the
+ * texts of a role are looked at as one.
+ */
+class Texts {
+  readonly #slots: readonly Slot[]
+  readonly #streams = new Map<string, Stream>()
+  readonly #covered = new Set<Slot>()
+  readonly #pieces = new Map<Slot, Piece>()
+
+  constructor(slots: readonly Slot[], texts: ReadonlyMap<Entry, string>) {
+    this.#slots = slots
+    const joined = new Map<Stream, string[]>()
+    for (const slot of slots) {
+      const { entry } = slot
+      if (entry.kind !== 'message') continue
+      const stream = this.#streamOf(entry.role, entry.within)
+      const text = texts.get(entry) ?? ''
+      const start = stream.pieces.at(-1)?.end ?? 0
+      const piece = { slot, start, end: start + text.length, covered: 0 }
+      stream.pieces.push(piece)
+      this.#pieces.set(slot, piece)
+      const known = joined.get(stream)
+      if (known) known.push(text)
+      else joined.set(stream, [text])
+    }
+    for (const [stream, pieces] of joined) stream.text = pieces.join('')
+  }
+
+  /** The replay has all of its text. */
+  isCovered(slot: Slot): boolean {
+    const piece = this.#pieces.get(slot)
+    const length = piece ? piece.end - piece.start : 0
+    return this.#covered.has(slot) || (piece !== undefined && length > 0 && piece.covered >= length)
+  }
+
+  /** `text`: that of the message, without white space. Where the message of the replay is already, lengthened by what was not seen of it; `undefined`: it is new. */
+  find(told: MessageEntry, text: string): Slot | undefined {
+    if (text === '') return this.#findBlocks(told)
+    const stream = this.#streamOf(told.role, told.within)
+    const { cursor } = stream
+    const at = this.#positionOf(stream, text)
+    if (at !== -1) return this.#cover(stream, at, at + text.length)
+    const rest = stream.text.slice(cursor)
+    if (rest === '') return undefined
+    if (text.startsWith(rest)) return this.#lengthen(stream, told, rest.length)
+    const common = commonLength(text, rest)
+    if (common < Math.max(MIN_COMMON, 0.8 * Math.min(text.length, rest.length))) return undefined
+    return this.#cover(stream, cursor, cursor + common, true)
+  }
+
+  #positionOf(stream: Stream, text: string): number {
+    const { cursor, pieces } = stream
+    if (stream.text.startsWith(text, cursor)) return cursor
+    if (text.length >= MIN_TEXT) {
+      const after = stream.text.indexOf(text, cursor)
+      return after === -1 ? stream.text.indexOf(text) : after
+    }
+    const whole = pieces.find(
+      ({ start, end }) =>
+        start >= cursor && end - start === text.length && stream.text.startsWith(text, start),
+    )
+    return whole?.start ?? -1
+  }
+
+  /** `wholly`: also where the replay tells the rest of the last message in other words. */
+  #cover(stream: Stream, from: number, to: number, wholly = false): Slot | undefined {
+    let last: Piece | undefined
+    for (let i = from >= stream.cursor ? stream.next : 0; i < stream.pieces.length; i++) {
+      const piece = stream.pieces[i]!
+      if (piece.start >= to) break
+      if (piece.end <= stream.cursor && i === stream.next) stream.next += 1
+      if (piece.end <= from) continue
+      piece.covered += Math.min(piece.end, to) - Math.max(piece.start, from)
+      last = piece
+    }
+    if (last && wholly) this.#covered.add(last.slot)
+    stream.cursor = Math.max(stream.cursor, wholly ? (last?.end ?? to) : to)
+    return last?.slot
+  }
+
+  /** The message was cut off here: what was not seen of it is put at its end. */
+  #lengthen(stream: Stream, told: MessageEntry, seen: number): Slot | undefined {
+    const slot = this.#cover(stream, stream.cursor, stream.text.length)
+    const last = slot?.entry
+    if (!slot || last?.kind !== 'message') return undefined
+    const rest = afterSqueezed(told, seen)
+    const blocks = [...last.blocks]
+    const [first, ...others] = rest
+    const end = blocks.at(-1)
+    if (first?.type === 'text' && end?.type === 'text') {
+      blocks[blocks.length - 1] = { ...end, text: end.text + first.text }
+      blocks.push(...others)
+    } else blocks.push(...rest)
+    slot.entry = { ...last, blocks }
+    const piece = this.#pieces.get(slot)
+    stream.text += squeeze(textOf(rest))
+    if (piece) piece.end = stream.text.length
+    stream.cursor = stream.text.length
+    this.#covered.add(slot)
+    return slot
+  }
+
+  /** A message without text: a picture, a file. */
+  #findBlocks(told: MessageEntry): Slot | undefined {
+    const blocks = json(told.blocks)
+    const found = this.#slots.find(
+      ({ entry, from }) =>
+        from.length === 0 &&
+        entry.kind === 'message' &&
+        entry.role === told.role &&
+        entry.within === told.within &&
+        json(entry.blocks) === blocks,
+    )
+    if (found) this.#covered.add(found)
+    return found
+  }
+
+  #streamOf(role: MessageRole, within: string | undefined): Stream {
+    const key = `${role}\n${within ?? ''}`
+    const known = this.#streams.get(key)
+    if (known) return known
+    const stream: Stream = { text: '', pieces: [], cursor: 0, next: 0 }
+    this.#streams.set(key, stream)
+    return stream
+  }
+}
+
+/** The blocks of a message after so many characters that are no white space. */
+function afterSqueezed({ blocks }: MessageEntry, seen: number): MessageEntry['blocks'] {
+  let left = seen
+  const rest: MessageEntry['blocks'] = []
+  for (const block of blocks) {
+    if (left === 0) {
+      rest.push(block)
+      continue
+    }
+    if (block.type !== 'text') continue
+    let at = 0
+    while (at < block.text.length && left > 0) {
+      if (!isSpace(block.text.charCodeAt(at))) left -= 1
+      at += 1
+    }
+    if (left === 0 && at < block.text.length) rest.push({ ...block, text: block.text.slice(at) })
+  }
+  return rest
+}
+
+function commonLength(a: string, b: string): number {
+  const most = Math.min(a.length, b.length)
+  let length = 0
+  while (length < most && a.charCodeAt(length) === b.charCodeAt(length)) length += 1
+  return length
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value) ?? ''
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import type {
+  ElicitationOutcome,
+  ElicitationRequest,
+  PermissionOutcome,
+  PermissionRequest,
+} from '../acp/model.ts'
+import { matchesInTime } from '../common/timed-regexp.ts'
+import { checkContent } from './elicitation-schema.ts'
+import type { LocalEvent } from './reducer/reduce-local.ts'
+import type { RuleAnswer } from './rule-answer.ts'
+
+export interface PendingRequestsOptions {
+  /** Shows in the conversation what becomes of a request. */
+  show(event: LocalEvent): void
+  /** ids of the requests that the conversation shows as pending */
+  shown(): Iterable<string>
+  isLive(): boolean
+  /**
+   * The answer of a permission rule; `undefined`, at once or later: the person is asked. Never rejects. `signal` aborts
+   * when the request is over.
+   */
+  answerByRule(request: PermissionRequest, signal: AbortSignal): Promise<RuleAnswer | undefined> | undefined
+}
+
+interface PendingOf<Request, Outcome> {
+  /** Random, so that no other request ever has it: not in another session, a fork, or after a restart. */
+  readonly requestId: string
+  readonly request: Request
+  readonly resolve: (outcome: Outcome) => void
+  /** aborts when the request is over */
+  readonly over: AbortController
+  /** The person sees it. Before that the rules are consulted. */
+  shown: boolean
+}
+type PendingPermission = { kind: 'permission' } & PendingOf<PermissionRequest, PermissionOutcome>
+type PendingElicitation = { kind: 'elicitation' } & PendingOf<ElicitationRequest, ElicitationOutcome>
+type Pending = PendingPermission | PendingElicitation
+
+/**
+ * The requests of one session's agent that wait for the person: permissions and elicitations. The only owner of that
+ * fact. A request is here from the moment it is asked until it is answered or withdrawn, each exactly once; the agent
+ * gets the answer that was given under the request's own id, or `cancelled`, and nothing else.
+ */
+export class PendingRequests {
+  readonly #options: PendingRequestsOptions
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(options: PendingRequestsOptions) {
+    this.#options = options
+  }
+
+  /** Consults the rules, then the person. Resolves `cancelled` when it is withdrawn, by the agent (`signal`) or here. */
+  requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    return this.#requestPermission(request, signal, pending => void this.#consultRules(pending))
+  }
+
+  /** Like `requestPermission`, for what no rule may answer. */
+  askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    return this.#requestPermission(request, signal, pending => this.#show(pending))
+  }
+
+  /** Resolves `cancel` when it is withdrawn, by the agent (`signal`) or here. */
+  createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
+    if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
+    return new Promise(resolve => {
+      this.#show(this.#add({ kind: 'elicitation', ...newRequest(request, resolve) }, signal))
+    })
+  }
+
+  /** `undefined` cancels. False when the request isn't pending or has no such option; nothing happens then. */
+  answerPermission(requestId: string, optionId: string | undefined): boolean {
+    const pending = this.#shown(requestId, 'permission')
+    if (!pending) return false
+    if (optionId === undefined) {
+      this.#settle(pending, { type: 'cancelled' })
+      return true
+    }
+    if (!pending.request.options.some(option => option.optionId === optionId)) return false
+    this.#settle(pending, { type: 'selected', optionId })
+    return true
+  }
+
+  /** Checks `answer`. False when the request isn't pending or the form rejects the content; nothing happens then. */
+  answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
+    const pending = this.#shown(requestId, 'elicitation')
+    if (!pending) return false
+    const { request } = pending
+    if (answer.action !== 'accept' || request.mode === 'url') {
+      this.#settle(pending, { action: answer.action })
+      return true
+    }
+    const checked = checkContent(request.fields, answer.content ?? {}, matchesInTime)
+    if (!checked.ok) return false
+    this.#settle(pending, { action: 'accept', content: checked.content })
+    return true
+  }
+
+  permission(requestId: string): PermissionRequest | undefined {
+    return this.#shown(requestId, 'permission')?.request
+  }
+
+  elicitation(requestId: string): ElicitationRequest | undefined {
+    return this.#shown(requestId, 'elicitation')?.request
+  }
+
+  /** Cancels what nobody waits for any more; `over` says which requests that are. */
+  withdraw(over: (request: PermissionRequest | ElicitationRequest) => boolean = () => true): void {
+    for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
+  }
+
+  /** The conversation was replaced, by a load for example: shows what is pending in the new one, and nothing else. */
+  showAgain(): void {
+    const shown = new Set(this.#options.shown())
+    for (const pending of this.#pending.values()) {
+      if (pending.shown && !shown.delete(pending.requestId)) this.#show(pending)
+    }
+    for (const requestId of shown) this.#options.show({ type: 'request_closed', requestId })
+  }
+
+  #requestPermission(
+    request: PermissionRequest,
+    signal: AbortSignal,
+    begin: (pending: PendingPermission) => void,
+  ): Promise<PermissionOutcome> {
+    if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ type: 'cancelled' })
+    return new Promise(resolve => {
+      begin(this.#add({ kind: 'permission', ...newRequest(request, resolve) }, signal))
+    })
+  }
+
+  async #consultRules(pending: PendingPermission): Promise<void> {
+    const { request, requestId, over, resolve } = pending
+    const consulted = this.#options.answerByRule(request, over.signal)
+    const answer = consulted && (await consulted)
+    if (over.signal.aborted) return
+    if (!answer) {
+      this.#show(pending)
+      return
+    }
+    this.#pending.delete(requestId)
+    this.#options.show({ type: 'permission_ruled', requestId, request, answer })
+    resolve({ type: 'selected', optionId: answer.optionId })
+  }
+
+  #add<P extends Pending>(pending: P, signal: AbortSignal): P {
+    this.#pending.set(pending.requestId, pending)
+    const { signal: over } = pending.over
+    signal.addEventListener('abort', () => this.#cancel(pending), { once: true, signal: over })
+    return pending
+  }
+
+  #show(pending: Pending): void {
+    pending.shown = true
+    const { kind, requestId, request } = pending
+    this.#options.show(
+      kind === 'permission'
+        ? { type: 'permission_asked', requestId, request }
+        : { type: 'elicitation_asked', requestId, request },
+    )
+  }
+
+  #shown<K extends Pending['kind']>(requestId: string, kind: K): Extract<Pending, { kind: K }> | undefined {
+    const pending = this.#pending.get(requestId)
+    return pending?.shown && pending.kind === kind ? (pending as Extract<Pending, { kind: K }>) : undefined
+  }
+
+  #cancel(pending: Pending): void {
+    if (pending.kind === 'permission') this.#settle(pending, { type: 'cancelled' })
+    else this.#settle(pending, { action: 'cancel' })
+  }
+
+  /** The one way in which a request ends that the person was asked, or was about to be. */
+  #settle<Outcome extends PermissionOutcome | ElicitationOutcome>(
+    { requestId, shown, over, resolve }: PendingOf<unknown, Outcome>,
+    outcome: Outcome,
+  ): void {
+    if (!this.#pending.delete(requestId)) return
+    over.abort()
+    if (shown) this.#options.show({ type: 'request_answered', requestId, outcome })
+    resolve(outcome)
+  }
+}
+
+function newRequest<Request, Outcome>(
+  request: Request,
+  resolve: (outcome: Outcome) => void,
+): PendingOf<Request, Outcome> {
+  return { requestId: randomUUID(), request, resolve, over: new AbortController(), shown: false }
+}

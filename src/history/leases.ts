@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { operatingSystem } from '../common/processes/process-system.ts'
+import { sessionKey } from '../common/session-key.ts'
+
+/** How often a window says that it is alive, in milliseconds. */
+const BEAT_MS = 5000
+/** A window that was silent for so long is gone: it crashed, or its machine sleeps. */
+const STALE_MS = 20_000
+
+export interface SessionId {
+  agentId: string
+  sessionId: string
+}
+
+type Row = Record<string, unknown>
+
+/** What the leases need of the database. Each may throw SQLite's errors. */
+export interface LeaseTable {
+  run(sql: string, ...values: Array<string | number | null>): void
+  all(sql: string, ...values: Array<string | number>): Row[]
+}
+
+const OF = 'WHERE agent_id = ? AND session_id = ?'
+
+/**
+ * Which sessions this window has, out of all windows of the machine. A session is of one window at a time, by a lease
+ * in the database; the lease of a window that is gone is anybody's. All methods may throw SQLite's errors.
+ */
+export class Leases {
+  /** names this window, new at each start */
+  readonly owner = randomUUID()
+  readonly #table: LeaseTable
+  readonly #now: () => number
+  readonly #held = new Map<string, SessionId>()
+  #beatAt = 0
+
+  constructor(table: LeaseTable, now: () => number) {
+    this.#table = table
+    this.#now = now
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0
+  }
+
+  has(agentId: string, sessionId: string): boolean {
+    return this.#held.has(sessionKey(agentId, sessionId))
+  }
+
+  /** Takes the session unless a window that is alive has it. Call it in a transaction. Answers whether it is ours. */
+  acquire(agentId: string, sessionId: string): boolean {
+    const lease = this.#lease(agentId, sessionId)
+    if (lease && lease.owner !== this.owner && this.#isLive(lease)) return false
+    if (lease?.owner !== this.owner) this.seize(agentId, sessionId)
+    this.#held.set(sessionKey(agentId, sessionId), { agentId, sessionId })
+    return true
+  }
+
+  /** Takes the session, whoever has it. */
+  seize(agentId: string, sessionId: string): void {
+    this.#table.run(
+      'REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, NULL)',
+      agentId,
+      sessionId,
+      this.owner,
+      hostname(),
+      process.pid,
+      this.#now(),
+    )
+    this.#held.set(sessionKey(agentId, sessionId), { agentId, sessionId })
+  }
+
+  release(agentId: string, sessionId: string): void {
+    this.#held.delete(sessionKey(agentId, sessionId))
+    this.#table.run(`DELETE FROM leases ${OF} AND owner = ?`, agentId, sessionId, this.owner)
+  }
+
+  releaseAll(): void {
+    this.#held.clear()
+    this.#table.run('DELETE FROM leases WHERE owner = ?', this.owner)
+  }
+
+  isElsewhere(agentId: string, sessionId: string): boolean {
+    const lease = this.#lease(agentId, sessionId)
+    return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
+  }
+
+  /** Asks the window that has the session to give it up. */
+  request(agentId: string, sessionId: string): void {
+    this.#table.run(`UPDATE leases SET wanted_by = ? ${OF}`, this.owner, agentId, sessionId)
+  }
+
+  /** Says that this window is alive. Answers which of its sessions it no longer has, and which others ask for. */
+  poll(): { missing: SessionId[]; wanted: SessionId[] } {
+    const rows = this.#table.all('SELECT * FROM leases WHERE owner = ?', this.owner)
+    const ours = new Map(rows.map(row => [sessionKey(String(row.agent_id), String(row.session_id)), row]))
+    const held = [...this.#held]
+    const now = this.#now()
+    if (ours.size > 0 && Math.abs(now - this.#beatAt) >= BEAT_MS) {
+      this.#beatAt = now
+      this.#table.run('UPDATE leases SET beat = ? WHERE owner = ?', now, this.owner)
+    }
+    return {
+      missing: held.flatMap(([key, session]) => (ours.has(key) ? [] : [session])),
+      wanted: held.flatMap(([key, session]) => (ours.get(key)?.wanted_by ? [session] : [])),
+    }
+  }
+
+  /** Another window has taken the session. */
+  lose({ agentId, sessionId }: SessionId): void {
+    this.#held.delete(sessionKey(agentId, sessionId))
+  }
+
+  #lease(agentId: string, sessionId: string): Row | undefined {
+    return this.#table.all(`SELECT * FROM leases ${OF}`, agentId, sessionId)[0]
+  }
+
+  #isLive({ host, pid, beat }: Row): boolean {
+    if (Math.abs(this.#now() - Number(beat)) >= STALE_MS) return false
+    return host !== hostname() || operatingSystem.exists(Number(pid))
+  }
+}

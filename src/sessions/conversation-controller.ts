@@ -1,17 +1,20 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentExit } from '../acp/agent.ts'
 import type { ContentBlock, ElicitationOutcome } from '../acp/model.ts'
+import { deferred } from '../common/async.ts'
 import { Owner } from '../common/disposable.ts'
-import { draftOf, isEmptyDraft, joinDrafts } from '../common/draft.ts'
+import { type Draft, isEmptyDraft, joinDrafts } from '../common/draft.ts'
 import { Emitter } from '../common/event.ts'
+import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
+import type { PromptQueue, TurnOutcome } from '../conversation/prompt-queue.ts'
 import type { Attempt, Failure, Reopening } from './failures/failure.ts'
 import { isSignInAsked, signInAskedBy, wordsOf } from './failures/failure-of.ts'
 import { Failures } from './failures/failures.ts'
 import { SlowOptions } from './failures/slow-options.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
-import { Opening, type OpeningParts } from './opening.ts'
-import { Outbox } from './outbox.ts'
+import type { OpenSession } from './open-session.ts'
+import { Opening, type OpeningOptions } from './opening.ts'
 import type {
   Drafts,
   MakePrompt,
@@ -20,17 +23,20 @@ import type {
   SignInTerminal,
   SignInVariables,
 } from './ports.ts'
-import { attachmentOf, contentOf } from './prompt-content.ts'
-import type { OpenSession, SessionReference } from './session-manager.ts'
+import type { PromptQueues } from './prompt-queues.ts'
+import type { SessionReference } from './session-manager.ts'
 import { referenceOf } from './session-reference.ts'
+import { NEW_KEY, type Phase, ShownSession } from './shown-session.ts'
 import { type SignInFailure, SignInFlow } from './sign-in/sign-in-flow.ts'
-import { NEW_KEY, type Phase, Stage } from './stage.ts'
 
-export interface ControllerParts extends Omit<OpeningParts, 'elsewhere'> {
+export interface ControllerOptions extends Omit<OpeningOptions, 'elsewhere' | 'hasPrompts'> {
   /** Leads to the place of the window that shows the session, other than `mine`; `undefined` where none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
   host: (agentId: string) => AgentHost
   drafts: Drafts
+  queues: PromptQueues
+  /** Names what is written here where there is no conversation yet; each place has its own. */
+  newKey?: string
   signInTerminal: SignInTerminal
   signInVariables: SignInVariables
   accounts: SignedInAccounts
@@ -38,83 +44,83 @@ export interface ControllerParts extends Omit<OpeningParts, 'elsewhere'> {
 
 /**
  * What one conversation view shows and what its person can do: a session or none, what is under way, what failed.
- * How sessions come onto it is `Opening`, how a person signs in `SignInFlow`, what stands on the screen `Stage`.
+ * `Opening` opens sessions in it, `SignInFlow` signs in, `ShownSession` holds the session on screen.
  */
 export class ConversationController extends Owner {
-  readonly #parts: ControllerParts
+  readonly #options: ControllerOptions
   readonly #change = this.register(new Emitter<void>())
-  readonly #giveBack = this.register(new Emitter<ContentBlock[][]>())
+  readonly #queueChange = this.register(new Emitter<void>())
   readonly #failures = new Failures(() => this.#changed())
-  readonly #stage: Stage
+  readonly #shown: ShownSession
   readonly #opening: Opening
   readonly #signIn: SignInFlow
   readonly #slowOptions: SlowOptions
-  /** the prompts that left the composer, until the conversation took them */
-  readonly outbox: Outbox
+  #nextChange = deferred()
 
   /** Anything but the conversation itself changed: phase, failures, agent. */
   readonly onDidChange = this.#change.event
-  /** Prompts that were never sent belong into the composer of the conversation on the screen again. */
-  readonly onDidGiveBack = this.#giveBack.event
+  /** The prompts of the conversation on the screen changed. */
+  readonly onDidChangeQueue = this.#queueChange.event
 
-  constructor(parts: ControllerParts) {
+  constructor(options: ControllerOptions) {
     super()
-    this.#parts = parts
-    this.#stage = this.register(
-      new Stage({
+    this.#options = options
+    this.#shown = this.register(
+      new ShownSession({
+        newKey: options.newKey ?? NEW_KEY,
         awaited: () => this.#opening.awaited,
         statusChanged: open => this.#statusChanged(open),
         sessionEnded: (open, exit) => this.#sessionEnded(open, exit),
       }),
     )
-    const elsewhere = (reference: SessionReference) => parts.elsewhere?.(reference, this)
-    this.#slowOptions = new SlowOptions(this.#failures, parts.patienceMs)
-    this.register(this.#stage.onDidSwitch(open => this.#slowOptions.look(open)))
-    this.#opening = new Opening({ ...parts, elsewhere }, this.#stage, this.#failures, () => this.#changed())
+    const hasPrompts = () => this.queue.prompts.some(({ state }) => state === 'sending')
+    const elsewhere = (reference: SessionReference) => options.elsewhere?.(reference, this)
+    this.#slowOptions = new SlowOptions(this.#failures, options.slowAfterMs)
+    this.register(this.#shown.onDidSwitch(open => this.#slowOptions.look(open)))
+    this.#opening = new Opening({ ...options, elsewhere, hasPrompts }, this.#shown, this.#failures, () =>
+      this.#changed(),
+    )
     this.#signIn = new SignInFlow({
-      ...parts,
-      stage: this.#stage,
+      ...options,
+      shown: this.#shown,
       opening: this.#opening,
       failures: this.#failures,
       send: (open, content) => this.#send(open, content),
       setOption: (optionId, value) => this.setConfigOption(optionId, value),
     })
-    this.outbox = this.register(
-      new Outbox({
-        drafts: parts.drafts,
-        key: () => this.key,
-        keyBefore: () => this.keyBefore,
-        prompt: make => this.prompt(make),
+    this.register(
+      options.queues.onDidChange(queue => {
+        if (queue.key === this.key) this.#queueChange.fire()
       }),
     )
-    this.register(parts.agents.onDidChange(() => this.#agentsChanged()))
-    this.register(parts.accounts.onDidSignIn(agentId => this.#signIn.signedIn(agentId)))
+    this.register(options.agents.onDidChange(() => this.#agentsChanged()))
+    this.register(options.accounts.onDidSignIn(agentId => this.#signIn.signedIn(agentId)))
   }
 
   /** Another conversation is shown. */
-  get onDidSwitch(): Stage['onDidSwitch'] {
-    return this.#stage.onDidSwitch
+  get onDidSwitch(): ShownSession['onDidSwitch'] {
+    return this.#shown.onDidSwitch
   }
   get trusted(): boolean {
-    return this.#parts.trusted()
+    return this.#options.trusted()
   }
   get phase(): Phase {
-    const { phase } = this.#stage
+    const { phase } = this.#shown
     return phase === 'empty' && this.#opening.isLooking ? 'starting' : phase
   }
   get current(): OpenSession | undefined {
-    return this.#stage.current
+    return this.#shown.current
   }
   get failures(): ReadonlyMap<string, Failure> {
     return this.#failures.all
   }
   /** The agent of the conversation, or the one that is being started. */
   get agentId(): string | undefined {
-    return this.#opening.attempt?.agentId ?? this.current?.agentId
+    return this.#opening.attempt?.agentId ?? this.current?.agentId ?? this.#opening.failed?.agentId
   }
   get agentName(): string | undefined {
     const { agentId } = this
-    return agentId === undefined ? undefined : this.#parts.host(agentId).name
+    return agentId === undefined ? undefined : this.#options.host(agentId).name
   }
   /** What is being attempted, while the phase is starting or loading. */
   get attempt(): Attempt | undefined {
@@ -122,11 +128,15 @@ export class ConversationController extends Owner {
   }
   /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
   get key(): string {
-    return this.#stage.key
+    return this.#shown.key
   }
   /** The key under which the person wrote before a session that was begun here had one of its own. */
   get keyBefore(): string | undefined {
-    return this.#stage.keyBefore
+    return this.#shown.keyBefore
+  }
+  /** The prompts of the conversation on the screen that are not sent yet. */
+  get queue(): PromptQueue {
+    return this.#options.queues.of(this.key)
   }
   /** The session to come back to after a reload, when this window had one. */
   get last(): SessionReference | undefined {
@@ -143,12 +153,25 @@ export class ConversationController extends Owner {
 
   /** Begins a session of the same agent in place of one that cannot go on; what is being written goes along. */
   startInstead(): Promise<void> {
-    const { drafts } = this.#parts
+    const { drafts, queues } = this.#options
+    const { newKey } = this.#shown
     const { current, key } = this
     if (!current) return this.start()
     const written = drafts.get(key)
-    if (!isEmptyDraft(written)) drafts.set(NEW_KEY, joinDrafts(drafts.get(NEW_KEY), written))
+    if (!isEmptyDraft(written)) drafts.set(newKey, joinDrafts(drafts.get(newKey), written))
+    const returned = this.queue.returned.map(({ id, draft }) => ({ id, draft }))
+    queues.of(newKey).giveBack(returned)
     return this.start(current.agentId)
+  }
+
+  /** Begins a session with an agent that is being made ready; what the user sends meanwhile waits for it. */
+  startAfter(agentName: string, ready: Promise<{ agentId: string } | undefined>): Promise<void> {
+    return this.#opening.startAfter(agentName, ready)
+  }
+
+  /** The name of the agent that is being made ready. */
+  get preparing(): string | undefined {
+    return this.#opening.preparing
   }
 
   reopen(how: Reopening, reference: SessionReference): Promise<void> {
@@ -182,52 +205,90 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * Sends a prompt; one that is being opened is waited for, without a session one is begun first with the default agent,
-   * and an agent that ended is started anew for it. Rejects when nothing was sent, so that the composer keeps the text.
+   * Takes a prompt from the composer of the conversation of this key. It is sent when its turn comes: one that is being
+   * opened is waited for, without a session one is begun first with the default agent, and an agent that ended is started
+   * anew for it. A prompt that can't be sent returns to its composer.
    */
+  enqueue(key: string, prompt: StoredPrompt, make: MakePrompt): void {
+    const queue = this.#queueOf(key)
+    const queued = queue.enqueue(prompt, async () => (await this.#contentFor(queue, make)).content)
+    void queued.outcome.then(outcome => this.#askAgain(queue, outcome, queued.content))
+  }
+
+  /** Returned prompts are in the composer of the conversation of this key, whose draft this is. */
+  takeBack(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
+    this.#queueOf(key).takenBack(ids, draft)
+  }
+
+  /** Stops the running turn, if any, and sends a queued prompt next. */
+  sendNow(id: string): void {
+    this.current?.sendNow(id)
+  }
+
+  /** Sends a prompt as `enqueue` does, but one that is not from the composer: it rejects when nothing was sent. */
   async prompt(input: PromptInput | MakePrompt): Promise<void> {
     if (typeof input !== 'function' && contentOf(input).length === 0) return
-    if (!this.#opening.pending) await this.#haveSession()
-    // what is opened may be begun anew meanwhile
-    while (this.#opening.pending) await this.#opening.pending
-    const open = this.current
-    if (!open || this.#stage.phase !== 'ready')
-      throw new Error(l10n.t('There is no session to send this to.'))
-    const { agentName, session, plan } = open
-    const content =
-      typeof input === 'function'
-        ? await input({ agentName, can: session.agent.capabilities, roots: plan.setup })
-        : contentOf(input)
-    if (isEmptyPrompt(content)) throw new Error(l10n.t('There is nothing in it to send.'))
-    if (this.current !== open) throw new Error(l10n.t('The conversation has changed meanwhile.'))
-    this.#failures.drop('sign-in')
+    const { open, content } = await this.#contentFor(
+      this.queue,
+      typeof input === 'function' ? input : async () => contentOf(input),
+    )
     void this.#send(open, content)
+  }
+
+  /** A page may not know yet that its conversation has begun. */
+  #queueOf(key: string): PromptQueue {
+    return this.#options.queues.of(key === this.keyBefore ? this.key : key)
+  }
+
+  async #contentFor(
+    queue: PromptQueue,
+    make: MakePrompt,
+  ): Promise<{ open: OpenSession; content: ContentBlock[] }> {
+    const open = await this.#sessionOf(queue)
+    const { agentName, session, plan } = open
+    const content = await make({ agentName, can: session.agent.capabilities, roots: plan.setup })
+    if (isEmptyPrompt(content)) throw new Error(l10n.t('The prompt is empty.'))
+    if (session.queue !== queue || session.phase !== 'ready')
+      throw new Error(l10n.t('The conversation has changed. Try again.'))
+    this.#failures.drop('sign-in')
+    this.#failures.drop('option')
+    return { open, content }
+  }
+
+  /** The session that a queue's prompts are for, once it is ready. Another conversation may be shown by then. */
+  async #sessionOf(queue: PromptQueue): Promise<OpenSession> {
+    if (this.queue === queue) {
+      if (!this.#opening.pending && !this.#waitsForSignIn) await this.#haveSession()
+      // what is opened may be begun anew meanwhile
+      while (this.queue === queue && (this.#opening.pending || this.#waitsForSignIn))
+        await (this.#opening.pending ?? this.#nextChange.promise)
+    }
+    if (this.queue !== queue) {
+      const open = this.#options.manager.list().find(({ session }) => session.queue === queue)
+      if (open?.session.phase === 'ready') return open
+      throw new Error(l10n.t('The conversation has changed. Try again.'))
+    }
+    const open = this.current
+    if (!open || this.#shown.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
+    return open
+  }
+
+  /** The session is refused until the person has signed in: prompts wait for it. */
+  get #waitsForSignIn(): boolean {
+    return [...this.#failures.all.values()].some(one => one.type === 'sign-in' && one.attempt !== undefined)
   }
 
   /** Begins a session where there is none, and brings back one whose agent ended, where the agent can. */
   async #haveSession(): Promise<void> {
-    if (!this.current) return this.start()
-    const again = this.#stage.phase === 'ended' ? this.#stage.continuation() : undefined
+    const { failed } = this.#opening
+    if (!this.current) return failed ? this.#opening.retry(failed) : this.start()
+    const again = this.#shown.phase === 'ended' ? this.#shown.continuation() : undefined
     if (again) await this.#opening.retry(again)
-  }
-
-  /** Takes a prompt from the queue and answers its content, or `null` when it is no longer there. */
-  withdrawPrompt(id: string): ContentBlock[] | null {
-    return this.current?.session.withdraw(id) ?? null
-  }
-
-  /**
-   * Takes a prompt from the queue to be written on: it stays on disk under the id that is answered until the outbox is
-   * told that the composer has it. `null` when it is no longer there.
-   */
-  editQueued(id: string): { id: string; content: ContentBlock[] } | null {
-    const open = this.current
-    return (open && this.#parts.manager.editQueued(open, id)) ?? null
   }
 
   /** Cancels whatever is under way: the start, or the turn. */
   cancel(): void {
-    if (!this.#opening.giveUp() && this.current) this.#parts.manager.cancel(this.current)
+    if (!this.#opening.giveUp() && this.current) this.current.cancel()
   }
 
   answerPermission(requestId: string, optionId: string | undefined): void {
@@ -261,8 +322,16 @@ export class ConversationController extends Owner {
 
   /** Ends the agent's process and brings the conversation back on a new one. */
   async restart(): Promise<void> {
-    const agentId = this.agentId ?? this.#parts.agents.defaultAgentId()
+    const agentId = this.agentId ?? this.#options.agents.defaultAgentId()
     if (agentId) await this.#opening.restart(agentId)
+  }
+
+  /** Continues here a session that another window has. */
+  async takeOver(failureId: string): Promise<void> {
+    const failure = this.#failures.all.get(failureId)
+    if (failure?.type !== 'elsewhere') return
+    this.#failures.remove(failureId)
+    await this.#opening.takeOver(failure.attempt)
   }
 
   retry(attempt: Attempt): Promise<void> {
@@ -296,7 +365,7 @@ export class ConversationController extends Owner {
   }
 
   override dispose(): void {
-    this.#opening.abort()
+    this.#opening.dispose()
     this.#signIn.cancel()
     this.#slowOptions.look(undefined)
     super.dispose()
@@ -305,17 +374,22 @@ export class ConversationController extends Owner {
   #replace(open: OpenSession | undefined): void {
     this.#opening.abort()
     this.#failures.clear()
-    this.#stage.display(open)
-    this.#stage.phase = open ? 'ready' : 'empty'
+    this.#shown.display(open)
+    this.#shown.phase = open ? 'ready' : 'empty'
     this.#opening.remember(open)
     this.#changed()
   }
 
-  async #send(open: OpenSession, content: ContentBlock[]): Promise<void> {
-    const outcome = await open.session.prompt(content)
-    if (this.current !== open) return
+  async #send({ session }: OpenSession, content: ContentBlock[]): Promise<void> {
+    const { queue } = session
+    this.#askAgain(queue, await session.prompt(content), content)
+  }
+
+  /** A prompt that was refused until the person has signed in is sent again then. */
+  #askAgain(queue: PromptQueue, outcome: TurnOutcome, again: ContentBlock[]): void {
     const refusal = signInAskedBy(outcome)
-    if (refusal) this.#askToSignIn(open, refusal, { again: content })
+    const open = this.current
+    if (refusal && open?.session.queue === queue) this.#askToSignIn(open, refusal, { again })
   }
 
   /** `then`: what to do once the person is signed in. */
@@ -325,7 +399,7 @@ export class ConversationController extends Owner {
     then: Pick<SignInFailure, 'again' | 'option'>,
   ): void {
     const { agentId, agentName } = open
-    const methods = this.#parts.host(agentId).running?.agent.authMethods ?? []
+    const methods = this.#options.host(agentId).running?.agent.authMethods ?? []
     this.#failures.add({ type: 'sign-in', agentId, agentName, methods, ...words, ...then })
   }
 
@@ -343,47 +417,49 @@ export class ConversationController extends Owner {
   /** The agent of the shown conversation ended: it stays readable, and goes on where the agent can. */
   #sessionEnded(open: OpenSession, exit: AgentExit): void {
     if (this.current !== open) return
-    this.#keepQueued(open)
     // while it is being brought back on a new process, the end of the old one is no news
     if (this.#opening.attempt || this.#opening.isRestarting) return
     this.#failures.drop('unresponsive')
+    if (this.#options.manager.isTakenOver(open)) {
+      this.#shown.phase = 'ended'
+      this.#opening.sayElsewhere({ type: 'restore', ...referenceOf(open) }, true)
+      return
+    }
     const { agentId, agentName, session } = open
-    const replaced = this.#parts.host(agentId).replaced(session.agent)
-    const attempt = this.#stage.continuation()
+    const replaced = this.#options.host(agentId).replaced(session.agent)
+    const attempt = this.#shown.continuation()
     if (replaced && attempt) {
       this.#opening.goOnAfter(replaced, attempt)
       return
     }
-    this.#stage.phase = 'ended'
+    this.#shown.phase = 'ended'
     const how = replaced ? startedAnew() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })
-  }
-
-  /** Prompts that were never sent go back to where they can be sent from. */
-  #keepQueued(open: OpenSession): void {
-    const { session } = open
-    const queued = [...session.queued].flatMap(({ id }) => [session.withdraw(id) ?? []])
-    if (queued.length === 0) return
-    const waiting = queued.map(content => draftOf(content, attachmentOf))
-    this.#parts.drafts.set(this.key, joinDrafts(...waiting, this.#parts.drafts.get(this.key)))
-    this.#giveBack.fire(queued)
   }
 
   /** Also trust changes what there is of agents. */
   #agentsChanged(): void {
     if (this.trusted) this.#failures.drop('untrusted')
+    if (!this.#options.agents.defaultProblem()) this.#failures.drop('default-agent')
     this.#changed()
   }
 
   #changed(): void {
-    this.#stage.tellKey()
-    this.outbox.goAlong()
+    this.#shown.tellKey()
+    const told = this.#nextChange
+    this.#nextChange = deferred()
+    told.resolve()
     this.#change.fire()
   }
 }
 
+/** What is sent of a text and its attachments; nothing when both are empty. */
+function contentOf({ text, attachments }: PromptInput): ContentBlock[] {
+  return text.trim() ? [{ type: 'text', text }, ...attachments] : [...attachments]
+}
+
 /** How a conversation ended that the agent cannot take up again. */
 function startedAnew(): AgentExit {
-  const message = l10n.t('It was started anew, and cannot take up a conversation again.')
+  const message = l10n.t("The agent was restarted and can't continue this conversation.")
   return { reason: 'disposed', message, stderrTail: '' }
 }

@@ -1,7 +1,8 @@
 import { Owner } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
+import type { OpenSession } from './open-session.ts'
 import type { Keep } from './ports.ts'
-import type { OpenSession, SessionManager } from './session-manager.ts'
+import type { SessionManager } from './session-manager.ts'
 
 const AT_WORK = 'parley.atWork'
 

@@ -9,13 +9,14 @@ import type {
   Roots,
   SessionSetup,
 } from '../acp/model.ts'
+import type { SystemPrompt } from '../agents/system-prompt.ts'
 import type { Draft } from '../common/draft.ts'
 import type { Event } from '../common/event.ts'
-import type { Attachment, OutgoingPrompt } from '../conversation/attachment.ts'
+import type { Attachment } from '../conversation/attachment.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { RootsPlan } from '../editor/roots.ts'
 import type { KnownAgent, LocalSession } from '../history/session-store.ts'
-import type { TranscriptWriter } from './transcript-keeper.ts'
+import type { TranscriptWriter } from './transcript-recorder.ts'
 
 /** An agent that a person can pick. */
 export interface AgentEntry {
@@ -24,7 +25,17 @@ export interface AgentEntry {
   /** a codicon's name */
   icon?: string
   description?: string
-  source: 'settings' | 'preset' | 'demo'
+  source: 'settings' | 'installed' | 'preset' | 'demo'
+}
+
+/** What is wrong with the default agent of the settings. */
+export interface DefaultAgentProblem {
+  /** As the settings name it. */
+  agentId?: string
+  /** A sentence. */
+  message: string
+  /** The agent's id in the registry and its name, where it is one that Parley offers to install. */
+  installable?: { id: string; name: string }
 }
 
 /** Which agents there are; changes as settings do. */
@@ -35,8 +46,12 @@ export interface AgentDirectory {
   ready(): Promise<void>
   /** What is wrong in the settings about agents, each a sentence. */
   problems(): string[]
-  /** The one that New Session starts. */
+  /** The one that New Session starts; none while it isn't known or can't be used. */
   defaultAgentId(): string | undefined
+  /** Why the agent that the settings name as the default can't be used. */
+  defaultProblem(): DefaultAgentProblem | undefined
+  /** The whole machine was searched: an agent that isn't listed is not there. */
+  isSearched(): boolean
   /** Remembers that the person used it. */
   used(agentId: string): void
   /** Rejects with `AgentStartError` (`command-missing`) when its command is not there. */
@@ -49,16 +64,26 @@ export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
   mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
+  /** what the session was given of it, to be given it again; `null`: nothing, absent: nobody knows */
+  ownSystemPrompt?: SystemPrompt | null
   /** What became of the person's own system prompt, when they have one. */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
 }
 
+/** What a session has had since it began. */
+export interface ExistingSession {
+  cwd: string
+  additionalDirectories: readonly string[]
+  /** `null`: it has none; absent: nobody knows, and none is sent */
+  systemPrompt?: SystemPrompt | null
+}
+
 /** Works out what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
-  /** `undefined`: the person was asked for the folder and answered none. */
-  forNew(agentId: string, capabilities: AgentCapabilities): Promise<SessionPlan | undefined>
-  /** For a session that exists and keeps its own `cwd`. */
-  forExisting(agentId: string, cwd: string, capabilities: AgentCapabilities): Promise<SessionPlan>
+  /** In `cwd` when one is named. `undefined`: the person was asked for the folder and chose none. */
+  forNew(agentId: string, capabilities: AgentCapabilities, cwd?: string): Promise<SessionPlan | undefined>
+  /** For a session that exists: it keeps its own folders and system prompt. */
+  forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
 /** Small things that outlive a reload of the window. */
@@ -71,20 +96,6 @@ export interface Keep {
 export interface Drafts {
   get(key: string): Draft<Attachment>
   set(key: string, draft: Draft<Attachment>): void
-  /** A prompt leaves its composer, which is empty then: kept apart until it is dropped. Whoever sends it answers for it. */
-  send(key: string, prompt: OutgoingPrompt): void
-  /** A prompt waits its turn: kept apart, as one that was sent, and the draft stays. Whoever sends it answers for it. */
-  hold(key: string, prompt: OutgoingPrompt): void
-  /** Those of these prompts that are kept apart stand in this order from now on. */
-  order(key: string, ids: readonly string[]): void
-  /** A prompt that was sent belongs to another conversation. */
-  moveSent(from: string, to: string, id: string): void
-  /** It was taken, or stands in a draft again. */
-  drop(key: string, id: string): void
-  /** What was sent and not dropped and nobody of this window answers for, in its order: the caller does from now on. */
-  claim(key: string): OutgoingPrompt[]
-  /** Nobody answers for it any more. */
-  release(id: string): void
 }
 
 /** A session that Parley opened itself at some time. */
@@ -99,7 +110,7 @@ export interface SessionRecords {
   get(agentId: string, sessionId: string): SessionRecord | undefined
   opened(
     agentId: string,
-    record: Pick<SessionRecord, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title'>,
+    record: Pick<SessionRecord, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,
   ): void
   touched(agentId: string, sessionId: string, title: string | undefined): void
   /** What the person said of a session, which may be one that Parley did not open. An empty title is none. */
@@ -118,6 +129,8 @@ export interface SessionRecords {
 /** The conversations of this machine as they were kept. */
 export interface Transcripts extends TranscriptWriter {
   read(agentId: string, sessionId: string): KeptConversation | undefined
+  /** Changes with every write, by whichever window; `undefined` when there is nothing. */
+  revision(agentId: string, sessionId: string): string | undefined
   forget(agentId: string, sessionId: string): void
 }
 

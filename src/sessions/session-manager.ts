@@ -1,64 +1,66 @@
 import path from 'node:path'
-import * as l10n from '@vscode/l10n'
 import { type Agent, type AgentClient, AgentRequestError } from '../acp/agent.ts'
-import { DisposableStore, Owner } from '../common/disposable.ts'
-import { CancelledError } from '../common/errors.ts'
+import { deferred, delay, withTimeout } from '../common/async.ts'
+import { type Disposable, Owner } from '../common/disposable.ts'
+import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
+import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import { forkState } from '../conversation/fork-state.ts'
-import type { ReducingState } from '../conversation/reducer/books.ts'
+import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
 import { restoreState } from '../conversation/restore-state.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
-import { ChangedFiles, type ChangesKeep } from '../editor/changes/changed-files.ts'
-import { followChanges } from './changes/follow-changes.ts'
-import { noticeChanges } from './changes/notice-changes.ts'
+import type { ChangeTracker } from '../editor/changes/change-tracker.ts'
+import { SessionChanges } from '../editor/changes/session-changes.ts'
 import { ABSENT, AbsentAgent } from './failures/absent-agent.ts'
 import type { Reopening } from './failures/failure.ts'
 import { agentClient } from './hosts/agent-client.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
+import { OpenSession } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
-import { QueueKeeper } from './queue-keeper.ts'
-import { conversationKey } from './session-reference.ts'
-import { type ServicesShared, SessionServices } from './session-services.ts'
+import type { PromptQueues } from './prompt-queues.ts'
+import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
+import { type ServicesShared, SessionServicesRegistry } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
-import { TranscriptKeeper } from './transcript-keeper.ts'
 
-/** A session that is open in this window: the conversation, the agent it is with and what it was given. */
-export interface OpenSession {
-  readonly agentId: string
-  readonly agentName: string
-  readonly session: Session
-  readonly plan: SessionPlan
-}
+/** How long the window before a reload may take to close its sessions. Milliseconds. */
+const RELOAD_MS = 3000
+const LOOK_EVERY_MS = 100
+
+/** How long an agent may take to stop a turn before the session is closed for another window. Milliseconds. */
+const STOP_MS = 3000
 
 /** A session to reopen, as a list or a record names it. */
 export interface SessionReference {
   agentId: string
   sessionId: string
   cwd: string
+  /** its other folders, as the agent lists them */
+  additionalDirectories?: string[]
   title?: string
   /** It was put away, as far as is known here. */
   archived?: boolean
 }
 
-export interface SessionManagerParts {
+export interface SessionManagerOptions {
   host: (agentId: string) => AgentHost
   planner: SessionPlanner
   services: ServicesShared
   records: SessionRecords
   transcripts: Transcripts
-  /** Keeps the prompts that wait in a queue. */
-  drafts: ConstructorParameters<typeof QueueKeeper>[2]
+  /** Which sessions this window has; without it no other window is known of. */
+  leases?: SessionLeases
+  queues: PromptQueues
   /** The conversation with the agent that the person works in and sees, if they do. */
   activeSession: (agentId: string) => Session | undefined
   /** Asks what belongs to no conversation. */
   nativeElicitation: NativeElicitation
   /** The person's rules for the questions of a session. */
   rules?: Pick<PermissionRules, 'answersFor'>
-  /** Remembers the files that a session changed, through a reload. */
-  changesKeep?: (agentId: string, sessionId: string) => ChangesKeep
+  /** What agents change in this window's files. */
+  tracker: ChangeTracker
 }
 
 /** What is told while a session is being opened. */
@@ -69,21 +71,26 @@ export interface OpenProgress {
 
 /** The sessions open in this window, by agent and id; what each may do in the editor lives and ends with it. */
 export class SessionManager extends Owner {
-  readonly #parts: SessionManagerParts
+  readonly #options: SessionManagerOptions
   readonly #open = new Map<string, OpenSession>()
-  readonly #services = new Map<string, SessionServices>()
+  readonly #services = this.register(new SessionServicesRegistry())
   /** They outlive the agent's process: what it changed is there to be looked at. */
-  readonly #changes = new Map<string, ChangedFiles>()
-  readonly #following = new Map<OpenSession, DisposableStore>()
-  readonly #queues = new WeakMap<OpenSession, QueueKeeper>()
+  readonly #changes = new Map<string, SessionChanges>()
+  /** by agent and session: how many attempts to reopen it are under way */
+  readonly #reopening = new Map<string, number>()
+  readonly #takenOver = new WeakSet<OpenSession>()
   readonly #change = this.register(new Emitter<void>())
 
   /** A session was opened or closed. */
   readonly onDidChange = this.#change.event
 
-  constructor(parts: SessionManagerParts) {
+  constructor(options: SessionManagerOptions) {
     super()
-    this.#parts = parts
+    this.#options = options
+    const { leases } = options
+    if (!leases) return
+    this.register(leases.onDidRequest(session => void this.#giveUp(session)))
+    this.register(leases.onDidLose(session => void this.#giveUp(session)))
   }
 
   list(): OpenSession[] {
@@ -91,33 +98,40 @@ export class SessionManager extends Owner {
   }
 
   find(agentId: string, sessionId: string): OpenSession | undefined {
-    return this.#open.get(keyOf(agentId, sessionId))
+    return this.#open.get(sessionKey(agentId, sessionId))
   }
 
-  /** Begins a session, in `cwd` when one is named. Rejects with `AgentStartError`, `AgentRequestError`, `AgentClosedError`, `CancelledError`. */
+  /**
+   * Begins a session, in `cwd` when one is named, and gives it the prompts of `queue`: the key under which they were
+   * written. Rejects with `AgentStartError`, `AgentRequestError`, `AgentClosedError`,
+   * `CancelledError`.
+   */
   async create(
     agentId: string,
     signal: AbortSignal,
     progress: OpenProgress = {},
-    cwd?: string,
+    { cwd, queue }: { cwd?: string; queue?: string } = {},
   ): Promise<OpenSession> {
-    const host = this.#parts.host(agentId)
+    const host = this.#options.host(agentId)
     const { agent, sessions } = await host.ensure(signal)
-    const { planner } = this.#parts
-    const plan =
-      cwd === undefined
-        ? await planner.forNew(agentId, agent.capabilities)
-        : await planner.forExisting(agentId, cwd, agent.capabilities)
+    const { planner } = this.#options
+    const plan = await planner.forNew(agentId, agent.capabilities, cwd)
     if (!plan || signal.aborted) throw new CancelledError()
-    const session = await sessions.newSession(plan.setup, signal)
-    return this.#begun({ agentId, agentName: host.name, session, plan }, progress)
+    return this.#services.opening(agentId, async () => {
+      const session = await sessions.newSession(plan.setup, signal)
+      if (queue !== undefined) {
+        this.#options.queues.rename(queue, sessionKey(agentId, session.sessionId))
+      }
+      return this.#begun(this.#opened(agentId, session, plan), progress)
+    })
   }
 
   /**
    * Reopens a session the agent knows; `load` replays its history, `resume` does not and goes on with the conversation
    * as it is known here (`previous`, of the same session in an agent that is gone, or what was kept). `restore` resumes
    * what is known, else loads, else resumes. It rejects with `CancelledError` when the agent can neither and there is
-   * `previous`, or nothing was asked for but to restore; else as `create` does.
+   * `previous`, or nothing was asked for but to restore, and with `SessionElsewhereError` when another window has the
+   * session; else as `create` does.
    */
   async reopen(
     how: Reopening,
@@ -127,7 +141,42 @@ export class SessionManager extends Owner {
     previous?: OpenSession,
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
-    const { host, agent, sessions, plan } = await this.#reach(reference, signal)
+    await this.#acquire(reference, signal, how === 'restore' ? RELOAD_MS : 0)
+    const key = sessionKey(agentId, sessionId)
+    this.#reopening.set(key, (this.#reopening.get(key) ?? 0) + 1)
+    try {
+      return await this.#reopen(how, reference, signal, progress, previous)
+    } finally {
+      const others = (this.#reopening.get(key) ?? 1) - 1
+      if (others > 0) this.#reopening.set(key, others)
+      else this.#reopening.delete(key)
+      this.#release(agentId, sessionId)
+    }
+  }
+
+  /** Takes the session for this window. The window that this one was before a reload may still be closing. */
+  async #acquire(
+    { agentId, sessionId }: SessionReference,
+    signal: AbortSignal,
+    waitMs: number,
+  ): Promise<void> {
+    const end = Date.now() + waitMs
+    while (this.#options.leases?.acquire(agentId, sessionId) === false) {
+      if (Date.now() >= end) throw new SessionElsewhereError()
+      await delay(LOOK_EVERY_MS)
+      if (signal.aborted) throw new CancelledError()
+    }
+  }
+
+  async #reopen(
+    how: Reopening,
+    reference: SessionReference,
+    signal: AbortSignal,
+    progress: OpenProgress,
+    previous: OpenSession | undefined,
+  ): Promise<OpenSession> {
+    const { agentId, sessionId } = reference
+    const { agent, sessions, plan } = await this.#reach(reference, signal)
     await this.#bringBack(agent, reference)
     if (signal.aborted) throw new CancelledError()
     const { load, resume } = agent.capabilities
@@ -138,7 +187,8 @@ export class SessionManager extends Owner {
     const opening = replays
       ? sessions.loadSession(sessionId, plan.setup, signal, () => this.#known(reference, previous))
       : sessions.resumeSession(sessionId, plan.setup, signal, before)
-    const open: OpenSession = { agentId, agentName: host.name, session: opening.session, plan }
+    const open = this.#opened(agentId, opening.session, plan)
+    const replaced = this.find(agentId, sessionId)
     // what the session may do in the editor stands ready before the agent's first question
     this.#admit(open)
     progress.onSession?.(open, replays)
@@ -148,22 +198,29 @@ export class SessionManager extends Owner {
       this.#dismiss(open)
       throw error
     }
+    if (replaced) this.owned.release(replaced)
     this.#record(open)
     return open
   }
 
   /** The agent of a session that it knows, running, and where the session is to work. */
-  async #reach({ agentId, cwd }: SessionReference, signal: AbortSignal) {
-    const host = this.#parts.host(agentId)
+  async #reach(
+    { agentId, sessionId, cwd, additionalDirectories = [] }: SessionReference,
+    signal: AbortSignal,
+  ) {
+    const host = this.#options.host(agentId)
     const { agent, sessions } = await host.ensure(signal)
-    const plan = await this.#parts.planner.forExisting(agentId, cwd, agent.capabilities)
+    const record = this.#options.records.get(agentId, sessionId)
+    const known = new Set([...(record?.additionalDirectories ?? []), ...additionalDirectories])
+    const own = { cwd, additionalDirectories: [...known], systemPrompt: record?.systemPrompt }
+    const plan = await this.#options.planner.forExisting(own, agent.capabilities)
     if (signal.aborted) throw new CancelledError()
-    return { host, agent, sessions, plan }
+    return { agent, sessions, plan }
   }
 
   /** Who goes on with a session that was put away wants it back. An agent that refuses may open it all the same. */
   async #bringBack(agent: Agent, { agentId, sessionId, cwd, archived }: SessionReference): Promise<void> {
-    const { records } = this.#parts
+    const { records } = this.#options
     if (!(archived ?? records.get(agentId, sessionId)?.archived) || !agent.capabilities.archive) return
     try {
       await agent.unarchiveSession?.(sessionId)
@@ -180,11 +237,13 @@ export class SessionManager extends Owner {
     progress: OpenProgress = {},
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
-    const { host, sessions, plan } = await this.#reach(reference, signal)
+    const { sessions, plan } = await this.#reach(reference, signal)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
     const state = known && forkState(known.reducingState)
-    const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
-    return this.#begun({ agentId, agentName: host.name, session, plan }, progress, true)
+    return this.#services.opening(agentId, async () => {
+      const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
+      return this.#begun(this.#opened(agentId, session, plan), progress, true)
+    })
   }
 
   /** A session as it was kept on disk, to be read before its agent has started, or when it never does. */
@@ -192,15 +251,15 @@ export class SessionManager extends Owner {
     const state = this.#keptState(reference)?.reducingState
     if (!state) return undefined
     const { agentId, sessionId, cwd } = reference
-    const agentName = this.#parts.host(agentId).name
+    const agentName = this.#options.host(agentId).name
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
-    const agent = new AbsentAgent(agentName, this.#parts.records.agent(agentId))
+    const agent = new AbsentAgent(agentName, this.#options.records.agent(agentId))
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
-    session.giveTitle(this.#parts.records.get(agentId, sessionId)?.givenTitle)
+    session.giveTitle(this.#options.records.get(agentId, sessionId)?.givenTitle)
     session.agentEnded(ABSENT)
     const cwdLabel = path.basename(cwd) || cwd
     const roots = { cwd, cwdLabel, additional: [], unseen: [], scratch: false }
-    return { agentId, agentName, session, plan: { setup, roots, mcpServers: [] } }
+    return this.#opened(agentId, session, { setup, roots, mcpServers: [] })
   }
 
   /** What there is of a conversation before its agent gives it back. */
@@ -209,20 +268,65 @@ export class SessionManager extends Owner {
   }
 
   #keptState({ agentId, sessionId }: SessionReference): { reducingState: ReducingState } | undefined {
-    const conversation = this.#parts.transcripts.read(agentId, sessionId)
+    const conversation = this.#options.transcripts.read(agentId, sessionId)
     return conversation && { reducingState: restoreState(conversation) }
   }
 
-  /** The files that the session's agent changed. */
-  changesOf({ agentId, session, plan }: OpenSession): ChangedFiles {
-    const key = keyOf(agentId, session.sessionId)
+  #opened(agentId: string, session: Session, plan: SessionPlan): OpenSession {
+    const key = sessionKey(agentId, session.sessionId)
     let changes = this.#changes.get(key)
     if (!changes) {
-      const keep = this.#parts.changesKeep?.(agentId, session.sessionId) ?? NOTHING_KEPT
-      changes = this.register(new ChangedFiles(this.#parts.services.files, plan.setup, keep))
+      changes = new SessionChanges(this.#options.tracker, key, plan.setup)
       this.#changes.set(key, changes)
     }
-    return changes
+    const agentName = this.#options.host(agentId).name
+    return new OpenSession({ agentId, agentName, session, plan, changes })
+  }
+
+  /** Has the window that has the session close it. Rejects with `CancelledError` when `signal` aborts. */
+  async takeOver(reference: SessionReference, signal: AbortSignal): Promise<void> {
+    if (this.#options.leases) await takeOver(this.#options.leases, reference, signal)
+  }
+
+  /** Whether the session was closed here because another window took it over. */
+  isTakenOver(open: OpenSession): boolean {
+    return this.#takenOver.has(open)
+  }
+
+  /** The agent as it was when it last ran. */
+  knownAgent(agentId: string): ReturnType<SessionRecords['agent']> {
+    return this.#options.records.agent(agentId)
+  }
+
+  /** Shows in a saved conversation what another window writes of it. */
+  follow(open: OpenSession): Disposable {
+    return followElsewhere(open, this.#options.transcripts)
+  }
+
+  /** Another window takes the session over: the turn is stopped, all of it is written, and it is closed here. */
+  async #giveUp({ agentId, sessionId }: Pick<SessionReference, 'agentId' | 'sessionId'>): Promise<void> {
+    const open = this.find(agentId, sessionId)
+    if (!open) return this.#release(agentId, sessionId)
+    if (this.#takenOver.has(open)) return
+    this.#takenOver.add(open)
+    const { session } = open
+    if (session.state.activity !== 'idle') {
+      open.cancel()
+      const idle = deferred()
+      const watch = session.onDidChange(() => session.state.activity === 'idle' && idle.resolve())
+      await withTimeout(idle.promise, STOP_MS)
+      watch.dispose()
+    }
+    try {
+      await this.close(open)
+    } catch (error) {
+      this.#options.services.files.log?.warn(`A session that another window took over: ${messageOf(error)}`)
+    }
+  }
+
+  #release(agentId: string, sessionId: string): void {
+    const key = sessionKey(agentId, sessionId)
+    if (!this.#open.has(key) && !this.#reopening.has(key)) this.#options.leases?.release(agentId, sessionId)
   }
 
   /** Closes the session here and, where the agent can, there. */
@@ -232,93 +336,78 @@ export class SessionManager extends Owner {
   }
 
   /**
-   * Deletes the session with its agent, which must run and be able to, and forgets what was kept of it. Rejects with the
-   * agent's refusal; nothing is forgotten then.
+   * Deletes the session with its agent, where that runs and can, and what Parley has saved of it. Rejects with the
+   * agent's refusal, or where another window has the session; nothing is deleted then.
    */
   async delete(agentId: string, sessionId: string): Promise<void> {
-    const agent = this.#parts.host(agentId).running?.agent
-    if (!agent?.capabilities.delete) throw new Error(l10n.t('The agent cannot delete sessions.'))
-    const open = this.find(agentId, sessionId)
-    if (open) await this.close(open)
-    await agent.deleteSession(sessionId)
-    this.#parts.records.forget(agentId, sessionId)
-    this.#parts.transcripts.forget(agentId, sessionId)
+    const { host, leases, records, transcripts } = this.#options
+    if (leases?.acquire(agentId, sessionId) === false) throw new SessionElsewhereError()
+    try {
+      const agent = host(agentId).running?.agent
+      const open = this.find(agentId, sessionId)
+      if (open) await this.close(open)
+      if (agent?.capabilities.delete) await agent.deleteSession(sessionId)
+      records.forget(agentId, sessionId)
+      transcripts.forget(agentId, sessionId)
+    } finally {
+      this.#release(agentId, sessionId)
+    }
     this.#change.fire()
-  }
-
-  /** Takes a prompt from the queue to be written on; see `QueueKeeper`. */
-  editQueued(open: OpenSession, prompt: string): ReturnType<QueueKeeper['takeToEdit']> {
-    return this.#queues.get(open)?.takeToEdit(prompt)
-  }
-
-  /** Stops the turn, and the commands it left running: some agents never end theirs. */
-  cancel(open: OpenSession): void {
-    open.session.cancel()
-    void this.#services.get(keyOf(open.agentId, open.session.sessionId))?.terminals.killAll()
   }
 
   /** What an agent may ask of this window, for the conversations of `sessions()`. */
   client(agentId: string, sessions: () => AgentSessions | undefined): AgentClient {
-    const { activeSession, nativeElicitation } = this.#parts
+    const { activeSession, nativeElicitation } = this.#options
     return agentClient({
       agentId,
       sessions,
-      services: sessionId => this.#services.get(keyOf(agentId, sessionId)),
+      services: this.#services,
       activeSession: () => activeSession(agentId),
       nativeElicitation,
     })
   }
 
   override dispose(): void {
-    for (const services of this.#services.values()) services.dispose()
-    this.#services.clear()
     this.#open.clear()
     super.dispose()
   }
 
-  /** A session that was not there before is open; `unkept`: what its conversation begins with is on no disk yet. */
-  #begun(open: OpenSession, progress: OpenProgress, unkept = false): OpenSession {
-    this.changesOf(open).clear()
-    this.#admit(open, unkept)
+  /** A session that was not there before is open; `isUnsaved`: what its conversation begins with is on no disk yet. */
+  #begun(open: OpenSession, progress: OpenProgress, isUnsaved = false): OpenSession {
+    open.changes.clear()
+    this.#admit(open, isUnsaved)
     this.#record(open)
     progress.onSession?.(open, false)
     return open
   }
 
-  #admit(open: OpenSession, unkept = false): void {
-    const { session, agentId, plan } = open
-    const key = keyOf(agentId, session.sessionId)
-    session.giveTitle(this.#parts.records.get(agentId, session.sessionId)?.givenTitle)
-    void this.#services.get(key)?.end()
-    const changes = this.changesOf(open)
-    changes.setRoots(plan.setup)
-    this.#services.set(key, new SessionServices(this.#parts.services, session, plan.setup, changes))
+  #admit(open: OpenSession, isUnsaved = false): void {
+    const { session, agentId, plan, key } = open
+    const { records, queues, rules, services, transcripts } = this.#options
+    session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
+    session.answerByRule = rules?.answersFor(agentId, () => plan.setup)
+    this.register(open)
     this.#open.set(key, open)
-    session.answerByRule = this.#parts.rules?.answersFor(agentId, () => plan.setup)
-    // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
-    const following = this.register(new DisposableStore())
-    following.add(session.onDidEnd(() => this.#dismiss(open)))
-    following.add(session.onDidChange(changes => this.#noteChanges(open, changes)))
-    following.add(followChanges(session, changes))
-    const { files, onDidSave } = this.#parts.services
-    if (onDidSave) following.add(noticeChanges(session, changes, onDidSave, files.log))
-    following.add(new TranscriptKeeper(agentId, session, this.#parts.transcripts, unkept))
-    this.#following.set(open, following)
-    // outlives the others: what is in the queue when the agent is gone may be given back
-    const conversation = conversationKey({ agentId, sessionId: session.sessionId })
-    this.#queues.set(open, new QueueKeeper(conversation, session, this.#parts.drafts))
+    this.#options.leases?.acquire(agentId, session.sessionId)
+    open.begin({
+      queue: queues.of(key),
+      services,
+      transcripts,
+      isUnsaved,
+      onChange: changes => this.#noteChanges(open, changes),
+      // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
+      onEnd: () => this.#dismiss(open),
+    })
+    if (open.services) this.#services.set(agentId, session.sessionId, open.services)
     this.#change.fire()
   }
 
   #dismiss(open: OpenSession): void {
-    const following = this.#following.get(open)
-    if (following) this.owned.release(following)
-    this.#following.delete(open)
-    const key = keyOf(open.agentId, open.session.sessionId)
-    if (this.#open.get(key) !== open) return
-    void this.#services.get(key)?.end()
-    this.#services.delete(key)
-    this.#open.delete(key)
+    this.owned.release(open)
+    if (this.#open.get(open.key) !== open) return
+    this.#services.end(open.agentId, open.session.sessionId)
+    this.#open.delete(open.key)
+    this.#release(open.agentId, open.session.sessionId)
     this.#change.fire()
   }
 
@@ -329,21 +418,22 @@ export class SessionManager extends Owner {
     )
     if (!worth) return
     const { session, agentId } = open
-    this.#parts.records.touched(agentId, session.sessionId, sessionTitle(session.state))
+    this.#options.records.touched(agentId, session.sessionId, this.#titleToRecord(open))
   }
 
   #record(open: OpenSession): void {
-    this.#parts.records.opened(open.agentId, {
+    this.#options.records.opened(open.agentId, {
       sessionId: open.session.sessionId,
       cwd: open.plan.setup.cwd,
       additionalDirectories: open.plan.setup.additionalDirectories,
-      title: sessionTitle(open.session.state),
+      systemPrompt: open.plan.ownSystemPrompt,
+      title: this.#titleToRecord(open),
     })
   }
-}
 
-const NOTHING_KEPT: ChangesKeep = { read: () => [], write() {} }
-
-function keyOf(agentId: string, sessionId: string): string {
-  return `${agentId}\0${sessionId}`
+  /** A title that the agent gave once is not replaced by the first words of a prompt. */
+  #titleToRecord({ agentId, session }: OpenSession): string | undefined {
+    if (session.state.title !== undefined) return session.state.title
+    return this.#options.records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
+  }
 }

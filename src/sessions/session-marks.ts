@@ -1,9 +1,11 @@
-import { DisposableStore, Owner } from '../common/disposable.ts'
+import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Failure } from './failures/failure.ts'
-import type { OpenSession, SessionManager } from './session-manager.ts'
-import type { Phase } from './stage.ts'
+import type { OpenSession } from './open-session.ts'
+import type { SessionManager } from './session-manager.ts'
+import type { Phase } from './shown-session.ts'
+import { watchSessions } from './watch-sessions.ts'
 
 /**
  * What there is to know of a session at a glance. `done` and `failed` are told of work that ended while nobody looked,
@@ -17,7 +19,6 @@ export class SessionMarks extends Owner {
   readonly #isSeen: (open: OpenSession) => boolean
   readonly #unread = new Map<OpenSession, 'done' | 'failed'>()
   readonly #change = this.register(new Emitter<void>())
-  readonly #following = new Map<OpenSession, DisposableStore>()
 
   /** Some session's mark or title changed, or one was opened or closed. */
   readonly onDidChange = this.#change.event
@@ -27,8 +28,8 @@ export class SessionMarks extends Owner {
     super()
     this.#manager = manager
     this.#isSeen = isSeen
-    this.register(manager.onDidChange(() => this.#follow()))
-    this.#follow()
+    this.register(watchSessions(manager, open => this.#watch(open)))
+    this.register(manager.onDidChange(() => this.#change.fire()))
   }
 
   of(open: OpenSession): SessionMark {
@@ -63,48 +64,31 @@ export class SessionMarks extends Owner {
     if (changed) this.#change.fire()
   }
 
-  override dispose(): void {
-    for (const following of this.#following.values()) following.dispose()
-    super.dispose()
-  }
-
-  #follow(): void {
-    const sessions = new Set(this.#manager.list())
-    for (const [open, following] of this.#following) {
-      if (sessions.has(open)) continue
-      following.dispose()
-      this.#following.delete(open)
-      this.#unread.delete(open)
-    }
-    for (const open of sessions) if (!this.#following.has(open)) this.#watch(open)
-    this.#change.fire()
-  }
-
-  #watch(open: OpenSession): void {
+  #watch(open: OpenSession): Disposable {
     const { session } = open
     let before = session.state.activity
-    const following = new DisposableStore()
-    this.#following.set(open, following)
-    following.add(
-      session.onDidChange(changes => {
-        const told = changes.some(
-          change =>
-            change.type === 'reset' ||
-            (change.type === 'head' && (change.key === 'activity' || change.key === 'title')),
-        )
-        const named =
-          !told && changes.some(change => change.type === 'entry') && session.state.entries.length === 1
-        if (!told && !named) return
-        const { activity } = session.state
-        if (activity !== 'idle') this.#unread.delete(open)
-        // a replay works, too, but nobody waits for its end
-        else if (before !== 'idle' && session.phase === 'ready' && !this.#isSeen(open)) {
-          this.#unread.set(open, hasFailed(session) ? 'failed' : 'done')
-        }
-        before = activity
-        this.#change.fire()
-      }),
-    )
+    const following = session.onDidChange(changes => {
+      const told = changes.some(
+        change =>
+          change.type === 'reset' ||
+          (change.type === 'head' && (change.key === 'activity' || change.key === 'title')),
+      )
+      const named =
+        !told && changes.some(change => change.type === 'entry') && session.state.entries.length === 1
+      if (!told && !named) return
+      const { activity } = session.state
+      if (activity !== 'idle') this.#unread.delete(open)
+      // a replay works, too, but nobody waits for its end
+      else if (before !== 'idle' && session.phase === 'ready' && !this.#isSeen(open)) {
+        this.#unread.set(open, hasFailed(session) ? 'failed' : 'done')
+      }
+      before = activity
+      this.#change.fire()
+    })
+    return toDisposable(() => {
+      following.dispose()
+      this.#unread.delete(open)
+    })
   }
 }
 

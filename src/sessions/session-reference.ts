@@ -1,14 +1,8 @@
-import type { OpenSession, SessionReference } from './session-manager.ts'
+import type { OpenSession } from './open-session.ts'
+import type { SessionReference } from './session-manager.ts'
 import { titleOf } from './session-title.ts'
 
-/** Names a conversation in this window; drafts are kept by it. */
-export function conversationKey({
-  agentId,
-  sessionId,
-}: Pick<SessionReference, 'agentId' | 'sessionId'>): string {
-  return `${agentId}/${sessionId}`
-}
-
+/** What names a session that is open, to reopen it. */
 export function referenceOf(open: OpenSession): SessionReference {
   return {
     agentId: open.agentId,

@@ -1,18 +1,25 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentClient } from '../acp/agent.ts'
-import type { Roots, WriteTextFileRequest } from '../acp/model.ts'
+import type { CreateTerminalRequest, PermissionRequest, Roots, WriteTextFileRequest } from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
-import type { Event } from '../common/event.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import { sessionKey } from '../common/session-key.ts'
 import type { Session } from '../conversation/session.ts'
-import type { ChangedFiles } from '../editor/changes/changed-files.ts'
+import { subagentRoots } from '../conversation/subagent-roots.ts'
+import type { SessionChanges } from '../editor/changes/session-changes.ts'
+import type { AccessQuestion, AskAccess } from '../editor/files/file-access.ts'
 import { type FilesShared, SessionFiles } from '../editor/files/files.ts'
-import type { AskOutside } from '../editor/files/outside-access.ts'
-import { SessionTerminals, type SessionTerminalsOptions } from '../editor/terminals/terminals.ts'
+import {
+  changesBehavior,
+  SessionTerminals,
+  type SessionTerminalsOptions,
+} from '../editor/terminals/terminals.ts'
+import { AnsweredPermissions } from './answered-permissions.ts'
 
 /** What all sessions of the window share. */
 export interface ServicesShared {
   files: FilesShared
-  /** The person saved a file in the editor. Without it nothing is told of files that commands changed. */
+  /** The user saved a file in the editor. Without it nothing is told of files that commands changed. */
   onDidSave?: Event<string>
   /** The environment that commands start from: the login shell's. */
   environment: () => Record<string, string>
@@ -20,18 +27,37 @@ export interface ServicesShared {
   guard?: SessionTerminalsOptions['guard']
 }
 
+interface SubagentFiles {
+  /** the roots as text: a change makes another service */
+  key: string
+  cwd: string
+  files: SessionFiles
+}
+
 /** What one session's agent may do in the editor: its files and its commands, on its roots. */
 export class SessionServices extends Owner {
-  readonly files: SessionFiles
   readonly terminals: SessionTerminals
-  readonly #changes: ChangedFiles
+  readonly #shared: ServicesShared
+  readonly #session: Session
+  readonly #roots: Roots
+  readonly #changes: SessionChanges
+  readonly #answered: AnsweredPermissions
+  readonly #files: SessionFiles
+  /** by the id of a subagent's session */
+  readonly #subagents = new Map<string, SubagentFiles>()
+  readonly #write = this.register(new Emitter<string>())
 
-  constructor(shared: ServicesShared, session: Session, roots: Roots, changes: ChangedFiles) {
+  /** The agent wrote a file through the client: its absolute path. */
+  readonly onDidWrite: Event<string> = this.#write.event
+
+  constructor(shared: ServicesShared, session: Session, roots: Roots, changes: SessionChanges) {
     super()
+    this.#shared = shared
+    this.#session = session
+    this.#roots = roots
     this.#changes = changes
-    this.files = this.register(
-      new SessionFiles(shared.files, { roots, askOutside: askInConversation(session) }),
-    )
+    this.#answered = this.register(new AnsweredPermissions(session, shared.files.rules))
+    this.#files = this.register(this.#createFiles(roots))
     this.terminals = this.register(
       new SessionTerminals({ cwd: roots.cwd, env: shared.environment(), guard: shared.guard }),
     )
@@ -44,54 +70,202 @@ export class SessionServices extends Owner {
     )
   }
 
+  /** The files of the session, or of a subagent in it. */
+  filesOf(sessionId: string): SessionFiles {
+    return this.#subagentFiles(sessionId)?.files ?? this.#files
+  }
+
   /** What the agent writes is remembered as it was before. */
-  writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void> {
-    return this.#changes.writing(request.path, () => this.files.writeTextFile(request, signal))
+  async writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void> {
+    const cwd = this.#subagentFiles(request.sessionId)?.cwd ?? this.#roots.cwd
+    const path = this.#shared.files.rules.absolute(cwd, request.path)
+    const files = this.filesOf(request.sessionId)
+    await this.#changes.writing(path, request.content, () =>
+      files.writeTextFile({ ...request, path }, signal),
+    )
+    this.#write.fire(path)
+  }
+
+  /** Starts a command, in the folder of the session or of the subagent that asks. */
+  async createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }> {
+    const subagent = this.#subagentFiles(request.sessionId)
+    await this.#checkEnvironment(request)
+    if (!subagent) return this.terminals.create(request)
+    const cwd = this.#shared.files.rules.absolute(subagent.cwd, request.cwd || '.')
+    return this.terminals.create({ ...request, cwd })
   }
 
   /** The session is over: its commands get to end before they are made to. `dispose` waits for nobody. */
   async end(): Promise<void> {
-    this.files.dispose()
+    this.#files.dispose()
+    for (const { files } of this.#subagents.values()) files.dispose()
     await this.terminals.endSession()
     this.dispose()
   }
+
+  override dispose(): void {
+    for (const { files } of this.#subagents.values()) files.dispose()
+    super.dispose()
+  }
+
+  /** `within`: roots that a file has to be in, too. An agent must not widen its own roots by naming a subagent's. */
+  #createFiles(roots: Roots, within?: Roots): SessionFiles {
+    return new SessionFiles(this.#shared.files, {
+      roots,
+      ...(within && { within }),
+      askAccess: askInConversation(this.#session),
+      isAllowed: change => this.#answered.takeChange(change),
+    })
+  }
+
+  #subagentFiles(sessionId: string): SubagentFiles | undefined {
+    if (sessionId === this.#session.sessionId) return undefined
+    const roots = subagentRoots(this.#session.reducingState, sessionId, this.#roots, path =>
+      this.#shared.files.rules.isAbsolute(path),
+    )
+    if (!roots) return undefined
+    const key = JSON.stringify(roots)
+    const known = this.#subagents.get(sessionId)
+    if (known?.key === key) return known
+    known?.files.dispose()
+    const own = { key, cwd: roots.cwd, files: this.#createFiles(roots, this.#roots) }
+    this.#subagents.set(sessionId, own)
+    return own
+  }
+
+  /** A rule allowed the command as it was shown: with other variables it is another command. */
+  async #checkEnvironment({ sessionId, command, args, env }: CreateTerminalRequest): Promise<void> {
+    const changed = env.filter(({ name }) => changesBehavior(name))
+    if (changed.length === 0 || !this.#answered.ruleAllowed(command, args)) return
+    const variables = changed.map(({ name, value }) => `${name}=${value}`).join('\n')
+    const allowed = await askOnce(this.#session, {
+      sessionId,
+      title: l10n.t('Allow running this command with a changed environment?'),
+      description: l10n.t('A rule allowed the command without these variables:\n{0}', variables),
+      subject: { type: 'command', command: [command, ...args].join(' ') },
+    })
+    if (!allowed) throw new Error('The user refused to run the command with a changed environment.')
+  }
 }
 
-/** Routes an agent's questions about files and terminals to the services of the session they name. */
+/**
+ * The services of all open sessions. A request of an agent that is about to answer with a new session waits for it: some
+ * ask before they have named it.
+ */
+export class SessionServicesRegistry extends Owner {
+  readonly #services = new Map<string, SessionServices>()
+  /** by agent: how many requests may still bring a new session */
+  readonly #opening = new Map<string, number>()
+  readonly #change = this.register(new Emitter<void>())
+
+  get(agentId: string, sessionId: string): SessionServices | undefined {
+    return this.#services.get(sessionKey(agentId, sessionId))
+  }
+
+  /** Replaces the services of a session, whose commands end. */
+  set(agentId: string, sessionId: string, services: SessionServices): void {
+    const key = sessionKey(agentId, sessionId)
+    void this.#services.get(key)?.end()
+    this.#services.set(key, services)
+    this.#change.fire()
+  }
+
+  end(agentId: string, sessionId: string): void {
+    const key = sessionKey(agentId, sessionId)
+    void this.#services.get(key)?.end()
+    this.#services.delete(key)
+  }
+
+  /** Does `work`, which may bring a session of the agent. */
+  async opening<T>(agentId: string, work: () => Promise<T>): Promise<T> {
+    this.#opening.set(agentId, (this.#opening.get(agentId) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      this.#opening.set(agentId, (this.#opening.get(agentId) ?? 1) - 1)
+      this.#change.fire()
+    }
+  }
+
+  /** Waits for the services of a session as long as it may be opened; `undefined` when it is not. */
+  async find(
+    agentId: string,
+    sessionId: () => string,
+    signal?: AbortSignal,
+  ): Promise<SessionServices | undefined> {
+    for (;;) {
+      const services = this.get(agentId, sessionId())
+      if (services || !this.#opening.get(agentId) || signal?.aborted) return services
+      await new Promise<void>(resolve => {
+        const waiting = this.#change.event(() => done())
+        const done = () => {
+          waiting.dispose()
+          signal?.removeEventListener('abort', done)
+          resolve()
+        }
+        signal?.addEventListener('abort', done, { once: true })
+      })
+    }
+  }
+
+  override dispose(): void {
+    for (const services of this.#services.values()) services.dispose()
+    this.#services.clear()
+    this.#opening.clear()
+    this.#change.fire()
+    super.dispose()
+  }
+}
+
+/** Routes an agent's requests about files and terminals to the services of the session they name. */
 export function servicesClient(
-  find: (sessionId: string) => SessionServices | undefined,
+  find: (sessionId: string, signal?: AbortSignal) => Promise<SessionServices | undefined>,
 ): Omit<AgentClient, 'requestPermission'> {
-  const of = (sessionId: string): SessionServices => {
-    const services = find(sessionId)
+  const of = async (sessionId: string, signal?: AbortSignal): Promise<SessionServices> => {
+    const services = await find(sessionId, signal)
     if (!services) throw new Error(`No session ${JSON.stringify(sessionId)} is open in this window.`)
     return services
   }
   return {
-    readTextFile: async (request, signal) => of(request.sessionId).files.readTextFile(request, signal),
-    writeTextFile: async (request, signal) => of(request.sessionId).writeTextFile(request, signal),
-    createTerminal: async request => of(request.sessionId).terminals.create(request),
-    terminalOutput: async (sessionId, id) => of(sessionId).terminals.output(id),
-    waitForTerminalExit: async (sessionId, id) => of(sessionId).terminals.waitForExit(id),
-    killTerminal: async (sessionId, id) => of(sessionId).terminals.kill(id),
-    releaseTerminal: async (sessionId, id) => of(sessionId).terminals.release(id),
+    readTextFile: async (request, signal) => {
+      const services = await of(request.sessionId, signal)
+      return services.filesOf(request.sessionId).readTextFile(request, signal)
+    },
+    writeTextFile: async (request, signal) =>
+      (await of(request.sessionId, signal)).writeTextFile(request, signal),
+    createTerminal: async request => (await of(request.sessionId)).createTerminal(request),
+    terminalOutput: async (sessionId, id) => (await of(sessionId)).terminals.output(id),
+    waitForTerminalExit: async (sessionId, id) => (await of(sessionId)).terminals.waitForExit(id),
+    killTerminal: async (sessionId, id) => (await of(sessionId)).terminals.kill(id),
+    releaseTerminal: async (sessionId, id) => (await of(sessionId)).terminals.release(id),
   }
 }
 
-/** A file outside of the session's roots is asked about like any other permission, in the conversation. */
-function askInConversation(session: Session): AskOutside {
-  return async ({ path, realPath, operation }, signal) => {
+/** A file that needs the user's word is asked about like any other permission, in the conversation. */
+function askInConversation(session: Session): AskAccess {
+  return async (question, signal) => {
+    const { path, realPath, reason } = question
+    const leads = realPath === path ? path : l10n.t('{0}\nLinks to {1}', path, realPath)
     const outcome = await session.askPerson(
       {
         sessionId: session.sessionId,
-        title:
-          operation === 'read'
-            ? l10n.t('Read a file outside of this session’s folders?')
-            : l10n.t('Write a file outside of this session’s folders?'),
-        description: realPath === path ? path : l10n.t('{0}\nThis leads to {1}', path, realPath),
+        title: accessTitle(question),
+        description:
+          reason === 'protected'
+            ? `${leads}\n\n${l10n.t('This file decides what programs run or what agents may do.')}`
+            : leads,
         subject: { type: 'none' },
         options: [
           { optionId: 'once', name: l10n.t('Allow once'), kind: 'allow_once' },
-          { optionId: 'session', name: l10n.t('Allow for this session'), kind: 'allow_always' },
+          ...(reason === 'outside'
+            ? [
+                {
+                  optionId: 'session',
+                  name: l10n.t('Allow for this session'),
+                  kind: 'allow_always' as const,
+                },
+              ]
+            : []),
           { optionId: 'refuse', name: l10n.t('Reject'), kind: 'reject_once' },
         ],
       },
@@ -100,4 +274,25 @@ function askInConversation(session: Session): AskOutside {
     if (outcome.type === 'cancelled') return 'refuse'
     return outcome.optionId === 'once' || outcome.optionId === 'session' ? outcome.optionId : 'refuse'
   }
+}
+
+function accessTitle({ operation, reason }: AccessQuestion): string {
+  if (reason === 'protected') return l10n.t('Allow writing a protected file?')
+  return operation === 'read'
+    ? l10n.t("Allow reading a file outside this session's folders?")
+    : l10n.t("Allow writing a file outside this session's folders?")
+}
+
+async function askOnce(session: Session, request: Omit<PermissionRequest, 'options'>): Promise<boolean> {
+  const outcome = await session.askPerson(
+    {
+      ...request,
+      options: [
+        { optionId: 'once', name: l10n.t('Allow once'), kind: 'allow_once' },
+        { optionId: 'refuse', name: l10n.t('Reject'), kind: 'reject_once' },
+      ],
+    },
+    new AbortController().signal,
+  )
+  return outcome.type === 'selected' && outcome.optionId === 'once'
 }

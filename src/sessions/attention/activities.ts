@@ -1,12 +1,13 @@
-import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
-import type { OpenSession, SessionManager } from '../session-manager.ts'
+import type { OpenSession } from '../open-session.ts'
+import type { SessionManager } from '../session-manager.ts'
+import { watchSessions } from '../watch-sessions.ts'
 
 /** Hears what every open session of the window does: begins to work, waits for the person, rests. */
 export class Activities extends Owner {
   readonly #manager: SessionManager
   readonly #change = this.register(new Emitter<void>())
-  #following = new DisposableStore()
 
   /** Some session's activity or title changed, or one was opened or closed. */
   readonly onDidChange = this.#change.event
@@ -14,7 +15,17 @@ export class Activities extends Owner {
   constructor(manager: SessionManager) {
     super()
     this.#manager = manager
-    this.register(manager.onDidChange(() => this.#follow()))
+    this.register(
+      watchSessions(manager, ({ session }) =>
+        session.onDidChange(changes => {
+          const told = changes.some(
+            change => change.type === 'head' && (change.key === 'activity' || change.key === 'title'),
+          )
+          if (told) this.#change.fire()
+        }),
+      ),
+    )
+    this.register(manager.onDidChange(() => this.#change.fire()))
   }
 
   /** The sessions that wait for the person. */
@@ -24,26 +35,5 @@ export class Activities extends Owner {
 
   count(activity: 'running' | 'requires_action'): number {
     return this.#manager.list().filter(open => open.session.state.activity === activity).length
-  }
-
-  override dispose(): void {
-    this.#following.dispose()
-    super.dispose()
-  }
-
-  #follow(): void {
-    this.#following.dispose()
-    this.#following = new DisposableStore()
-    for (const open of this.#manager.list()) {
-      this.#following.add(
-        open.session.onDidChange(changes => {
-          const told = changes.some(
-            change => change.type === 'head' && (change.key === 'activity' || change.key === 'title'),
-          )
-          if (told) this.#change.fire()
-        }),
-      )
-    }
-    this.#change.fire()
   }
 }

@@ -1,45 +1,63 @@
 import * as l10n from '@vscode/l10n'
 import type { PermissionOption } from '../../acp/model.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { hasHidden } from '../../common/visible.ts'
 import type { Session } from '../../conversation/session.ts'
+import type { ElicitationEntry, PermissionEntry } from '../../conversation/state.ts'
 import { commandOf } from '../../conversation/tool-command.ts'
 
-/** The oldest question of a session that waits for the person, in words short enough for a notification. */
+/** A request of a session that waits for the person, in words short enough for a notification. */
 export interface WaitingQuestion {
   requestId: string
   text: string
   /** how many wait */
   count: number
+  /** The text is all there is to see of it. */
+  isWhole: boolean
   /** None: it has to be looked at before it can be answered. */
   options: readonly PermissionOption[]
 }
 
 /** What does not fit on one line of a notification, or would look otherwise there, is answered in the conversation only. Characters. */
 const LONGEST = 200
-/** Signs that are not seen, or seen as something else. */
-const HIDDEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/
+/** All of them, oldest first. */
+export function waitingQuestions(
+  session: Pick<Session, 'pendingRequests' | 'permission'>,
+): WaitingQuestion[] {
+  const { pendingRequests } = session
+  return pendingRequests.map(request => describe(session, request, pendingRequests.length))
+}
 
+/** The oldest of them. */
 export function waitingQuestion(
-  session: Pick<Session, 'openQuestions' | 'permission'>,
+  session: Pick<Session, 'pendingRequests' | 'permission'>,
 ): WaitingQuestion | undefined {
-  const { openQuestions } = session
-  const [first] = openQuestions
-  if (!first) return undefined
-  const { requestId } = first
-  const count = openQuestions.length
-  if (first.kind === 'elicitation') return { requestId, text: first.message, count, options: [] }
+  const { pendingRequests } = session
+  const [first] = pendingRequests
+  return first && describe(session, first, pendingRequests.length)
+}
+
+function describe(
+  session: Pick<Session, 'permission'>,
+  request: PermissionEntry | ElicitationEntry,
+  count: number,
+): WaitingQuestion {
+  const { requestId } = request
+  if (request.kind === 'elicitation') return { requestId, ...shown(request.message), count, options: [] }
   const tool = session.permission(requestId)?.tool
   const command =
-    first.command?.command ?? (tool?.toolKind === 'execute' ? commandOf(tool)?.command : undefined)
-  const about = command ?? (tool?.title || first.description)
-  const text = about === undefined || about === first.title ? first.title : `${first.title} ${about}`.trim()
-  const whole = text.length <= LONGEST && !HIDDEN.test(text) && plainMessage(text) === text
-  return {
-    requestId,
-    text: whole ? text : l10n.t('A question that cannot be shown here.'),
-    count,
-    options: whole ? first.options : [],
-  }
+    request.command?.command ?? (tool?.toolKind === 'execute' ? commandOf(tool)?.command : undefined)
+  const about = command ?? (tool?.title || request.description)
+  const text =
+    about === undefined || about === request.title ? request.title : `${request.title} ${about}`.trim()
+  const whole = shown(text)
+  return { requestId, ...whole, count, options: whole.isWhole ? request.options : [] }
+}
+
+/** The text, if it can be shown as a whole on one line and looks like what it is. */
+function shown(text: string): { text: string; isWhole: boolean } {
+  const isWhole =
+    // a bracket could join a link that follows it
+    text.length <= LONGEST && !/[\n\t[]/.test(text) && !hasHidden(text) && plainMessage(text) === text
+  return { text: isWhole ? text : l10n.t("This question can't be shown here."), isWhole }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../../common/logger.ts'
 import { isFinalStatus } from '../../conversation/reducer/reduce-tool-calls.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
-import type { ChangedFiles } from '../../editor/changes/changed-files.ts'
+import type { SessionChanges } from '../../editor/changes/session-changes.ts'
 import { WorkTree } from '../../editor/changes/work-tree.ts'
 
 /** Kinds of tools that change no file. */
@@ -16,21 +16,21 @@ const LEAST_WAIT_MS = 2000
 
 interface Turn {
   before: ReturnType<WorkTree['snapshot']>
-  /** what the person saved meanwhile */
+  /** what the user saved meanwhile */
   saved: Set<string>
-  /** what the person has kept or undone meanwhile */
-  isForgotten: (path: string) => boolean
+  /** what the user kept or undid meanwhile */
+  isDecided: (path: string) => boolean
   /** something was done that may have changed files */
   worked: boolean
 }
 
 /**
- * Tells the changed files of those that nobody spoke of, but that changed while the agent worked: most often by its
- * commands. What the person saves in the editor meanwhile is theirs.
+ * Tells the change tracker when turns run, and which files changed meanwhile that no tool call named: most often by
+ * commands. What the user saves in the editor meanwhile is theirs.
  */
 export function noticeChanges(
   session: Session,
-  files: ChangedFiles,
+  files: SessionChanges,
   onDidSave: Event<string>,
   log: Logger,
   tree: Pick<WorkTree, 'snapshot' | 'changed'> = new WorkTree(path => files.textOf(path)),
@@ -40,12 +40,13 @@ export function noticeChanges(
   let timer: NodeJS.Timeout | undefined
   let cost = 0
 
-  const look = async ({ before, saved, isForgotten }: Turn): Promise<void> => {
+  const look = async ({ before, saved, isDecided }: Turn): Promise<void> => {
     try {
       const start = performance.now()
-      const changes = await tree.changed(await before)
+      const { changes, omitted } = await tree.changed(await before)
       cost = performance.now() - start
-      await files.noticed(changes.filter(({ path }) => !saved.has(path) && !isForgotten(path)))
+      await files.noticed(changes.filter(({ path }) => !saved.has(path) && !isDecided(path)))
+      files.omitted = omitted
     } catch (error) {
       log.debug(`What changed in the folders could not be told: ${messageOf(error)}`)
     }
@@ -59,17 +60,26 @@ export function noticeChanges(
       Math.max(LEAST_WAIT_MS, cost / SHARE),
     )
   }
-  own.add({ dispose: () => clearTimeout(timer) })
+  own.add({
+    dispose: () => {
+      clearTimeout(timer)
+      void files.endTurn()
+    },
+  })
   own.add(onDidSave(path => turn?.saved.add(path)))
   own.add(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
-      const works = session.state.activity !== 'idle'
+      const works = session.state.activity !== 'idle' || (session.state.background ?? 0) > 0
       if (works && !turn) {
         const { cwd, additionalDirectories } = session.setup
         const before = tree.snapshot([cwd, ...additionalDirectories])
         before.catch(() => {})
-        turn = { before, saved: new Set(), isForgotten: files.watchForgotten(), worked: false }
+        const begun: Turn = { before, saved: new Set(), isDecided: files.watchDecided(), worked: false }
+        turn = begun
+        // while the user is asked, nothing happens
+        const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
+        files.beginTurn(session.state.turn, isWorking)
       }
       if (!turn) return
       for (const change of changes) {
@@ -82,7 +92,9 @@ export function noticeChanges(
       if (works) return
       const ended = turn
       turn = undefined
-      if (ended.worked) void look(ended)
+      void (ended.worked ? look(ended) : Promise.resolve()).then(() => {
+        if (!turn) return files.endTurn()
+      })
     }),
   )
   return own

@@ -1,5 +1,6 @@
 import type { AgentExit, AgentRequestError, AgentStartFailure } from '../../acp/agent.ts'
 import type { AuthMethod, AuthStatus, ContentBlock } from '../../acp/model.ts'
+import type { DefaultAgentProblem } from '../ports.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
@@ -19,6 +20,8 @@ export type Attempt =
 export type Failure =
   | { type: 'no-agent' }
   | { type: 'untrusted' }
+  /** the default agent of the settings; no other one is started in its place */
+  | { type: 'default-agent'; problem: DefaultAgentProblem }
   | { type: 'unknown-agent'; agentId: string; agentName: string }
   | { type: 'start'; agentId: string; agentName: string; failure: AgentStartFailure; attempt: Attempt }
   | {
@@ -49,6 +52,15 @@ export type Failure =
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
   /** it can neither load nor resume: what was kept of the conversation is all there is */
   | { type: 'read-only'; agentId: string; agentName: string }
+  /** another window has the session; `taken`: it took it from this one */
+  | {
+      type: 'elsewhere'
+      agentId: string
+      agentName: string
+      attempt: Extract<Attempt, { type: Reopening }>
+      canFork: boolean
+      taken?: boolean
+    }
   | { type: 'unresponsive'; agentName: string }
   /** what is being opened still is, after this many seconds */
   | { type: 'slow'; agentId: string; agentName: string; seconds: number }

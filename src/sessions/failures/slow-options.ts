@@ -1,5 +1,5 @@
-import { PATIENCE_MS } from '../../common/patience.ts'
-import type { OpenSession } from '../session-manager.ts'
+import { SLOW_ANSWER_MS } from '../../common/limits.ts'
+import type { OpenSession } from '../open-session.ts'
 import type { Failures } from './failures.ts'
 
 /**
@@ -8,13 +8,13 @@ import type { Failures } from './failures.ts'
  */
 export class SlowOptions {
   readonly #failures: Failures
-  readonly #patienceMs: number
+  readonly #slowAfterMs: number
   readonly #waiting = new Map<string, NodeJS.Timeout>()
   #open: OpenSession | undefined
 
-  constructor(failures: Failures, patienceMs = PATIENCE_MS) {
+  constructor(failures: Failures, slowAfterMs = SLOW_ANSWER_MS) {
     this.#failures = failures
-    this.#patienceMs = patienceMs
+    this.#slowAfterMs = slowAfterMs
   }
 
   /** The conversation on the screen is another, or what waits in it changed. */
@@ -31,14 +31,14 @@ export class SlowOptions {
     if (!open) return
     for (const optionId of wait) {
       if (this.#waiting.has(optionId)) continue
-      const timer = setTimeout(() => this.#tell(open, optionId), this.#patienceMs)
+      const timer = setTimeout(() => this.#tell(open, optionId), this.#slowAfterMs)
       this.#waiting.set(optionId, timer)
     }
   }
 
   #tell({ agentId, agentName, session }: OpenSession, optionId: string): void {
     const option = session.state.configOptions.find(({ id }) => id === optionId)
-    const seconds = Math.round(this.#patienceMs / 1000)
+    const seconds = Math.round(this.#slowAfterMs / 1000)
     const optionName = option?.name ?? optionId
     this.#failures.add({ type: 'slow-option', agentId, agentName, optionId, optionName, seconds })
   }

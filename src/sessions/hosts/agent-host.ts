@@ -7,6 +7,7 @@ import {
   type ConnectOptions,
   type StartAgent,
 } from '../../acp/agent.ts'
+import { raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
@@ -18,7 +19,7 @@ export interface RunningAgent {
   sessions: AgentSessions
 }
 
-export interface AgentHostParts {
+export interface AgentHostOptions {
   agentId: string
   /** The name to show. */
   name: () => string
@@ -38,7 +39,7 @@ export interface AgentHostParts {
  */
 export class AgentHost extends Owner {
   readonly agentId: string
-  readonly #parts: AgentHostParts
+  readonly #options: AgentHostOptions
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
   /** processes that another has taken the place of, while their sessions end a turn */
@@ -53,14 +54,14 @@ export class AgentHost extends Owner {
   /** A running agent ended, for whatever reason. */
   readonly onDidEnd = this.#end.event
 
-  constructor(parts: AgentHostParts) {
+  constructor(options: AgentHostOptions) {
     super()
-    this.#parts = parts
-    this.agentId = parts.agentId
+    this.#options = options
+    this.agentId = options.agentId
   }
 
   get name(): string {
-    return this.#parts.name()
+    return this.#options.name()
   }
 
   get running(): RunningAgent | undefined {
@@ -151,13 +152,13 @@ export class AgentHost extends Owner {
 
   /** Whatever is told to a new process first. It may end over it, or never answer: then the start can be given up. */
   async #prepare(agent: Agent, { command }: AgentLaunch, signal: AbortSignal): Promise<void> {
-    if (!this.#parts.prepare) return
+    if (!this.#options.prepare) return
     let ended: AgentExit | undefined
     const watching = agent.onDidClose(exit => {
       ended = exit
     })
     try {
-      await raceAbort(this.#parts.prepare(agent), signal)
+      await raceAbort(this.#options.prepare(agent), signal)
     } catch {
       // given up: whoever starts looks at the signal
     } finally {
@@ -167,11 +168,11 @@ export class AgentHost extends Owner {
   }
 
   async #start(signal: AbortSignal): Promise<RunningAgent> {
-    const launch = await this.#parts.resolveLaunch()
+    const launch = await this.#options.resolveLaunch()
     if (signal.aborted) throw cancelledStart()
     let sessions: AgentSessions | undefined
-    const client = this.#parts.client(() => sessions)
-    const agent = await this.#parts.start(launch, client, { ...this.#parts.connectOptions(), signal })
+    const client = this.#options.client(() => sessions)
+    const agent = await this.#options.start(launch, client, { ...this.#options.connectOptions(), signal })
     await this.#prepare(agent, launch, signal)
     if (signal.aborted || this.owned.isDisposed) {
       agent.dispose()
@@ -204,18 +205,4 @@ function cancelledStart(): AgentStartError {
 function endedStart(command: string, exit: AgentExit): AgentStartError {
   const message = exit.message ?? 'The agent ended before it was ready.'
   return new AgentStartError({ kind: 'exited', command, exit, stdoutNoise: '' }, message)
-}
-
-async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise
-  let onAbort: (() => void) | undefined
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(new CancelledError())
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    if (onAbort) signal.removeEventListener('abort', onAbort)
-  }
 }

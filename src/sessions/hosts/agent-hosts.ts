@@ -5,7 +5,7 @@ import type { AgentSessions } from '../../conversation/agent-sessions.ts'
 import type { AgentDirectory } from '../ports.ts'
 import { AgentHost } from './agent-host.ts'
 
-export interface AgentHostsParts {
+export interface AgentHostsOptions {
   agents: AgentDirectory
   /** What an agent was called that there is no more. */
   lastName?: (agentId: string) => string | undefined
@@ -18,22 +18,22 @@ export interface AgentHostsParts {
 
 /** The hosts of all agents of this window; one is made when its agent is first asked for. */
 export class AgentHosts extends Owner {
-  readonly #parts: AgentHostsParts
+  readonly #options: AgentHostsOptions
   readonly #hosts = new Map<string, AgentHost>()
   readonly #change = this.register(new Emitter<void>())
 
   /** An agent was started, is starting or ended. */
   readonly onDidChange = this.#change.event
 
-  constructor(parts: AgentHostsParts) {
+  constructor(options: AgentHostsOptions) {
     super()
-    this.#parts = parts
+    this.#options = options
   }
 
   readonly get = (agentId: string): AgentHost => {
     const known = this.#hosts.get(agentId)
     if (known) return known
-    const { agents, lastName, start, client, connectOptions, prepare } = this.#parts
+    const { agents, lastName, start, client, connectOptions, prepare } = this.#options
     const host = this.register(
       new AgentHost({
         agentId,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Agent } from '../../acp/agent.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
+import { SecretRegistry } from '../../common/secrets.ts'
 import type { SecretStore } from '../../mcp/inputs.ts'
 import { type LaunchOf, LaunchSecrets } from '../sign-in/launch-secrets.ts'
 
@@ -21,20 +22,24 @@ export type ProviderConfig = z.output<typeof config>
  */
 export class ProviderConfigs {
   readonly #kept: LaunchSecrets<z.output<typeof configs>>
+  readonly #held: SecretRegistry
 
-  constructor(secrets: SecretStore, launchOf: LaunchOf) {
+  /** `held` is told every header. */
+  constructor(secrets: SecretStore, launchOf: LaunchOf, held = new SecretRegistry()) {
+    this.#held = held
     this.#kept = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)
   }
 
   /** What was set before; `undefined` when nothing was, or it was disabled. */
   async get(agentId: string, providerId: string): Promise<ProviderConfig | undefined> {
-    const all = (await this.#kept.read(agentId)) ?? {}
+    const all = await this.#read(agentId)
     const known = Object.hasOwn(all, providerId) ? all[providerId] : undefined
     return known === 'disabled' ? undefined : known
   }
 
   /** Tells the agent, and keeps it once the agent took it. Rejects with the agent's refusal. */
   async set(agentId: string, agent: Agent, providerId: string, wanted: ProviderConfig): Promise<void> {
+    this.#hold(wanted)
     await setProvider(agent, providerId, wanted)
     await this.#keep(agentId, providerId, wanted)
   }
@@ -52,7 +57,7 @@ export class ProviderConfigs {
   /** For an agent that has just started. A refusal is logged and does not stop it. */
   async apply(agentId: string, agent: Agent, log: Logger): Promise<void> {
     if (!agent.capabilities.providers) return
-    for (const [providerId, wanted] of Object.entries((await this.#kept.read(agentId)) ?? {})) {
+    for (const [providerId, wanted] of Object.entries(await this.#read(agentId))) {
       try {
         if (wanted === 'disabled') await agent.disableProvider?.(providerId)
         else await setProvider(agent, providerId, wanted)
@@ -62,12 +67,22 @@ export class ProviderConfigs {
     }
   }
 
+  async #read(agentId: string): Promise<z.output<typeof configs>> {
+    const all = (await this.#kept.read(agentId)) ?? {}
+    for (const one of Object.values(all)) this.#hold(one)
+    return all
+  }
+
+  #hold(one: ProviderConfig | 'disabled'): void {
+    if (one !== 'disabled') for (const value of Object.values(one.headers)) this.#held.add(value)
+  }
+
   async #keep(
     agentId: string,
     providerId: string,
     wanted: ProviderConfig | 'disabled' | undefined,
   ): Promise<void> {
-    const { [providerId]: _, ...others } = (await this.#kept.read(agentId)) ?? {}
+    const { [providerId]: _, ...others } = await this.#read(agentId)
     await this.#kept.write(agentId, wanted === undefined ? others : { ...others, [providerId]: wanted })
   }
 }

@@ -34,6 +34,7 @@ export function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, 
   review()
 }
 
-function isAtWork({ state, queued, queueHeld, phase }: Session): boolean {
-  return phase === 'loading' || state.activity !== 'idle' || (queued.length > 0 && !queueHeld)
+function isAtWork({ state, queue, phase }: Session): boolean {
+  const hasPrompts = queue.queued.length > 0 && !queue.isPaused
+  return phase === 'loading' || state.activity !== 'idle' || hasPrompts
 }

@@ -4,14 +4,16 @@ import type { SessionInfo } from '../../acp/model.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { LIST_SESSIONS_MS } from '../../common/limits.ts'
+import { sessionKey } from '../../common/session-key.ts'
 import type { SessionActivity, SessionState } from '../../conversation/state.ts'
 import { isSignInAsked } from '../failures/failure-of.ts'
 import type { AgentHosts } from '../hosts/agent-hosts.ts'
 import type { AgentDirectory, SessionRecords } from '../ports.ts'
 import type { SessionManager, SessionReference } from '../session-manager.ts'
 import { titleOf } from '../session-title.ts'
+import type { SessionOrganizer } from './session-organizer.ts'
 import { type SessionStatus, SessionStatuses } from './session-statuses.ts'
-import type { SessionUpkeep } from './session-upkeep.ts'
 
 /** The pages of one agent's list of sessions. */
 export interface Listing {
@@ -27,6 +29,8 @@ export interface HistoryItem extends SessionReference {
   agentName: string
   /** milliseconds since the epoch */
   updatedAt?: number
+  /** titles that it had before, or has here besides: it can be found by them */
+  formerTitles?: string[]
   /** open in this window */
   open: boolean
   activity?: SessionActivity
@@ -37,8 +41,10 @@ export interface HistoryItem extends SessionReference {
   canLoad: boolean
   canResume: boolean
   canClose: boolean
-  /** the agent runs and can */
+  /** the agent runs and can, or Parley has saved something of it */
   canDelete: boolean
+  /** Only what Parley has saved can be deleted: the agent keeps its own. */
+  deletesCopy: boolean
   /** the agent runs and can */
   canFork: boolean
   /** the agent runs and can */
@@ -53,20 +59,18 @@ export interface HistoryAgent {
   more: boolean
 }
 
-export interface HistoryListParts {
+export interface HistoryListOptions {
   agents: AgentDirectory
   hosts: AgentHosts
   manager: SessionManager
   records: SessionRecords
-  upkeep: SessionUpkeep
+  organizer: SessionOrganizer
   /** Something of the conversation was kept here, and can be read whatever its agent can. */
   isKept: (agentId: string, sessionId: string) => boolean
   listingOf: (agent: Agent) => Listing
   /** How long an agent may take to list; then it can be asked again. Milliseconds. */
-  patienceMs?: number
+  slowAfterMs?: number
 }
-
-const PATIENCE_MS = 20_000
 
 interface AgentListing {
   listing: Listing
@@ -80,56 +84,61 @@ interface AgentListing {
  * An agent is started for it only when the person says so.
  */
 export class HistoryList extends Owner {
-  readonly #parts: HistoryListParts
+  readonly #options: HistoryListOptions
   readonly #listings = new Map<Agent, AgentListing>()
   readonly #change = this.register(new Emitter<void>())
 
   readonly onDidChange = this.#change.event
 
-  constructor(parts: HistoryListParts) {
+  constructor(options: HistoryListOptions) {
     super()
-    this.#parts = parts
-    this.register(parts.agents.onDidChange(() => this.#change.fire()))
-    this.register(parts.manager.onDidChange(() => this.#change.fire()))
-    this.register(parts.upkeep.onDidChange(() => this.#change.fire()))
-    this.register(parts.hosts.onDidChange(() => this.#agentsChanged()))
+    this.#options = options
+    this.register(options.agents.onDidChange(() => this.#change.fire()))
+    this.register(options.manager.onDidChange(() => this.#change.fire()))
+    this.register(options.organizer.onDidChange(() => this.#change.fire()))
+    this.register(options.hosts.onDidChange(() => this.#agentsChanged()))
   }
 
   items(): HistoryItem[] {
     const items = new Map<string, HistoryItem>()
     for (const { agentId, name } of this.#agentsWithSessions()) {
-      const agent = this.#parts.hosts.peek(agentId)?.running?.agent
-      const known = agent?.capabilities ?? this.#parts.records.agent(agentId)
-      const can = this.#parts.agents.get(agentId) ? known : undefined
+      const agent = this.#options.hosts.peek(agentId)?.running?.agent
+      const known = agent?.capabilities ?? this.#options.records.agent(agentId)
+      const can = this.#options.agents.get(agentId) ? known : undefined
       const add = (
-        reference: Pick<SessionReference, 'sessionId' | 'cwd' | 'title'>,
+        reference: Pick<SessionReference, 'sessionId' | 'cwd' | 'title' | 'additionalDirectories'>,
         more: Partial<HistoryItem>,
       ) => {
-        const key = `${agentId}\0${reference.sessionId}`
+        const key = sessionKey(agentId, reference.sessionId)
         const known = items.get(key)
         items.set(key, {
           agentId,
           agentName: name,
           sessionId: reference.sessionId,
           cwd: reference.cwd,
+          additionalDirectories: reference.additionalDirectories ?? known?.additionalDirectories ?? [],
           title: reference.title ?? known?.title,
+          formerTitles: known?.formerTitles,
           updatedAt: known?.updatedAt,
           open: false,
           archived: known?.archived ?? false,
           canLoad: can?.load ?? false,
           canResume: can?.resume ?? false,
           canClose: false,
-          canDelete: agent?.capabilities.delete ?? false,
+          canDelete: known?.canDelete ?? agent?.capabilities.delete ?? false,
+          deletesCopy: known?.deletesCopy ?? false,
           canFork: agent?.capabilities.fork ?? false,
           canArchive: agent?.capabilities.archive ?? false,
           ...more,
         })
       }
       const given = new Map<string, string>()
-      for (const record of this.#parts.records.list(agentId)) {
+      for (const record of this.#options.records.list(agentId)) {
         const { sessionId, givenTitle, updatedAt, archived = false } = record
+        const deletesCopy = !agent?.capabilities.delete
         if (givenTitle !== undefined) given.set(sessionId, givenTitle)
-        add(record, { updatedAt, archived })
+        const titles = [...(record.formerTitles ?? []), ...(record.title === undefined ? [] : [record.title])]
+        add(record, { updatedAt, archived, canDelete: true, deletesCopy, formerTitles: titles })
       }
       const listed = agent && this.#listings.get(agent)
       for (const info of listed?.listing.sessions ?? []) {
@@ -141,10 +150,10 @@ export class HistoryList extends Owner {
           ...(status && { status }),
         })
       }
-      for (const open of this.#parts.manager.list()) {
+      for (const open of this.#options.manager.list()) {
         if (open.agentId !== agentId) continue
         const { session, plan } = open
-        const known = items.get(`${agentId}\0${session.sessionId}`)?.updatedAt
+        const known = items.get(sessionKey(agentId, session.sessionId))?.updatedAt
         add(
           { sessionId: session.sessionId, cwd: plan.setup.cwd, title: titleOf(session) },
           {
@@ -156,23 +165,23 @@ export class HistoryList extends Owner {
         )
       }
       for (const [sessionId, title] of given) {
-        const item = items.get(`${agentId}\0${sessionId}`)
+        const item = items.get(sessionKey(agentId, sessionId))
         if (item) item.title = title
       }
     }
     for (const item of items.values()) {
       if (item.canLoad || item.canResume || item.open) continue
-      item.canLoad = this.#parts.isKept(item.agentId, item.sessionId)
+      item.canLoad = this.#options.isKept(item.agentId, item.sessionId)
       // an agent that is neither in the settings nor found any more brings nothing back
-      const isGone = !this.#parts.agents.get(item.agentId)
-      if (isGone && !item.canLoad) items.delete(`${item.agentId}\0${item.sessionId}`)
+      const isGone = !this.#options.agents.get(item.agentId)
+      if (isGone && !item.canLoad) items.delete(sessionKey(item.agentId, item.sessionId))
     }
     return [...items.values()]
   }
 
   /** Those that can be started, and those that are gone and left something to be read. */
   #agentsWithSessions(): Array<{ agentId: string; name: string }> {
-    const { agents, records, manager } = this.#parts
+    const { agents, records, manager } = this.#options
     const all = new Map(agents.list().map(({ agentId, name }) => [agentId, name]))
     for (const { agentId, agentName } of manager.list()) if (!all.has(agentId)) all.set(agentId, agentName)
     for (const agentId of records.agentIds()) {
@@ -182,13 +191,13 @@ export class HistoryList extends Owner {
   }
 
   agents(): HistoryAgent[] {
-    return this.#parts.agents.list().map(({ agentId, name }) => {
-      const host = this.#parts.hosts.peek(agentId)
+    return this.#options.agents.list().map(({ agentId, name }) => {
+      const host = this.#options.hosts.peek(agentId)
       const agent = host?.running?.agent
       const note = { agentId, name, more: false }
       if (host?.isStarting) return { ...note, state: 'loading' }
       if (!agent) {
-        const cannot = this.#parts.records.agent(agentId)?.list === false
+        const cannot = this.#options.records.agent(agentId)?.list === false
         return { ...note, state: cannot ? 'cannot-list' : 'not-started' }
       }
       if (!agent.capabilities.list) return { ...note, state: 'cannot-list' }
@@ -208,30 +217,30 @@ export class HistoryList extends Owner {
 
   /** Lists anew with every agent that runs. Resolves when all have answered; never rejects. */
   async refresh(): Promise<void> {
-    const running = this.#parts.agents
+    const running = this.#options.agents
       .list()
-      .flatMap(({ agentId }) => this.#parts.hosts.peek(agentId)?.running?.agent ?? [])
+      .flatMap(({ agentId }) => this.#options.hosts.peek(agentId)?.running?.agent ?? [])
     await Promise.all(running.map(agent => this.#ask(agent, (listing, signal) => listing.refresh(signal))))
   }
 
   async more(agentId: string): Promise<void> {
-    const agent = this.#parts.hosts.peek(agentId)?.running?.agent
+    const agent = this.#options.hosts.peek(agentId)?.running?.agent
     if (agent) await this.#ask(agent, (listing, signal) => listing.more(signal))
   }
 
   /** Starts the agent, to list its sessions. Rejects with `AgentStartError`. */
   async start(agentId: string, signal?: AbortSignal): Promise<void> {
-    const { agent } = await this.#parts.hosts.get(agentId).ensure(signal)
+    const { agent } = await this.#options.hosts.get(agentId).ensure(signal)
     await this.#ask(agent, (listing, signal) => listing.refresh(signal))
   }
 
   #agentsChanged(): void {
     const running = new Set<Agent>()
-    for (const { agentId, name } of this.#parts.agents.list()) {
-      const agent = this.#parts.hosts.peek(agentId)?.running?.agent
+    for (const { agentId, name } of this.#options.agents.list()) {
+      const agent = this.#options.hosts.peek(agentId)?.running?.agent
       if (!agent) continue
       running.add(agent)
-      this.#parts.records.agentRuns(agentId, { ...agent.capabilities, name })
+      this.#options.records.agentRuns(agentId, { ...agent.capabilities, name })
       if (!this.#listings.has(agent)) void this.#ask(agent, (listing, signal) => listing.refresh(signal))
     }
     for (const agent of this.#listings.keys()) if (!running.has(agent)) this.#listings.delete(agent)
@@ -244,7 +253,7 @@ export class HistoryList extends Owner {
     let entry = this.#listings.get(agent)
     if (entry?.loading) return
     entry ??= {
-      listing: this.#parts.listingOf(agent),
+      listing: this.#options.listingOf(agent),
       statuses: new SessionStatuses(agent, () => this.#change.fire()),
       loading: false,
     }
@@ -252,14 +261,14 @@ export class HistoryList extends Owner {
     entry.loading = true
     entry.failure = undefined
     this.#change.fire()
-    const ms = this.#parts.patienceMs ?? PATIENCE_MS
+    const ms = this.#options.slowAfterMs ?? LIST_SESSIONS_MS
     const late = AbortSignal.timeout(ms)
     try {
       await ask(entry.listing, late)
       entry.statuses.refresh(entry.listing.sessions.map(({ sessionId }) => sessionId))
     } catch (error) {
       const message = late.aborted
-        ? l10n.t('It has not answered for {0} seconds.', Math.round(ms / 1000))
+        ? l10n.t("The agent hasn't responded for {0} seconds.", Math.round(ms / 1000))
         : messageOf(error)
       entry.failure = { message, wantsSignIn: isSignInAsked(error) }
     } finally {

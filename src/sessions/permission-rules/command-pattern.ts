@@ -36,9 +36,23 @@ function piecesOf({ text, literal }: Word): string[] {
 
 /** Whether the words of a simple command fit the pattern. */
 export function fitsCommand(pattern: CommandPattern, words: readonly string[], ignoreCase = false): boolean {
-  if (pattern.open ? words.length < pattern.words.length : words.length !== pattern.words.length) return false
+  return matchCommand(pattern, words, ignoreCase) !== undefined
+}
+
+/**
+ * For each word of a simple command, whether a `*` of the pattern stands for it or a part of it: the rule's author did
+ * not see that word. `undefined` when the command does not fit.
+ */
+export function matchCommand(
+  pattern: CommandPattern,
+  words: readonly string[],
+  ignoreCase = false,
+): boolean[] | undefined {
+  if (pattern.open ? words.length < pattern.words.length : words.length !== pattern.words.length)
+    return undefined
   const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text)
-  return pattern.words.every((pieces, at) => fitsWord(pieces.map(fold), fold(words[at] ?? '')))
+  const fits = pattern.words.every((pieces, at) => fitsWord(pieces.map(fold), fold(words[at] ?? '')))
+  return fits ? words.map((_, at) => (pattern.words[at]?.length ?? 2) > 1) : undefined
 }
 
 /** The pieces in their order, the first at the beginning and the last at the end. */

@@ -1,26 +1,25 @@
-import type { PermissionRequest, Roots } from '../../acp/model.ts'
+import type { PermissionOption, PermissionRequest, Roots } from '../../acp/model.ts'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import type { SettingProblem } from '../../agents/setting-problem.ts'
+import { raceAbort, withTimeout } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { RULE_CHECK_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
-import type { AnswerByRule, RuleAnswer } from '../../conversation/applied-rule.ts'
+import type { AnswerByRule, RuleAnswer } from '../../conversation/rule-answer.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
+import { ProtectedFiles } from '../../editor/protected-files.ts'
 import type { RuleConsent } from './consent.ts'
-import { decide, look } from './judge.ts'
-import { optionFor } from './option.ts'
-import { RULES_SETTING, readPermissionRules } from './read-rules.ts'
+import { decide, type LookOptions, look } from './judge.ts'
+import { readPermissionRules } from './read-rules.ts'
 import type { PermissionRule } from './rule.ts'
 import { subjectOf } from './subject.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
-/** A file system that does not answer must not keep a question from the person, in milliseconds. */
-const LOOK_MS = 2000
-
-export interface PermissionRulesParts {
+export interface PermissionRulesOptions {
   settings: SettingsSource
   /** In an untrusted workspace no rule counts. */
   trusted: () => boolean
@@ -28,6 +27,7 @@ export interface PermissionRulesParts {
   /** Without it every rule counts. */
   consent?: Pick<RuleConsent, 'counts' | 'askAbout'>
   paths?: PathRules
+  protectedFiles?: ProtectedFiles
   links?: Links
   /** how long looking at the disk may take, in milliseconds */
   lookMs?: number
@@ -35,21 +35,30 @@ export interface PermissionRulesParts {
 
 /** The person's rules for permissions (`parley.permissionRules`): answers what they cover, and says what is wrong in them. */
 export class PermissionRules extends Owner {
-  readonly #parts: PermissionRulesParts
+  readonly #options: PermissionRulesOptions
   readonly #paths: PathRules
+  readonly #protected: ProtectedFiles
   readonly #change = this.register(new Emitter<void>())
+  /** in the order of the scopes, also those that are ignored until the user allows them */
+  #all: PermissionRule[] = []
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
 
   /** Rules or problems are others. */
   readonly onDidChange = this.#change.event
 
-  constructor(parts: PermissionRulesParts) {
+  constructor(options: PermissionRulesOptions) {
     super()
-    this.#parts = parts
-    this.#paths = parts.paths ?? new PathRules()
+    this.#options = options
+    this.#paths = options.paths ?? new PathRules()
+    this.#protected = options.protectedFiles ?? new ProtectedFiles(this.#paths)
     this.#read()
-    this.register(parts.settings.onDidChange(() => this.#reread()))
+    this.register(options.settings.onDidChange(() => this.#reread()))
+  }
+
+  /** Every rule of the settings, also those that are ignored until the user allows them. */
+  list(): PermissionRule[] {
+    return [...this.#all]
   }
 
   get problems(): SettingProblem[] {
@@ -59,7 +68,7 @@ export class PermissionRules extends Owner {
   /** The answers to the questions of one session. */
   answersFor(agentId: string, roots: () => Roots): AnswerByRule {
     return (request, tool, signal) =>
-      this.#parts.trusted() && this.#rules.length > 0
+      this.#options.trusted() && this.#rules.length > 0
         ? this.#answer(agentId, roots(), request, tool, signal)
         : undefined
   }
@@ -72,8 +81,8 @@ export class PermissionRules extends Owner {
     tool: ToolCallEntry | undefined,
   ): Promise<RuleSuggestion[]> {
     const subject = subjectOf(request, tool)
-    if (!subject || !this.#parts.trusted()) return []
-    const judged = await this.#look(() => look(subject, this.#guard(roots), this.#paths))
+    if (!subject || !this.#options.trusted()) return []
+    const judged = await this.#look(() => look(subject, this.#lookOptions(roots)))
     return judged ? suggestRules(agentId, judged) : []
   }
 
@@ -85,7 +94,7 @@ export class PermissionRules extends Owner {
     signal: AbortSignal,
   ): Promise<RuleAnswer | undefined> {
     const rule = await this.#ruleFor(agentId, roots, request, tool, signal)
-    if (!rule || rule.action === 'ask' || signal.aborted || !this.#parts.trusted()) return undefined
+    if (!rule || rule.action === 'ask' || signal.aborted || !this.#options.trusted()) return undefined
     const option = optionFor(rule.action, request.options)
     if (!option) {
       this.#log(agentId, `${describe(rule)} fits, but the agent offers no such answer: ${request.title}`)
@@ -113,38 +122,35 @@ export class PermissionRules extends Owner {
     const subject = subjectOf(request, tool)
     if (!subject) return undefined
     const rules = this.#rules
-    const judged = await this.#look(() => look(subject, this.#guard(roots), this.#paths), signal)
+    const judged = await this.#look(() => look(subject, this.#lookOptions(roots)), signal)
     return judged && decide(rules, agentId, judged)
   }
 
-  #guard(roots: Roots): PathGuard {
-    const { links } = this.#parts
-    return new PathGuard(roots, { rules: this.#paths, ...(links && { links }) })
+  #lookOptions(roots: Roots): LookOptions {
+    const { links } = this.#options
+    const rules = this.#paths
+    const guard = new PathGuard(roots, { rules, ...(links && { links }) })
+    return { guard, rules, protectedFiles: this.#protected }
   }
 
   /** `undefined` when it fails or takes too long. */
   async #look<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<undefined>(resolve => {
-      timer = setTimeout(() => resolve(undefined), this.#parts.lookMs ?? LOOK_MS)
-      signal?.addEventListener('abort', () => resolve(undefined), { once: true })
-    })
     try {
-      return await Promise.race([work(), late])
+      return await raceAbort(withTimeout(work(), this.#options.lookMs ?? RULE_CHECK_MS), signal)
     } catch (error) {
-      this.#parts.log.debug(`A permission could not be held against the rules: ${messageOf(error)}`)
+      if (signal?.aborted) return undefined
+      this.#options.log.debug(`A permission could not be held against the rules: ${messageOf(error)}`)
       return undefined
-    } finally {
-      clearTimeout(timer)
     }
   }
 
   #read(): void {
     const { rules, problems } = readPermissionRules(
-      this.#parts.settings.layers(RULES_SETTING),
+      this.#options.settings.layers('permissionRules'),
       this.#paths.platform,
     )
-    const { consent } = this.#parts
+    const { consent } = this.#options
+    this.#all = rules
     this.#rules = consent ? rules.filter(rule => consent.counts(rule)) : rules
     this.#problems = problems
     const waiting = rules.filter(rule => !this.#rules.includes(rule))
@@ -157,8 +163,16 @@ export class PermissionRules extends Owner {
   }
 
   #log(agentId: string, message: string): void {
-    this.#parts.log.info(`${agentId}: ${message}`)
+    this.#options.log.info(`${agentId}: ${message}`)
   }
+}
+
+/** The option that a rule takes: only the one for this time. Without it the user is asked. */
+export function optionFor(
+  action: 'allow' | 'reject',
+  options: readonly PermissionOption[],
+): PermissionOption | undefined {
+  return options.find(({ kind }) => kind === `${action}_once`)
 }
 
 function describe({ scope, folder, position, text }: PermissionRule): string {

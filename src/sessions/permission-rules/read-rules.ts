@@ -13,14 +13,13 @@ import {
 import { parseCommandPattern } from './command-pattern.ts'
 import { type PermissionRule, type PermissionRuleSetting, ruleActions, toolKinds } from './rule.ts'
 
-export const RULES_SETTING = 'permissionRules'
-const SETTING = `parley.${RULES_SETTING}`
+const SETTING = 'parley.permissionRules'
 
 const entry = z.object({
   agent: filledText.optional(),
   kind: z
     .union([filledText, z.array(filledText).min(1)], {
-      error: () => l10n.t('expected the kind of a tool or an array of kinds, found something else'),
+      error: () => l10n.t('expected a tool kind or an array of tool kinds, found another value'),
     })
     .optional(),
   command: filledText.optional(),
@@ -69,7 +68,7 @@ function readRule(
     return problem([], l10n.t('expected an object with an "action", found {0}', kindOf(raw)))
   const strange = Object.keys(raw).find(key => !known.includes(key))
   if (strange !== undefined) {
-    return problem([strange], l10n.t('there is no such part of a rule (known: {0})', known.join(', ')))
+    return problem([strange], l10n.t('unknown rule property (known: {0})', known.join(', ')))
   }
   const parsed = entry.safeParse(raw)
   if (!parsed.success) {
@@ -83,34 +82,28 @@ function readRule(
     return problem(
       [],
       l10n.t(
-        'expected an agent, a kind, a command or a path: without any of them the rule would be for everything',
+        'expected an agent, a kind, a command or a path: without a condition, the rule would match everything',
       ),
     )
   }
   const kinds = kind === undefined ? undefined : new Set(typeof kind === 'string' ? [kind] : kind)
   for (const one of kinds ?? []) {
     if ((toolKinds as readonly string[]).includes(one)) continue
-    const message = l10n.t(
-      'no kind of tool is called {0} (known: {1})',
-      JSON.stringify(one),
-      toolKinds.join(', '),
-    )
+    const message = l10n.t('unknown tool kind {0} (known: {1})', JSON.stringify(one), toolKinds.join(', '))
     problem(['kind'], message, false)
   }
   const pattern = command === undefined ? undefined : parseCommandPattern(command, platform)
   if (command !== undefined && !pattern) {
     return problem(
       ['command'],
-      l10n.t('expected one command without signs of the shell, such as "npm test *", found something else'),
+      l10n.t('expected one command without shell operators, such as "npm test *", found another value'),
     )
   }
   const glob = path === undefined ? undefined : globOf(path, platform)
   if (path !== undefined && !glob) {
     return problem(
       ['path'],
-      l10n.t(
-        'expected a pattern of paths within the folders of a session, such as "src/**", found another one',
-      ),
+      l10n.t('expected a path pattern within the session\'s folders, such as "src/**", found another value'),
     )
   }
   const { scope, folder } = layer

@@ -1,6 +1,6 @@
 import type { CommandPattern } from './command-pattern.ts'
 
-type RuleAction = 'allow' | 'ask' | 'reject'
+export type RuleAction = 'allow' | 'ask' | 'reject'
 export const ruleActions = ['allow', 'ask', 'reject'] as const
 
 /** The kinds of tool that the protocol names. An agent may name others. */

@@ -1,60 +1,83 @@
-import type { Judged } from './judge.ts'
-import { ruleText } from './read-rules.ts'
+import { programOf } from './command-effects.ts'
+import { allows, type Judged } from './judge.ts'
+import { readPermissionRules, ruleText } from './read-rules.ts'
 import type { PermissionRuleSetting } from './rule.ts'
 
-/** A rule that would have allowed a question. */
+/** A rule that would have allowed a request. */
 export interface RuleSuggestion {
   /** what it fits, in short */
   text: string
   rule: PermissionRuleSetting
 }
 
-/** Programs that do whatever their arguments say: no rule is offered for all they can do. */
-const ANYTHING =
-  /^(?:.*[\\/])?(?:(?:ba|z|da|k|fi)?sh|cmd|powershell|pwsh|sudo|doas|su|env|exec|eval|xargs|nohup|time|timeout|watch|find|parallel|ssh|scp|curl|wget|nc|rm|rmdir|del|dd|mv|cp|ln|chmod|chown|kill|killall|mkfs|python[\d.]*|node|deno|bun|ruby|perl|php|npx|pnpx|bunx|uvx|osascript|awk|sed|tee|source|\.)(?:\.exe)?$/i
+/** Programs that only read or print, whatever follows. */
+const READS = new Set(
+  'ls cat head tail wc grep egrep fgrep rg cut pwd echo basename dirname realpath which stat du diff cmp jq tsc'.split(
+    ' ',
+  ),
+)
+/** Programs of which some subcommands run nothing that their arguments name. */
+const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  git: new Set(
+    'status diff log show blame ls-files ls-tree rev-parse rev-list describe shortlog show-ref merge-base'.split(
+      ' ',
+    ),
+  ),
+  npm: new Set(['test', 'ls', 'outdated', 'view']),
+  pnpm: new Set(['test', 'ls', 'outdated', 'view']),
+  yarn: new Set(['test']),
+  cargo: new Set(['test', 'build', 'check', 'clippy', 'fmt', 'tree']),
+  go: new Set(['test', 'build', 'vet', 'list', 'fmt', 'doc']),
+}
+/** Programs whose `run x` starts a script of the project. */
+const RUNS_SCRIPTS = new Set(['npm', 'pnpm', 'yarn', 'bun'])
 
 /** The narrowest first, for this agent alone. None for what no rule may allow. */
-export function suggestRules(agentId: string, { subject, lines, paths, inside }: Judged): RuleSuggestion[] {
-  if (!inside || subject.obscure || lines.some(line => !line.sure)) return []
+export function suggestRules(agentId: string, judged: Judged): RuleSuggestion[] {
+  const { subject, lines, paths } = judged
+  const settings: PermissionRuleSetting[] = []
   if (lines.length > 0) {
     const commands = lines.flatMap(line => line.commands).map(({ words }) => words.map(({ text }) => text))
-    const patterns = [exactly(commands), prefixed(commands, 2), prefixed(commands, 1)]
-    return patterns.flatMap((command, at) =>
-      command === undefined || patterns.indexOf(command) !== at
-        ? []
-        : [suggestion({ agent: agentId, command, action: 'allow' })],
-    )
+    for (const command of new Set([exactly(commands), prefixed(commands)])) {
+      if (command !== undefined) settings.push({ agent: agentId, command, action: 'allow' })
+    }
+  } else {
+    const base = { agent: agentId, kind: subject.kind }
+    const globs = paths.length > 0 ? globsFor(paths.map(path => path.relative[0] ?? '.')) : [undefined]
+    for (const path of globs) {
+      if (path !== undefined || ['fetch', 'search', 'think'].includes(subject.kind))
+        settings.push({ ...base, ...(path !== undefined && { path }), action: 'allow' })
+    }
   }
-  if (subject.kind === 'execute') return []
-  const base = { agent: agentId, kind: subject.kind }
-  if (paths.length === 0) {
-    const free = ['fetch', 'search', 'think'].includes(subject.kind)
-    return free ? [suggestion({ ...base, action: 'allow' })] : []
-  }
-  const onlyLooks = subject.kind === 'read' || subject.kind === 'search'
-  if (!onlyLooks && paths.some(path => path.sensitive)) return []
-  const globs = globsFor(paths.map(path => path.relative[0] ?? '.'))
-  return globs.map(path => suggestion({ ...base, path, action: 'allow' }))
-}
-
-function suggestion(rule: PermissionRuleSetting): RuleSuggestion {
-  return { text: ruleText(rule), rule }
+  // what is offered is what the judge itself accepts
+  return settings.flatMap(setting => {
+    const [rule] = readPermissionRules([{ scope: 'user', value: [setting] }]).rules
+    return rule && allows(rule, judged) ? [{ text: ruleText(setting), rule: setting }] : []
+  })
 }
 
 function exactly(commands: readonly string[][]): string | undefined {
   return same(commands.map(words => words.map(quoted).join(' ')))
 }
 
-/** The first words and whatever follows; `undefined` when that would be too much. */
-function prefixed(commands: readonly string[][], count: number): string | undefined {
+/** As many words as say what runs, and whatever follows; `undefined` where what follows could run anything. */
+function prefixed(commands: readonly string[][]): string | undefined {
   const patterns: string[] = []
   for (const words of commands) {
-    const [name = '', second = ''] = words
-    if (ANYTHING.test(name)) return undefined
-    if (count === 2 && (words.length < 2 || second.startsWith('-'))) return undefined
+    const count = fixedWords(words)
+    if (count === undefined || words.length < count) return undefined
     patterns.push(`${words.slice(0, count).map(quoted).join(' ')} *`)
   }
   return same(patterns)
+}
+
+function fixedWords([program = '', second = '', third = '']: readonly string[]): number | undefined {
+  // a program by its path is one of the project
+  if (/[\\/]/.test(program)) return undefined
+  const name = programOf(program)
+  if (READS.has(name)) return 1
+  if (SUBCOMMANDS[name]?.has(second)) return 2
+  return RUNS_SCRIPTS.has(name) && second === 'run' && /^\w/.test(third) ? 3 : undefined
 }
 
 /** One rule has to fit every command of a line. */

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { AuthMethod } from '../../acp/model.ts'
 import { isEnvironmentName } from '../../agents/agent-settings.ts'
 import { CancelledError } from '../../common/errors.ts'
+import { SecretRegistry } from '../../common/secrets.ts'
 import type { SecretStore } from '../../mcp/inputs.ts'
 import { type LaunchOf, LaunchSecrets } from './launch-secrets.ts'
 
@@ -29,8 +30,11 @@ const kept = z.object({
 export class SignInValues {
   readonly #kept: LaunchSecrets<z.output<typeof kept>>
   readonly #ask: AskVariable
+  readonly #held: SecretRegistry
 
-  constructor(secrets: SecretStore, launchOf: LaunchOf, ask: AskVariable) {
+  /** `held` is told every value. */
+  constructor(secrets: SecretStore, launchOf: LaunchOf, ask: AskVariable, held = new SecretRegistry()) {
+    this.#held = held
     this.#kept = new LaunchSecrets(secrets, 'parley.signIn', kept, launchOf)
     this.#ask = ask
   }
@@ -40,9 +44,10 @@ export class SignInValues {
     const values: Record<string, string> = {}
     for (const variable of method.vars ?? []) {
       if (!isEnvironmentName(variable.name))
-        throw new Error(l10n.t('The agent asks for a variable that no system takes: {0}', variable.name))
+        throw new Error(l10n.t('The agent requested an invalid environment variable: {0}', variable.name))
       const value = await this.#ask(agentId, method, variable, signal)
       if (value === undefined || signal.aborted) throw new CancelledError()
+      this.#held.add(value)
       if (value !== '') values[variable.name] = value
     }
     const methods = (await this.#kept.read(agentId))?.methods
@@ -55,7 +60,9 @@ export class SignInValues {
   /** What the agent's process gets besides its own environment; nothing when it starts otherwise than it did then. */
   async environment(agentId: string): Promise<Record<string, string>> {
     const { current, methods } = (await this.#kept.read(agentId)) ?? { current: '', methods: {} }
-    return Object.hasOwn(methods, current) ? { ...methods[current] } : {}
+    const values = Object.hasOwn(methods, current) ? { ...methods[current] } : {}
+    for (const value of Object.values(values)) this.#held.add(value)
+    return values
   }
 
   /** Whether there was anything to forget. */

@@ -4,7 +4,7 @@ import { RpcCode } from '../../acp/rpc-error.ts'
 import type { AgentHost } from '../hosts/agent-host.ts'
 import type { SignInTerminal, SignInVariables } from '../ports.ts'
 
-export interface SignInParts {
+export interface SignInOptions {
   host: (agentId: string) => AgentHost
   signInTerminal: SignInTerminal
   signInVariables: SignInVariables
@@ -18,19 +18,19 @@ export type SignedIn = 'same' | 'outdated'
 
 /** Signs in to an agent by one of its methods, whichever way that is done. Rejects when it came to nothing. */
 export async function signIn(
-  parts: SignInParts,
+  options: SignInOptions,
   agentId: string,
   methodId: string,
   method: AuthMethod | undefined,
   signal: AbortSignal,
 ): Promise<SignedIn> {
-  const host = parts.host(agentId)
+  const host = options.host(agentId)
   if (method?.type === 'terminal') {
-    await parts.signInTerminal(agentId, method, signal)
+    await options.signInTerminal(agentId, method, signal)
     return 'outdated'
   }
-  if (method?.type === 'env_var') {
-    await parts.signInVariables(agentId, method, signal)
+  if (method && asksForValues(method)) {
+    await options.signInVariables(agentId, method, signal)
     await host.renew(async () => {
       const { agent } = await host.ensure(signal)
       await authenticateIfAsked(agent, methodId, signal)
@@ -40,6 +40,11 @@ export async function signIn(
   const { agent } = await host.ensure(signal)
   await agent.authenticate(methodId, signal)
   return 'same'
+}
+
+/** Signing in takes values that the agent reads from its environment. */
+export function asksForValues({ type, vars }: AuthMethod): boolean {
+  return type === 'env_var' || (vars !== undefined && vars.length > 0)
 }
 
 /** Some agents take the variables only when they are asked to, others know nothing of being asked. */

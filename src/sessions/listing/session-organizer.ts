@@ -9,32 +9,32 @@ import type { SessionManager, SessionReference } from '../session-manager.ts'
 /** A longer name is cut: it is a line in a list. */
 const LONGEST_TITLE = 500
 
-export interface SessionUpkeepParts {
+export interface SessionOrganizerOptions {
   host: (agentId: string) => AgentHost
   manager: SessionManager
   records: SessionRecords
 }
 
-/** A session to be named or put away; `updatedAt` as the list has it, milliseconds since the epoch. */
+/** A session to rename or archive; `updatedAt` as the list has it, in milliseconds since the epoch. */
 export type Kept = SessionReference & { updatedAt?: number }
 
-/** Names sessions and puts them away: with the agent where it can, and a name in our own records where it cannot. */
-export class SessionUpkeep extends Owner {
-  readonly #parts: SessionUpkeepParts
+/** Renames and archives sessions: with the agent where it can; a title that the agent can't take is kept by Parley. */
+export class SessionOrganizer extends Owner {
+  readonly #options: SessionOrganizerOptions
   readonly #change = this.register(new Emitter<void>())
 
-  /** A session has another name, or was put away or brought back. */
+  /** A session was renamed, archived or unarchived. */
   readonly onDidChange = this.#change.event
 
-  constructor(parts: SessionUpkeepParts) {
+  constructor(options: SessionOrganizerOptions) {
     super()
-    this.#parts = parts
+    this.#options = options
   }
 
   /**
-   * Names the session. An agent that keeps titles is asked to and may choose other words; else the name is kept here and
-   * stands over the agent's. An empty one gives the session back the name it had without the person. Rejects with the
-   * agent's refusal; the old name stands then.
+   * Renames the session. An agent that takes titles may change the wording; otherwise Parley keeps the title, and shows
+   * it instead of the agent's. An empty title restores the automatic one. Rejects with the agent's refusal; the title
+   * stays as it was then.
    */
   async rename(session: Kept, wanted: string): Promise<void> {
     const title = Array.from(wanted.replace(/\s+/g, ' ').trim()).slice(0, LONGEST_TITLE).join('')
@@ -42,29 +42,29 @@ export class SessionUpkeep extends Owner {
     const agent = this.#runningAgent(agentId)
     if (title !== '' && agent?.capabilities.setTitle && agent.setSessionTitle) {
       const named = await agent.setSessionTitle(sessionId, title)
-      this.#parts.records.noted(agentId, session, { title: named, givenTitle: '' })
-      const open = this.#parts.manager.find(agentId, sessionId)?.session
+      this.#options.records.noted(agentId, session, { title: named, givenTitle: '' })
+      const open = this.#options.manager.find(agentId, sessionId)?.session
       open?.giveTitle(undefined)
       open?.receive({ type: 'info', title: named })
     } else {
-      this.#parts.records.noted(agentId, session, { givenTitle: title })
-      this.#parts.manager.find(agentId, sessionId)?.session.giveTitle(title || undefined)
+      this.#options.records.noted(agentId, session, { givenTitle: title })
+      this.#options.manager.find(agentId, sessionId)?.session.giveTitle(title || undefined)
     }
     this.#change.fire()
   }
 
-  /** Puts the session away with its agent, which must run and be able to. Rejects with its refusal. */
+  /** Archives the session with its agent, which must run and support it. Rejects with its refusal. */
   async setArchived(session: Kept, archived: boolean): Promise<void> {
     const { agentId, sessionId } = session
     const agent = this.#runningAgent(agentId)
     const set = archived ? agent?.archiveSession : agent?.unarchiveSession
-    if (!agent?.capabilities.archive || !set) throw new Error(l10n.t('The agent cannot archive sessions.'))
+    if (!agent?.capabilities.archive || !set) throw new Error(l10n.t("The agent can't archive sessions."))
     await set.call(agent, sessionId)
-    this.#parts.records.noted(agentId, session, { archived })
+    this.#options.records.noted(agentId, session, { archived })
     this.#change.fire()
   }
 
   #runningAgent(agentId: string): Agent | undefined {
-    return this.#parts.host(agentId).running?.agent
+    return this.#options.host(agentId).running?.agent
   }
 }

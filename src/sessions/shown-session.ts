@@ -1,41 +1,50 @@
 import type { AgentExit } from '../acp/agent.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
+import { sessionKey } from '../common/session-key.ts'
 import type { Attempt, Reopening } from './failures/failure.ts'
-import type { OpenSession, SessionReference } from './session-manager.ts'
-import { conversationKey, referenceOf } from './session-reference.ts'
+import type { OpenSession } from './open-session.ts'
+import type { SessionReference } from './session-manager.ts'
+import { referenceOf } from './session-reference.ts'
 
 export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
 
-/** Names what is written where there is no conversation yet. */
+/** Names what is written in the side bar where there is no conversation yet. */
 export const NEW_KEY = 'new'
 /** How an agent ended that Parley itself stopped. */
 export const STOPPED: AgentExit = { reason: 'disposed', stderrTail: '' }
 
-export interface StageParts {
+export interface ShownSessionOptions {
+  /** Names what is written here where there is no conversation yet. */
+  newKey: string
   /** What is being opened or brought back: it names the conversation while none is on the screen. */
   awaited: () => Attempt | SessionReference | undefined
   statusChanged: (open: OpenSession) => void
   sessionEnded: (open: OpenSession, exit: AgentExit) => void
 }
 
-/** The conversation on the screen, or none, and where it stands. */
-export class Stage extends Owner {
-  readonly #parts: StageParts
+/** The session that a conversation view shows, if any, and its phase. */
+export class ShownSession extends Owner {
+  readonly #parts: ShownSessionOptions
   readonly #switch = this.register(new Emitter<OpenSession | undefined>())
   phase: Phase = 'empty'
   /** The conversation was begun here, and no other was shown since. */
   begun = false
   #current: OpenSession | undefined
   #following = new DisposableStore()
-  #toldKey = NEW_KEY
+  #toldKey: string
 
   /** Another conversation is shown. */
   readonly onDidSwitch = this.#switch.event
 
-  constructor(parts: StageParts) {
+  constructor(parts: ShownSessionOptions) {
     super()
     this.#parts = parts
+    this.#toldKey = parts.newKey
+  }
+
+  get newKey(): string {
+    return this.#parts.newKey
   }
 
   get current(): OpenSession | undefined {
@@ -45,9 +54,11 @@ export class Stage extends Owner {
   /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
   get key(): string {
     const current = this.#current
-    if (current) return conversationKey({ agentId: current.agentId, sessionId: current.session.sessionId })
+    if (current) return current.key
     const awaited = this.#parts.awaited()
-    return awaited && 'sessionId' in awaited ? conversationKey(awaited) : NEW_KEY
+    return awaited && 'sessionId' in awaited
+      ? sessionKey(awaited.agentId, awaited.sessionId)
+      : this.#parts.newKey
   }
 
   /**
@@ -55,7 +66,7 @@ export class Stage extends Owner {
    * was begun has it, and only until another conversation is shown.
    */
   get keyBefore(): string | undefined {
-    return this.begun ? NEW_KEY : undefined
+    return this.begun ? this.#parts.newKey : undefined
   }
 
   display(open: OpenSession | undefined): void {

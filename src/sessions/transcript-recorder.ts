@@ -5,7 +5,7 @@ import type { Session } from '../conversation/session.ts'
 import type { Change, EntryId, SessionState } from '../conversation/state.ts'
 import type { TranscriptChanges } from '../history/transcripts.ts'
 
-/** While an agent works, what changed is written this often, in milliseconds: as much as a crash may cost. */
+/** While an agent works, changes are written this often, in milliseconds: a crash costs at most so much. */
 const WRITE_EVERY_MS = 1000
 
 export interface TranscriptWriter {
@@ -14,31 +14,31 @@ export interface TranscriptWriter {
 }
 
 /**
- * Writes a conversation to disk as it grows: only what changed, at most once a second, at once when the agent rests. Of
- * a text that grows only what was appended is written, so that a second costs the same however long the text is; once
- * the agent rests it is put together. A load that replays the conversation replaces what was kept only when it is whole.
+ * Saves a conversation as it grows: only what changed, at most once a second, immediately when the agent is idle. Of a
+ * growing text only what was appended is written, so that a second costs the same however long the text is; when the
+ * agent is idle, the whole text is written. A load replaces the saved conversation only when it is complete.
  */
-export class TranscriptKeeper extends Owner {
+export class TranscriptRecorder extends Owner {
   readonly #agentId: string
   readonly #session: Session
   readonly #writer: TranscriptWriter
   readonly #changes = new ChangeSet()
-  /** entries and terminals that were written in pieces */
+  /** entries and terminals of which appended text was written */
   readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
-  /** A session that never was ready has nothing that is worth more than what was kept before. */
+  /** What is saved of a session that was never ready is worth more than what it shows. */
   #wasReady = false
   #timer: NodeJS.Timeout | undefined
 
-  /** `unkept`: nothing of what the session begins with was kept under its id. */
+  /** `unkept`: nothing of what the session begins with is saved under its id. */
   constructor(agentId: string, session: Session, writer: TranscriptWriter, unkept = false) {
     super()
     this.#agentId = agentId
     this.#session = session
     this.#writer = writer
-    // a load of a session that is new here begins without a reset
+    // the load of a session that was not open begins without a reset
     this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
-    // that a turn was interrupted is known only since the conversation was read again
+    // that a turn was interrupted is known only since the conversation was restored
     const last = session.state.entries.at(-1)
     if (last?.kind === 'turn_end' && last.stopReason === INTERRUPTED)
       this.#changes.add([
@@ -48,7 +48,7 @@ export class TranscriptKeeper extends Owner {
     this.register(
       session.onDidChange(changes => {
         this.#changes.add(changes)
-        // the status tells when a load is over
+        // the status says when a load is over
         if (session.phase === 'loading') return
         this.#schedule(session.state.activity === 'idle' && !changes.every(isGrowth) ? 0 : WRITE_EVERY_MS)
       }),
@@ -71,7 +71,7 @@ export class TranscriptKeeper extends Owner {
     if (phase === 'ready') this.#wasReady = true
     if (!this.#wasReady || phase === 'loading' || (this.#changes.isEmpty && !this.#replace)) return
     const { state } = this.#session
-    // an agent that replays nothing, or not yet, knows less than what was kept
+    // an agent that replays nothing, or not yet, knows less than what is saved
     if (this.#replace && state.entries.length === 0) return
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true
@@ -80,7 +80,7 @@ export class TranscriptKeeper extends Owner {
       this.#session.sessionId,
       this.#replace ? everything(state) : this.#changed(state, changes),
     )
-    // what is not on disk goes there with the next change; at once where only all of it can be written
+    // what is not on disk is written with the next change, or immediately where only the whole can be written
     const again = !written && !this.#replace
     this.#replace = !written
     if (again) this.#schedule(0)
@@ -105,7 +105,7 @@ export class TranscriptKeeper extends Owner {
   }
 
   #schedule(wanted: number): void {
-    // a whole conversation takes its time: not while it is being drawn
+    // writing a whole conversation takes time: not while it is being drawn
     const delay = this.#replace ? WRITE_EVERY_MS : wanted
     if (this.#timer && delay > 0) return
     clearTimeout(this.#timer)
@@ -114,7 +114,7 @@ export class TranscriptKeeper extends Owner {
   }
 }
 
-/** Text at the end of something that is on disk: a crash costs only that. */
+/** Text appended to something that is on disk. */
 function isGrowth({ type }: Change): boolean {
   return type === 'text' || type === 'terminal_output'
 }

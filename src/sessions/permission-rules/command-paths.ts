@@ -1,0 +1,259 @@
+/** Which files the words of a command may name, and whether all of them are in the session's folders. */
+import { access, readdir } from 'node:fs/promises'
+import path from 'node:path'
+import picomatch from 'picomatch'
+import type { LocatedPath, PathGuard } from '../../editor/path-guard.ts'
+import type { PathRules } from '../../editor/path-rules.ts'
+import { programOf } from './command-effects.ts'
+import type { CommandLine, Word } from './command-line.ts'
+
+/** More paths than these are not looked at. */
+const MAX_PATHS = 400
+/** More entries of folders than these are not held against a pattern of file names. */
+const MAX_ENTRIES = 5000
+/** Programs to which `name:path` is a path on another machine. */
+const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
+
+export interface CommandPathsOptions {
+  guard: PathGuard
+  rules: PathRules
+  /** Whether a file decides what programs run or what agents may do. */
+  isProtected: (file: LocatedPath) => Promise<boolean>
+}
+
+export interface CommandPaths {
+  /** No word leads out of the session's folders, as far as that can be told. */
+  inside: boolean
+  /** A word names a protected file. */
+  protected: boolean
+}
+
+/**
+ * Looks at every word of the commands: each argument may be a path, also one behind an option or within a word. Where a
+ * command changes the directory, the rest is looked at from there as well. Rejects as the file system does.
+ */
+export async function pathsOfCommands(
+  lines: readonly CommandLine[],
+  cwd: string | undefined,
+  options: CommandPathsOptions,
+): Promise<CommandPaths> {
+  const look = new Look(options)
+  const start = options.rules.resolve(options.guard.cwd, cwd ?? '.')
+  const places = [start]
+  for (const { words } of lines.flatMap(line => line.commands)) {
+    const [program, ...others] = words
+    const name = programOf(program?.text ?? '')
+    // a program of the project; one by its full path is named by the rule
+    const isRelative = program && /[/\\]/.test(program.text) && !options.rules.isAbsolute(program.text)
+    if (isRelative) for (const place of places) await look.path(program.text, place)
+    if (name === 'git') for (const place of places) if (await isBareRepository(place)) look.leave()
+    for (const word of others) {
+      if (REMOTE_COPY.has(name) && /^[\w.@-]+:/.test(word.text)) look.leave()
+      for (const place of places) await look.word(word, place)
+      if (!look.inside) return look
+    }
+    if (name !== 'cd' && name !== 'pushd') continue
+    const to = others.find(word => !word.text.startsWith('-'))
+    // home, or back to where it was
+    if (to === undefined || places.length > 8) return { inside: false, protected: look.protected }
+    const next = options.rules.resolve(places.at(-1) ?? start, to.text)
+    places.push(next)
+    const real = await options.guard.within(next)
+    if (real && real.realPath !== next) places.push(real.realPath)
+  }
+  return look
+}
+
+/**
+ * Whether Git takes the folder, or the nearest above it, for a repository without a `.git`: its configuration is then a
+ * file that any edit may have written.
+ */
+async function isBareRepository(place: string): Promise<boolean> {
+  const has = (folder: string, name: string) =>
+    access(path.join(folder, name)).then(
+      () => true,
+      () => false,
+    )
+  for (let folder = place; ; folder = path.dirname(folder)) {
+    if (await has(folder, '.git')) return false
+    const parts = await Promise.all(['HEAD', 'objects', 'refs'].map(name => has(folder, name)))
+    if (parts.every(Boolean)) return true
+    if (path.dirname(folder) === folder) return false
+  }
+}
+
+class Look implements CommandPaths {
+  inside = true
+  protected = false
+  readonly #options: CommandPathsOptions
+  #paths = MAX_PATHS
+  #entries = MAX_ENTRIES
+
+  constructor(options: CommandPathsOptions) {
+    this.#options = options
+  }
+
+  leave(): void {
+    this.inside = false
+  }
+
+  async word(word: Word, place: string): Promise<void> {
+    for (const path of pathsInWord(word.text)) {
+      // a home directory
+      if (path.startsWith('~')) this.leave()
+      await this.path(path, place)
+      if (!this.inside) return
+    }
+    if ([...word.text].some((char, at) => '*?['.includes(char) && !word.literal[at]))
+      await this.#expand(word, place)
+  }
+
+  async path(path: string, place: string): Promise<void> {
+    const { guard, rules, isProtected } = this.#options
+    this.#paths -= 1
+    // no file has such a name, so it leads nowhere
+    if (path.length > 255 && !/[\\/]/.test(path)) return
+    const isWhole = rules.isAbsolute(path) || /^file:/i.test(path)
+    const places = [isWhole ? path : rules.join(place, path)]
+    if (!/^file:/i.test(path) && rules.names(path).includes('..'))
+      places.push(await this.#physical(isWhole ? rules.root(path) : place, path))
+    for (const one of places) {
+      const file = this.#paths < 0 ? undefined : await guard.within(one)
+      if (!file) return this.leave()
+      if (!this.protected) this.protected = await isProtected(file)
+    }
+  }
+
+  /** Where the system finds the path: behind a link, `..` is the parent of where the link leads. */
+  async #physical(start: string, path: string): Promise<string> {
+    const { guard, rules } = this.#options
+    const names = rules.names(path.slice(rules.isAbsolute(path) ? rules.root(path).length : 0))
+    let here = start
+    for (const name of names) {
+      here = name === '..' ? rules.dirname((await guard.check(here)).realPath) : rules.join(here, name)
+    }
+    return here
+  }
+
+  /** Puts the names on disk in the place of a pattern, as a shell does, and looks at those that are links. */
+  async #expand(word: Word, place: string): Promise<void> {
+    const segments = segmentsOf(word)
+    // a name that begins with a dot and goes on with a pattern fits the parent directory
+    if (segments.some(({ glob, text }) => glob && /^\.[*?[]/.test(text))) return this.leave()
+    const absolute = this.#options.rules.isAbsolute(word.text)
+    await this.#match(absolute ? this.#options.rules.root(word.text) : place, segments)
+  }
+
+  async #match(folder: string, segments: readonly Segment[]): Promise<void> {
+    const { rules } = this.#options
+    const [first, ...rest] = segments
+    if (!first || !this.inside) return
+    if (!first.glob) {
+      await this.path(first.text, folder)
+      return this.inside ? this.#match(await this.#physical(folder, first.text), rest) : undefined
+    }
+    const deep = first.text.includes('**')
+    const fits = picomatch(deep ? '*' : first.text, { dot: first.text.startsWith('.'), nonegate: true })
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+    this.#entries -= entries.length
+    if (this.#entries < 0) return this.leave()
+    if (deep) await this.#match(folder, rest)
+    for (const entry of entries) {
+      if (!fits(entry.name) && !fits(entry.name.toLowerCase())) continue
+      const path = rules.join(folder, entry.name)
+      // what is no link is where its folder is
+      if (entry.isSymbolicLink() || entry.name.startsWith('.') || /\.code-workspace$/i.test(entry.name))
+        await this.path(path, folder)
+      if (!this.inside) return
+      if (deep && entry.isDirectory()) await this.#match(path, segments)
+      else if (!deep && !entry.isFile()) await this.#match(path, rest)
+    }
+  }
+}
+
+interface Segment {
+  /** with `glob`, a pattern in which quoted characters are escaped */
+  text: string
+  glob: boolean
+}
+
+function segmentsOf({ text, literal }: Word): Segment[] {
+  const segments: Segment[] = []
+  let plain = ''
+  let pattern = ''
+  let glob = false
+  const end = () => {
+    // what a bracket stands for differs between shells
+    if (plain !== '') segments.push({ text: glob ? pattern.replace(/\[$/, '*') : plain, glob })
+    plain = ''
+    pattern = ''
+    glob = false
+  }
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at)
+    if (char === '/') {
+      end()
+      continue
+    }
+    plain += char
+    const isPattern = '*?['.includes(char) && !literal[at]
+    glob ||= isPattern
+    if (pattern.endsWith('[')) continue
+    const isQuoted = (literal[at] && !/\w/.test(char)) || '{}()!+@|\\]'.includes(char)
+    pattern += isQuoted ? `\\${char}` : char
+  }
+  end()
+  return segments
+}
+
+/** Between these a word may hold paths: `--output=x`, `F=@file`, `src:target`, `a,b`. */
+const SEPARATORS = /[=:,@;]/
+
+/** What of a word may be a path: the word, its parts, and what is glued to a short option. */
+export function pathsInWord(word: string): string[] {
+  const found = new Set<string>()
+  collect(word, found)
+  return [...found]
+}
+
+function collect(word: string, found: Set<string>): void {
+  if (word === '' || word === '-' || word === '--') return
+  if (/^file:/i.test(word)) {
+    found.add(word)
+    return
+  }
+  // an address, or an option that has one
+  const address = /^(?:-{1,2}[\w-]+=)?[a-z][\w+.-]*:\/\//i.exec(word)
+  if (address && !/file:\/\/$/i.test(address[0])) {
+    found.add(word)
+    return
+  }
+  if (word.startsWith('--')) {
+    const value = /^--[^=:]*[=:](.*)$/s.exec(word)?.[1]
+    if (value !== undefined) collect(value, found)
+    return
+  }
+  if (word.startsWith('-')) {
+    // one letter, or several of which the last has a value
+    for (let at = 2; at <= Math.min(word.length - 1, 5); at++) collectParts(word.slice(at), found)
+    const path = word.search(/[/~.=]/)
+    if (path > 0) collectParts(word.slice(path), found)
+    return
+  }
+  collectParts(word, found)
+}
+
+function collectParts(text: string, found: Set<string>): void {
+  if (text === '') return
+  found.add(text)
+  for (let at = 0; at < text.length && found.size < MAX_PATHS; at++) {
+    if (!SEPARATORS.test(text.charAt(at))) continue
+    const rest = text.slice(at + 1)
+    if (/^\/\/[^/]/.test(rest) && /^[a-z][\w+.-]*$/i.test(text.slice(0, at))) return
+    if (rest !== '') found.add(rest)
+    const part = rest.split(SEPARATORS)[0]
+    if (part) found.add(part)
+  }
+  const [first] = text.split(SEPARATORS)
+  if (first) found.add(first)
+}

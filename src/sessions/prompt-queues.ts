@@ -1,0 +1,63 @@
+import * as l10n from '@vscode/l10n'
+import { Owner } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import type { StoredPrompt } from '../conversation/attachment.ts'
+import { PromptQueue, type PromptStorage } from '../conversation/prompt-queue.ts'
+
+/** Stores the prompts of all conversations of the window. */
+export interface PromptQueuesStorage extends PromptStorage {
+  /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
+  claim(key: string): StoredPrompt[]
+  /** Prompts of a conversation, by its key, came from another window. */
+  readonly onDidTakeOver: Event<string>
+}
+
+/** The prompt queues of this window, by the key of their conversation. */
+export class PromptQueues extends Owner {
+  readonly #storage: PromptQueuesStorage
+  readonly #queues = new Map<string, PromptQueue>()
+  readonly #change = this.register(new Emitter<PromptQueue>())
+
+  /** A queue changed. */
+  readonly onDidChange = this.#change.event
+
+  constructor(storage: PromptQueuesStorage) {
+    super()
+    this.#storage = storage
+    this.register(
+      storage.onDidTakeOver(key => {
+        const queue = this.#queues.get(key)
+        if (queue) this.#claim(queue)
+      }),
+    )
+  }
+
+  /** The queue of a conversation, with what another window left of it. */
+  of(key: string): PromptQueue {
+    let queue = this.#queues.get(key)
+    if (!queue) {
+      const created = new PromptQueue(key, this.#storage)
+      queue = created
+      this.#queues.set(key, created)
+      this.#claim(created)
+      created.onDidChange(() => this.#change.fire(created))
+    }
+    return queue
+  }
+
+  /** A conversation got another key when its session began: its prompts go along. */
+  rename(from: string, to: string): void {
+    const queue = this.#queues.get(from)
+    if (!queue || from === to) return
+    const before = this.of(to)
+    this.#queues.delete(from)
+    this.#queues.set(to, queue)
+    const left = before.returned.map(({ id, draft }) => ({ id, draft }))
+    queue.rename(to)
+    queue.giveBack(left)
+  }
+
+  #claim(queue: PromptQueue): void {
+    queue.giveBack(this.#storage.claim(queue.key), l10n.t('The window closed before the prompt was sent.'))
+  }
+}

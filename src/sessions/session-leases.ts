@@ -1,0 +1,80 @@
+import * as l10n from '@vscode/l10n'
+import { delay } from '../common/async.ts'
+import type { Disposable } from '../common/disposable.ts'
+import { CancelledError } from '../common/errors.ts'
+import type { Event } from '../common/event.ts'
+import type { KeptConversation } from '../conversation/restore-state.ts'
+import type { OpenSession } from './open-session.ts'
+
+/** How long another window may take to give a session up before it is taken from it. Milliseconds. */
+const GIVE_UP_MS = 10_000
+const LOOK_EVERY_MS = 200
+/** How often a conversation that another window has is read again. Milliseconds. */
+const FOLLOW_EVERY_MS = 1000
+
+interface SessionId {
+  agentId: string
+  sessionId: string
+}
+
+/** Which sessions this window has, out of all windows of the machine; kept by `Transcripts`. */
+export interface SessionLeases {
+  /** Takes a session for this window. False: another window has it. */
+  acquire(agentId: string, sessionId: string): boolean
+  release(agentId: string, sessionId: string): void
+  /** Asks the window that has the session to give it up. */
+  request(agentId: string, sessionId: string): void
+  /** Takes a session that another window does not give up. */
+  seize(agentId: string, sessionId: string): void
+  /** Another window has taken a session that was open in this one. */
+  readonly onDidLose: Event<SessionId>
+  /** Another window asks for a session that is open in this one. */
+  readonly onDidRequest: Event<SessionId>
+}
+
+/** The session is open in another window. */
+export class SessionElsewhereError extends Error {
+  override readonly name = 'SessionElsewhereError'
+
+  constructor() {
+    super(l10n.t('The session is open in another window.'))
+  }
+}
+
+/** Has another window close the session. Rejects with `CancelledError` when `signal` aborts. */
+export async function takeOver(
+  leases: SessionLeases,
+  { agentId, sessionId }: SessionId,
+  signal: AbortSignal,
+  graceMs = GIVE_UP_MS,
+): Promise<void> {
+  const end = Date.now() + graceMs
+  while (!leases.acquire(agentId, sessionId)) {
+    if (Date.now() >= end) return leases.seize(agentId, sessionId)
+    leases.request(agentId, sessionId)
+    await delay(LOOK_EVERY_MS)
+    if (signal.aborted) throw new CancelledError()
+  }
+}
+
+/** Shows what another window writes of a conversation, read-only, until it is disposed. */
+export function followElsewhere(
+  { agentId, session }: OpenSession,
+  saved: {
+    read(agentId: string, sessionId: string): KeptConversation | undefined
+    revision(agentId: string, sessionId: string): string | undefined
+  },
+): Disposable {
+  let shown: string | undefined
+  const look = () => {
+    const revision = saved.revision(agentId, session.sessionId)
+    if (revision === shown) return
+    shown = revision
+    const conversation = saved.read(agentId, session.sessionId)
+    if (conversation) session.follow(conversation)
+  }
+  look()
+  const timer = setInterval(look, FOLLOW_EVERY_MS)
+  timer.unref()
+  return { dispose: () => clearInterval(timer) }
+}

@@ -1,5 +1,6 @@
 import { useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import { visibleWords } from '../../common/visible.ts'
 import { t } from '../l10n.ts'
 import { announce } from '../ui/live-region.tsx'
 import { useApp } from './context.ts'
@@ -24,8 +25,9 @@ export function Announcer() {
     const agent = head.agent?.name ?? t('The agent')
     if (waiting !== was.waiting && waiting !== '') {
       const entry = store.slot(waiting)?.entry.peek()
-      if (entry?.kind === 'elicitation') return announce(t('{0} asks: {1}', agent, entry.message))
-      if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, entry.title))
+      if (entry?.kind === 'elicitation')
+        return announce(t('{0} asks: {1}', agent, visibleWords(entry.message)))
+      if (entry?.kind === 'permission') return announce(t('{0} asks: {1}', agent, visibleWords(entry.title)))
     }
     const card = head.cards.at(-1)
     if (cards !== was.cards && card && !was.cards.split(',').includes(card.id))
@@ -38,8 +40,7 @@ export function Announcer() {
     // of another session, what it does is no news
     if (key !== was.key || activity === was.activity) return
     if (activity === 'running' && was.activity === 'idle') return announce(t('{0} is working', agent))
-    if (activity === 'idle' && was.activity !== 'idle')
-      announce(endOfTurn(store) ?? t('{0} has finished', agent))
+    if (activity === 'idle' && was.activity !== 'idle') announce(endOfTurn(store) ?? t('{0} finished', agent))
   })
   return null
 }
@@ -50,5 +51,5 @@ function endOfTurn({ last }: ConversationStore): string | undefined {
   if (entry?.kind !== 'turn_end') return undefined
   return entry.error
     ? `${t('The turn ended with an error')} ${entry.error.message}`
-    : stopReason(entry.stopReason).text
+    : stopReason(entry.stopReason, entry.canceledBy).text
 }

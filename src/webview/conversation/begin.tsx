@@ -21,29 +21,29 @@ export function Begin({ head }: { head: ConversationHead }) {
           {roots && (
             <p class="quiet" title={roots.cwd}>
               {roots.scratch
-                ? t('No folder is open, so the agent works in a folder of its own.')
-                : t('Works in {0}', roots.cwdLabel)}
+                ? t('No folder is open. The agent works in a private scratch folder.')
+                : t('Working directory: {0}', roots.cwdLabel)}
             </p>
           )}
           <ul class="choices">
             <Choice
               icon={<Icon name="mention" />}
-              name={t('Mention files and more')}
-              about={t('Type @: files, symbols, changes')}
+              name={t('Add Context')}
+              about={t('Type @ to add files, symbols and changes')}
               onClick={() => composer.current?.type('@')}
             />
             {names.length > 0 && (
               <Choice
                 icon={<Icon name="symbol-event" />}
-                name={t('Run one of its commands')}
+                name={t('Use Slash Commands')}
                 about={names.map(name => `/${name}`).join('  ')}
                 onClick={() => composer.current?.type('/')}
               />
             )}
             <Choice
               icon={<Icon name="history" />}
-              name={t('Continue an earlier session')}
-              about={t('Load or resume it from History')}
+              name={t('Open Session History')}
+              about={t('Load or resume a session')}
               onClick={() => host.run('parley.openHistory')}
             />
           </ul>

@@ -4,11 +4,16 @@ import { t } from '../l10n.ts'
 import { moveFocus } from '../ui/arrow-focus.ts'
 import { Choice } from '../ui/choice.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
+import { lazy } from '../ui/lazy.tsx'
 import { Cards } from './cards.tsx'
+import type { Draft } from './composer/draft.ts'
+import { SendingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
 
+const Offers = lazy(() => import('./agent-offers.tsx').then(module => module.Offers))
+
 /** Before there is a session: which agents there are, where one would work, how to begin. */
-export function Empty({ head }: { head: ConversationHead }) {
+export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {
   const real = head.agents.filter(agent => agent.source !== 'demo')
   const demo = head.agents.filter(agent => agent.source === 'demo')
   const { host } = useApp()
@@ -20,18 +25,23 @@ export function Empty({ head }: { head: ConversationHead }) {
       <div class="empty-content">
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
-        {offers && (
+        <SendingPrompts head={head} draft={draft} />
+        {!untrusted && head.looking && real.length === 0 && (
+          <p class="quiet" role="status">
+            {t('Looking for agents on this machine…')}
+          </p>
+        )}
+        {offers && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
-              {real.length > 0 ? t('Start with an agent') : t('No agent found on this machine')}
+              {real.length > 0 ? t('Start with an agent') : t('Set Up an Agent')}
             </h2>
             {real.length === 0 && (
               <p class="quiet">
-                {t(
-                  'Install an agent that speaks the Agent Client Protocol, or add your own in the settings.',
-                )}
+                {t('Install Claude Code, Codex, Gemini CLI or another ACP agent, or try the demo.')}
               </p>
             )}
+            {head.offers && head.offers.length > 0 && <Offers offers={head.offers} />}
             <Agents agents={[...real, ...demo]} defaultAgentId={head.defaultAgentId} />
           </section>
         )}
@@ -39,11 +49,15 @@ export function Empty({ head }: { head: ConversationHead }) {
           <div class="empty-links">
             <button type="button" class="link-button" onClick={() => host.run('parley.openHistory')}>
               <Icon name="history" />
-              <span>{t('Continue an earlier session')}</span>
+              <span>{t('Open Session History')}</span>
+            </button>
+            <button type="button" class="link-button" onClick={() => host.run('parley.manageAgents')}>
+              <Icon name="extensions" />
+              <span>{t('Manage Agents')}</span>
             </button>
             <button type="button" class="link-button" onClick={() => host.run('parley.openSettings')}>
               <Icon name="gear" />
-              <span>{t('Add an agent in the settings')}</span>
+              <span>{t('Add Agent in Settings')}</span>
             </button>
           </div>
         )}
@@ -52,8 +66,8 @@ export function Empty({ head }: { head: ConversationHead }) {
             <Icon name={head.roots.scratch ? 'beaker' : 'folder-opened'} />
             <span>
               {head.roots.scratch
-                ? t('No folder is open: the agent gets a private scratch folder.')
-                : t('Works in {0}', head.roots.cwdLabel)}
+                ? t('No folder is open. The agent works in a private scratch folder.')
+                : t('Working directory: {0}', head.roots.cwdLabel)}
             </span>
           </p>
         )}
@@ -90,7 +104,7 @@ interface AgentProps {
 
 function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
   const { host, composer } = useApp()
-  const name = agent.source === 'demo' ? t('Try the demo agent') : agent.name
+  const name = agent.source === 'demo' ? t('Try the Demo Agent') : agent.name
   const description = agent.description ?? sourceText(agent)
   return (
     <Choice
@@ -112,10 +126,11 @@ function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
 function sourceText(agent: AgentChoice): string {
   switch (agent.source) {
     case 'settings':
-      return t('From your settings')
+      return t('From Settings')
+    case 'installed':
     case 'preset':
-      return t('Found on this machine')
+      return t('Installed')
     case 'demo':
-      return t('Needs no account')
+      return t('No account required')
   }
 }

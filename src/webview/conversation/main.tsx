@@ -30,11 +30,13 @@ import '../styles/find.css'
 import '../styles/actions.css'
 import '../styles/session-title.css'
 import '../styles/subagent.css'
-import { effect } from '@preact/signals'
+import '../styles/offers.css'
+import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
 import { RunEntryCommand } from '../../views/bridge/actions.ts'
 import { SetDiffLayout } from '../../views/bridge/appearance.ts'
 import { ApplyCode, InsertCode, OpenBlob, OpenText } from '../../views/bridge/code.ts'
+import { type ActiveContext, ActiveContextChanged } from '../../views/bridge/composer.ts'
 import {
   AnswerElicitation,
   AnswerPermission,
@@ -43,27 +45,28 @@ import {
   CancelWork,
   CardAction,
   Copy,
+  EnqueuePrompt,
   FetchEntries,
+  FindFragment,
   FocusComposer,
   OpenDiff,
   OpenFile,
   OpenLink,
   Patch,
-  PromptOutcome,
   Ready,
+  ReturnPrompts,
   RunCommand,
   SaveDraft,
   SaveDraftItems,
-  SendPrompt,
-  SendQueued,
   SetConfigOption,
   Snapshot,
   StartSession,
   TakeBack,
-  WithdrawPrompt,
+  WatchTerminals,
 } from '../../views/bridge/conversation.ts'
-import { FocusChanged } from '../../views/bridge/navigate.ts'
-import { ToggleFavourite } from '../../views/bridge/options.ts'
+import { CancelInstall, InstallOffered } from '../../views/bridge/installs.ts'
+import { FindPrompt } from '../../views/bridge/navigate.ts'
+import { ToggleFavorite } from '../../views/bridge/options.ts'
 import { RenameSession } from '../../views/bridge/session-title.ts'
 import { followTheme } from '../host/appearance.ts'
 import { connectToHost } from '../host/connection.ts'
@@ -79,9 +82,8 @@ import { composerHost } from './composer/composer-host.ts'
 import { Draft } from './composer/draft.ts'
 import { restoreHeight } from './composer/resize-handle.tsx'
 import { type App, AppProvider, type ConversationHost } from './context.ts'
-import { findHost, listenFind } from './find/connect.ts'
-import { FindDoor } from './find/door.ts'
-import { listenNavigation } from './navigation/navigation.ts'
+import { FindLoader, findHost, listenFind } from './find/find-loader.ts'
+import { listenNavigation, reportFocus } from './navigation/navigation.ts'
 import { firstEntry, lastEntry } from './rows/row.ts'
 import type { EntrySlot } from './rows/slot.ts'
 import { rulesHost } from './rules-host.ts'
@@ -91,22 +93,20 @@ import { connectWork } from './work/work-model.ts'
 
 readPage()
 const connection = connectToHost()
-const store = new ConversationStore((key, from, to) =>
-  connection.sendRequest(FetchEntries, { key, from, to }),
+const store = new ConversationStore(
+  (key, from, to) => connection.sendRequest(FetchEntries, { key, from, to }),
+  ids => void connection.sendNotification(WatchTerminals, { key: store.key, ids }),
 )
 const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft({
   saveText: (key, text, marks) => void connection.sendNotification(SaveDraft, { key, text, marks }),
   saveItems: (key, items) => void connection.sendNotification(SaveDraftItems, { key, items }),
-  send: (key, prompt) => connection.sendRequest(SendPrompt, { key, ...prompt }),
-  outcome: id => connection.sendRequest(PromptOutcome, { id }),
+  enqueue: (key, prompt) => connection.sendRequest(EnqueuePrompt, { key, ...prompt }),
   takeBack: (key, ids, draft) => void connection.sendNotification(TakeBack, { key, ids, draft }),
 })
 
 const host: ConversationHost = {
   ...rulesHost(connection, () => store.key),
-  withdraw: id => connection.sendRequest(WithdrawPrompt, { key: store.key, id }),
-  sendQueued: () => void connection.sendNotification(SendQueued, { key: store.key }),
   cancelWork: work => void connection.sendNotification(CancelWork, { key: store.key, work }),
   cancel: () => void connection.sendNotification(CancelTurn, { key: store.key }),
   answer: (requestId, optionId) =>
@@ -115,10 +115,12 @@ const host: ConversationHost = {
     void connection.sendNotification(AnswerElicitation, { key: store.key, requestId, answer }),
   setOption: (optionId, value) =>
     void connection.sendNotification(SetConfigOption, { key: store.key, optionId, value }),
-  toggleFavourite: (optionId, value) =>
-    void connection.sendNotification(ToggleFavourite, { key: store.key, optionId, value }),
+  toggleFavorite: (optionId, value) =>
+    void connection.sendNotification(ToggleFavorite, { key: store.key, optionId, value }),
   card: (cardId, buttonId) => void connection.sendNotification(CardAction, { cardId, buttonId }),
   start: agentId => void connection.sendNotification(StartSession, { agentId }),
+  install: (id, stated) => void connection.sendNotification(InstallOffered, { id, stated }),
+  cancelInstall: id => void connection.sendNotification(CancelInstall, { id }),
   openLink: href => void connection.sendNotification(OpenLink, { href }),
   openFile: (path, line, column) => void connection.sendNotification(OpenFile, { path, line, column }),
   setDiffLayout: sideBySide => {
@@ -127,6 +129,10 @@ const host: ConversationHost = {
   },
   openDiff: (entryId, content, change) =>
     void connection.sendNotification(OpenDiff, { key: store.key, entryId, content, change }),
+  findFragment: (entryId, content, change) =>
+    connection.sendRequest(FindFragment, { key: store.key, entryId, content, change }).catch(() => null),
+  findPrompt: (from, direction) =>
+    connection.sendRequest(FindPrompt, { key: store.key, from, direction }).catch(() => null),
   copy: text => void connection.sendNotification(Copy, { text }),
   runFor: (command, entryId) =>
     void connection.sendNotification(RunEntryCommand, { command, key: store.key, entryId }),
@@ -144,10 +150,13 @@ const app = {
   store,
   list,
   work: connectWork(connection, () => store.key),
+  activeContext: signal<ActiveContext>({ automatic: false }),
   composer: { current: undefined },
   toggle(slot: EntrySlot) {
     hold(slot)
     slot.open.value = !slot.open.peek()
+    // the last lines of a command do not come back once they were closed
+    if (!slot.open.peek()) store.openState(`closed/${slot.id}`).value = true
     store.rows.changed(slot.index, slot.index + 1)
   },
   toggleRun(slots: readonly EntrySlot[]) {
@@ -163,9 +172,10 @@ const app = {
   },
 } as App
 
-app.find = new FindDoor(app, findHost(connection))
-listenFind(connection, app)
+app.find = new FindLoader(app, findHost(connection))
+listenFind(connection, app.find)
 listenNavigation(connection, app)
+const lookForFocus = reportFocus(connection)
 listenForComposer(connection, app)
 
 function hold(slot: EntrySlot): void {
@@ -195,16 +205,20 @@ connection.onNotification(Snapshot, snapshot => {
   const another = snapshot.head.key !== store.key
   if (store.key === '') restoreHeight(snapshot.composerHeight)
   store.applySnapshot(snapshot)
-  draft.show(snapshot.head.key, snapshot.draft, snapshot.waiting, snapshot.head.keyBefore)
+  draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
   if (another) list.toEnd()
   else fetchSeen(seen)
   app.find.shown?.conversationShown()
 })
 connection.onNotification(Patch, patch => {
   if (!store.applyPatch(patch)) void connection.sendNotification(Ready)
-  if (document.hasFocus()) void connection.sendNotification(FocusChanged, { focused: true })
+  lookForFocus()
 })
+connection.onNotification(ReturnPrompts, ({ key, prompts }) => draft.returned(key, prompts))
 connection.onNotification(Attach, attachment => app.composer.current?.attach(attachment))
+connection.onNotification(ActiveContextChanged, context => {
+  app.activeContext.value = context
+})
 connection.onNotification(FocusComposer, () => app.composer.current?.focus())
 keepFieldKeys()
 focusOnEntry(() => app.composer.current?.focus())
@@ -223,4 +237,4 @@ render(
   document.getElementById('root')!,
 )
 void connection.sendNotification(Ready)
-if (document.hasFocus()) void connection.sendNotification(FocusChanged, { focused: true })
+lookForFocus()

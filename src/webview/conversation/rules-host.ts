@@ -1,5 +1,5 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import type { AppliedRule } from '../../conversation/applied-rule.ts'
+import type { AppliedRule } from '../../conversation/state.ts'
 import { OfferRules, OpenRules, type RuleOffers, SaveRule } from '../../views/bridge/permissions.ts'
 
 /** What the view asks of its host about permission rules. */

@@ -1,6 +1,6 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { Entry, EntryId } from '../../conversation/state.ts'
+import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import type {
   ConversationHead,
   ConversationPatch,
@@ -23,33 +23,44 @@ export type FetchEntries = (key: string, from: number, to: number) => Promise<En
 export class ConversationStore {
   readonly head = signal<ConversationHead | undefined>(undefined)
   readonly rows: RowModel
-  readonly terminals = new Terminals()
+  readonly terminals: Terminals
   /** number of entries, fetched or not */
   readonly total = signal(0)
-  /** ids of the questions that wait for the person, oldest first */
-  readonly waiting = signal<readonly EntryId[]>([])
+  /** the entries of the requests that wait for the person, oldest first: as the host tells, fetched or not */
+  readonly waiting: ReadonlySignal<readonly EntryId[]>
   /** whether the agent waits for the person */
-  readonly asked = computed(
-    () => this.waiting.value.length > 0 || this.head.value?.activity === 'requires_action',
-  )
+  readonly asked: ReadonlySignal<boolean>
   /** the last entry, whatever it is */
   readonly last = signal<EntrySlot | undefined>(undefined)
-  /** tool call entries by the agent's id of them, for permissions */
+  /** tool call entries by whose they are and the agent's id of them, for permissions */
   readonly #toolCalls = new Map<string, EntrySlot>()
+  /** the last permission that was asked for a tool call, by the key of the tool call */
+  readonly #permissions = new Map<string, EntrySlot>()
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
   readonly #slots = new Map<EntryId, EntrySlot>()
-  readonly #waiting = new Set<EntrySlot>()
   readonly #open = new Map<string, Signal<boolean>>()
-  readonly #fetching = new Set<number>()
+  /** pages that are being fetched, by their first entry */
+  readonly #fetching = new Map<number, Promise<void>>()
   /** Entries from before the last snapshot that it did not bring: what changed of them meanwhile is not known. */
   readonly #stale = new Set<EntrySlot>()
   readonly #fetch: FetchEntries
   #revision: number | undefined
 
-  constructor(fetch: FetchEntries) {
+  /** @param watchTerminals tells the host which terminals are shown */
+  constructor(fetch: FetchEntries, watchTerminals: (ids: string[]) => void = () => undefined) {
     this.#fetch = fetch
+    this.terminals = new Terminals(watchTerminals)
+    let ids: readonly EntryId[] = []
+    this.waiting = computed(() => {
+      const now = (this.head.value?.pendingRequests ?? []).map(({ entryId }) => entryId)
+      if (now.length !== ids.length || now.some((id, i) => id !== ids[i])) ids = now
+      return ids
+    })
+    this.asked = computed(
+      () => this.waiting.value.length > 0 || this.head.value?.activity === 'requires_action',
+    )
     this.rows = new RowModel(
       id => this.openState(`run/${id}`),
       subagent => this.#lineOf(subagent).some(one => this.#hiddenState(one).peek()),
@@ -67,6 +78,7 @@ export class ConversationStore {
       this.#revision = snapshot.revision
       this.head.value = snapshot.head
       for (const terminal of snapshot.terminals) this.terminals.get(terminal.terminalId).replace(terminal)
+      this.terminals.tellAgain()
       const slots = new Array<EntrySlot | undefined>(snapshot.total).fill(undefined)
       if (same) {
         for (const slot of this.#slots.values()) {
@@ -78,6 +90,7 @@ export class ConversationStore {
       for (const [i, entry] of snapshot.entries.entries()) {
         slots[snapshot.first + i] = this.#upsert(snapshot.first + i, entry)
       }
+      for (const { index, entry } of snapshot.pendingEntries ?? []) slots[index] = this.#upsert(index, entry)
       const kept = new Set(slots)
       for (const slot of this.#slots.values()) if (!kept.has(slot)) this.#drop(slot)
       this.total.value = snapshot.total
@@ -117,8 +130,19 @@ export class ConversationStore {
     return this.#slots.get(id)
   }
 
-  toolCall(toolCallId: string): EntrySlot | undefined {
-    return this.#toolCalls.get(toolCallId)
+  /** The tool call that an entry names; a subagent's ids are its own (`within`). */
+  toolCall(toolCallId: string, within?: string): EntrySlot | undefined {
+    return this.#toolCalls.get(keyOfTool(toolCallId, within))
+  }
+
+  /** How the person kept the tool call from running, if they did. */
+  refusalOf({ toolCallId, within }: ToolCallEntry): 'rejected' | 'canceled' | undefined {
+    const asked = this.#permissions.get(keyOfTool(toolCallId, within))?.entry.value
+    if (asked?.kind !== 'permission' || !asked.outcome) return undefined
+    const { outcome, options } = asked
+    if (outcome.type === 'cancelled') return 'canceled'
+    const chosen = options.find(({ optionId }) => optionId === outcome.optionId)
+    return chosen?.kind.startsWith('reject') ? 'rejected' : undefined
   }
 
   subagent(sessionId: string): EntrySlot | undefined {
@@ -184,9 +208,21 @@ export class ConversationStore {
    */
   need(from: number, to: number): void {
     for (let start = Math.floor(from / page) * page; start < to; start += page) {
-      if (!this.#fetching.has(start) && this.#missing(Math.max(start, from), Math.min(start + page, to)))
-        void this.#fetchPage(start)
+      if (this.#fetching.has(start) || !this.#missing(Math.max(start, from), Math.min(start + page, to)))
+        continue
+      const fetched = this.#fetchPage(start).finally(() => {
+        if (this.#fetching.get(start) === fetched) this.#fetching.delete(start)
+      })
+      this.#fetching.set(start, fetched)
     }
+  }
+
+  /** An entry by its index, fetched where it is not here; `undefined` where it can't be fetched. */
+  async load(index: number): Promise<EntrySlot | undefined> {
+    const { key } = this
+    this.need(index, index + 1)
+    if (!this.rows.slots[index]) await this.#fetching.get(Math.floor(index / page) * page)
+    return this.key === key ? this.rows.slots[index] : undefined
   }
 
   /** A part of the head by itself: hears only of its own changes. */
@@ -206,7 +242,6 @@ export class ConversationStore {
   async #fetchPage(start: number): Promise<void> {
     const { key } = this
     const to = Math.min(start + page, this.rows.slots.length)
-    this.#fetching.add(start)
     try {
       const entries = await this.#fetch(key, start, to)
       if (this.key !== key) return
@@ -220,8 +255,6 @@ export class ConversationStore {
       })
     } catch {
       // the host is gone or busy with another conversation: asked for again when the rows are next in view
-    } finally {
-      this.#fetching.delete(start)
     }
   }
 
@@ -236,6 +269,12 @@ export class ConversationStore {
         slot.appendText(op.block, op.text)
         grown.add(slot)
         return false
+      }
+      case 'tool': {
+        const slot = this.#slots.get(op.id)
+        if (!slot) return false
+        this.#putEntry(slot.index, patchedToolCall(slot.entry.peek(), op))
+        return true
       }
       case 'terminal':
         this.terminals.get(op.terminal.terminalId).replace(op.terminal)
@@ -274,32 +313,34 @@ export class ConversationStore {
       slot.onReflow = grown => batch(() => this.rows.grown(grown))
       this.#slots.set(entry.id, slot)
     }
-    if (entry.kind === 'tool_call') this.#toolCalls.set(entry.toolCallId, slot)
+    if (entry.kind === 'tool_call') this.#toolCalls.set(keyOfTool(entry.toolCallId, entry.within), slot)
+    if (entry.kind === 'permission' && entry.toolCallId !== undefined) {
+      const key = keyOfTool(entry.toolCallId, entry.within)
+      const before = this.#permissions.get(key)
+      if (!before || before.index <= index) this.#permissions.set(key, slot)
+    }
     if (entry.kind === 'subagent') this.#subagents.set(entry.sessionId, slot)
     if (entry.kind === 'subagent') this.numberOf(entry.sessionId)
     if (entry.within !== undefined) slot.subagent = this.numberOf(entry.within)
-    if ((entry.kind === 'permission' || entry.kind === 'elicitation') && !entry.outcome)
-      this.#waiting.add(slot)
-    else this.#waiting.delete(slot)
     return slot
   }
 
   #afterEntries(): void {
     this.last.value = this.rows.slots.at(-1)
-    const waiting = [...this.#waiting].sort((a, b) => a.index - b.index).map(slot => slot.id)
-    const now = this.waiting.peek()
-    if (waiting.length !== now.length || waiting.some((id, i) => id !== now[i])) this.waiting.value = waiting
   }
 
   #drop(slot: EntrySlot): void {
     slot.dispose()
     this.#slots.delete(slot.id)
     this.#stale.delete(slot)
-    this.#waiting.delete(slot)
     const entry = slot.entry.peek()
-    if (entry.kind === 'tool_call' && this.#toolCalls.get(entry.toolCallId) === slot) {
-      this.#toolCalls.delete(entry.toolCallId)
+    if (entry.kind === 'permission') {
+      const key = keyOfTool(entry.toolCallId ?? '', entry.within)
+      if (this.#permissions.get(key) === slot) this.#permissions.delete(key)
     }
+    if (entry.kind !== 'tool_call') return
+    const key = keyOfTool(entry.toolCallId, entry.within)
+    if (this.#toolCalls.get(key) === slot) this.#toolCalls.delete(key)
   }
 
   #forget(): void {
@@ -310,4 +351,24 @@ export class ConversationStore {
     this.#fetching.clear()
     this.terminals.clear()
   }
+}
+
+function keyOfTool(toolCallId: string, within: string | undefined): string {
+  return `${within ?? ''}\n${toolCallId}`
+}
+
+function patchedToolCall(entry: Entry, { set, cleared, content }: Extract<PatchOp, { op: 'tool' }>): Entry {
+  if (entry.kind !== 'tool_call') return entry
+  const patched: ToolCallEntry = { ...entry, ...set }
+  for (const key of cleared ?? []) delete patched[key]
+  if (!content) return patched
+  patched.content = entry.content.slice(0, content.keep)
+  const grown = entry.content[content.keep]
+  if (content.append !== undefined && grown?.type === 'content' && grown.content.type === 'text')
+    patched.content.push({
+      ...grown,
+      content: { ...grown.content, text: grown.content.text + content.append },
+    })
+  patched.content.push(...content.add)
+  return patched
 }

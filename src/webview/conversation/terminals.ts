@@ -1,60 +1,135 @@
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import type { TerminalState } from '../../conversation/state.ts'
+import type { TerminalNote } from '../../views/bridge/conversation.ts'
+import type { TerminalScreen } from '../tools/terminal-screen.ts'
 
-interface Reader {
-  append(text: string): void
+/** The emulator is loaded with the first terminal that somebody looks at. */
+let emulator: Promise<typeof import('../tools/terminal-screen.ts')> | undefined
+function loadEmulator(): Promise<typeof import('../tools/terminal-screen.ts')> {
+  emulator ??= import('../tools/terminal-screen.ts')
+  return emulator
 }
 
-/** A terminal of the conversation: what it is, and its output, taken apart only once somebody looks at it. */
+/** Screens of terminals that nobody looks at are kept up to this number: they take memory. */
+const MAX_IDLE = 4
+
+/** A terminal of the conversation: what it is, and its output, which is emulated only while somebody looks at it. */
 export class TerminalSlot {
   /** everything but the output; absent until the host told of it */
   readonly state = signal<Omit<TerminalState, 'output'> | undefined>(undefined)
-  /** Increases when output came. */
-  readonly grown = signal(0)
+  /** its lines, once the emulator is there; read its `version` to hear of more */
+  readonly screen: Signal<TerminalScreen | undefined> = signal(undefined)
+  /** number of lines when its screen was last there */
+  lastLines = 0
+  readonly #idle: TerminalSlot[]
+  readonly #watch: () => void
   #output = ''
-  #reader: Reader | undefined
+  #viewers = 0
 
-  replace(state: TerminalState): void {
+  /**
+   * @param idle terminals that have a screen and that nobody looks at, the oldest first; shared by all
+   * @param watch called when its output begins to be wanted, or no longer is
+   */
+  constructor(idle: TerminalSlot[] = [], watch: () => void = () => undefined) {
+    this.#idle = idle
+    this.#watch = watch
+  }
+
+  /** Its output is wanted. */
+  get isWatched(): boolean {
+    return this.#viewers > 0 || this.screen.peek() !== undefined
+  }
+
+  /** Without an output: that of which nobody looked at is not sent. */
+  replace(state: TerminalNote): void {
     const { output, ...rest } = state
+    const { size } = this.state.peek() ?? {}
+    const fits = size?.cols === rest.size?.cols && size?.rows === rest.size?.rows
     this.state.value = rest
-    if (output.startsWith(this.#output)) {
+    if (output === undefined) return
+    if (fits && output.startsWith(this.#output)) {
       this.append(output.slice(this.#output.length))
       return
     }
     this.#output = output
-    this.#reader = undefined
-    this.grown.value++
+    if (!this.screen.peek()) return
+    this.#close()
+    if (this.#viewers > 0) void this.#open()
   }
 
   append(text: string): void {
     if (text === '') return
     this.#output += text
-    this.#reader?.append(text)
-    this.grown.value++
+    void this.screen.peek()?.append(text)
   }
 
-  /** The output in a reader of the caller's, which then hears of more by itself; read `grown` to hear of it, too. */
-  read<T extends Reader>(make: () => T): T {
-    if (!this.#reader) {
-      this.#reader = make()
-      this.#reader.append(this.#output)
+  /** Somebody looks at it, until the function is called that it answers. */
+  view(): () => void {
+    this.#viewers++
+    this.#watch()
+    this.#notIdle()
+    if (!this.screen.peek()) void this.#open()
+    return () => {
+      this.#viewers--
+      if (this.#viewers > 0) return
+      this.#watch()
+      this.#idle.push(this)
+      const oldest = this.#idle.length > MAX_IDLE ? this.#idle.shift() : undefined
+      if (oldest) oldest.#close()
     }
-    return this.#reader as T
   }
 
   get raw(): string {
     return this.#output
+  }
+
+  /** All of the output as text. */
+  async plain(): Promise<string> {
+    const { plainOutput } = await loadEmulator()
+    return plainOutput(this.#output, this.state.peek()?.size)
+  }
+
+  async #open(): Promise<void> {
+    const { TerminalScreen } = await loadEmulator()
+    if (this.screen.peek() || this.#viewers === 0) return
+    const screen = new TerminalScreen(this.state.peek()?.size)
+    void screen.append(this.#output)
+    this.screen.value = screen
+  }
+
+  #close(): void {
+    const screen = this.screen.peek()
+    if (!screen) return
+    this.lastLines = screen.lines.length
+    this.#notIdle()
+    this.screen.value = undefined
+    screen.dispose()
+    this.#watch()
+  }
+
+  #notIdle(): void {
+    const at = this.#idle.indexOf(this)
+    if (at >= 0) this.#idle.splice(at, 1)
   }
 }
 
 /** The terminals of a conversation by id; one may be asked for before the host tells of it. */
 export class Terminals {
   readonly #slots = new Map<string, TerminalSlot>()
+  readonly #idle: TerminalSlot[] = []
+  readonly #tell: (ids: string[]) => void
+  #told = '[]'
+  #isDue = false
+
+  /** @param watch tells the host which terminals' output is wanted */
+  constructor(watch: (ids: string[]) => void = () => undefined) {
+    this.#tell = watch
+  }
 
   get(id: string): TerminalSlot {
     let slot = this.#slots.get(id)
     if (!slot) {
-      slot = new TerminalSlot()
+      slot = new TerminalSlot(this.#idle, () => this.#watch())
       this.#slots.set(id, slot)
     }
     return slot
@@ -62,5 +137,27 @@ export class Terminals {
 
   clear(): void {
     this.#slots.clear()
+    this.#idle.length = 0
+    this.#told = '[]'
+  }
+
+  /** The host may have forgotten what it was told. */
+  tellAgain(): void {
+    this.#told = '[]'
+    this.#watch()
+  }
+
+  /** Tells which are wanted once all that is drawn at the same time has said so. */
+  #watch(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    queueMicrotask(() => {
+      this.#isDue = false
+      const ids = [...this.#slots].flatMap(([id, slot]) => (slot.isWatched ? [id] : []))
+      const now = JSON.stringify(ids)
+      if (now === this.#told) return
+      this.#told = now
+      this.#tell(ids)
+    })
   }
 }

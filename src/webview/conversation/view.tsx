@@ -3,7 +3,7 @@ import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
-import { onProseClick, onProseCopy } from './actions/links.ts'
+import { loadCopying, onProseClick, onProseCopy } from './actions/links.ts'
 import { conversationContext, rowContext } from './actions/menu-context.ts'
 import { SelectionActions } from './actions/selection-actions.tsx'
 import { Announcer } from './announcer.tsx'
@@ -11,7 +11,7 @@ import { Begin } from './begin.tsx'
 import { Cards } from './cards.tsx'
 import { Composer } from './composer/composer.tsx'
 import type { Draft } from './composer/draft.ts'
-import { OutgoingPrompts } from './composer/outgoing.tsx'
+import { SendingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
 import { Empty } from './empty.tsx'
 import { Header } from './header/header.tsx'
@@ -20,10 +20,11 @@ import { onViewKey } from './navigation/keys.ts'
 import { useQuestionFocus } from './navigation/question-focus.ts'
 import type { Row } from './rows/row.ts'
 import { RowView, rowClass } from './rows/row-view.tsx'
-import { ChangedFiles } from './work/changed-files.tsx'
 import { Plans } from './work/plan.tsx'
 import { WorkingLine } from './work/working-line.tsx'
 
+/** Loaded with the first change: a conversation that only talks needs none of it. */
+const ChangedFiles = lazy(() => import('./work/changed-files.tsx').then(module => module.ChangedFiles))
 const FindWidget = lazy(() => import('./find/widget.tsx').then(module => module.FindWidget))
 
 /** The whole Conversation view. */
@@ -35,6 +36,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
   useLayoutEffect(() => {
     const key = (event: KeyboardEvent) => onViewKey(event, app)
     window.addEventListener('keydown', key)
+    document.addEventListener('selectionchange', loadCopying, { once: true })
     return () => window.removeEventListener('keydown', key)
   }, [app])
   useQuestionFocus()
@@ -56,7 +58,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
       <Body draft={draft} />
       <div class="dock">
         <Plans />
-        <ChangedFiles />
+        <Changes />
         <Composer draft={draft} />
       </div>
       <Announcer />
@@ -64,6 +66,11 @@ export function ConversationView({ draft }: { draft: Draft }) {
       <SelectionActions />
     </main>
   )
+}
+
+function Changes() {
+  const { files, omitted = 0 } = useApp().work.changes.value
+  return files.length + omitted > 0 ? <ChangedFiles /> : null
 }
 
 /** An agent starts or history replays: a bar that moves, and what is under way. */
@@ -87,7 +94,7 @@ function Body({ draft }: { draft: Draft }) {
   if (head.phase === 'empty' && store.total.value === 0) {
     return (
       <div class="body">
-        <Empty head={head} />
+        <Empty head={head} draft={draft} />
       </div>
     )
   }
@@ -122,7 +129,7 @@ function Footer({ draft }: { draft: Draft }) {
   const starting = head?.phase === 'starting' || head?.phase === 'loading'
   return (
     <div class="list-footer">
-      <OutgoingPrompts draft={draft} />
+      <SendingPrompts head={head} draft={draft} />
       {starting && head?.progress && (
         <div class="progress-text quiet">
           {head.progress}{' '}

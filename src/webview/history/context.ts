@@ -10,6 +10,8 @@ export interface HistoryHost {
   start(agentId: string): void
   signIn(agentId: string): void
   run(command: string): void
+  /** Shows the setting that limits the size of all saved conversations. */
+  showSizeSetting(): void
 }
 
 const HostContext = createContext<HistoryHost | undefined>(undefined)

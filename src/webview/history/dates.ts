@@ -13,7 +13,7 @@ export function groupName(key: DateGroupKey): string {
     case 'previous-7-days':
       return t('Previous 7 Days')
     case 'undated':
-      return t('Without a date')
+      return t('No date')
     case 'month':
       return dateFormat({ month: 'long', year: 'numeric' }).format(new Date(key.year, key.month))
   }

@@ -6,6 +6,7 @@ import '@vscode/codicons/dist/codicon.css'
 import '../styles/base.css'
 import '../styles/widgets.css'
 import '../styles/list.css'
+import '../styles/search-box.css'
 import '../styles/history.css'
 import '../styles/session-title.css'
 import { effect, signal } from '@preact/signals'
@@ -18,6 +19,7 @@ import {
   HistoryReady,
   HistoryRename,
   HistorySignIn,
+  HistorySize,
   HistoryStartAgent,
   type HistoryState,
   HistoryUpdate,
@@ -50,6 +52,7 @@ const host: HistoryHost = {
   start: agentId => void connection.sendNotification(HistoryStartAgent, { agentId }),
   signIn: agentId => void connection.sendNotification(HistorySignIn, { agentId }),
   run: command => void connection.sendNotification(HistoryCommand, { command }),
+  showSizeSetting: () => void connection.sendNotification(HistorySize),
 }
 
 function keptFilter(): HistoryFilter {

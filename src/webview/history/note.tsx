@@ -1,4 +1,4 @@
-import type { HistoryAgentNote } from '../../views/bridge/history.ts'
+import type { HistoryAgentNote, HistoryState } from '../../views/bridge/history.ts'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useHost } from './context.ts'
@@ -18,12 +18,33 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
       )}
       {folded && (
         <details class="fold history-resting">
-          <summary>{t('{0} agents are not running', resting.length)}</summary>
+          <summary>{t("{0} agents aren't running", resting.length)}</summary>
           {resting.map(note => (
             <AgentNote key={note.agentId} note={note} />
           ))}
         </details>
       )}
+    </div>
+  )
+}
+
+/** How much room the saved conversations take, and where to change how much they may. */
+export function StorageNote({ storage: { used, max } }: { storage: HistoryState['storage'] }) {
+  const host = useHost()
+  if (used === 0) return null
+  const megabytes = (bytes: number) =>
+    (bytes / 1_000_000).toLocaleString(undefined, { maximumFractionDigits: 1 })
+  return (
+    <div class="history-note">
+      <Icon name="database" />
+      <span>
+        {max > 0
+          ? t('Saved conversations: {0} of {1} MB', megabytes(used), megabytes(max))
+          : t('Saved conversations: {0} MB', megabytes(used))}{' '}
+        <button type="button" class="link-button" onClick={() => host.showSizeSetting()}>
+          {t('Change Limit')}
+        </button>
+      </span>
     </div>
   )
 }
@@ -39,14 +60,14 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
       return (
         <div class="history-note">
           <Icon name="loading" class="codicon-modifier-spin" />
-          <span>{t('Asking {0} for its sessions…', note.name)}</span>
+          <span>{t('Getting sessions from {0}…', note.name)}</span>
         </div>
       )
     case 'cannot-list':
       return (
         <div class="history-note">
           <Icon name="circle-slash" />
-          <span>{t('{0} keeps no list of sessions. Those begun here are shown.', note.name)}</span>
+          <span>{t("{0} doesn't list sessions. Showing sessions started in Parley.", note.name)}</span>
         </div>
       )
     case 'failed':
@@ -55,10 +76,10 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
           <Icon name="error" class="failed" />
           <span>
             {note.message
-              ? t('{0} could not list its sessions: {1}', note.name, note.message)
-              : t('{0} could not list its sessions.', note.name)}{' '}
+              ? t("{0} couldn't list its sessions: {1}", note.name, note.message)
+              : t("{0} couldn't list its sessions.", note.name)}{' '}
             <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
-              {t('Try again')}
+              {t('Try Again')}
             </button>
           </span>
         </div>
@@ -68,7 +89,7 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
         <div class="history-note" title={note.message}>
           <Icon name="key" />
           <span>
-            {t('{0} lists its sessions once you are signed in.', note.name)}{' '}
+            {t("Sign in to list {0}'s sessions.", note.name)}{' '}
             <button type="button" class="link-button" onClick={() => host.signIn(note.agentId)}>
               {t('Sign In…')}
             </button>
@@ -80,9 +101,9 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
         <div class="history-note">
           <Icon name="debug-disconnect" />
           <span>
-            {t('{0} is not running.', note.name)}{' '}
+            {t("{0} isn't running.", note.name)}{' '}
             <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
-              {t('Start to list its sessions')}
+              {t('Start to List Sessions')}
             </button>
           </span>
         </div>
@@ -97,7 +118,7 @@ function MoreSessions({ note }: { note: HistoryAgentNote }) {
   return (
     <div class="history-note">
       <button type="button" class="link-button" onClick={() => host.more(note.agentId)}>
-        {t('Show older sessions of {0}', note.name)}
+        {t('Show Older Sessions of {0}', note.name)}
       </button>
     </div>
   )

@@ -49,7 +49,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
             <TitleField
               title={row.untitled ? '' : row.title}
               label={t('Session title')}
-              placeholder={t('As it is called without you')}
+              placeholder={t('Automatic title')}
               onRename={title => host.rename(row, title)}
               onClose={byKey => onAsk(undefined, byKey)}
             />
@@ -104,17 +104,23 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   )
   return (
     <span class="history-actions" aria-hidden="true">
-      {row.canLoad && !row.open && button('load', 'history', t('Load: shows the whole conversation (Enter)'))}
+      {row.canLoad &&
+        !row.open &&
+        button('load', 'history', t('Load Session: Show the whole conversation (Enter)'))}
       {row.canResume &&
-        button('resume', 'debug-continue', t('Resume: goes on without showing it (Shift+Enter)'))}
+        button(
+          'resume',
+          'debug-continue',
+          t('Resume Session: Continue without reloading its history (Shift+Enter)'),
+        )}
       {row.canFork &&
-        button('fork', 'repo-forked', t('Fork: a new session that begins with this conversation'))}
+        button('fork', 'repo-forked', t('Fork Session: Start a new session with this conversation'))}
       {row.canArchive &&
         (row.archived
-          ? button('unarchive', 'inbox', t('Unarchive: shows it among the others again'))
-          : button('archive', 'archive', t('Archive: puts it away')))}
-      {row.canClose && button('close', 'close', t('Close the session'))}
-      {row.canDelete && button('delete', 'trash', t('Delete the session… (Delete)'))}
+          ? button('unarchive', 'inbox', t('Unarchive'))
+          : button('archive', 'archive', t('Archive')))}
+      {row.canClose && button('close', 'close', t('Close Session'))}
+      {row.canDelete && button('delete', 'trash', t('Delete Session… (Delete)'))}
     </span>
   )
 }
@@ -129,12 +135,14 @@ function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   }
   return (
     <div class="history-second history-confirm">
-      <span class="history-place">{t('Delete it for good?')}</span>
+      <span class="history-place" title={row.deletesCopy ? t('The agent keeps its own history.') : undefined}>
+        {row.deletesCopy ? t("Delete Parley's saved copy?") : t('Delete permanently?')}
+      </span>
       <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, true)}>
         {t('Delete')}
       </button>
       <button type="button" class="link-button" tabIndex={-1} onClick={event => answer(event, false)}>
-        {t('Keep')}
+        {t('Cancel')}
       </button>
     </div>
   )
@@ -190,8 +198,8 @@ function elsewhereOf(row: HistoryRow): string | undefined {
 }
 
 function tooltip(row: HistoryRow): string {
-  const saved = row.elsewhere === 'saved' ? t('Saved by {0}, open nowhere', row.agentName) : undefined
-  return [row.title, row.cwd, row.updatedAt === undefined ? undefined : longTime(row.updatedAt), saved]
-    .filter(Boolean)
-    .join('\n')
+  const saved = row.elsewhere === 'saved' ? t('Stored by {0}', row.agentName) : undefined
+  const former = row.formerTitles?.length ? t('Earlier titles: {0}', row.formerTitles.join(', ')) : undefined
+  const time = row.updatedAt === undefined ? undefined : longTime(row.updatedAt)
+  return [row.title, former, row.cwd, time, saved].filter(Boolean).join('\n')
 }

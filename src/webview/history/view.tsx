@@ -18,7 +18,7 @@ import {
   historyItems,
   type RowQuestion,
 } from './items.ts'
-import { AgentNotes } from './note.tsx'
+import { AgentNotes, StorageNote } from './note.tsx'
 import { HistoryRowView } from './row.tsx'
 
 interface HistoryViewProps {
@@ -133,7 +133,14 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
     list.controller.reveal(item)
     if (question.what === 'rename') return
     search.current?.focus()
-    announce(t('Delete “{0}”? Enter deletes it for good, Escape keeps it.', item.row.title))
+    announce(
+      item.row.deletesCopy
+        ? t(
+            'Delete the saved copy of “{0}”? The agent keeps its own history. Press Enter to delete or Escape to cancel.',
+            item.row.title,
+          )
+        : t('Delete “{0}” permanently? Press Enter to delete or Escape to cancel.', item.row.title),
+    )
   }, [asked.value])
   const setText = (text: string) => {
     asked.value = undefined
@@ -141,7 +148,7 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
     active.value = undefined
     list.controller.toTop()
     const found = items.value.filter(item => item.kind === 'row').length
-    announce(plural(found, 'One session', '{0} sessions'))
+    announce(plural(found, '1 session', '{0} sessions'))
   }
 
   const focusBack = useCallback(() => search.current?.focus(), [])
@@ -194,7 +201,7 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
         </div>
         <IconButton
           icon="root-folder"
-          label={t('Only sessions of this workspace')}
+          label={t("Show Only This Workspace's Sessions")}
           pressed={here}
           class={here ? 'pressed' : ''}
           onClick={() => {
@@ -205,7 +212,7 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
         {(archived || state.value.rows.some(row => row.archived)) && (
           <IconButton
             icon="archive"
-            label={t('Archived sessions too')}
+            label={t('Include Archived Sessions')}
             pressed={archived}
             class={archived ? 'pressed' : ''}
             onClick={() => {
@@ -226,7 +233,12 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
           rowClass={itemClass}
           renderRow={renderRow}
           focusable={false}
-          footer={<AgentNotes notes={state.value.agents} />}
+          footer={
+            <>
+              <AgentNotes notes={state.value.agents} />
+              <StorageNote storage={state.value.storage} />
+            </>
+          }
         />
       )}
       {items.value.length === 0 && (
@@ -320,7 +332,7 @@ function Nothing({ state, filter }: NothingProps) {
   if (text !== '' || (here && state.rows.length > 0)) {
     return (
       <div class="history-nothing">
-        <p>{text === '' ? t('No session of this workspace yet.') : t('No session matches “{0}”.', text)}</p>
+        <p>{text === '' ? t('No sessions in this workspace yet.') : t('No sessions match “{0}”.', text)}</p>
         <button
           type="button"
           class="link-button"
@@ -328,7 +340,7 @@ function Nothing({ state, filter }: NothingProps) {
             filter.value = { ...filter.value, text: '', here: false }
           }}
         >
-          {t('Show all sessions')}
+          {t('Show All Sessions')}
         </button>
       </div>
     )
@@ -336,16 +348,20 @@ function Nothing({ state, filter }: NothingProps) {
   if (!state.trusted) {
     return (
       <div class="history-nothing">
-        <p>{t('This workspace is not trusted. No agent is started, so no sessions are listed.')}</p>
+        <p>
+          {t(
+            "Restricted Mode: agents don't start and sessions aren't listed until you trust this workspace.",
+          )}
+        </p>
       </div>
     )
   }
   if (state.agents.some(agent => agent.state === 'loading')) return null
   return (
     <div class="history-nothing">
-      <p>{t('Your sessions will be listed here, so that you can load or resume them.')}</p>
+      <p>{t('Your sessions appear here. You can load or resume them.')}</p>
       <button type="button" class="link-button" onClick={() => host.run('parley.newSession')}>
-        {t('Start a session')}
+        {t('Start Session')}
       </button>
     </div>
   )

@@ -1,7 +1,7 @@
-import { contrast, type Rgb, readable, readColour } from '../ui/contrast.ts'
+import { contrast, type Rgb, readable, readColor } from '../ui/contrast.ts'
 import { onThemeChange } from './theme-change.ts'
 
-/** Closer to the text's colour than this, nobody sees that words are less important. */
+/** Closer to the text's color than this, nobody sees that words are less important. */
 const tooClose = 1.3
 /** How much of the ground is mixed in then. */
 const faded = 0.3
@@ -20,9 +20,9 @@ const grounds = [
 ]
 
 /**
- * Makes up for what some themes leave indistinct, with every other theme anew: asides in the colour of the text itself
+ * Makes up for what some themes leave indistinct, with every other theme anew: asides in the color of the text itself
  * (Light Modern), small words that cannot be read where they stand, a tint of prompts or a line that is that of the ground,
- * a colour of buttons that cannot be seen as an icon, the edge of boxes to tick.
+ * a color of buttons that cannot be seen as an icon, the edge of boxes to tick.
  */
 export function fitTheme(): void {
   onThemeChange(apply)
@@ -31,8 +31,8 @@ export function fitTheme(): void {
 
 function apply(): void {
   const page = getComputedStyle(document.body)
-  const read = (name: string, surface?: Rgb) => readColour(page.getPropertyValue(name), surface)
-  const surfaces = grounds.map(name => read(name)).filter(colour => colour !== undefined)
+  const read = (name: string, surface?: Rgb) => readColor(page.getPropertyValue(name), surface)
+  const surfaces = grounds.map(name => read(name)).filter(color => color !== undefined)
   const [ground] = surfaces
   // high contrast says it by borders
   if (!ground || document.body.classList.contains('vscode-high-contrast')) {
@@ -43,11 +43,11 @@ function apply(): void {
   const input = read('--vscode-input-background', ground) ?? ground
   const text = read('--vscode-foreground', ground)
   const rows = [...surfaces, ...hovered]
-  set('quiet', css(quietColour(text, read('--vscode-descriptionForeground', ground), [...rows, input])))
+  set('quiet', css(quietColor(text, read('--vscode-descriptionForeground', ground), [...rows, input])))
 
   const first = (names: string[], surface: Rgb) =>
-    names.map(name => read(name, surface)).find(colour => colour !== undefined)
-  /** The first of these colours that the theme has, where it has to be another one to be read. */
+    names.map(name => read(name, surface)).find(color => color !== undefined)
+  /** The first of these colors that the theme has, where it has to be another one to be read. */
   const legible = (names: string[], on: readonly Rgb[], beside = text) => {
     const own = first(names, on[0]!)
     return own && beside && css(differing(own, readable(own, on, beside)))
@@ -109,10 +109,10 @@ function set(name: (typeof fitted)[number], value: string | undefined): void {
 }
 
 /**
- * The colour for asides where the theme's own is that of the text: between it and the ground, as in VS Code's own lists;
+ * The color for asides where the theme's own is that of the text: between it and the ground, as in VS Code's own lists;
  * and readable on every surface. `undefined` where it is right as it is.
  */
-export function quietColour(
+export function quietColor(
   text: Rgb | undefined,
   own: Rgb | undefined,
   surfaces: readonly Rgb[],
@@ -125,4 +125,4 @@ export function quietColour(
 }
 
 const differing = (own: Rgb, other: Rgb) => (other.every((part, i) => part === own[i]) ? undefined : other)
-const css = (colour: Rgb | undefined) => colour && `rgb(${colour.join(' ')})`
+const css = (color: Rgb | undefined) => color && `rgb(${color.join(' ')})`

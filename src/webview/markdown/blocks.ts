@@ -22,6 +22,8 @@ export interface BlockChanges {
   changed: number[]
   /** number of blocks before the flush */
   before: number
+  /** The time was over before all was parsed: another flush goes on with it. */
+  pending: boolean
 }
 
 interface Reference {
@@ -48,8 +50,15 @@ const cuttable = new Set([
 /** Blocks whose last line may go on without being parsed. */
 const growing = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list', 'blockquote', 'table'])
 
+/** More of a text than this is never parsed in one step. Characters. */
+const parsedAtOnce = 2 * longBlock
+/** A block that has no place to be cut is cut at the end of a line when it is this long. Characters. */
+const longestWhole = 4 * longBlock
+
 interface OpenFence {
-  close: RegExp
+  /** the character of its marks, and how many the marks of its end have at least */
+  mark: string
+  length: number
   /** where in the tail the first line not yet searched for the end of the fence begins */
   searched: number
 }
@@ -63,7 +72,8 @@ interface OpenFence {
  * The one thing that reaches back is a link definition (`[label]: address`): blocks that asked for a label are
  * remembered, and get a new version when its definition comes or changes.
  *
- * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it goes on.
+ * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it goes on. A
+ * text of any length is taken in in steps of at most 32,768 characters, of which a flush does as many as it has time for.
  */
 export class BlockStream {
   readonly blocks: MarkdownBlock[] = []
@@ -103,28 +113,42 @@ export class BlockStream {
     return this.#growingLine() ? this.#tail.length - this.#flushed : this.#tail.length
   }
 
-  /** Parses what was appended since the last flush. */
-  flush(): BlockChanges {
+  /**
+   * Parses what was appended since the last flush.
+   * @param budget the time after which no further step begins, in milliseconds
+   */
+  flush(budget = Number.POSITIVE_INFINITY): BlockChanges {
     const before = this.blocks.length
-    if (!this.#dirty) return { changed: [], before }
+    if (!this.#dirty) return { changed: [], before, pending: false }
     this.#dirty = false
     const line = this.#growingLine()
     if (line) {
       line.source += this.#tail.slice(this.#flushed)
       line.version++
       this.#flushed = this.#tail.length
-      return { changed: [line.index], before }
+      return { changed: [line.index], before, pending: false }
     }
-    if (this.#fence && this.#growFence(this.#fence)) return { changed: [this.#closed], before }
+    if (this.#fence && this.#growFence(this.#fence))
+      return { changed: [this.#closed], before, pending: false }
     const firstOpen = this.#closed
-    this.#cutLong()
-    if (this.#newline) this.#close()
-    this.#newline = false
+    const pending = !this.#cutLong(performance.now() + budget)
+    if (pending) this.#dirty = true
+    else if (this.#newline && !this.#fence) this.#close()
+    if (!pending) this.#newline = false
     const changed = new Set<number>()
     for (let i = firstOpen; i < this.#closed; i++) changed.add(i)
-    this.#parseTail(changed)
+    if (this.#fence) this.#putFence(changed)
+    else if (!pending) this.#parseTail(changed)
     this.#flushed = this.#tail.length
-    return { changed: [...changed].sort((a, b) => a - b), before }
+    return { changed: [...changed].sort((a, b) => a - b), before, pending }
+  }
+
+  /** A long fence that is open is all of the tail. */
+  #putFence(changed: Set<number>): void {
+    if (this.#put(this.#closed, 'fence', this.#tail, false)) changed.add(this.#closed)
+    for (let i = this.#closed + 1; i < this.blocks.length; i++) changed.add(i)
+    this.blocks.length = this.#closed + 1
+    this.#relink({}, changed)
   }
 
   /** The HTML of one block, not sanitised. */
@@ -155,7 +179,7 @@ export class BlockStream {
     const lines = this.#tail.slice(fence.searched)
     // the last line too: it may be the end of the fence already
     for (const line of lines.split('\n')) {
-      if (fence.close.test(line)) {
+      if (endsFence(line, fence)) {
         this.#fence = undefined
         return false
       }
@@ -178,30 +202,74 @@ export class BlockStream {
    * Cuts blocks that are very long at a place where it shows least, so that the tail stays short whatever comes. Where is
    * decided by the text alone, not by the pieces it came in.
    */
-  #cutLong(): void {
-    while (this.#tail.length >= longBlock && !this.#whole) {
-      const groups = topLevel(this.#tail, {})
-      const lines = lineStarts(this.#tail)
-      const index = groups.findIndex((group, i) => {
-        const from = groups[i - 1] ? (lines[groups[i - 1]!.end] ?? 0) : 0
-        return (lines[group.end] ?? this.#tail.length) - from >= longBlock && cuttable.has(group.type)
-      })
-      if (index < 0) return
-      this.#closeGroups(this.#tail, groups, index)
-      const type = groups[index]!.type
-      const cut = cutOf(type, this.#tail)
-      if (cut <= 0) {
-        this.#whole = true
-        return
+  #cutLong(until: number): boolean {
+    this.#fence = undefined
+    for (let steps = 0; this.#tail.length >= (this.#whole ? longestWhole : longBlock); steps++) {
+      if (steps > 0 && performance.now() >= until) return false
+      const fence = longFence(this.#tail)
+      if (fence === 'open') {
+        this.#fence = openFence(this.#tail)
+        return true
       }
-      const source = this.#tail.slice(0, cut)
-      this.#define(source)
-      this.#put(this.#closed, type === 'heading' ? 'paragraph' : type, source, true)
-      this.#closed++
-      // the rows of a table say nothing without its head
-      const head = type === 'table' ? tableHead(source) : ''
-      this.#tail = head + this.#tail.slice(cut)
+      if (fence !== undefined) this.#closeBlock('fence', fence)
+      else if (this.#whole) this.#cutAnyway()
+      else if (!this.#cutOne()) return true
     }
+    return true
+  }
+
+  /** Closes what is settled at the beginning of a long tail, or cuts its first long block; false: neither is to be done. */
+  #cutOne(): boolean {
+    const part = beginningOf(this.#tail)
+    const groups = topLevel(part, {})
+    const lines = lineStarts(part)
+    const startOf = (i: number) => (groups[i - 1] ? (lines[groups[i - 1]!.end] ?? 0) : 0)
+    const isPart = part.length < this.#tail.length
+    const index = groups.findIndex(
+      (group, i) => (lines[group.end] ?? part.length) - startOf(i) >= longBlock && cuttable.has(group.type),
+    )
+    if (index < 0) {
+      if (isPart && groups.length > 1) {
+        this.#closeGroups(part, groups, -1)
+        return true
+      }
+      this.#whole = isPart
+      return isPart
+    }
+    this.#closeGroups(part, groups, index)
+    const type = groups[index]!.type
+    const cut = cutOf(type, this.#tail.slice(0, parsedAtOnce))
+    if (cut <= 0) {
+      this.#whole = true
+      return true
+    }
+    // the rows of a table say nothing without its head
+    const head = type === 'table' ? tableHead(this.#tail.slice(0, cut)) : ''
+    this.#closeBlock(type === 'heading' ? 'paragraph' : type, cut)
+    this.#tail = head + this.#tail
+    return true
+  }
+
+  /** Cuts a block that cannot be cut well. A fence within it goes on as one of its own. */
+  #cutAnyway(): void {
+    const half = longestWhole / 2
+    const line = this.#tail.lastIndexOf('\n', half) + 1
+    const cut = line > 0 ? line : isHighSurrogate(this.#tail.charCodeAt(half - 1)) ? half - 1 : half
+    const fence = fenceAt(this.#tail.slice(0, cut))
+    const type = this.blocks[this.#closed]?.type ?? 'paragraph'
+    this.#closeBlock(type, cut)
+    if (fence !== '') this.#tail = `${fence}\n${this.#tail}`
+    this.#whole = false
+  }
+
+  /** Closes the first characters of the tail as one block. */
+  #closeBlock(type: string, length: number): void {
+    const source = this.#tail.slice(0, length)
+    this.#define(source)
+    this.#put(this.#closed, type, source, true)
+    this.#closed++
+    this.#tail = this.#tail.slice(length)
+    this.#whole = false
   }
 
   /** Closes the first `count` groups of the tail, or all but the last one. */
@@ -404,13 +472,97 @@ function lineStarts(source: string): number[] {
   return starts
 }
 
+/** The beginning of a long text up to a line's end, as much as is parsed in one step. */
+function beginningOf(text: string): string {
+  if (text.length <= parsedAtOnce) return text
+  const line = text.lastIndexOf('\n', parsedAtOnce - 1) + 1
+  return text.slice(0, line > longBlock ? line : parsedAtOnce)
+}
+
+/** The opening of a fence at the beginning of a text, which may have blank lines before it. */
+interface FenceOpening {
+  mark: string
+  length: number
+  /** where the line after it begins */
+  end: number
+}
+
+/**
+ * Read by hand: an expression would try every length of the marks. `undefined` where no fence begins, or where its first
+ * line has no end yet.
+ */
+function fenceOpening(text: string): FenceOpening | undefined {
+  let at = 0
+  for (let line = 0; ; ) {
+    const character = text[at]
+    if (character === '\n') line = at + 1
+    else if (character !== ' ' && character !== '\t') {
+      if (at - line > 3 || (at > line && text.slice(line, at).includes('\t'))) return undefined
+      break
+    }
+    at++
+  }
+  const mark = text[at]
+  if (mark !== '`' && mark !== '~') return undefined
+  let length = 1
+  while (text[at + length] === mark) length++
+  const newline = text.indexOf('\n', at + length)
+  if (length < 3 || newline < 0) return undefined
+  // what is in backticks is code in a line
+  if (mark === '`' && text.slice(at + length, newline).includes('`')) return undefined
+  return { mark, length, end: newline + 1 }
+}
+
+/** Whether a line is the end of a fence. */
+function endsFence(line: string, { mark, length }: Pick<FenceOpening, 'mark' | 'length'>): boolean {
+  let at = 0
+  while (line[at] === ' ') at++
+  if (at > 3) return false
+  let marks = 0
+  while (line[at + marks] === mark) marks++
+  return marks >= length && /^[ \t]*$/.test(line.slice(at + marks))
+}
+
 /** The fence that `source` is, when its end has not come. */
 function openFence(source: string): OpenFence | undefined {
-  const opening = /^(?:[ \t]*\n)* {0,3}(`{3,}|~{3,})[^\n]*\n/.exec(source)
+  const opening = fenceOpening(source)
   if (!opening) return undefined
-  const marker = opening[1]!
-  const close = new RegExp(`^ {0,3}${marker[0]}{${marker.length},}[ \\t]*$`)
-  const rest = source.slice(opening[0].length)
-  if (rest.split('\n').some(line => close.test(line))) return undefined
-  return { close, searched: source.lastIndexOf('\n') + 1 }
+  const rest = source.slice(opening.end)
+  if (rest.split('\n').some(line => endsFence(line, opening))) return undefined
+  const { mark, length } = opening
+  return { mark, length, searched: source.lastIndexOf('\n') + 1 }
+}
+
+/**
+ * Where a fence at the beginning of a long text ends, found without parsing it; `open` where its end has not come, not
+ * even without its line's end. `undefined` where the text begins with anything else.
+ */
+function longFence(text: string): number | 'open' | undefined {
+  const opening = fenceOpening(text)
+  if (!opening) return undefined
+  for (let at = opening.end; at < text.length; ) {
+    const newline = text.indexOf('\n', at)
+    const end = newline < 0 ? text.length : newline
+    // most lines do not begin like an end
+    if (text.slice(at, at + 4).includes(opening.mark) && endsFence(text.slice(at, end), opening))
+      return newline < 0 ? undefined : newline + 1
+    at = end + 1
+  }
+  return 'open'
+}
+
+/** The opening line of the fence that the end of a text is in, without what stands before it; empty: in none. */
+function fenceAt(text: string): string {
+  let opening: { mark: string; length: number; line: string } | undefined
+  for (const line of text.split('\n')) {
+    const [, marks, info = ''] =
+      /^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,32}|~{3,32})(.*)$/.exec(line) ?? []
+    if (marks === undefined) continue
+    const mark = marks[0]!
+    if (!opening) {
+      if (mark === '~' || !info.includes('`')) opening = { mark, length: marks.length, line: marks + info }
+    } else if (mark === opening.mark && marks.length >= opening.length && info.trim() === '')
+      opening = undefined
+  }
+  return opening?.line ?? ''
 }

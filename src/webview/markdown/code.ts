@@ -2,27 +2,47 @@ import { t } from '../l10n.ts'
 import { type FenceInfo, fenceInfo } from './fence-info.ts'
 import { highlight } from './highlight.ts'
 
-/** Longer code is shown plain: colours would cost more than they tell. Characters. */
-const longestColoured = 240_000
-/** Longer code is drawn plain, and coloured piece by piece: see `colour-later.ts`. Characters. */
-const colouredAtOnce = 8000
+/** Longer code is shown plain: colors would cost more than they tell. Characters. */
+const longestColored = 240_000
+/** Longer code is drawn plain, and colored piece by piece: see `color-later.ts`. Characters. */
+const coloredAtOnce = 8000
 
 /** Long plain code is drawn in pieces of about this length, so that a browser that lays out one leaves the others. */
 export const pieceLength = 4000
+
+/** by element: the code of blocks that have only a part of it in the page */
+const codes = new WeakMap<Element, () => string>()
+
+/** Says what the code of a block is of which the page has only a part. */
+export function setCodeOf(block: Element, code: () => string): void {
+  codes.set(block, code)
+}
+
+/** The code of a block with the class `code-block`. */
+export function codeOf(block: Element): string {
+  return codes.get(block)?.() ?? block.querySelector('code')?.textContent ?? ''
+}
 
 /** The HTML of a code block with its bar; `info` is what stands after the fence. */
 export function codeBlockHtml(code: string, info: string): string {
   const about = fenceInfo(info)
   const { language } = about
   const text = code.endsWith('\n') ? code.slice(0, -1) : code
-  const mayColour = language !== '' && text.length <= longestColoured
+  const mayColor = language !== '' && text.length <= longestColored
   // of long code this only asks for the grammar
-  const html = mayColour ? highlight(text.length > colouredAtOnce ? '' : text, language) : undefined
-  const coloured = text.length > colouredAtOnce ? undefined : html
+  const html = mayColor ? highlight(text.length > coloredAtOnce ? '' : text, language) : undefined
+  const colored = text.length > coloredAtOnce ? undefined : html
   return (
-    `<div class="code-block"${placeOf(about)}><div class="code-bar">` +
-    `<span class="code-language">${escaped(nameOf(about))}</span>${buttons(language)}</div>` +
-    `<pre dir="ltr" tabindex="0"><code>${coloured ?? plainHtml(text)}</code></pre></div>\n`
+    `<div class="code-block"${placeOf(about)}>${codeBarHtml(about)}` +
+    `<pre dir="ltr" tabindex="0"><code>${colored ?? plainHtml(text)}</code></pre></div>\n`
+  )
+}
+
+/** The bar of a code block: its language and what can be done with it. */
+export function codeBarHtml(about: FenceInfo): string {
+  return (
+    `<div class="code-bar"><span class="code-language">${escaped(nameOf(about))}</span>` +
+    `${buttons(about.language)}</div>`
   )
 }
 
@@ -48,8 +68,8 @@ const notApplied =
 function buttons(language: string): string {
   let html = ''
   if (!notApplied.test(language)) html += button('apply-code', 'git-pull-request-create', t('Apply…'))
-  html += button('insert-code', 'insert', t('Insert at cursor'))
-  html += button('open-code', 'new-file', t('Open as a file'))
+  html += button('insert-code', 'insert', t('Insert at Cursor'))
+  html += button('open-code', 'new-file', t('Open as File'))
   return html + button('copy-code', 'copy', t('Copy'))
 }
 
@@ -62,7 +82,7 @@ function button(action: string, icon: string, label: string): string {
 }
 
 function plainHtml(text: string): string {
-  if (text.length <= colouredAtOnce) return escaped(text)
+  if (text.length <= coloredAtOnce) return escaped(text)
   let html = ''
   for (let at = 0; at < text.length; ) {
     const line = text.indexOf('\n', at + pieceLength) + 1

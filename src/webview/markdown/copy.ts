@@ -8,7 +8,7 @@ export function selectedMarkdown(selection: Selection): string | undefined {
   if (selection.isCollapsed || selection.rangeCount === 0) return undefined
   const range = selection.getRangeAt(0)
   const within = elementOf(range.commonAncestorContainer)
-  if (within.closest('pre, input, textarea, .cm-editor, .terminal, .diff')) return undefined
+  if (within.closest('pre, input, textarea, .cm-editor, .terminal, .diff, .code-lines')) return undefined
   takeWhole(range)
   const fragment = range.cloneContents()
   if (!fragment.querySelector(structure)) return undefined

@@ -5,6 +5,8 @@ import { sanitize } from './sanitize.ts'
 
 /** Parsing and drawing an open block may take this share of the time, at most. */
 const share = 1 / 8
+/** A long text is parsed in slices of this time, between which the page does other things. Milliseconds. */
+const slice = 12
 
 /** One markdown text on the screen: its blocks, their sanitised HTML kept, and who must redraw when one changes. */
 export class MarkdownDocument {
@@ -47,7 +49,7 @@ export class MarkdownDocument {
 
   #flushNow(): void {
     const start = performance.now()
-    const { changed } = this.#stream.flush()
+    const { changed, pending } = this.#stream.flush(slice)
     for (const index of changed) {
       const block = this.#stream.blocks[index]
       if (!block) this.#html.delete(index)
@@ -56,7 +58,16 @@ export class MarkdownDocument {
         if (watcher) watcher.value = block.version
       }
     }
-    this.spent(performance.now() - start)
+    if (!pending) {
+      this.spent(performance.now() - start)
+      return
+    }
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#flushNow()
+      this.onFlushed?.()
+    })
   }
 
   /** Tells what drawing cost, in milliseconds. */

@@ -1,13 +1,13 @@
 import { enrich } from '../rich/rich.ts'
 import type { MarkdownBlock } from './blocks.ts'
 import { pieceLength } from './code.ts'
-import { colourLater } from './colour-later.ts'
 import type { MarkdownDocument } from './document.ts'
+import { highlight } from './highlight.ts'
 import { morphChildren } from './morph.ts'
 import { growLine } from './plain.ts'
 
-/** A growing code block is coloured at every step up to this length, then only plain text is added until it closes. */
-const colouredWhileOpen = 6000
+/** A growing code block is colored at every step up to this length, then only plain text is added until it closes. */
+const coloredWhileOpen = 6000
 
 /** The last block of a text is never closed; a fence may have ended all the same. */
 function hasEnded(source: string): boolean {
@@ -42,7 +42,7 @@ export function drawBlock(element: HTMLElement, document: MarkdownDocument, part
       morphChildren(element, template.content)
     } else element.innerHTML = html
     if (html.includes('data-rich')) enrich(element)
-    if (html.includes('code-piece') && (block.closed || hasEnded(block.source))) colourLater(element)
+    if (html.includes('code-piece') && (block.closed || hasEnded(block.source))) colorLater(element)
   }
   if (!block.closed) document.spent(performance.now() - start)
 }
@@ -60,7 +60,7 @@ const shownLength = new WeakMap<Element, number>()
 
 /** Adds to a long open fence what is new; false when it has to be drawn as a whole. */
 function growCode(element: HTMLElement, source: string): boolean {
-  if (source.length < colouredWhileOpen || !/^(?:[ \t]*\n)*(?:```|~~~)/.test(source)) return false
+  if (source.length < coloredWhileOpen || !/^(?:[ \t]*\n)*(?:```|~~~)/.test(source)) return false
   const code = element.querySelector('code')
   if (!code) return false
   const start = source.indexOf('\n', source.search(/\S/)) + 1
@@ -88,4 +88,41 @@ function appendCode(code: Element, text: string): void {
     next.className = 'code-piece'
     code.append(next)
   }
+}
+
+/**
+ * Colors long code piece by piece while the browser has nothing else to do: all of it at once would stall the view for
+ * as long as it takes. A piece begins anew, so what spans two of them (a long comment) may lose its color in the second.
+ */
+function colorLater(element: HTMLElement): void {
+  const pieces = [...element.querySelectorAll<HTMLElement>('.code-block[data-language] .code-piece')]
+  if (pieces.length === 0) return
+  const next = () => {
+    const piece = pieces.shift()
+    // drawn anew since, or no longer in the page
+    if (!piece?.isConnected) return
+    if (isSelected(piece)) pieces.push(piece)
+    else {
+      const language = piece.closest<HTMLElement>('.code-block')?.dataset.language ?? ''
+      const html = highlight(piece.textContent ?? '', language)
+      // its grammar loads: the block is drawn again then
+      if (html === undefined) return
+      piece.innerHTML = html
+    }
+    whenIdle(next, isSelected(pieces[0]) ? 1000 : 0)
+  }
+  whenIdle(next, 0)
+}
+
+/** What the person has selected is left alone. */
+function isSelected(piece: HTMLElement | undefined): boolean {
+  const selection = getSelection()
+  if (!piece || !selection?.rangeCount || selection.isCollapsed) return false
+  return selection.getRangeAt(0).intersectsNode(piece)
+}
+
+function whenIdle(work: () => void, delay: number): void {
+  if (delay > 0) setTimeout(work, delay)
+  else if ('requestIdleCallback' in globalThis) requestIdleCallback(work)
+  else setTimeout(work)
 }

@@ -22,7 +22,7 @@ export function highlight(code: string, language: string): string | undefined {
   return html.replace(storage, '<span class="hljs-keyword hljs-storage">$1<')
 }
 
-/** Words that declare something: themes mostly give them another colour than those that steer. */
+/** Words that declare something: themes mostly give them another color than those that steer. */
 const storage =
   /<span class="hljs-keyword">(const|let|var|function|fn|def|func|fun|class|interface|type|enum|struct|trait|impl|extends|implements|static|public|private|protected|internal|readonly|abstract|final|async|mut|val|void|namespace|package)</g
 

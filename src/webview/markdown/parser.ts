@@ -109,7 +109,7 @@ rules.image = (tokens, index) => {
   const source = String(token.attrGet('src') ?? '')
   const alt = token.content
   if (source.startsWith('data:image/')) {
-    const label = escapeHtml(alt === '' ? t('Show larger') : t('{0}: show larger', alt))
+    const label = escapeHtml(alt === '' ? t('Enlarge') : t('{0}: Enlarge', alt))
     const image = `<img src="${escapeHtml(source)}" alt="${escapeHtml(alt)}">`
     return `<button type="button" class="picture" data-action="enlarge" aria-label="${label}">${image}</button>`
   }

@@ -1,4 +1,6 @@
 import DOMPurify from 'dompurify'
+import { visible } from '../../common/visible.ts'
+import { linkTarget } from '../tools/link-target.ts'
 
 const allowed = {
   ALLOWED_TAGS:
@@ -14,7 +16,31 @@ const allowed = {
   ALLOWED_URI_REGEXP: /^(?:(?:https?|mailto|file):|[a-z]:[\\/]|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
 }
 
-/** HTML that holds nothing but what prose needs. */
+let purifier: typeof DOMPurify | undefined
+
+/** HTML that holds nothing but what prose needs; each link says where it leads. */
 export function sanitize(html: string): string {
-  return DOMPurify.sanitize(html, allowed)
+  if (!purifier) {
+    // an instance of its own: the hook is for prose alone
+    purifier = DOMPurify(window)
+    purifier.addHook('afterSanitizeAttributes', node => {
+      if (node.nodeName === 'A') sayTarget(node)
+    })
+  }
+  return purifier.sanitize(html, allowed)
+}
+
+/** In place of a title that the agent gave: it could name another address. */
+function sayTarget(link: Element): void {
+  const path = link.getAttribute('data-path')
+  const href = link.getAttribute('href')
+  if (link.hasAttribute('data-footnote')) link.removeAttribute('title')
+  else if (path !== null) {
+    const line = link.getAttribute('data-line')
+    link.setAttribute('title', visible(line ? `${path}:${line}` : path))
+  } else if (href) {
+    const { title, host } = linkTarget(href, link.textContent)
+    link.setAttribute('title', title)
+    if (host !== undefined) link.setAttribute('data-host', host)
+  }
 }

@@ -1,7 +1,12 @@
 import { useSignalEffect } from '@preact/signals'
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { lazy } from '../ui/lazy.tsx'
 import { MarkdownDocument } from './document.ts'
 import { drawBlock } from './draw.ts'
+import { isLongFence } from './is-long-fence.ts'
+
+/** Few blocks of code are long. */
+const LongFence = lazy(() => import('./long-fence.tsx').then(module => module.LongFence))
 
 interface BlockProps {
   document: MarkdownDocument
@@ -11,6 +16,15 @@ interface BlockProps {
 
 /** One block of a text. Only it is drawn again when it changes, and what it shows already stays. */
 export function MarkdownBlockView({ document: text, part }: BlockProps) {
+  const [isLong, setLong] = useState(() => isLongFence(text.blocks[part]))
+  useSignalEffect(() => {
+    void text.watch(part).value
+    setLong(isLongFence(text.blocks[part]))
+  })
+  return isLong ? <LongFence document={text} part={part} /> : <DrawnBlock document={text} part={part} />
+}
+
+function DrawnBlock({ document: text, part }: BlockProps) {
   const element = useRef<HTMLDivElement>(null)
   // at once, so that the row is measured with its content
   useLayoutEffect(() => drawBlock(element.current!, text, part), [text, part])
@@ -28,12 +42,15 @@ interface TextProps {
 
 /** A whole text that does not grow. */
 export function MarkdownText({ text, class: className }: TextProps) {
+  const [, setFlushed] = useState(0)
   const whole = useMemo(() => {
     const document = new MarkdownDocument()
+    document.onFlushed = () => setFlushed(document.blocks.length)
     document.append(text)
     document.flush()
     return document
   }, [text])
+  useEffect(() => () => whole.dispose(), [whole])
   return (
     <div class={`markdown-text${className ? ` ${className}` : ''}`}>
       {whole.blocks.map(block => (

@@ -42,14 +42,14 @@ export function askToDraw(element: HTMLElement, { note }: DiagramFrame): void {
   button.type = 'button'
   button.className = 'link-button'
   button.dataset.action = 'draw-diagram'
-  button.textContent = t('Draw it all the same')
-  note.replaceChildren(t('This diagram is large: drawing it can take seconds.'), ' ', button)
+  button.textContent = t('Render Anyway')
+  note.replaceChildren(t('Large diagram. Rendering may take several seconds.'), ' ', button)
   note.hidden = false
   element.dataset.state = 'asked'
 }
 
 export function showDrawing({ note }: DiagramFrame): void {
-  note.textContent = t('Drawing…')
+  note.textContent = t('Rendering…')
   note.hidden = false
 }
 
@@ -64,9 +64,9 @@ function toolbar(): HTMLElement {
   const bar = document.createElement('div')
   bar.className = 'code-bar'
   for (const [action, icon, label] of [
-    ['diagram-source', 'code', t('Show source')],
-    ['copy-diagram', 'copy', t('Copy source')],
-    ['enlarge', 'screen-full', t('Show larger')],
+    ['diagram-source', 'code', t('Show Source')],
+    ['copy-diagram', 'copy', t('Copy Source')],
+    ['enlarge', 'screen-full', t('Enlarge')],
   ] as const) {
     const button = document.createElement('button')
     button.type = 'button'

@@ -1,6 +1,6 @@
 import DOMPurify from 'dompurify'
 import mermaid from 'mermaid'
-import { diagramColours } from './diagram-colours.ts'
+import { diagramColors } from './diagram-colors.ts'
 import { allowDrawnStyles } from './drawn-styles.ts'
 
 /** A drawn diagram as an image: a document of its own, in which nothing runs and nothing is loaded. */
@@ -16,15 +16,15 @@ const kept = new Map<string, Promise<DiagramImage>>()
 const mostKept = 40
 
 /**
- * Draws a diagram in the colours of the theme. `large`: one that takes longer is wanted all the same. Rejects with the
+ * Draws a diagram in the colors of the theme. `large`: one that takes longer is wanted all the same. Rejects with the
  * reason when it cannot be drawn.
  */
 export function diagramImage(source: string, large = false): Promise<DiagramImage> {
-  const colours = diagramColours()
-  const key = `${JSON.stringify(colours)}\n${source}`
+  const colors = diagramColors()
+  const key = `${JSON.stringify(colors)}\n${source}`
   let image = kept.get(key)
   if (!image) {
-    image = inTurn(() => draw(source, colours, large))
+    image = inTurn(() => draw(source, colors, large))
     kept.set(key, image)
     const [oldest] = kept.keys()
     if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
@@ -49,13 +49,14 @@ let count = 0
 
 async function draw(
   source: string,
-  colours: ReturnType<typeof diagramColours>,
+  colors: ReturnType<typeof diagramColors>,
   large: boolean,
 ): Promise<DiagramImage> {
   allowDrawnStyles()
   mermaid.initialize({
     startOnLoad: false,
-    securityLevel: 'strict',
+    // Drawn in the document of a frame: labels become markup while they are measured, and none of it may touch this page.
+    securityLevel: 'sandbox',
     htmlLabels: false,
     flowchart: { htmlLabels: false },
     class: { htmlLabels: false },
@@ -68,9 +69,9 @@ async function draw(
       ...['htmlLabels', 'theme', 'themeVariables', 'themeCSS', 'fontFamily', 'fontSize', 'dompurifyConfig'],
     ],
     theme: 'base',
-    darkMode: colours.darkMode,
-    fontFamily: colours.fontFamily,
-    themeVariables: colours,
+    darkMode: colors.darkMode,
+    fontFamily: colors.fontFamily,
+    themeVariables: colors,
   })
   const workshop = document.createElement('div')
   workshop.className = 'diagram-workshop'
@@ -78,10 +79,18 @@ async function draw(
   document.body.append(workshop)
   try {
     const { svg } = await mermaid.render(`parley-diagram-${count++}`, source, workshop)
-    return imageOf(svg)
+    return imageOf(svgIn(svg))
   } finally {
     workshop.remove()
   }
+}
+
+/** The picture in the frame that Mermaid answers: `<iframe src="data:text/html;charset=UTF-8;base64,…">`. */
+function svgIn(frame: string): string {
+  const encoded = /;base64,([A-Za-z0-9+/=]+)"/.exec(frame)?.[1]
+  if (encoded === undefined) throw new Error('It is empty.')
+  const bytes = Uint8Array.from(atob(encoded), character => character.charCodeAt(0))
+  return new TextDecoder().decode(bytes)
 }
 
 function imageOf(svg: string): DiagramImage {

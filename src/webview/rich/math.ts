@@ -14,7 +14,7 @@ export function drawFormula(element: HTMLElement, source: string): void {
     katex.render(source, drawn, { ...limits, displayMode, output: 'htmlAndMathml', throwOnError: true })
   } catch (error) {
     element.dataset.state = 'failed'
-    element.title = t('This formula cannot be read: {0}', error instanceof Error ? error.message : '')
+    element.title = t("Can't render this formula: {0}", error instanceof Error ? error.message : '')
     return
   }
   element.dataset.state = 'drawn'

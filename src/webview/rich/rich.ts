@@ -39,7 +39,7 @@ function drawMath(element: HTMLElement): void {
 
 type DiagramModule = typeof import('./diagram.ts')
 let diagrams: Promise<DiagramModule> | undefined
-/** Those on the screen are drawn again in the colours of another theme. */
+/** Those on the screen are drawn again in the colors of another theme. */
 let watching = false
 
 /** Draws a diagram that was only offered to be drawn. */
@@ -66,7 +66,7 @@ function drawDiagram(element: HTMLElement): void {
       image => showDiagram(element, frame, image),
       (error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
-        showFailure(element, frame, t('This diagram cannot be drawn: {0}', reason.split('\n', 1)[0]!))
+        showFailure(element, frame, t("Can't render this diagram: {0}", reason.split('\n', 1)[0]!))
       },
     )
 }

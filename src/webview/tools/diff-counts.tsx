@@ -5,12 +5,12 @@ export function DiffCounts({ added, removed }: { added: number; removed: number 
   return (
     <span class="diff-counts">
       {added > 0 && (
-        <span class="added" title={plural(added, 'one line added', '{0} lines added')}>
+        <span class="added" title={plural(added, '1 line added', '{0} lines added')}>
           +{formatNumber(added)}
         </span>
       )}
       {removed > 0 && (
-        <span class="removed" title={plural(removed, 'one line removed', '{0} lines removed')}>
+        <span class="removed" title={plural(removed, '1 line removed', '{0} lines removed')}>
           −{formatNumber(removed)}
         </span>
       )}

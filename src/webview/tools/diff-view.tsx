@@ -2,7 +2,7 @@ import { useMemo, useRef, useState } from 'preact/hooks'
 import { plural, t } from '../l10n.ts'
 import { ScrollArea } from '../ui/scroll-area.tsx'
 import type { FileDiff } from './diff.ts'
-import { coloursOf, type DiffColours } from './diff-colours.ts'
+import { colorsOf, type DiffColors } from './diff-colors.ts'
 import { isNarrow, isSideBySide } from './diff-layout.ts'
 import {
   type DiffFold,
@@ -12,6 +12,7 @@ import {
   splitRows,
   unifiedRows,
 } from './diff-rows.ts'
+import { useLineSource } from './line-source.ts'
 import { useVisibleLines } from './visible-lines.ts'
 
 interface DiffViewProps {
@@ -19,25 +20,47 @@ interface DiffViewProps {
   path: string
   /** Added to line numbers: the texts are a part of the file. */
   shift?: number
+  /** The person decides on it: long lines are broken, unless the diff is a long one. */
+  wrap?: boolean | undefined
 }
 
+/** Broken lines have heights of their own, so that all of them have to be in the page: no more than so many. */
+const MAX_WRAPPED_LINES = 400
+
 /** A diff of one file, one side under the other or both side by side. Only the lines near what is seen are in the page. */
-export function DiffView({ diff, path, shift = 0 }: DiffViewProps) {
+export function DiffView({ diff, path, shift = 0, wrap = false }: DiffViewProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
-  const colours = coloursOf(diff, path)
-  void colours.version.value
-  const split = isSideBySide.value && diff.added > 0 && diff.removed > 0
+  const colors = colorsOf(diff, path)
+  void colors.version.value
   const rows = useMemo(() => unifiedRows(diff, opened, shift), [diff, opened, shift])
+  const wrapped = wrap && rows.length <= MAX_WRAPPED_LINES
+  const split = !wrapped && isSideBySide.value && diff.added > 0 && diff.removed > 0
   const open = (fold: number) => setOpened(new Set([...opened, fold]))
-  const parts = { colours, shift, open, columns: widths(rows) }
+  const parts = { colors, shift, open, columns: widths(rows) }
   return (
     <div class="diff">
       {diff.coarse && (
-        <div class="diff-note quiet">{t('Too much changed to compare line by line: all is shown.')}</div>
+        <div class="diff-note quiet">{t('Too many changes to compare line by line. Showing all lines.')}</div>
       )}
-      {split ? <SplitDiff rows={rows} {...parts} /> : <UnifiedDiff rows={rows} {...parts} />}
+      {split ? (
+        <SplitDiff rows={rows} {...parts} />
+      ) : (
+        <UnifiedDiff rows={rows} wrapped={wrapped} {...parts} />
+      )}
     </div>
   )
+}
+
+function textOf(row: DiffRow | undefined): string {
+  return row && row.kind !== 'fold' ? row.text : ''
+}
+
+function textOfPair(row: SplitRow | undefined): string {
+  if (!row || row.kind === 'fold') return ''
+  const { left, right } = row
+  return left?.text === right?.text
+    ? (left?.text ?? '')
+    : [left?.text, right?.text].filter(Boolean).join('\n')
 }
 
 interface Columns {
@@ -63,40 +86,60 @@ function widths(rows: readonly DiffRow[]): Columns {
 }
 
 interface PartProps {
-  colours: DiffColours
+  colors: DiffColors
   shift: number
   open: (fold: number) => void
   columns: Columns
 }
 
-function UnifiedDiff({ rows, colours, shift, open, columns }: PartProps & { rows: readonly DiffRow[] }) {
-  const { element, onScroll, start, end, before, after } = useVisibleLines(rows.length)
+interface UnifiedDiffProps extends PartProps {
+  rows: readonly DiffRow[]
+  wrapped: boolean
+}
+
+function UnifiedDiff({ rows, wrapped, colors, shift, open, columns }: UnifiedDiffProps) {
+  const { element, onScroll, start, end, before, after, scrollToLine } = useVisibleLines(
+    rows.length,
+    '.diff-line',
+  )
+  useLineSource(element, rows.length, line => textOf(rows[line]), scrollToLine)
   const { digits, characters } = columns
   const narrow = isNarrow.value
   const numbers = (row: DiffLine) => (narrow ? padded(row.new ?? row.old, digits) : both(row, digits))
   const gutter = narrow ? digits + 5 : digits * 2 + 6
+  const draw = (row: DiffRow, i: number) =>
+    row.kind === 'fold' ? (
+      <Fold key={`f${row.fold}`} row={row} open={open} />
+    ) : (
+      <Line key={i} position={i} line={row} colors={colors} shift={shift} numbers={numbers(row)} />
+    )
+  if (wrapped) {
+    return (
+      <ScrollArea elementRef={element} class="diff-scroll" label={t('Changes')}>
+        <div class="diff-lines wrapped" dir="ltr" style={{ '--gutter': `${gutter}ch` }}>
+          {rows.map(draw)}
+        </div>
+      </ScrollArea>
+    )
+  }
   return (
     <ScrollArea elementRef={element} class="diff-scroll" label={t('Changes')} onScroll={onScroll}>
       <div class="diff-lines" dir="ltr" style={{ minWidth: `max(100%, ${characters + gutter}ch)` }}>
         <div style={{ height: before }} />
-        {rows
-          .slice(start, end)
-          .map((row, i) =>
-            row.kind === 'fold' ? (
-              <Fold key={`f${row.fold}`} row={row} open={open} />
-            ) : (
-              <Line key={start + i} line={row} colours={colours} shift={shift} numbers={numbers(row)} />
-            ),
-          )}
+        {rows.slice(start, end).map((row, i) => draw(row, start + i))}
         <div style={{ height: after }} />
       </div>
     </ScrollArea>
   )
 }
 
-function SplitDiff({ rows, colours, shift, open, columns }: PartProps & { rows: readonly DiffRow[] }) {
+function SplitDiff({ rows, colors, shift, open, columns }: PartProps & { rows: readonly DiffRow[] }) {
   const pairs = useMemo(() => splitRows(rows), [rows])
-  const { element, onScroll, start, end, before, after } = useVisibleLines(pairs.length)
+  const { element, onScroll, start, end, before, after, scrollToLine } = useVisibleLines(
+    pairs.length,
+    '.diff-line',
+  )
+  useLineSource(element, pairs.length, line => textOfPair(pairs[line]), scrollToLine)
   const { digits, characters } = columns
   const left = useRef<HTMLDivElement>(null)
   const right = useRef<HTMLDivElement>(null)
@@ -118,9 +161,10 @@ function SplitDiff({ rows, colours, shift, open, columns }: PartProps & { rows: 
         {seen.map((row, i) => (
           <SplitSide
             key={row.kind === 'fold' ? `f${row.fold}` : start + i}
+            position={start + i}
             row={row}
             which={which}
-            {...{ colours, shift, open, digits }}
+            {...{ colors, shift, open, digits }}
           />
         ))}
         <div style={{ height: after }} />
@@ -138,31 +182,36 @@ function SplitDiff({ rows, colours, shift, open, columns }: PartProps & { rows: 
 }
 
 interface SplitSideProps extends Omit<PartProps, 'columns'> {
+  position: number
   row: SplitRow
   which: 'left' | 'right'
   digits: number
 }
 
-function SplitSide({ row, which, colours, shift, open, digits }: SplitSideProps) {
+function SplitSide({ position, row, which, colors, shift, open, digits }: SplitSideProps) {
   if (row.kind === 'fold') return <Fold row={row} open={open} again={which === 'right'} />
   const line = row[which]
   if (!line) return <div class="diff-line diff-nothing" />
   const number = which === 'left' ? line.old : line.new
-  return <Line line={line} colours={colours} shift={shift} numbers={padded(number, digits)} />
+  return (
+    <Line position={position} line={line} colors={colors} shift={shift} numbers={padded(number, digits)} />
+  )
 }
 
 const signs = { same: ' ', added: '+', removed: '−' } as const
 
 interface LineProps {
+  /** which row of the diff it is */
+  position: number
   line: DiffLine
-  colours: DiffColours
+  colors: DiffColors
   shift: number
   numbers: string
 }
 
 /** One line. Its numbers and its sign are drawn by the styles, so that they are not copied with it. */
-function Line({ line, colours, shift, numbers }: LineProps) {
-  const pieces = colours.tokens(line, shift).map((token, i) => {
+function Line({ position, line, colors, shift, numbers }: LineProps) {
+  const pieces = colors.tokens(line, shift).map((token, i) => {
     const classes = [token.class, token.changed ? 'diff-word' : undefined].filter(Boolean).join(' ')
     return classes === '' ? (
       token.text
@@ -174,6 +223,7 @@ function Line({ line, colours, shift, numbers }: LineProps) {
   })
   const props = {
     class: `diff-line diff-${line.kind}`,
+    'data-row': position,
     'data-gutter': `${numbers} ${signs[line.kind]}`,
   }
   if (line.kind === 'added') return <ins {...props}>{pieces}</ins>
@@ -197,7 +247,7 @@ interface FoldProps {
 }
 
 function Fold({ row, open, again }: FoldProps) {
-  const text = plural(row.count, 'one unchanged line', '{0} unchanged lines')
+  const text = plural(row.count, '1 unchanged line', '{0} unchanged lines')
   if (!row.canOpen)
     return (
       <div class="diff-line diff-fold" aria-hidden={again}>
@@ -210,7 +260,7 @@ function Fold({ row, open, again }: FoldProps) {
       class="diff-line diff-fold"
       tabIndex={again ? -1 : 0}
       aria-hidden={again}
-      title={t('Show unchanged lines')}
+      title={t('Show Unchanged Lines')}
       onClick={() => open(row.fold)}
     >
       <span class="diff-fold-text">

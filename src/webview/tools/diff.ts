@@ -1,4 +1,4 @@
-import { parsePatch, structuredPatch } from 'diff'
+import { diffArrays, parsePatch, structuredPatch } from 'diff'
 import type { FileChange } from '../../acp/model.ts'
 import { likeness } from './patch-of-file.ts'
 
@@ -27,7 +27,15 @@ export interface FileDiff {
 }
 
 /** Comparing takes this long at most, in milliseconds: a text of which every line differs has a quadratic cost. */
-const timeout = 60
+const timeout = 40
+/** Longer texts, both together, are compared stretch by stretch. Characters. */
+const longText = 400_000
+/** Lines around a change. */
+const context = 3
+/** The sides of a long text are looked at so far, in lines, for where they are the same again. */
+const farthestSame = 400
+/** The lines of a stretch, of both sides, of which the library finds what is the same. */
+const shortStretch = 400
 
 /** The diff of one changed file. `patch` is used when the change came without its texts. */
 export function diffOf(change: FileChange, patch?: string): FileDiff | undefined {
@@ -38,6 +46,7 @@ export function diffOf(change: FileChange, patch?: string): FileDiff | undefined
 }
 
 function compare(before: string, after: string): FileDiff {
+  if (before.length + after.length > longText) return compareLong(linesOf(before), linesOf(after))
   const patch = structuredPatch('', '', unify(before), unify(after), '', '', { context: 3, timeout })
   if (!patch) {
     const removed = linesOf(before)
@@ -50,6 +59,136 @@ function compare(before: string, after: string): FileDiff {
     return { added: added.length, removed: removed.length, hunks, coarse: true }
   }
   return { ...fromHunks(patch.hunks), newLines: linesOf(after) }
+}
+
+/** A stretch of lines that are the same on both sides, or of lines that took each other's place. */
+interface Stretch {
+  /** first lines of both sides, from 0 */
+  old: number
+  new: number
+  removed: number
+  added: number
+}
+
+/**
+ * As {@link compare}, for texts of any length: what is the same is stepped over line by line, and only the lines between
+ * are compared. The library looks at all lines at once.
+ */
+function compareLong(before: readonly string[], after: string[]): FileDiff {
+  const diff: FileDiff = { added: 0, removed: 0, hunks: [], coarse: false, newLines: after }
+  const stretches = stretchesOf(before, after)
+  for (let i = 0; i < stretches.length; ) {
+    const first = stretches[i]!
+    const lead = Math.min(context, first.old, first.new)
+    const hunk: DiffHunk = { start: first.new - lead + 1, oldStart: first.old - lead + 1, groups: [] }
+    pushLines(hunk, 'same', after.slice(first.new - lead, first.new))
+    let end = first.new
+    // changes with little between them share their hunk
+    for (; i < stretches.length && (stretches[i] === first || stretches[i]!.new - end <= 2 * context); i++) {
+      const stretch = stretches[i]!
+      pushLines(hunk, 'same', after.slice(end, stretch.new))
+      pushStretch(diff, hunk, stretch, before, after)
+      end = stretch.new + stretch.added
+    }
+    pushLines(hunk, 'same', after.slice(end, end + context))
+    diff.hunks.push(hunk)
+  }
+  return diff
+}
+
+function pushLines(hunk: DiffHunk, kind: DiffGroup['kind'], lines: readonly string[]): void {
+  if (lines.length === 0) return
+  const last = hunk.groups.at(-1)
+  if (last?.kind === kind) last.lines.push(...lines)
+  else hunk.groups.push({ kind, lines: [...lines] })
+}
+
+/** The lines of a stretch; what is the same in a short one is found. */
+function pushStretch(
+  diff: FileDiff,
+  hunk: DiffHunk,
+  stretch: Stretch,
+  before: readonly string[],
+  after: readonly string[],
+): void {
+  const removed = before.slice(stretch.old, stretch.old + stretch.removed)
+  const added = after.slice(stretch.new, stretch.new + stretch.added)
+  const parts =
+    removed.length > 0 && added.length > 0 && removed.length + added.length <= shortStretch
+      ? diffArrays(removed, added, { timeout })
+      : undefined
+  if (parts) {
+    for (const { value, added: isAdded, removed: isRemoved } of parts) {
+      if (isAdded) diff.added += value.length
+      if (isRemoved) diff.removed += value.length
+      pushLines(hunk, isAdded ? 'added' : isRemoved ? 'removed' : 'same', value)
+    }
+    return
+  }
+  diff.removed += removed.length
+  diff.added += added.length
+  pushLines(hunk, 'removed', removed)
+  pushLines(hunk, 'added', added)
+}
+
+/** Where the sides differ, in order. */
+function stretchesOf(before: readonly string[], after: readonly string[]): Stretch[] {
+  let oldEnd = before.length
+  let newEnd = after.length
+  let at = 0
+  while (at < oldEnd && at < newEnd && before[at] === after[at]) at++
+  while (oldEnd > at && newEnd > at && before[oldEnd - 1] === after[newEnd - 1]) {
+    oldEnd--
+    newEnd--
+  }
+  const stretches: Stretch[] = []
+  for (let i = at, j = at; i < oldEnd || j < newEnd; ) {
+    const [removed, added] = untilSame(before, after, i, j, oldEnd, newEnd)
+    stretches.push({ old: i, new: j, removed, added })
+    i += removed
+    j += added
+    while (i < oldEnd && j < newEnd && before[i] === after[j]) {
+      i++
+      j++
+    }
+  }
+  return stretches
+}
+
+/** How many lines of each side come before the sides go on with the same lines; all the rest where they do not soon. */
+function untilSame(
+  before: readonly string[],
+  after: readonly string[],
+  old: number,
+  fresh: number,
+  oldEnd: number,
+  newEnd: number,
+): [removed: number, added: number] {
+  for (let distance = 1; distance <= farthestSame; distance++) {
+    for (let added = 0; added <= distance; added++) {
+      const removed = distance - added
+      if (isSame(before, after, old + removed, fresh + added, oldEnd, newEnd)) return [removed, added]
+    }
+  }
+  return [oldEnd - old, newEnd - fresh]
+}
+
+/** Whether the next lines are the same on both sides, as many as tell. */
+function isSame(
+  before: readonly string[],
+  after: readonly string[],
+  old: number,
+  fresh: number,
+  oldEnd: number,
+  newEnd: number,
+): boolean {
+  if (old > oldEnd || fresh > newEnd) return false
+  if (old === oldEnd || fresh === newEnd) return old === oldEnd && fresh === newEnd
+  for (let i = 0; i < context; i++) {
+    if (old + i >= oldEnd || fresh + i >= newEnd) return true
+    if (before[old + i] !== after[fresh + i]) return false
+  }
+  return true
 }
 
 /** A change of line ends alone would mark every line. */

@@ -14,20 +14,6 @@ const candidate =
 /** Longer texts are left as they are. Characters. */
 const longest = 4000
 
-/** As {@link linkedParts}, for text of several lines. */
-export function linkedLines(text: string): LinkedText[] {
-  if (!text.includes('\n')) return linkedParts(text)
-  const parts: LinkedText[] = []
-  for (const [i, line] of text.split('\n').entries()) {
-    for (const part of i === 0 ? linkedParts(line) : [{ text: '\n' }, ...linkedParts(line)]) {
-      const last = parts.at(-1)
-      if (last && !last.file && !last.href && !part.file && !part.href) last.text += part.text
-      else parts.push({ ...part })
-    }
-  }
-  return parts
-}
-
 /** The addresses, and the files with a line or a folder, in a line of output or of prose. */
 export function linkedParts(text: string): LinkedText[] {
   if (text.length > longest || !/[./\\]/.test(text)) return [{ text }]

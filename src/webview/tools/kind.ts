@@ -49,8 +49,8 @@ export function runSummary(kinds: readonly ToolKind[]): string {
   const read = count('read')
   const fetched = count('fetch')
   if (searched > 0) parts.push(plural(searched, 'searched once', 'searched {0} times'))
-  if (read > 0) parts.push(plural(read, 'read one file', 'read {0} files'))
-  if (fetched > 0) parts.push(plural(fetched, 'fetched one page', 'fetched {0} pages'))
+  if (read > 0) parts.push(plural(read, 'read 1 file', 'read {0} files'))
+  if (fetched > 0) parts.push(plural(fetched, 'fetched 1 page', 'fetched {0} pages'))
   const text = parts.join(t(', '))
   return text.charAt(0).toLocaleUpperCase() + text.slice(1)
 }

@@ -21,6 +21,36 @@ export function pretty(value: unknown): string {
   }
 }
 
+/** Where agents put a patch into a tool's input. */
+const PATCH_KEYS = ['input', 'patch', 'diff'] as const
+
+/** What a tool's raw input says as a person reads it: a patch as its lines, other texts as they are, the rest as JSON. */
+export function rawCode(value: unknown): { text: string; language: string } {
+  if (typeof value === 'string') {
+    if (isPatch(value)) return { text: value, language: 'diff' }
+    if (!/^\s*[[{]/.test(value) || value.length > MAX_PARSED) return { text: value, language: '' }
+    try {
+      return rawCode(JSON.parse(value) as object)
+    } catch {
+      return { text: value, language: '' }
+    }
+  }
+  if (typeof value !== 'object' || value === null) return { text: pretty(value), language: 'json' }
+  const fields = value as Record<string, unknown>
+  const key = PATCH_KEYS.find(one => isPatch(fields[one]))
+  if (key === undefined) return { text: pretty(value), language: 'json' }
+  const { [key]: patch, ...rest } = fields
+  const others = Object.keys(rest).length > 0 ? `${pretty(rest)}\n` : ''
+  return { text: `${others}${patch}`, language: 'diff' }
+}
+
+/** Longer texts are not parsed. Characters. */
+const MAX_PARSED = 1_000_000
+
+function isPatch(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:\*\*\* Begin Patch|diff --git |--- \S.*\n\+\+\+ \S)/m.test(value)
+}
+
 function byteArray(value: unknown): Uint8Array | undefined {
   if (!Array.isArray(value) || value.length < 8) return undefined
   const bytes = value.every(

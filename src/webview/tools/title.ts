@@ -1,3 +1,4 @@
+import { visibleWords } from '../../common/visible.ts'
 import type { RootsNote } from '../../views/bridge/conversation.ts'
 
 /** The folders that paths are said relative to. */
@@ -29,7 +30,7 @@ const beginsWithDrive = /(?<!\w)[A-Za-z]:[\\/]/
  * directory are said relative to it; backticks around code are taken away.
  */
 export function titleParts(title: string, roots: PathRoots | undefined): TitleParts {
-  let text = title.replace(/\s+/g, ' ').trim()
+  let text = visibleWords(title.replace(/\s+/g, ' ').trim())
   const code = /^`[^`]+`$/.test(text)
   if (code) text = text.slice(1, -1)
   else text = text.replace(/`([^`]+)`/g, '$1')

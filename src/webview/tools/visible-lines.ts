@@ -1,29 +1,29 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** Fewer lines are all there. */
-const allOf = 120
+/** Fewer lines are all in the page. */
+const ALL_OF = 120
 /** Lines above and below what is seen. */
-const around = 30
+const AROUND = 30
 /** Before anything was measured. CSS pixels. */
-const assumedLine = 19
-const assumedView = 400
+const ASSUMED_LINE = 19
+const ASSUMED_VIEW = 400
 
 /**
  * Which lines of a scrolling part are in the page: all have the same height, so that of any number only those near the
- * view are there. `before` and `after` are the heights of what is not, as CSS.
+ * view are there. `before` and `after` are the heights of what is not, as CSS. `line`: selects one of them.
  */
-export function useVisibleLines(count: number) {
+export function useVisibleLines(count: number, line: string) {
   const element = useRef<HTMLDivElement>(null)
   const [first, setFirst] = useState(0)
-  const height = useRef(assumedLine)
+  const height = useRef(ASSUMED_LINE)
   useLayoutEffect(() => {
-    const line = element.current?.querySelector('.diff-line')?.getBoundingClientRect().height
-    if (line) height.current = line
+    const measured = element.current?.querySelector(line)?.getBoundingClientRect().height
+    if (measured) height.current = measured
   })
-  const seen = Math.ceil((element.current?.clientHeight || assumedView) / height.current)
-  const windowed = count > allOf
-  const start = windowed ? Math.max(0, Math.min(first, count - seen) - around) : 0
-  const end = windowed ? Math.min(count, first + seen + around) : count
+  const seen = Math.ceil((element.current?.clientHeight || ASSUMED_VIEW) / height.current)
+  const windowed = count > ALL_OF
+  const start = windowed ? Math.max(0, Math.min(first, count - seen) - AROUND) : 0
+  const end = windowed ? Math.min(count, start + seen + 2 * AROUND) : count
   return {
     element,
     start,
@@ -34,7 +34,14 @@ export function useVisibleLines(count: number) {
       if (!windowed) return
       const at = Math.floor(scrollTop / height.current)
       // not at every step
-      if (Math.abs(at - first) > around / 2) setFirst(at)
+      if (Math.abs(at - first) > AROUND / 2) setFirst(at)
+    },
+    /** Brings a line into the middle of what is seen. */
+    scrollToLine: (number: number) => {
+      const scroll = element.current
+      if (!scroll) return
+      scroll.scrollTop = number * height.current - scroll.clientHeight / 2
+      setFirst(Math.max(0, number - Math.floor(seen / 2)))
     },
   }
 }

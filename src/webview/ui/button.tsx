@@ -33,6 +33,8 @@ interface ButtonProps {
   primary?: boolean
   icon?: string
   title?: string
+  /** for a screen reader, where the words alone don't say what it is about; begins with them */
+  label?: string
   disabled?: boolean
   class?: string
   buttonRef?: Ref<HTMLButtonElement>
@@ -44,6 +46,7 @@ export function Button({
   primary,
   icon,
   title,
+  label,
   disabled,
   class: className,
   buttonRef,
@@ -53,7 +56,8 @@ export function Button({
       ref={buttonRef}
       type="button"
       class={`button ${primary ? 'primary' : 'secondary'}${className ? ` ${className}` : ''}`}
-      title={title}
+      title={title ?? label}
+      aria-label={label}
       disabled={disabled}
       onClick={onClick}
     >

@@ -2,7 +2,7 @@
 export type Rgb = readonly [number, number, number]
 
 /** Reads `#rgb`, `#rrggbb`, `#rrggbbaa` over a surface, and `rgb(…)`; `undefined` for anything else. */
-export function readColour(text: string, surface: Rgb = [0, 0, 0]): Rgb | undefined {
+export function readColor(text: string, surface: Rgb = [0, 0, 0]): Rgb | undefined {
   const value = text.trim()
   const hex = /^#([0-9a-f]{3,8})$/i.exec(value)?.[1]
   if (hex) {
@@ -19,8 +19,8 @@ export function readColour(text: string, surface: Rgb = [0, 0, 0]): Rgb | undefi
   return over([parts[0]!, parts[1]!, parts[2]!], surface, parts[3] ?? 1)
 }
 
-function over(colour: Rgb, surface: Rgb, share: number): Rgb {
-  const mix = (i: 0 | 1 | 2) => Math.round(colour[i] * share + surface[i] * (1 - share))
+function over(color: Rgb, surface: Rgb, share: number): Rgb {
+  const mix = (i: 0 | 1 | 2) => Math.round(color[i] * share + surface[i] * (1 - share))
   return [mix(0), mix(1), mix(2)]
 }
 
@@ -30,8 +30,8 @@ export function contrast(one: Rgb, other: Rgb): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 
-function luminance(colour: Rgb): number {
-  const [r, g, b] = colour.map(value => {
+function luminance(color: Rgb): number {
+  const [r, g, b] = color.map(value => {
     const share = value / 255
     return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   }) as [number, number, number]
@@ -39,16 +39,16 @@ function luminance(colour: Rgb): number {
 }
 
 /**
- * The colour, moved towards the text's only as far as it takes to be read on all of the surfaces: where the text itself is
+ * The color, moved towards the text's only as far as it takes to be read on all of the surfaces: where the text itself is
  * below that in its theme, nearly as well as the text.
  */
-export function readable(colour: Rgb, surfaces: readonly Rgb[], text: Rgb, least = 4.5): Rgb {
+export function readable(color: Rgb, surfaces: readonly Rgb[], text: Rgb, least = 4.5): Rgb {
   const enough = surfaces.map(surface => {
     const reached = contrast(text, surface)
     return reached >= least ? least : reached * 0.75
   })
   for (let share = 0; share < 1; share += 0.1) {
-    const mixed = over(text, colour, share)
+    const mixed = over(text, color, share)
     if (surfaces.every((surface, i) => contrast(mixed, surface) >= enough[i]!)) return mixed
   }
   return text

@@ -138,7 +138,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
         {matches.length === 0 && <div class="menu-empty">{t('No matches')}</div>}
         {matches.length > shown.length && (
           <div class="menu-empty">
-            {t('{0} more: type to narrow the list', matches.length - shown.length)}
+            {t('{0} more. Type to narrow the list.', matches.length - shown.length)}
           </div>
         )}
       </div>
@@ -194,8 +194,8 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
           <span
             class={`menu-star${star ? ' on' : ''}`}
             role="img"
-            aria-label={star ? t('Favourite') : undefined}
-            title={star ? t('Remove from favourites (Ctrl+D)') : t('Add to favourites (Ctrl+D)')}
+            aria-label={star ? t('Favorite') : undefined}
+            title={star ? t('Remove from Favorites (Ctrl+D)') : t('Add to Favorites (Ctrl+D)')}
             onClick={event => {
               event.stopPropagation()
               onStar()

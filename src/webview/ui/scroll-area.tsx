@@ -1,5 +1,5 @@
 import type { ComponentChildren, Ref } from 'preact'
-import { visible } from '../tools/visible.ts'
+import { visible } from '../../common/visible.ts'
 
 interface ScrollAreaProps {
   label: string

@@ -1,3 +1,4 @@
+import { codeOf } from '../../markdown/code.ts'
 import { sourceOf } from '../../markdown/rich-source.ts'
 import { drawAnyway } from '../../rich/rich.ts'
 import type { ConversationHost } from '../context.ts'
@@ -6,7 +7,7 @@ import type { ConversationHost } from '../context.ts'
 export function onCodeAction(button: HTMLElement, host: ConversationHost): boolean {
   const block = button.closest<HTMLElement>('.code-block')
   const diagram = button.closest<HTMLElement>('.diagram')
-  const text = block?.querySelector('code')?.textContent ?? ''
+  const text = block ? codeOf(block) : ''
   const { language = '', path, line, end } = block?.dataset ?? {}
   switch (button.dataset.action) {
     case 'copy-code':

@@ -1,4 +1,3 @@
-import { selectedMarkdown } from '../../markdown/copy.ts'
 import { selectedDiff } from '../../tools/copy-diff.ts'
 import type { ConversationHost } from '../context.ts'
 import { onCodeAction } from './code-actions.ts'
@@ -39,10 +38,23 @@ function explanationOf(mark: Element, label: string): Element | undefined {
   )
 }
 
+/** Converts a selection to Markdown. A copy event can't wait, so this is loaded with the first selection. */
+let selectedMarkdown: ((selection: Selection) => string | undefined) | undefined
+
+/** Loads the conversion to Markdown; until it is loaded, the browser copies plain text. */
+export function loadCopying(): void {
+  void import('../../markdown/copy.ts').then(
+    module => {
+      selectedMarkdown = module.selectedMarkdown
+    },
+    () => undefined,
+  )
+}
+
 /** Prose is copied as Markdown, lines of a diff as their code; a piece of a line or of code as it is. */
 export function onProseCopy(event: ClipboardEvent): void {
   const selection = document.getSelection()
-  const text = selection && (selectedDiff(selection) ?? selectedMarkdown(selection))
+  const text = selection && (selectedDiff(selection) ?? selectedMarkdown?.(selection))
   if (!text || !event.clipboardData) return
   event.clipboardData.setData('text/plain', text)
   event.preventDefault()

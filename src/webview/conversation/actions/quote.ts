@@ -14,7 +14,7 @@ export function listenForComposer(connection: MessageConnection, app: App): void
 export function quoteSelection(app: App): void {
   const text = selectedText()
   if (text === '') {
-    announce(t('Select some text in the conversation first'))
+    announce(t('Select text in the conversation first'))
     return
   }
   const quotation = text.split('\n').map(line => `> ${line}`.trimEnd())

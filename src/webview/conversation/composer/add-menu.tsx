@@ -27,8 +27,8 @@ export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
         class="icon-button"
         aria-haspopup="listbox"
         aria-expanded={rows !== undefined}
-        aria-label={t('Add context')}
-        title={t('Add context (@)')}
+        aria-label={t('Add Context')}
+        title={t('Add Context (@)')}
         onClick={() => (rows ? close() : void open())}
       >
         <Icon name="add" />
@@ -36,7 +36,7 @@ export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
       {rows && (
         <Menu
           anchor={button}
-          label={t('Add context')}
+          label={t('Add Context')}
           choices={choices}
           current={undefined}
           onChoose={value => onTake(rows[Number(value)]!)}

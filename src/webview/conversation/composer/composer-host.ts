@@ -1,5 +1,4 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import type { ContentBlock } from '../../../acp/model.ts'
 import {
   Capture,
   type CaptureKind,
@@ -9,6 +8,8 @@ import {
   KeepHeight,
   type MentionRow,
   MoveQueued,
+  RemoveQueued,
+  ResumeQueue,
   SearchMentions,
   SearchSymbols,
   SendQueuedNow,
@@ -26,8 +27,11 @@ export interface ComposerHost {
   promptsBefore(before: number): Promise<EarlierPrompts>
   keepHeight(height: number | undefined): void
   moveQueued(id: string, to: number): void
-  /** Takes a prompt from the queue, to be given to the draft; `null` when it was sent meanwhile. */
-  editQueued(id: string): Promise<{ key: string; id: string; content: ContentBlock[] } | null>
+  /** Returns a queued prompt to the composer, unless it was sent meanwhile. */
+  editQueued(id: string): void
+  /** Answers false when it was sent meanwhile. */
+  removeQueued(id: string): Promise<boolean>
+  resumeQueue(): void
   sendQueuedNow(id: string): void
 }
 
@@ -41,11 +45,9 @@ export function composerHost(connection: MessageConnection, key: () => string): 
     keepHeight: height =>
       void connection.sendNotification(KeepHeight, height === undefined ? {} : { height }),
     moveQueued: (id, to) => void connection.sendNotification(MoveQueued, { key: key(), id, to }),
-    async editQueued(id) {
-      const of = key()
-      const taken = await connection.sendRequest(EditQueued, { key: of, id })
-      return taken && { key: of, ...taken }
-    },
+    editQueued: id => void connection.sendNotification(EditQueued, { key: key(), id }),
+    removeQueued: id => connection.sendRequest(RemoveQueued, { key: key(), id }),
+    resumeQueue: () => void connection.sendNotification(ResumeQueue, { key: key() }),
     sendQueuedNow: id => void connection.sendNotification(SendQueuedNow, { key: key(), id }),
   }
 }

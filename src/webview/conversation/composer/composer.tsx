@@ -4,23 +4,26 @@ import type { Attachment, ConversationHead } from '../../../views/bridge/convers
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
+import { AddedContext, OfferedContext, useActiveContext } from './active-context.tsx'
 import { AddMenu } from './add-menu.tsx'
 import { Attachments } from './attachments.tsx'
 import { calledCommand } from './command-query.ts'
 import { ConfigOptions } from './config-options.tsx'
 import type { Draft } from './draft.ts'
 import { itemOf } from './items.ts'
-import { Queue } from './queue.tsx'
 import { ResizeHandle } from './resize-handle.tsx'
 import { fitAttachments, takerOf } from './take.ts'
 import { TextInput, type TextInputHandle } from './text-input.tsx'
-import { UsageRing } from './usage-ring.tsx'
 import { useCompletion } from './use-completion.tsx'
 import { usePromptHistory } from './use-prompt-history.ts'
 import { useSending } from './use-sending.ts'
 import { useTaking } from './use-taking.ts'
+
+const Queue = lazy(() => import('./queue.tsx').then(module => module.Queue))
+const UsageRing = lazy(() => import('./usage-ring.tsx').then(module => module.UsageRing))
 
 /** Where the person writes: text with chips in it, what goes along, commands, options, send and stop. */
 export function Composer({ draft }: { draft: Draft }) {
@@ -45,7 +48,7 @@ export function Composer({ draft }: { draft: Draft }) {
   useLayoutEffect(() => {
     draft.onRefused = sentence => {
       setFailure(sentence)
-      announce(t('The prompt was not sent: {0}', sentence))
+      announce(t("The prompt wasn't sent: {0}", sentence))
     }
     app.composer.current = {
       focus: () => input.current?.focus(),
@@ -66,6 +69,8 @@ export function Composer({ draft }: { draft: Draft }) {
         if (!quiet) input.current?.focus()
       },
     }
+    // The focus may have come into the page before the composer was there to take it.
+    if (document.hasFocus() && document.activeElement === document.body) input.current?.focus()
     return () => {
       app.composer.current = undefined
     }
@@ -80,7 +85,12 @@ export function Composer({ draft }: { draft: Draft }) {
   const commands = head?.commands ?? []
   const completion = useCompletion({ draft, input, commands, onTake: takeRow })
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
+  const active = useActiveContext(draft)
+  const addOffered = () => {
+    if (active.offered) takeRow({ ...CHIP, name: active.offered.label, take: fresh(active.offered) })
+  }
   const { blocked, send } = useSending(draft, () => {
+    if (active.added) draft.attach(fresh(active.added))
     history.stop()
     setFailure('')
   })
@@ -91,7 +101,8 @@ export function Composer({ draft }: { draft: Draft }) {
     if (event.key === 'Enter' && event.altKey) {
       const item = draft.item(input.current?.chipAtCaret ?? '')
       if (item) openItem(item)
-      return item !== undefined
+      else addOffered()
+      return item !== undefined || active.offered !== undefined
     }
     if (event.key === 'Enter' && !event.shiftKey) {
       send()
@@ -120,7 +131,7 @@ export function Composer({ draft }: { draft: Draft }) {
   return (
     <div ref={area} class="composer-area">
       {completion.list}
-      {head && head.queue.length > 0 && <Queue head={head} draft={draft} />}
+      {head?.queue.some(({ state }) => state === 'queued') && <Queue head={head} />}
       <div
         class={`composer${dropping ? ' dropping' : ''}`}
         onPointerDown={event => {
@@ -131,6 +142,7 @@ export function Composer({ draft }: { draft: Draft }) {
         }}
       >
         <ResizeHandle text={() => textOf(area.current)} />
+        {active.added && <AddedContext item={active.added} onRemove={active.remove} />}
         <Attachments items={draft.beside.value} onRemove={item => draft.detach(item.id)} onOpen={openItem} />
         <TextInput
           handle={input}
@@ -147,6 +159,7 @@ export function Composer({ draft }: { draft: Draft }) {
         {called?.hint && text.trim() === `/${called.name}` && <div class="composer-hint">{called.hint}</div>}
         <div class="composer-bar">
           <AddMenu onTake={takeRow} />
+          {active.offered && <OfferedContext item={active.offered} onAdd={addOffered} />}
           <ConfigOptions />
           <div class="composer-end">
             {head?.usage && <UsageRing usage={head.usage} />}
@@ -162,7 +175,7 @@ export function Composer({ draft }: { draft: Draft }) {
               <IconButton
                 icon="send"
                 class="send"
-                label={blocked ?? (running ? t('Send when the turn has ended (Enter)') : t('Send (Enter)'))}
+                label={blocked ?? (running ? t('Queue (Enter)') : t('Send (Enter)'))}
                 disabled={isEmpty || blocked !== undefined}
                 onClick={send}
               />
@@ -179,12 +192,23 @@ export function Composer({ draft }: { draft: Draft }) {
   )
 }
 
+/** A row that is no line of a list. */
+const CHIP = { group: 'context' as const, matches: [], icon: '' }
+
+/** Each chip is a thing of its own, also of one file added twice. */
+function fresh(attachment: Attachment): Attachment {
+  return { ...attachment, id: crypto.randomUUID() }
+}
+
 function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
 }
 
 function placeholder(head: ConversationHead | undefined): string {
-  if (!head || head.phase === 'ended') return t('The agent is no longer running')
+  if (!head || head.phase === 'ended') return t("The agent isn't running")
+  if (head.preparing !== undefined)
+    return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
+  if (head.noAgent) return t('Choose or install an agent first')
   const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
   const name = head.agent?.name ?? chosen?.name
   const ask = name ? t('Ask {0}…', name) : t('Ask…')

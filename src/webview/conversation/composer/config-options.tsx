@@ -88,8 +88,8 @@ function SelectOption({ option, pending }: SelectProps) {
           anchor={button}
           label={option.name}
           choices={choices}
-          starred={choices.length > few ? new Set(remembered?.favourites) : undefined}
-          onStar={value => host.toggleFavourite(option.id, value)}
+          starred={choices.length > few ? new Set(remembered?.favorites) : undefined}
+          onStar={value => host.toggleFavorite(option.id, value)}
           current={option.currentValue}
           onChoose={value => host.setOption(option.id, value)}
           onClose={close}
@@ -102,14 +102,14 @@ function SelectOption({ option, pending }: SelectProps) {
 /** A name of so few letters is never cut: nothing would be left of it. */
 const shortName = 7
 
-/** So few choices need no favourites. */
+/** So few choices need no favorites. */
 const few = 8
 
-/** The choices with the favourites and the ones used lately before them, as long as nothing is searched for. */
+/** The choices with the favorites and the ones used lately before them, as long as nothing is searched for. */
 function listed(option: SelectProps['option'], remembered: RememberedOption | undefined): MenuChoice[] {
   return sectionsOf(option.choices, remembered).flatMap(({ section, choices }) => {
     if (section === undefined || typeof section === 'object') return choices
-    const group = { favourites: t('Favourites'), recent: t('Recently used'), all: t('All') }[section]
+    const group = { favorites: t('Favorites'), recent: t('Recently used'), all: t('All') }[section]
     return choices.map(choice => ({ ...choice, group, again: section !== 'all' }))
   })
 }
@@ -152,14 +152,14 @@ function MoreOptions({ options, pending }: { options: readonly ConfigOption[]; p
         class="icon-button"
         aria-haspopup="dialog"
         aria-expanded={open}
-        aria-label={t('More options')}
-        title={t('More options')}
+        aria-label={t('More Options')}
+        title={t('More Options')}
         onClick={() => setOpen(!open)}
       >
         <Icon name="settings" />
       </button>
       {open && (
-        <Popup anchor={button} onClose={close} class="details more-options" label={t('More options')}>
+        <Popup anchor={button} onClose={close} class="details more-options" label={t('More Options')}>
           {options.map(option => (
             <div key={option.id} class="more-option">
               <div class="more-option-text">

@@ -1,71 +1,62 @@
-import { computed, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import {
   besideText,
   type Draft as DraftContent,
   type DraftMark,
   EMPTY_DRAFT,
   isEmptyDraft,
+  joinDrafts,
   soundDraft,
 } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
-import type { Attachment, SentPrompt, WaitingPrompt } from '../../../views/bridge/conversation.ts'
+import type { Attachment, ReturnedPrompt, StoredPrompt } from '../../../views/bridge/conversation.ts'
 import { vscodeApi } from '../../host/vscode-api.ts'
-import {
-  adopted,
-  type Composing,
-  fromOn,
-  givenBack,
-  NOTHING,
-  type Outgoing,
-  send,
-  taken,
-} from './composing.ts'
-
 export type WrittenDraft = DraftContent<Attachment>
 
 /** A draft is saved at the latest this long after it was changed, in milliseconds: also while somebody types on. */
 const delay = 200
 
-/** Keeps drafts beyond the page; the items apart, since they are larger and change less often. */
-export interface DraftKeeper {
+/** The host's side of the composer. */
+export interface DraftHost {
   saveText(key: string, text: string, marks: DraftMark[]): void
+  /** Apart from the text: items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
-  /** From here on it keeps the prompt, and an empty draft. Rejects with a sentence when the prompt was refused. */
-  send(key: string, prompt: SentPrompt): Promise<void>
-  /** What becomes of a prompt that an earlier page sent; as with `send`. */
-  outcome(id: string): Promise<void>
-  /** These prompts, which were sent or waited, stand in the draft again: from here on it keeps them there alone. */
+  /** Once this resolves the prompt is the host's, and the draft stored there is empty. If it rejects, the page keeps it. */
+  enqueue(key: string, prompt: StoredPrompt): Promise<void>
+  /** Returned prompts are in this draft now. */
   takeBack(key: string, ids: string[], draft: WrittenDraft): void
 }
 
 /**
- * What stands in the composer and what has left it, kept in the host by conversation so that neither a reload nor a crash
- * loses it. A prompt leaves at once when it is sent; one that is refused comes back before what was written meanwhile.
+ * What is written in the composer, stored in the host by conversation so that neither a reload nor a crash loses it.
+ * Sending a prompt hands it over to the host; one that can't be sent is returned in front of what was written meanwhile.
  */
 export class Draft {
-  readonly #state = signal<Composing<Attachment>>(NOTHING)
+  readonly #draft = signal<WrittenDraft>(EMPTY_DRAFT)
+  /** Handed over, and not confirmed by the host yet; in their order. */
+  readonly #handedOver = signal<readonly StoredPrompt[]>([])
   /** As it is to be shown; replaced whole when something else than the editor changes it. */
-  readonly content = computed(() => this.#state.value.draft)
-  /** prompts that are on their way, in their order */
-  readonly outgoing = computed(() => this.#state.value.outgoing)
-  /** Told why prompts came back. */
+  readonly content: ReadonlySignal<WrittenDraft> = this.#draft
+  /** prompts that the host may not know of yet */
+  readonly handedOver: ReadonlySignal<readonly StoredPrompt[]> = this.#handedOver
+  /** Called with the reason why prompts were returned. */
   onRefused: (sentence: string) => void = () => {}
   readonly text = computed(() => this.content.value.text)
   /** what stands beside the text */
   readonly beside = computed(() => besideText(this.content.value))
   readonly isEmpty = computed(() => isEmptyDraft(this.content.value))
-  readonly #keeper: DraftKeeper
+  readonly #host: DraftHost
   /** All items that stood in this draft: what is deleted may be brought back. */
   readonly #known = new Map<string, Attachment>()
   /** empty until the first snapshot */
   #key = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   #savedItems = ''
-  /** ids of the prompts that came back */
-  readonly #cameBack = new Set<string>()
+  /** ids of the returned prompts that are in the draft again */
+  readonly #takenBack = new Set<string>()
 
-  constructor(keeper: DraftKeeper) {
-    this.#keeper = keeper
+  constructor(host: DraftHost) {
+    this.#host = host
     window.addEventListener('pagehide', () => this.flush())
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'hidden') this.flush()
@@ -74,12 +65,37 @@ export class Draft {
 
   /**
    * A snapshot came: of another conversation, of this one anew, or of the one that has begun meanwhile under the key
-   * `before`, to which what stands here goes along. `waiting`: what left its composer and was not taken yet.
+   * `before`, to which what is written here goes along. `returned`: prompts that belong into the draft again.
    */
-  show(key: string, saved: WrittenDraft, waiting: readonly WaitingPrompt[] = [], before?: string): void {
+  show(key: string, saved: WrittenDraft, returned: readonly ReturnedPrompt[] = [], before?: string): void {
     if (before !== undefined && before === this.#key && key !== before) this.#goAlong(key)
     else if (key !== this.#key) this.#begin(key, saved)
-    this.#adopt(waiting)
+    this.returned(key, returned)
+  }
+
+  /** Prompts of this conversation come back, in front of what is written. Each does so once. */
+  returned(key: string, prompts: readonly ReturnedPrompt[]): void {
+    if (key !== this.#key || prompts.length === 0) return
+    const isNew = prompts.some(({ id, isRefused }) => isRefused && !this.#takenBack.has(id))
+    const onTheWay = isNew ? this.handedOver.peek() : []
+    const behind = onTheWay.filter(({ id }) => !prompts.some(one => one.id === id))
+    this.#takeBack([...prompts, ...behind])
+  }
+
+  #takeBack(prompts: readonly ReturnedPrompt[]): void {
+    const fresh = prompts.filter(({ id }) => !this.#takenBack.has(id))
+    if (fresh.length > 0) {
+      for (const { id } of fresh) this.#takenBack.add(id)
+      this.#release(fresh)
+      this.#replace(joinDrafts(...fresh.map(({ draft }) => draft), this.content.peek()))
+      const reason = fresh.find(one => one.reason !== undefined)?.reason
+      if (reason !== undefined) this.onRefused(reason)
+    }
+    // in one write with the draft: a prompt that is stored twice could come back twice
+    const draft = this.content.peek()
+    const ids = prompts.map(({ id }) => id)
+    this.#host.takeBack(this.#key, ids, draft)
+    this.#savedItems = idsOf(draft.items)
   }
 
   #begin(key: string, saved: WrittenDraft): void {
@@ -88,7 +104,7 @@ export class Draft {
     this.#key = key
     this.#savedItems = idsOf(saved.items)
     keepKey(key)
-    this.#state.value = { ...this.#state.peek(), outgoing: [] }
+    this.#handedOver.value = []
     // what came before it was known which conversation this is: typed, or attached by the command that opened the view
     const early = first ? this.content.peek() : EMPTY_DRAFT
     const wins = early.text !== ''
@@ -102,8 +118,8 @@ export class Draft {
   #goAlong(key: string): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#keeper.saveItems(this.#key, [])
-    this.#keeper.saveText(this.#key, '', [])
+    this.#host.saveItems(this.#key, [])
+    this.#host.saveText(this.#key, '', [])
     this.#key = key
     this.#savedItems = ''
     keepKey(key)
@@ -147,66 +163,28 @@ export class Draft {
     this.#changed()
   }
 
-  /** What stands here is on its way from now on, and nothing stands here any more. Does nothing where nothing stands. */
+  /** Hands what is written here over to the host, which sends it. Does nothing where nothing is written. */
   send(): void {
-    const before = this.#state.peek()
-    const id = crypto.randomUUID()
-    const state = send(before, id)
-    if (state === before) return
-    const after = before.outgoing.at(-1)?.id
-    const outcome = this.#keeper.send(this.#key, {
-      id,
-      draft: before.draft,
-      ...(after !== undefined && { after }),
-    })
+    const draft = this.content.peek()
+    if (isEmptyDraft(draft)) return
+    const prompt = { id: crypto.randomUUID(), draft }
+    const key = this.#key
+    this.#handedOver.value = [...this.#handedOver.peek(), prompt]
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#savedItems = idsOf([])
-    this.#state.value = state
-    void this.#follow(id, outcome)
+    this.#set(EMPTY_DRAFT)
+    this.#host.enqueue(key, prompt).then(
+      () => this.#release([prompt]),
+      (error: unknown) => {
+        if (key === this.#key) this.#takeBack([{ ...prompt, reason: messageOf(error) }])
+      },
+    )
   }
 
-  #adopt(waiting: readonly WaitingPrompt[]): void {
-    const known = new Set(this.#state.peek().outgoing.map(one => one.id))
-    const found = waiting.filter(({ id }) => !known.has(id) && !this.#cameBack.has(id))
-    this.#state.value = adopted(this.#state.peek(), found)
-    const refused = found.filter(one => one.refused !== undefined)
-    this.#giveBack(refused.map(one => one.id))
-    if (refused[0]?.refused) this.onRefused(refused[0].refused)
-    for (const { id, refused } of found)
-      if (refused === undefined) void this.#follow(id, this.#keeper.outcome(id))
-  }
-
-  /**
-   * A prompt that waited in the queue of this conversation is to be written on: it stands before what stands here. The
-   * host has it under its id until then, and gives it back itself where another conversation came onto the page.
-   */
-  takeBack(key: string, prompt: Outgoing<Attachment>): void {
-    if (key !== this.#key || this.#cameBack.has(prompt.id)) return
-    this.#state.value = adopted(this.#state.peek(), [prompt])
-    this.#giveBack([prompt.id])
-  }
-
-  async #follow(id: string, outcome: Promise<void>): Promise<void> {
-    try {
-      await outcome
-      this.#state.value = taken(this.#state.peek(), id)
-    } catch (error) {
-      // those behind it are refused as well; another conversation's come back there
-      if (this.#giveBack(fromOn(this.#state.peek(), id))) this.onRefused(messageOf(error))
-    }
-  }
-
-  #giveBack(ids: readonly string[]): boolean {
-    if (ids.length === 0) return false
-    const state = givenBack(this.#state.peek(), ids)
-    for (const item of state.draft.items) this.#known.set(item.id, item)
-    for (const id of ids) this.#cameBack.add(id)
-    this.#state.value = state
-    // in one: what is kept twice for a moment could come back twice
-    this.#keeper.takeBack(this.#key, [...ids], state.draft)
-    this.#savedItems = idsOf(state.draft.items)
-    return true
+  #release(prompts: readonly StoredPrompt[]): void {
+    const left = this.#handedOver.peek().filter(one => !prompts.some(({ id }) => id === one.id))
+    if (left.length !== this.#handedOver.peek().length) this.#handedOver.value = left
   }
 
   /** Saves now what waits to be saved. */
@@ -216,9 +194,9 @@ export class Draft {
     this.#timer = undefined
     const { text, marks, items } = this.content.peek()
     const ids = idsOf(items)
-    if (ids !== this.#savedItems) this.#keeper.saveItems(this.#key, items)
+    if (ids !== this.#savedItems) this.#host.saveItems(this.#key, items)
     this.#savedItems = ids
-    this.#keeper.saveText(this.#key, text, marks)
+    this.#host.saveText(this.#key, text, marks)
   }
 
   #replace(draft: WrittenDraft): void {
@@ -227,7 +205,7 @@ export class Draft {
   }
 
   #set(draft: WrittenDraft): void {
-    this.#state.value = { ...this.#state.peek(), draft }
+    this.#draft.value = draft
   }
 
   #changed(): void {

@@ -40,9 +40,20 @@ export function MentionList({ found, query, active, onChoose, onPoint }: Mention
           onPoint={onPoint}
         />
       ))}
+      {rows.length > 0 && (query === '' || query === '#') && (
+        <div class="menu-empty" role="presentation">
+          {query === '#'
+            ? t('Symbols of the active file. Type to search the workspace')
+            : t('Type to search. # searches only symbols')}
+        </div>
+      )}
       {rows.length === 0 && (
         <div class="menu-empty" role="option" aria-disabled="true" aria-selected={false} tabIndex={-1}>
-          {searching ? t('Searching…') : t('Nothing matches “{0}”', query)}
+          {searching
+            ? t('Searching…')
+            : query.startsWith('#') && query.length <= 2
+              ? t('Type a symbol name')
+              : t('Nothing matches “{0}”', query)}
         </div>
       )}
     </div>
@@ -90,6 +101,7 @@ function Row({ row, index, heading, active, onChoose, onPoint }: RowProps) {
 function headings(): Record<MentionRow['group'], string> {
   return {
     open: t('Open editors'),
+    recent: t('Recent files'),
     context: t('Context'),
     files: t('Files and folders'),
     symbols: t('Symbols'),

@@ -1,26 +1,35 @@
-import { t } from '../../l10n.ts'
+import { besideText } from '../../../common/draft.ts'
+import type { ConversationHead, QueuedNote } from '../../../views/bridge/conversation.ts'
+import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { Draft } from './draft.ts'
 
 /** More of a prompt than this is not drawn. Characters. */
-const most = 2000
+const MAX_SHOWN = 2000
 
 /**
- * The prompts that left the composer and are not in the conversation yet: the agent still starts, or the host is slow.
- * Those that are taken at once are not seen here (see the styles).
+ * The prompts that left the composer and are not queued yet: their agent still starts, or their content is being read.
+ * Those that are sent at once are not seen here (see the styles).
  */
-export function OutgoingPrompts({ draft }: { draft: Draft }) {
+export function SendingPrompts({ head, draft }: { head: ConversationHead | undefined; draft: Draft }) {
+  const known = head?.queue ?? []
+  const sending = known.filter(({ state }) => state === 'sending')
+  const handedOver = draft.handedOver.value.filter(({ id }) => !known.some(note => note.id === id))
   return (
     <>
-      {draft.outgoing.value.map(({ id, draft: { text, items } }) => (
+      {[...sending, ...handedOver.map(noteOf)].map(({ id, text, attachments }) => (
         <div key={id} class="prompt outgoing">
-          <span class="visually-hidden">{t('On its way')}: </span>
+          <span class="visually-hidden">{t('Sending')}: </span>
           <div class="prompt-text folded" dir="auto">
-            {text.trim().slice(0, most) || items.map(item => item.label).join(', ')}
+            {text.trim().slice(0, MAX_SHOWN) || plural(attachments, '1 attachment', '{0} attachments')}
           </div>
           <Icon name="loading" class="codicon-modifier-spin" />
         </div>
       ))}
     </>
   )
+}
+
+function noteOf({ id, draft }: Draft['handedOver']['value'][number]): QueuedNote {
+  return { id, state: 'sending', text: draft.text, attachments: besideText(draft).length }
 }

@@ -1,52 +1,44 @@
 import { useState } from 'preact/hooks'
-import { draftOf } from '../../../common/draft.ts'
 import type { ConversationHead, QueuedNote } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
-import type { Draft } from './draft.ts'
-import { itemOf } from './items.ts'
 
 /**
  * The prompts that wait for the turn to end, in their order: each can be taken back into the composer, sent at once,
  * moved and dropped.
  */
-export function Queue({ head, draft }: { head: ConversationHead; draft: Draft }) {
-  const { host, editor, composer } = useApp()
-  const { queue, queueHeld } = head
+export function Queue({ head }: { head: ConversationHead }) {
+  const { editor, composer } = useApp()
+  const { queuePaused } = head
+  const queue = head.queue.filter(({ state }) => state === 'queued')
   const [dragged, setDragged] = useState<string | undefined>(undefined)
 
-  const edit = async (id: string) => {
-    const taken = await editor.editQueued(id)
-    if (taken === null) return
-    draft.takeBack(taken.key, { id: taken.id, draft: draftOf(taken.content, itemOf) })
+  const edit = (id: string) => {
+    editor.editQueued(id)
     composer.current?.focus()
   }
   const remove = async (id: string) => {
-    if ((await host.withdraw(id)) !== null) announce(t('The prompt was removed from the queue.'))
+    if (await editor.removeQueued(id)) announce(t('Prompt removed from the queue.'))
   }
   const move = (id: string, to: number) => {
     if (to < 0 || to >= queue.length || queue[to]?.id === id) return
     editor.moveQueued(id, to)
-    announce(t('Moved to place {0} of {1}', to + 1, queue.length))
+    announce(t('Moved to position {0} of {1}', to + 1, queue.length))
   }
 
   return (
-    <section class="queue" aria-label={t('Prompts that wait')}>
+    <section class="queue" aria-label={t('Queued prompts')}>
       <div class="queue-title">
-        <Icon name={queueHeld ? 'debug-pause' : 'clockface'} />
+        <Icon name={queuePaused ? 'debug-pause' : 'clockface'} />
         <span>
-          {queueHeld
-            ? plural(queue.length, 'One prompt was not sent', '{0} prompts were not sent')
-            : plural(
-                queue.length,
-                'One prompt waits for the turn to end',
-                '{0} prompts wait for the turn to end',
-              )}
+          {queuePaused
+            ? plural(queue.length, '1 prompt not sent', '{0} prompts not sent')
+            : plural(queue.length, '1 prompt queued', '{0} prompts queued')}
         </span>
-        {queueHeld && <Button onClick={() => host.sendQueued()}>{t('Send Now')}</Button>}
+        {queuePaused && <Button onClick={() => editor.resumeQueue()}>{t('Send Now')}</Button>}
       </div>
       <ul>
         {queue.map((note, i) => (
@@ -59,7 +51,7 @@ export function Queue({ head, draft }: { head: ConversationHead; draft: Draft })
             onDrag={setDragged}
             onDropOn={() => dragged !== undefined && move(dragged, i)}
             onMove={by => move(note.id, i + by)}
-            onEdit={() => void edit(note.id)}
+            onEdit={() => edit(note.id)}
             onSend={() => editor.sendQueuedNow(note.id)}
             onRemove={() => void remove(note.id)}
           />
@@ -84,7 +76,7 @@ interface QueuedRowProps {
 
 function QueuedRow({ note, place, several, dragged, ...on }: QueuedRowProps) {
   const [over, setOver] = useState(false)
-  const words = note.text || plural(note.attachments, 'One attachment', '{0} attachments')
+  const words = note.text || plural(note.attachments, '1 attachment', '{0} attachments')
   return (
     <li
       class={`${dragged ? 'dragged' : ''}${over ? ' drop-target' : ''}`}
@@ -110,8 +102,8 @@ function QueuedRow({ note, place, several, dragged, ...on }: QueuedRowProps) {
         <button
           type="button"
           class="queue-grip"
-          aria-label={t('Move “{0}”: place {1}, arrow keys', words, place + 1)}
-          title={t('Drag, or move with the arrow keys')}
+          aria-label={t('Move “{0}”: position {1}. Use the arrow keys.', words, place + 1)}
+          title={t('Drag or use the arrow keys to reorder')}
           onKeyDown={event => {
             const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : undefined
             if (!by) return
@@ -127,13 +119,13 @@ function QueuedRow({ note, place, several, dragged, ...on }: QueuedRowProps) {
         {words}
       </span>
       {note.text !== '' && note.attachments > 0 && (
-        <span class="queue-more" title={plural(note.attachments, 'One attachment', '{0} attachments')}>
+        <span class="queue-more" title={plural(note.attachments, '1 attachment', '{0} attachments')}>
           <Icon name="attach" />
           {note.attachments}
         </span>
       )}
       <IconButton icon="edit" label={t('Edit')} onClick={on.onEdit} />
-      <IconButton icon="send" label={t('Stop the turn and send this now')} onClick={on.onSend} />
+      <IconButton icon="send" label={t('Stop and Send Now')} onClick={on.onSend} />
       <IconButton icon="close" label={t('Remove')} onClick={on.onRemove} />
     </li>
   )

@@ -40,7 +40,7 @@ export function ResizeHandle({ text }: { text: () => HTMLElement | null }) {
       role="separator"
       tabIndex={0}
       aria-orientation="horizontal"
-      aria-label={t('Height of the message')}
+      aria-label={t('Input height')}
       aria-valuenow={chosen.value ?? 0}
       title={t('Drag to resize, double-click to reset')}
       onDblClick={() => {

@@ -59,7 +59,7 @@ export async function takeFiles(files: readonly File[], taker: Taker | undefined
     try {
       taken.attachments.push(await takeFile(file, taker))
     } catch (error) {
-      taken.refused.push(error instanceof Refused ? error.message : t('{0} could not be read.', nameOf(file)))
+      taken.refused.push(error instanceof Refused ? error.message : t("Can't read {0}.", nameOf(file)))
     }
   }
   return taken
@@ -73,12 +73,12 @@ export async function fitAttachments(given: readonly Attachment[], taker: Taker 
     if (content.type === 'image' && taker?.can.image !== false) {
       const small = await shrinkImage(content).catch(() => undefined)
       if (small) taken.attachments.push({ ...item, content: small })
-      else taken.refused.push(t('{0} could not be read.', item.label))
+      else taken.refused.push(t("Can't read {0}.", item.label))
     } else if (content.type === 'image' && content.uri) {
       taken.attachments.push({ ...item, content: { type: 'file', uri: content.uri } })
-      taken.refused.push(t('{0} takes no images: {1} is added as a file.', taker!.name, item.label))
+      taken.refused.push(t("{0} doesn't support images. {1} is added as a file.", taker!.name, item.label))
     } else if (content.type === 'audio' && taker?.can.audio === false) {
-      taken.refused.push(t('{0} takes no audio: {1} was not added.', taker.name, item.label))
+      taken.refused.push(t("{0} doesn't support audio. {1} wasn't added.", taker.name, item.label))
     } else taken.attachments.push(item)
   }
   return taken
@@ -91,12 +91,12 @@ async function takeFile(file: File, taker: Taker | undefined): Promise<Attachmen
   const base = { id: crypto.randomUUID(), label: name }
   if (file.type.startsWith('image/') && file.type !== 'image/svg+xml') {
     if (taker?.can.image === false)
-      throw new Refused(t('{0} takes no images: {1} was not added.', taker.name, name))
+      throw new Refused(t("{0} doesn't support images. {1} wasn't added.", taker.name, name))
     return { ...base, icon: 'file-media', content: { type: 'image', ...(await readImage(file)) } }
   }
   if (file.type.startsWith('audio/')) {
     if (taker?.can.audio === false)
-      throw new Refused(t('{0} takes no audio: {1} was not added.', taker.name, name))
+      throw new Refused(t("{0} doesn't support audio. {1} wasn't added.", taker.name, name))
     if (file.size > mostAudio) throw new Refused(t('{0} is too large.', name))
     return {
       ...base,
@@ -104,9 +104,9 @@ async function takeFile(file: File, taker: Taker | undefined): Promise<Attachmen
       content: { type: 'audio', data: await base64(file), mimeType: file.type },
     }
   }
-  if (file.size > mostOfFile) throw new Refused(t('{0} is too large. Add it with Files… instead.', name))
+  if (file.size > mostOfFile) throw new Refused(t('{0} is too large. Use Files… to add it.', name))
   const text = await file.text()
-  if (text.includes('\0')) throw new Refused(t('{0} is neither text nor a picture.', name))
+  if (text.includes('\0')) throw new Refused(t('{0} is neither text nor an image.', name))
   const uri = `parley:dropped/${encodeURIComponent(name)}`
   return {
     ...base,

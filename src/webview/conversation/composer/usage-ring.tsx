@@ -18,7 +18,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
   const level = share >= 0.9 ? 'full' : share >= 0.75 ? 'high' : 'low'
   const cost = usage.cost && formatCost(usage.cost)
   const context = t(
-    'Context: {0} of {1} tokens ({2} %)',
+    'Context: {0} of {1} tokens ({2}%)',
     formatNumber(usage.used),
     formatNumber(usage.size),
     percent,
@@ -50,7 +50,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
                 transform="rotate(-90 8 8)"
               />
             </svg>
-            <span class="usage-text">{t('{0} %', percent)}</span>
+            <span class="usage-text">{t('{0}%', percent)}</span>
           </>
         ) : (
           cost
@@ -61,7 +61,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
           {known && (
             <div class="usage-context">
               <h2>{t('Context')}</h2>
-              <span class="usage-percent">{t('{0} %', percent)}</span>
+              <span class="usage-percent">{t('{0}%', percent)}</span>
               <div class="usage-bar" aria-hidden="true">
                 <div style={{ width: `${share * 100}%` }} />
               </div>
@@ -73,10 +73,10 @@ export function UsageRing({ usage }: { usage: Usage }) {
           <dl>
             {usage.tokens && (
               <>
-                <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Counted')}</dt>
+                <dt>{usage.tokens.of === 'turn' ? t('Last turn') : t('Counted tokens')}</dt>
                 <dd>
                   {t(
-                    '{0} tokens in, {1} out',
+                    '{0} tokens in, {1} tokens out',
                     formatNumber(usage.tokens.input),
                     formatNumber(usage.tokens.output),
                   )}
@@ -85,13 +85,15 @@ export function UsageRing({ usage }: { usage: Usage }) {
             )}
             {cost && (
               <>
-                <dt>{t('Cost so far')}</dt>
+                <dt>{t('Total cost')}</dt>
                 <dd>{cost}</dd>
               </>
             )}
           </dl>
           {level === 'full' && (
-            <p class="quiet">{t('Nearly full: the agent may soon forget the beginning, or stop.')}</p>
+            <p class="quiet">
+              {t('The context is nearly full. The agent may forget earlier messages or stop.')}
+            </p>
           )}
         </Popup>
       )}

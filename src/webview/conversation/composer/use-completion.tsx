@@ -15,7 +15,7 @@ import { useMentions } from './use-mentions.ts'
 /** So many rows a page key goes on. */
 const page = 8
 
-interface CompletionParts {
+interface CompletionOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
   commands: readonly Command[]
@@ -36,7 +36,7 @@ interface Completing {
 }
 
 /** What is offered behind `/` and `@` while they are typed, and the keys that choose from it. */
-export function useCompletion({ draft, input, commands, onTake }: CompletionParts): Completing {
+export function useCompletion({ draft, input, commands, onTake }: CompletionOptions): Completing {
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
   /** where the `@` or `/` is whose list the person closed */

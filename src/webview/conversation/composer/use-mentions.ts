@@ -33,7 +33,8 @@ export function useMentions(query: string | undefined): FoundMentions {
       stop = () => clearTimeout(timer)
     }
     let stop = () => {}
-    const withSymbols = name.length >= 2 && !/[/\\:]/.test(name)
+    // without a name: those of the active file
+    const withSymbols = name.length !== 1 && !/[/\\:]/.test(name)
     if (onlySymbols) {
       setFound(({ rows }) => ({ rows: rows.filter(row => row.group === 'symbols'), searching: true }))
       if (withSymbols) takeSymbols([])

@@ -24,7 +24,7 @@ export function useSending(draft: Draft, onBegin: () => void): Sending {
 }
 
 function blockedBecause(head: ConversationHead | undefined): string | undefined {
-  if (!head) return t('One moment')
-  if (head.phase === 'empty' && head.agents.length === 0) return t('There is no agent to send this to')
+  if (!head) return t('Preparing…')
+  if (head.phase === 'empty' && (head.noAgent || head.agents.length === 0)) return t('No agent selected')
   return undefined
 }

@@ -18,7 +18,7 @@ import {
 } from './take.ts'
 import type { TextInputHandle } from './text-input.tsx'
 
-interface TakingParts {
+interface TakingOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
   area: RefObject<HTMLElement | null>
@@ -36,7 +36,7 @@ export interface Taking {
 }
 
 /** What is picked, pasted and dropped comes beside the text, a long pasted text as a chip into it. */
-export function useTaking({ draft, input, area, onFail }: TakingParts): Taking {
+export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking {
   const { store, editor } = useApp()
   const [dropping, setDropping] = useState(false)
   const taker = () => takerOf(store.head.peek())

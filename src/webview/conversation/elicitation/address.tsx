@@ -1,5 +1,6 @@
-import { describeUrl, type UrlWarning } from '../../../conversation/elicitation-url.ts'
+import { describeUrl } from '../../../conversation/elicitation-url.ts'
 import { t } from '../../l10n.ts'
+import { urlWarningText } from '../../tools/link-target.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
@@ -22,12 +23,12 @@ export function Address({ url }: { url: string }) {
             url
           )}
         </div>
-        <IconButton icon="copy" label={t('Copy Address')} onClick={() => host.copy(url)} />
+        <IconButton icon="copy" label={t('Copy URL')} onClick={() => host.copy(url)} />
       </div>
       {told?.warnings.map(warning => (
-        <Warning key={warning} text={warningText(warning)} />
+        <Warning key={warning} text={urlWarningText(warning)} />
       ))}
-      {!told?.canOpen && <Warning text={t('Only addresses of the web are opened.')} />}
+      {!told?.canOpen && <Warning text={t('Only http and https links can be opened.')} />}
     </div>
   )
 }
@@ -39,15 +40,4 @@ function Warning({ text }: { text: string }) {
       <span>{text}</span>
     </div>
   )
-}
-
-function warningText(warning: UrlWarning): string {
-  switch (warning) {
-    case 'http':
-      return t('The connection is not encrypted: others can read what you send.')
-    case 'punycode':
-      return t('The name has letters of other alphabets, which can look like another name.')
-    case 'credentials':
-      return t('The address begins with a user’s name. Look at the host alone.')
-  }
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
+import { visibleWords } from '../../../common/visible.ts'
 import { describeUrl } from '../../../conversation/elicitation-url.ts'
 import type { ElicitationEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
@@ -31,13 +32,13 @@ function Question({ slot, entry }: PartProps) {
   useEffect(() => {
     questionsDrawn.value++
   }, [])
-  const heading = (ask.mode === 'form' && ask.title?.trim()) || entry.message
+  const heading = visibleWords((ask.mode === 'form' && ask.title?.trim()) || entry.message)
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a box of its own
     <div
       class={`permission elicitation${first ? ' first' : ''}`}
       role="group"
-      aria-label={t('Your answer is needed: {0}', entry.message)}
+      aria-label={t('Answer required: {0}', visibleWords(entry.message))}
       data-request={entry.requestId}
       tabIndex={-1}
       onKeyDown={event => {
@@ -52,7 +53,7 @@ function Question({ slot, entry }: PartProps) {
           {heading}
         </div>
       </div>
-      {heading !== entry.message && <Paragraph text={entry.message} />}
+      {heading !== visibleWords(entry.message) && <Paragraph text={entry.message} />}
       {ask.mode === 'form' ? (
         <>
           {ask.description && <Paragraph text={ask.description} />}
@@ -68,7 +69,7 @@ function Question({ slot, entry }: PartProps) {
 function Paragraph({ text }: { text: string }) {
   return (
     <div class="permission-description" dir="auto">
-      {text}
+      {visibleWords(text)}
     </div>
   )
 }
@@ -97,7 +98,7 @@ function Form({ slot, entry, fields }: PartProps & { fields: readonly Elicitatio
       {stuck && (
         <div class="field-problem">
           <Icon name="error" />
-          <span>{t('The form cannot be sent: something that it needs cannot be filled in here.')}</span>
+          <span>{t("This form can't be submitted. Parley doesn't support one of its required fields.")}</span>
         </div>
       )}
       <div class="permission-options">
@@ -162,13 +163,13 @@ function Answered({ slot, entry }: PartProps) {
         <span class="answer">{answerText(entry)}</span>
         <span class="line-aside">
           <span class="line-text" dir="auto">
-            {firstLine(entry.message)}
+            {visibleWords(firstLine(entry.message))}
           </span>
         </span>
       </Line>
       {open && (
         <div class="work-body">
-          <div dir="auto">{entry.message}</div>
+          <div dir="auto">{visibleWords(entry.message)}</div>
           {ask.mode === 'url' ? (
             <>
               <Address url={ask.url} />
@@ -192,7 +193,7 @@ function answerText(entry: ElicitationEntry): string {
     case 'decline':
       return t('Declined')
     case 'cancel':
-      return t('Cancelled')
+      return t('Canceled')
     default: {
       if (entry.ask.mode === 'form') return t('Answered')
       const host = describeUrl(entry.ask.url)?.host ?? ''
@@ -215,7 +216,7 @@ function Content({ fields, content }: ContentProps) {
       {given.map(field => (
         <div key={field.key} class="elicitation-given">
           <dt class="quiet" dir="auto">
-            {field.title}
+            {visibleWords(field.title)}
           </dt>
           <dd dir="auto">{valueText(field, content[field.key])}</dd>
         </div>
@@ -227,7 +228,8 @@ function Content({ fields, content }: ContentProps) {
 function valueText(field: ElicitationField, value: unknown): string {
   if (typeof value === 'boolean') return value ? t('Yes') : t('No')
   const titles = field.type === 'select' || field.type === 'multi_select' ? field.choices : []
-  const titleOf = (one: unknown) => titles.find(choice => choice.value === one)?.title ?? String(one)
+  const titleOf = (one: unknown) =>
+    visibleWords(titles.find(choice => choice.value === one)?.title ?? String(one))
   return Array.isArray(value) ? value.map(titleOf).join(', ') : titleOf(value)
 }
 

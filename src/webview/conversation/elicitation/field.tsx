@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { ElicitationField } from '../../../acp/model.ts'
+import { visibleWords } from '../../../common/visible.ts'
 import { describeFieldProblem } from '../../../conversation/elicitation-words.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -31,7 +32,7 @@ export function FormField({ state }: { state: FieldState }) {
       <Control state={state} field={field} id={id} describedBy={describedBy} />
       {field.description && (
         <div class="field-about quiet" id={`${id}-about`} dir="auto">
-          {field.description}
+          {visibleWords(field.description)}
         </div>
       )}
       {problem && (
@@ -67,7 +68,7 @@ export function FormField({ state }: { state: FieldState }) {
 function Label({ field }: { field: ElicitationField }) {
   return (
     <>
-      {field.title}
+      {visibleWords(field.title)}
       {!field.required && field.type !== 'boolean' && (
         <span class="quiet field-optional"> {t('(optional)')}</span>
       )}
@@ -150,7 +151,7 @@ function BooleanControl({ state, field, id, describedBy }: ControlProps<'boolean
         checked={state.written.value === true}
         onChange={event => state.write(event.currentTarget.checked)}
       />
-      <span dir="auto">{field.title}</span>
+      <span dir="auto">{visibleWords(field.title)}</span>
     </label>
   )
 }
@@ -184,10 +185,10 @@ function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>
       value={String(chosen)}
       onChange={event => state.write(field.choices[Number(event.currentTarget.value)]?.value)}
     >
-      <option value="-1">{field.required ? t('Choose…') : t('No answer')}</option>
+      <option value="-1">{field.required ? t('Select…') : t('No answer')}</option>
       {field.choices.map((choice, index) => (
         <option key={choice.value} value={String(index)} title={choice.description}>
-          {choice.title}
+          {visibleWords(choice.title)}
         </option>
       ))}
     </select>
@@ -242,8 +243,8 @@ function step(event: KeyboardEvent, state: FieldState, field: Field<'number' | '
 function ChoiceText({ choice }: { choice: { title: string; description?: string } }) {
   return (
     <span dir="auto">
-      {choice.title}
-      {choice.description && <span class="quiet field-choice-about">{choice.description}</span>}
+      {visibleWords(choice.title)}
+      {choice.description && <span class="quiet field-choice-about">{visibleWords(choice.description)}</span>}
     </span>
   )
 }

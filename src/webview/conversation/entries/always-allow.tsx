@@ -23,13 +23,13 @@ export function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
         class="link-button always-allow"
         aria-haspopup="dialog"
         aria-expanded={open}
-        title={t('Write a rule that allows this from now on')}
+        title={t('Creates a rule that allows this automatically')}
         onClick={() => setOpen(!open)}
       >
-        {t('Allow by rule…')}
+        {t('Always Allow…')}
       </button>
       {open && (
-        <Popup anchor={button} onClose={close} class="rule-offers" label={t('Allow by rule')}>
+        <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>
           <Offers requestId={entry.requestId} onDone={close} />
         </Popup>
       )}
@@ -67,20 +67,20 @@ function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }
   }
   return (
     <div class="rule-offers-content">
-      <h2>{t('Allow by rule')}</h2>
+      <h2>{t('Create Permission Rule')}</h2>
       {!found && !failure && <p class="quiet">{t('Loading…')}</p>}
       {found && found.offers.length === 0 && (
         <p class="quiet">
           {t(
-            'No rule can allow this: it leads out of the session’s folders, changes settings, or cannot be read with certainty.',
+            "No rule can allow this request. It reaches outside the session's folders, changes settings, or can't be analyzed reliably.",
           )}
         </p>
       )}
       {found && offer && (
         <>
-          <div class="field-choices" role="radiogroup" aria-label={t('What the rule allows')}>
+          <div class="field-choices" role="radiogroup" aria-label={t('Rule scope')}>
             {found.offers.map((one, i) => (
-              <label key={one.text} class="field-choice">
+              <label key={one.json} class="field-choice">
                 <input
                   ref={i === 0 ? first : undefined}
                   type="radio"
@@ -88,24 +88,31 @@ function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }
                   checked={i === chosen}
                   onChange={() => setChosen(i)}
                 />
-                <span>
-                  <code dir="ltr">{one.text}</code>
-                </span>
+                <span dir="auto">{one.label}</span>
               </label>
             ))}
           </div>
-          <p class="quiet">{t('This rule goes into the setting “Permission Rules”:')}</p>
-          <PlainCode text={offer.json} wrap whole />
+          <p class="rule-preview" aria-live="polite" dir="auto">
+            {offer.preview}
+          </p>
+          <details class="fold">
+            <summary>{t('Show Setting')}</summary>
+            <PlainCode text={offer.json} wrap whole />
+          </details>
           <div class="rule-buttons">
-            <Button primary onClick={() => void save('user')} title={t('Save it in your settings')}>
-              {t('Save for me')}
+            <Button
+              primary
+              onClick={() => void save('user')}
+              title={t('Saves the rule in your user settings')}
+            >
+              {t('Save in User Settings')}
             </Button>
             {found.workspace && (
               <Button
                 onClick={() => void save('workspace')}
-                title={t('Save it in the settings of this workspace')}
+                title={t("Saves the rule in this workspace's settings")}
               >
-                {t('Save for this workspace')}
+                {t('Save in Workspace Settings')}
               </Button>
             )}
           </div>

@@ -6,6 +6,7 @@ import { useApp } from '../context.ts'
 import type { TerminalSlot } from '../terminals.ts'
 
 const TerminalView = lazy(() => import('./terminal-view.tsx').then(module => module.TerminalView))
+export const TerminalTail = lazy(() => import('./terminal-view.tsx').then(module => module.TerminalTail))
 
 interface WithCancelProps {
   /** absent: it cannot be stopped by itself */
@@ -42,7 +43,7 @@ export function Terminal({ terminal, terminalId }: TerminalProps) {
   const state = terminal.state.value
   const work = state?.canCancel && !state.exit ? { terminalId } : undefined
   return (
-    <WithCancel work={work} label={t('Stop this command')}>
+    <WithCancel work={work} label={t('Stop Command')}>
       <TerminalView terminal={terminal} />
     </WithCancel>
   )

@@ -1,3 +1,4 @@
+import { type Signal, signal } from '@preact/signals'
 import type { FileChange } from '../../../acp/model.ts'
 import { t } from '../../l10n.ts'
 import type { FileDiff } from '../../tools/diff.ts'
@@ -8,7 +9,7 @@ import { patchOfFile } from '../../tools/patch-of-file.ts'
 import { relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
-import { useApp } from '../context.ts'
+import { type ConversationHost, useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { ToolTitle } from './tool-title.tsx'
@@ -21,10 +22,12 @@ interface ChangeProps {
   patch: string | undefined
   content: number
   position: number
+  /** Long lines are broken: the person decides on them. */
+  wrap?: boolean | undefined
 }
 
 /** One changed file: its name, what was done to it, its diff. */
-export function Change({ slot, change, patch, content, position }: ChangeProps) {
+export function Change({ slot, change, patch, content, position, wrap }: ChangeProps) {
   const { host, store } = useApp()
   const roots = store.head.value?.roots
   const soon = diffSoon(change, patch)
@@ -34,7 +37,9 @@ export function Change({ slot, change, patch, content, position }: ChangeProps) 
     change.oldPath && change.oldPath !== change.path
       ? `${relativePath(change.oldPath, roots)} → ${path}`
       : path
-  const shift = diff ? lineShift(slot, change, diff) : 0
+  const shift = diff
+    ? (locationShift(slot, change, diff) ?? fragmentShift(host, slot, change, diff, content, position))
+    : 0
   const first = diff?.hunks[0]?.groups
   const startsAt = diff?.hunks[0] && diff.hunks[0].start + shift + leading(first)
   const hasLines = diff !== undefined && diff.hunks.length > 0
@@ -55,7 +60,7 @@ export function Change({ slot, change, patch, content, position }: ChangeProps) 
           {hasLines && canBeSideBySide.value && diff.added > 0 && diff.removed > 0 && (
             <IconButton
               icon="split-horizontal"
-              label={t('Side by side')}
+              label={t('Side by Side')}
               pressed={wantsSideBySide.value}
               onClick={() => host.setDiffLayout(!wantsSideBySide.peek())}
             />
@@ -63,7 +68,7 @@ export function Change({ slot, change, patch, content, position }: ChangeProps) 
           {change.fileType !== 'directory' && (
             <IconButton
               icon="diff-single"
-              label={t('Open diff')}
+              label={t('Open Diff')}
               onClick={() => host.openDiff(slot.id, content, position)}
             />
           )}
@@ -72,7 +77,7 @@ export function Change({ slot, change, patch, content, position }: ChangeProps) 
       {soon === null ? (
         <LoadingPart />
       ) : hasLines ? (
-        <DiffView diff={diff} path={change.path} shift={shift} />
+        <DiffView diff={diff} path={change.path} shift={shift} wrap={wrap} />
       ) : (
         <NoLines change={change} diff={diff} patch={patch} />
       )}
@@ -90,11 +95,36 @@ function leading(groups: FileDiff['hunks'][number]['groups'] | undefined): numbe
  * Some agents send only the part of a file that they replace, and where it is as the call's location. Then the part's
  * lines are numbered from there; a location inside of the text says nothing.
  */
-function lineShift(slot: EntrySlot, change: FileChange, diff: FileDiff): number {
+function locationShift(slot: EntrySlot, change: FileChange, diff: FileDiff): number | undefined {
   const entry = slot.entry.value
-  if (entry.kind !== 'tool_call' || !diff.newLines) return 0
+  if (entry.kind !== 'tool_call' || !diff.newLines) return undefined
   const line = entry.locations.find(location => location.path === change.path)?.line
-  return line !== undefined && line > diff.newLines.length ? line - 1 : 0
+  return line !== undefined && line > diff.newLines.length ? line - 1 : undefined
+}
+
+/** by change: the line at which it begins in its file; 1 until the host has found it */
+const fragments = new WeakMap<FileChange, Signal<number>>()
+
+/** Others send the part alone, without saying where it is: the host looks for it in the file, once. */
+function fragmentShift(
+  host: ConversationHost,
+  slot: EntrySlot,
+  change: FileChange,
+  diff: FileDiff,
+  content: number,
+  position: number,
+): number {
+  if (change.operation !== 'modify' || !diff.newLines) return 0
+  let line = fragments.get(change)
+  if (!line) {
+    const found = signal(1)
+    line = found
+    fragments.set(change, found)
+    void host.findFragment(slot.id, content, position).then(at => {
+      if (at !== null) found.value = at
+    })
+  }
+  return line.value - 1
 }
 
 interface NoLinesProps {
@@ -112,21 +142,21 @@ function NoLines({ change, diff, patch }: NoLinesProps) {
 
 function noteOf(change: FileChange, diff: FileDiff | undefined): string | undefined {
   if (diff?.note === 'binary' || change.fileType === 'binary')
-    return change.mimeType ? t('A binary file ({0})', change.mimeType) : t('A binary file')
-  if (change.fileType === 'directory') return t('A folder')
-  if (change.fileType === 'symlink') return t('A symbolic link')
+    return change.mimeType ? t('Binary file ({0})', change.mimeType) : t('Binary file')
+  if (change.fileType === 'directory') return t('Folder')
+  if (change.fileType === 'symlink') return t('Symbolic link')
   if (diff?.note) return t('Mode changed from {0} to {1}', diff.note.oldMode, diff.note.newMode)
   if (!diff) return undefined
   switch (change.operation) {
     case 'add':
-      return t('An empty file')
+      return t('Empty file')
     case 'move':
     case 'copy':
-      return t('The content is the same.')
+      return t('No changes')
     case 'delete':
       return undefined
     default:
-      return t('Nothing differs.')
+      return t('No changes')
   }
 }
 

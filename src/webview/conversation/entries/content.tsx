@@ -6,7 +6,7 @@ import { pretty } from '../../tools/raw.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { LinkChip, Picture, Resource } from './media.tsx'
 
-/** More of a text than this is drawn only when asked for. Characters. */
+/** A longer text is shown as it is: it is output rather than prose. Characters. */
 const longText = 24_000
 
 /** One block of content, of whatever kind. */
@@ -19,7 +19,7 @@ function AgentOnly({ block }: { block: ContentBlock }) {
   const [open, setOpen] = useState(false)
   return (
     <details class="fold" open={open} onToggle={event => setOpen(event.currentTarget.open)}>
-      <summary>{t('Meant for the model')}</summary>
+      <summary>{t('For the model')}</summary>
       {open && <Block block={block} />}
     </details>
   )
@@ -43,29 +43,14 @@ function Block({ block }: { block: ContentBlock }) {
     case 'unknown':
       return (
         <details class="fold">
-          <summary>{t('Content of an unknown kind: {0}', block.kind)}</summary>
+          <summary>{t('Unknown content type: {0}', block.kind)}</summary>
           <HighlightedCode text={pretty(block.raw)} language="json" />
         </details>
       )
   }
 }
 
-/** Text as markdown; a very long one shows its beginning first. */
+/** Text as markdown; a very long one as it is. */
 function LongText({ text }: { text: string }) {
-  const [whole, setWhole] = useState(false)
-  if (text.length <= longText || whole) return <MarkdownText text={text} />
-  return (
-    <>
-      <MarkdownText text={cutText(text)} />
-      <button type="button" class="link-button" onClick={() => setWhole(true)}>
-        {t('Show all')}
-      </button>
-    </>
-  )
-}
-
-/** The beginning of a text up to a line's end; an open fence is closed by the parser itself. */
-function cutText(text: string): string {
-  const end = text.lastIndexOf('\n', longText)
-  return text.slice(0, end > longText / 2 ? end : longText)
+  return text.length <= longText ? <MarkdownText text={text} /> : <HighlightedCode text={text} language="" />
 }

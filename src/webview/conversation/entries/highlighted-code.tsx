@@ -1,11 +1,18 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { t } from '../../l10n.ts'
 import { highlight, loadGrammars, takeWanted } from '../../markdown/highlight.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 
-/** More of a text than this is not drawn here: it opens in an editor. Characters. */
-const longest = 24_000
+/** Longer texts have only the lines near what is seen in the page. Characters. */
+const longest = 16_384
+/** A longer line is broken. Characters. */
+const longestLine = 2000
+const longPieces = /[\s\S]{1,2000}/g
+
+/** Few texts are long. */
+const CodeLines = lazy(() => import('../../tools/code-lines.tsx').then(module => module.CodeLines))
 
 interface HighlightedCodeProps {
   text: string
@@ -13,34 +20,53 @@ interface HighlightedCodeProps {
   language: string
 }
 
-/** Text in the colours of its language; a long one scrolls by itself. */
+/** Text in the colors of its language; a long one scrolls by itself. */
 export function HighlightedCode({ text, language }: HighlightedCodeProps) {
-  const { host } = useApp()
-  const shown = text.length > longest ? text.slice(0, longest) : text
-  const html = useHighlight(shown, language)
+  if (text.length > longest) return <LongCode text={text} language={language} />
+  return <ShortCode text={text} language={language} />
+}
+
+/** Only the lines near what is seen are in the page. */
+function LongCode({ text, language }: HighlightedCodeProps) {
+  const lines = useMemo(() => linesOf(text), [text])
   return (
     <div class="code-block">
-      <div class="code-bar">
-        <IconButton
-          icon="go-to-file"
-          label={t('Open as a file')}
-          onClick={() => host.openText(text, language)}
-        />
-        <IconButton icon="copy" label={t('Copy')} onClick={() => host.copy(text)} />
-      </div>
+      <Bar text={text} language={language} />
+      <CodeLines lines={lines} language={language} />
+    </div>
+  )
+}
+
+/** Lines that are very long take several: a browser lays out a line as a whole. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.every(line => line.length <= longestLine)) return lines
+  return lines.flatMap(line => (line.length <= longestLine ? [line] : (line.match(longPieces) ?? [])))
+}
+
+function Bar({ text, language }: HighlightedCodeProps) {
+  const { host } = useApp()
+  return (
+    <div class="code-bar">
+      <IconButton icon="go-to-file" label={t('Open as File')} onClick={() => host.openText(text, language)} />
+      <IconButton icon="copy" label={t('Copy')} onClick={() => host.copy(text)} />
+    </div>
+  )
+}
+
+function ShortCode({ text, language }: HighlightedCodeProps) {
+  const html = useHighlight(text, language)
+  return (
+    <div class="code-block">
+      <Bar text={text} language={language} />
       <pre
         class="plain-code"
         dir="ltr"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}
       >
-        {html === undefined ? <code>{shown}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}
+        {html === undefined ? <code>{text}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}
       </pre>
-      {text.length > longest && (
-        <button type="button" class="link-button" onClick={() => host.openText(text, language)}>
-          {t('Open all in an editor')}
-        </button>
-      )}
     </div>
   )
 }

@@ -2,8 +2,10 @@ import { useState } from 'preact/hooks'
 import type { ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
 import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
 import { fileIcon } from '../../../common/file-icon.ts'
+import { visibleWords } from '../../../common/visible.ts'
 import { formatSize, t } from '../../l10n.ts'
 import { languageOfPath } from '../../tools/language-of-path.ts'
+import { linkTarget } from '../../tools/link-target.ts'
 import { baseName } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
@@ -29,8 +31,8 @@ export function Picture({ data, mimeType, name }: PictureProps) {
       type="button"
       class="picture"
       data-action="enlarge"
-      title={t('Show larger')}
-      aria-label={t('{0}: show larger', label)}
+      title={t('Enlarge')}
+      aria-label={t('{0}: Enlarge', label)}
     >
       <img
         class="content-image"
@@ -77,21 +79,23 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   const { host } = useApp()
   const name = link.title || link.name || decodeName(link.uri)
   const web = /^https?:/i.test(link.uri)
+  const { title, host: target } = linkTarget(link.uri, name)
   return (
     <button
       type="button"
       class="chip"
-      title={[name, link.uri, link.description, link.mimeType].filter(Boolean).join('\n')}
+      title={visibleWords([title, name, link.description, link.mimeType].filter(Boolean).join('\n'))}
       onClick={() => host.openLink(link.uri)}
     >
       <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
-      <span class="chip-label">{name}</span>
+      <span class="chip-label">{visibleWords(name)}</span>
+      {target !== undefined && <span class="link-host">{target}</span>}
       {link.size !== undefined && <span class="quiet">{formatSize(link.size)}</span>}
     </button>
   )
 }
 
-/** Something that came whole: text folded, in its colours; anything else as a file. */
+/** Something that came whole: text folded, in its colors; anything else as a file. */
 export function Resource({ resource }: { resource: ResourceBlock }) {
   const [open, setOpen] = useState(false)
   const name = decodeName(resource.uri)

@@ -1,22 +1,25 @@
 import { useRef } from 'preact/hooks'
-import type { ToolCallContent } from '../../../acp/model.ts'
-import type { AppliedRule } from '../../../conversation/applied-rule.ts'
-import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
+import { visible, visibleWords } from '../../../common/visible.ts'
+import { optionHint, optionName, outcomeWords } from '../../../conversation/permission-words.ts'
+import type { AppliedRule, PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversation/tool-command.ts'
 import { t } from '../../l10n.ts'
-import { pretty } from '../../tools/raw.ts'
+import { pretty, rawCode } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { folds } from '../rows/rows.ts'
 import type { EntrySlot } from '../rows/slot.ts'
-import { AlwaysAllow } from './always-allow.tsx'
 import { Line } from './line.tsx'
 import { primaryOption } from './permission-options.ts'
 import { ToolContent } from './tool-call.tsx'
 import { ToolTitle } from './tool-title.tsx'
+
+const AlwaysAllow = lazy(() => import('./always-allow.tsx').then(module => module.AlwaysAllow))
 
 /** A question the agent waits for: a box while it is open, one line once it is answered. */
 export function Permission({ slot }: { slot: EntrySlot }) {
@@ -29,12 +32,12 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const { store, host } = app
   const box = useRef<HTMLDivElement>(null)
   const first = store.waiting.value[0] === slot.id
-  const call = entry.toolCallId === undefined ? undefined : store.toolCall(entry.toolCallId)
+  const call = entry.toolCallId === undefined ? undefined : store.toolCall(entry.toolCallId, entry.within)
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const primary = primaryOption(entry.options)
   const all = store.waiting.value
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
-  const label = t('Permission needed: {0}', entry.title)
+  const label = t('Permission needed: {0}', visibleWords(entry.title))
 
   if (!first && !slot.open.value) {
     return (
@@ -65,7 +68,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
       </div>
       {entry.description && (
         <div class="permission-description" dir="auto">
-          {entry.description}
+          {visibleWords(entry.description)}
         </div>
       )}
       <Subject entry={entry} tool={tool} slot={call} />
@@ -77,7 +80,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             class={`button ${first && option === primary ? 'primary' : 'secondary'}`}
             data-option={i + 1}
             data-primary={option === primary ? '' : undefined}
-            title={option.name}
+            title={optionTitle(option)}
             onClick={() => host.answer(entry.requestId, option.optionId)}
           >
             {first && i < 9 && (
@@ -85,7 +88,10 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
                 {i + 1}
               </span>
             )}
-            <span class="button-label">{option.name}</span>
+            <span class="button-label" dir="auto">
+              {optionName(option, t)}
+            </span>
+            <OptionHint option={option} />
           </button>
         ))}
         {entry.options.length === 0 && (
@@ -105,9 +111,21 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   )
 }
 
+/** What the option does, where its name doesn't say so. */
+function OptionHint({ option }: { option: PermissionOption }) {
+  const hint = optionHint(option, t)
+  return hint === undefined ? null : <span class="option-hint">{hint}</span>
+}
+
+function optionTitle(option: PermissionOption): string {
+  const hint = optionHint(option, t)
+  const name = optionName(option, t)
+  return hint === undefined ? name : t('{0} ({1})', name, hint)
+}
+
 /** More than a side bar shows side by side: one under the other they read more easily than broken over lines. */
 function needsRows(options: PermissionEntry['options']): boolean {
-  const letters = options.reduce((all, option) => all + option.name.length + 6, 0)
+  const letters = options.reduce((all, option) => all + optionTitle(option).length + 6, 0)
   return options.length > 1 && letters > 44
 }
 
@@ -116,12 +134,13 @@ function Asked({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | 
   const { store } = useApp()
   const { command } = subjectCommand(entry, tool)
   const title = command ?? (tool?.title || entry.title)
+  // words and code alike are spelled out in the title
   return <ToolTitle title={title} roots={store.head.value?.roots} code={command !== undefined} />
 }
 
 function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined): string {
   const own = entry.title.trim()
-  if (own !== '' && own !== tool?.title.trim()) return own
+  if (own !== '' && own !== tool?.title.trim()) return visibleWords(own)
   if (entry.command) return t('Allow running this command?')
   switch (tool?.toolKind) {
     case 'execute':
@@ -138,7 +157,7 @@ function questionTitle(entry: PermissionEntry, tool: ToolCallEntry | undefined):
     case 'fetch':
       return t('Allow fetching this?')
     case 'switch_mode':
-      return t('Allow switching the mode?')
+      return t('Allow switching modes?')
     default:
       return t('Allow this?')
   }
@@ -172,7 +191,7 @@ interface SubjectProps {
 function Subject({ entry, tool, slot }: SubjectProps) {
   const { store } = useApp()
   const roots = store.head.value?.roots
-  const { command, cwd } = subjectCommand(entry, tool)
+  const { command, cwd, environment } = subjectCommand(entry, tool)
   const place = cwd ?? roots?.cwd
   const others =
     tool?.content.filter(content => content.type !== 'terminal' && !repeats(content, command)) ?? []
@@ -184,9 +203,15 @@ function Subject({ entry, tool, slot }: SubjectProps) {
         </div>
       )}
       {command !== undefined && <PlainCode text={command} wrap whole />}
+      {environment && (
+        <div class="permission-environment">
+          <span class="quiet">{t('Environment')}</span>
+          <PlainCode text={environment.join('\n')} wrap whole />
+        </div>
+      )}
       {command !== undefined && place && (
-        <div class="quiet permission-place" title={place}>
-          {t('in {0}', place === roots?.cwd ? roots.cwdLabel : relativePath(place, roots))}
+        <div class="quiet permission-place" title={visible(place)}>
+          {t('in {0}', place === roots?.cwd ? roots.cwdLabel : visible(relativePath(place, roots)))}
         </div>
       )}
       {tool &&
@@ -197,32 +222,27 @@ function Subject({ entry, tool, slot }: SubjectProps) {
             slot={slot}
             content={content}
             position={tool.content.indexOf(content)}
+            wrap={!entry.outcome}
           />
         ))}
       {entry.subject && <PlainCode text={pretty(entry.subject.raw)} wrap whole />}
       {command === undefined &&
         others.length === 0 &&
         tool?.rawInput !== undefined &&
-        tool.rawInput !== null && (
-          <PlainCode
-            text={typeof tool.rawInput === 'string' ? tool.rawInput : pretty(tool.rawInput)}
-            wrap
-            whole
-          />
-        )}
+        tool.rawInput !== null && <PlainCode text={rawCode(tool.rawInput).text} wrap whole />}
     </div>
   )
 }
 
 function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
   const app = useApp()
-  const call = entry.toolCallId === undefined ? undefined : app.store.toolCall(entry.toolCallId)
+  const call = entry.toolCallId === undefined ? undefined : app.store.toolCall(entry.toolCallId, entry.within)
   const tool = call?.entry.value.kind === 'tool_call' ? call.entry.value : undefined
   const { outcome } = entry
   const chosen =
     outcome?.type === 'selected' ? entry.options.find(one => one.optionId === outcome.optionId) : undefined
   const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
-  const answer = ruleAnswer(entry.rule) ?? outcomeName(outcome, chosen?.name)
+  const answer = ruleAnswer(entry.rule) ?? outcomeName(outcome, chosen)
   const open = slot.open.value
   // what it was about stands in the line above already
   const repeats = call?.index === slot.index - 1 && !folds(call)
@@ -243,6 +263,11 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         <div class="work-body">
           {entry.rule && <RuleLine rule={entry.rule} />}
           <div dir="auto">{questionTitle(entry, tool)}</div>
+          {chosen && (
+            <div class="quiet" dir="auto">
+              {t('Your answer: {0}', optionTitle(chosen))}
+            </div>
+          )}
           <Subject entry={entry} tool={tool} slot={call} />
         </div>
       )}
@@ -250,8 +275,9 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   )
 }
 
-function outcomeName(outcome: PermissionEntry['outcome'], chosen: string | undefined): string {
-  return outcome?.type === 'cancelled' ? t('Cancelled') : (chosen ?? t('Answered'))
+function outcomeName(outcome: PermissionEntry['outcome'], chosen: PermissionOption | undefined): string {
+  if (outcome?.type === 'cancelled') return t('Canceled')
+  return chosen ? outcomeWords(chosen.kind, t) : t('Answered')
 }
 
 function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
@@ -267,7 +293,7 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
       <span>{ruleAnswer(rule)}</span>
       <code dir="ltr">{rule.text}</code>
       <button type="button" class="link-button" onClick={() => host.openRules(rule)}>
-        {rule.scope === 'user' ? t('Open your settings') : t('Open the workspace’s settings')}
+        {rule.scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
       </button>
     </div>
   )

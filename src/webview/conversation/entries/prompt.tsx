@@ -41,7 +41,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
       )}
       {(cut || open) && (
         <button type="button" class="link-button" aria-expanded={open} onClick={() => app.toggle(slot)}>
-          {open ? t('Show less') : t('Show more')}
+          {open ? t('Show Less') : t('Show More')}
         </button>
       )}
       {unfolded?.text !== undefined && <PlainCode text={unfolded.text} />}
@@ -49,12 +49,12 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
       <div class="row-actions">
         <IconButton
           icon="edit"
-          label={t('Edit as a new prompt')}
+          label={t('Edit and Resend')}
           onClick={() => app.host.runFor('parley.editPrompt', slot.id)}
         />
         <IconButton
           icon="debug-restart"
-          label={t('Send again')}
+          label={t('Resend')}
           onClick={() => app.host.runFor('parley.sendAgain', slot.id)}
         />
         <IconButton icon="copy" label={t('Copy')} onClick={() => app.host.copy(text)} />

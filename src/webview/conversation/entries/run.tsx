@@ -21,7 +21,7 @@ export function Run({ slots }: { slots: readonly EntrySlot[] }) {
       onToggle={() => app.toggleRun(slots)}
       end={
         <>
-          {failed > 0 && <span class="failed">{plural(failed, 'one failed', '{0} failed')}</span>}
+          {failed > 0 && <span class="failed">{plural(failed, '1 failed', '{0} failed')}</span>}
           {active && <Icon name="loading" class="codicon-modifier-spin" label={t('Running')} />}
         </>
       }

@@ -2,6 +2,7 @@ import type { CompactionEntry, NoticeEntry, TurnEndEntry, UnknownEntry } from '.
 import { t } from '../../l10n.ts'
 import { MarkdownText } from '../../markdown/view.tsx'
 import { pretty } from '../../tools/raw.ts'
+import { relativePath } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
@@ -12,7 +13,7 @@ import { Line } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
 
-/** Something the agent tells besides the conversation. */
+/** Something the agent or Parley reports besides the conversation. */
 export function Notice({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as NoticeEntry
   const severity = severityIcons[entry.severity] ? entry.severity : 'info'
@@ -22,8 +23,48 @@ export function Notice({ slot }: { slot: EntrySlot }) {
       <div class="notice-text" dir="auto">
         <div class="notice-title">{entry.title}</div>
         {entry.description && <MarkdownText text={entry.description} />}
+        {entry.files && <NoticeFiles files={entry.files} />}
       </div>
     </div>
+  )
+}
+
+/** Changed files that a notice is about, with the ways to look at them and to take them back while they are changed. */
+function NoticeFiles({ files }: { files: readonly string[] }) {
+  const { store, work } = useApp()
+  const { key, files: changed } = work.changes.value
+  const isHere = key === store.head.value?.key
+  return (
+    <ul class="notice-files">
+      {files.map(file => {
+        const path = relativePath(file, store.head.value?.roots)
+        return (
+          <li key={file}>
+            <code dir="ltr">{path}</code>
+            {isHere && changed.some(one => one.path === file) && (
+              <>
+                <button
+                  type="button"
+                  class="link-button"
+                  title={t('Open Diff of {0}', path)}
+                  onClick={() => work.open(file)}
+                >
+                  {t('Open Diff')}
+                </button>
+                <button
+                  type="button"
+                  class="link-button"
+                  title={t('Revert Changes in {0}…', path)}
+                  onClick={() => work.undo(file)}
+                >
+                  {t('Revert…')}
+                </button>
+              </>
+            )}
+          </li>
+        )
+      })}
+    </ul>
   )
 }
 
@@ -59,12 +100,12 @@ function compactionTitle(entry: CompactionEntry): string {
       return t('Compacting the conversation…')
     case 'failed':
       return entry.error
-        ? t('The conversation could not be compacted: {0}', entry.error)
-        : t('The conversation could not be compacted')
+        ? t("The conversation couldn't be compacted: {0}", entry.error)
+        : t("The conversation couldn't be compacted")
     case 'cancelled':
-      return t('Compacting was cancelled')
+      return t('Compacting canceled')
     default:
-      return t('The conversation was compacted')
+      return t('Conversation compacted')
   }
 }
 
@@ -102,7 +143,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
       </div>
     )
   }
-  const { icon, text } = stopReason(entry.error ? 'error' : entry.stopReason)
+  const { icon, text } = stopReason(entry.error ? 'error' : entry.stopReason, entry.canceledBy)
   return (
     <div class="turn-end" role="note">
       <Icon name={icon} />
@@ -123,24 +164,29 @@ function Retry({ slot }: { slot: EntrySlot }) {
       class="link-button turn-retry"
       onClick={() => host.runFor('parley.sendAgain', slot.id)}
     >
-      {t('Send the prompt again')}
+      {t('Resend Prompt')}
     </button>
   )
 }
 
 /** What an end other than the ordinary one is called. */
-export function stopReason(reason: string): { icon: string; text: string } {
+export function stopReason(reason: string, canceledBy?: 'agent'): { icon: string; text: string } {
   switch (reason) {
     case 'cancelled':
-      return { icon: 'circle-slash', text: t('You stopped the turn') }
+      return {
+        icon: 'circle-slash',
+        text: canceledBy === 'agent' ? t('The agent canceled the turn') : t('You stopped the turn'),
+      }
+    case 'empty':
+      return { icon: 'warning', text: t('The turn ended without a response') }
     case 'interrupted':
       return { icon: 'debug-disconnect', text: t('The turn was interrupted') }
     case 'max_tokens':
       return { icon: 'warning', text: t('The turn ended: the token limit was reached') }
     case 'max_turn_requests':
-      return { icon: 'warning', text: t('The turn ended: the limit of model requests was reached') }
+      return { icon: 'warning', text: t('The turn ended: the maximum number of model requests was reached') }
     case 'refusal':
-      return { icon: 'warning', text: t('The agent refused to go on') }
+      return { icon: 'warning', text: t('The agent refused to continue') }
     case 'error':
       return { icon: 'error', text: t('The turn ended with an error') }
     default:
@@ -157,7 +203,7 @@ export function Unknown({ slot }: { slot: EntrySlot }) {
     <div class="work">
       <Line
         icon="question"
-        title={t('The agent sent something that this version of Parley does not know.')}
+        title={t("The agent sent an update that this version of Parley doesn't support.")}
         open={open}
         onToggle={() => app.toggle(slot)}
       >

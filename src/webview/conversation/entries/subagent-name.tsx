@@ -4,12 +4,12 @@ import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { ConversationStore } from '../store.ts'
 
-/** How many colours tell subagents apart, besides their names. */
-const colours = 5
+/** How many colors tell subagents apart, besides their names. */
+const colors = 5
 
-/** Gives a part of the page the colour of a subagent, by its number. */
+/** Gives a part of the page the color of a subagent, by its number. */
 export function subagentClass(number: number): string {
-  return `subagent-${number % colours}`
+  return `subagent-${number % colors}`
 }
 
 /** Above what a subagent says and does, where something else stood before: whose it is. A press leads to its beginning. */

@@ -23,7 +23,7 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
     <div class={`work ${subagentClass(app.store.numberOf(entry.sessionId))}`}>
       <WithCancel
         work={running && entry.canCancel ? { subagentId: entry.sessionId } : undefined}
-        label={t('Stop this subagent')}
+        label={t('Stop Subagent')}
       >
         <div class={`hideable${hidden ? ' hiding' : ''}`}>
           <Line
@@ -45,7 +45,7 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
           </Line>
           <IconButton
             icon={hidden ? 'unfold' : 'fold'}
-            label={hidden ? t('Show what it does') : t('Hide what it does')}
+            label={hidden ? t('Show Messages') : t('Hide Messages')}
             class="hide-work"
             onClick={() => app.hideWork(slot, entry.sessionId, !hidden)}
           />
@@ -66,9 +66,9 @@ function Details({ entry, messages }: { entry: SubagentEntry; messages: readonly
           <Icon name="error" class="failed" /> {entry.state.error.message}
         </p>
       )}
-      {folders.length > 0 && <p class="quiet">{t('Works in {0}', folders.join(', '))}</p>}
+      {folders.length > 0 && <p class="quiet">{t('Working directory: {0}', folders.join(', '))}</p>}
       {messages.length > 0 ? (
-        <ul class="subagent-messages" aria-label={plural(messages.length, 'one message', '{0} messages')}>
+        <ul class="subagent-messages" aria-label={plural(messages.length, '1 message', '{0} messages')}>
           {messages.map(slot => (
             <li key={slot.id}>
               <Exchanged slot={slot} />
@@ -76,7 +76,7 @@ function Details({ entry, messages }: { entry: SubagentEntry; messages: readonly
           ))}
         </ul>
       ) : (
-        <p class="quiet">{t('No messages with it yet.')}</p>
+        <p class="quiet">{t('No messages yet.')}</p>
       )}
     </div>
   )
@@ -153,7 +153,7 @@ function stateName({ state }: SubagentEntry): string {
     case 'running':
       return t('working')
     case 'requires_action':
-      return t('waits')
+      return t('waiting')
     case 'idle':
       return state.stopReason === 'cancelled' ? t('stopped') : state.error ? t('failed') : t('done')
     default:

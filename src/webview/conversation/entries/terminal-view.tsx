@@ -1,33 +1,84 @@
-import { Component } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
-import { plural, t } from '../../l10n.ts'
-import { linkedLines } from '../../tools/file-links.ts'
-import type { TerminalLine, TerminalSpan } from '../../tools/terminal-line.ts'
-import { plainOutput, type TerminalLines, TerminalText } from '../../tools/terminal-text.ts'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../../l10n.ts'
+import { linkedParts } from '../../tools/file-links.ts'
+import { setLineSource } from '../../tools/line-source.ts'
+import type { TerminalLine, TerminalScreen, TerminalSpan } from '../../tools/terminal-screen.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { TerminalSlot } from '../terminals.ts'
 
-const newText = () => new TerminalText()
+/** Lines above and below what is seen are in the page up to this distance. CSS pixels. */
+const AROUND = 300
+/** Before anything was measured. CSS pixels. */
+const ASSUMED = { line: 17, character: 7, width: 400 }
+const PROBE = '0'.repeat(20)
 
-/** The last lines of a terminal, in its colours. At its end it follows the output; scrolled up it stays. */
-export function TerminalView({ terminal }: { terminal: TerminalSlot }) {
+interface ViewProps {
+  terminal: TerminalSlot
+}
+
+/** What is seen of a terminal: the part that is scrolled to, and the sizes that it is worked out with. */
+interface Place {
+  top: number
+  height: number
+  /** characters in a row */
+  columns: number
+  /** height of a row */
+  row: number
+}
+
+/**
+ * The lines of a terminal in its colors; only those near what is seen are in the page. At its end it follows the output;
+ * scrolled up it stays.
+ */
+export function TerminalView({ terminal }: ViewProps) {
   const { host } = useApp()
   const scroll = useRef<HTMLDivElement>(null)
+  const probe = useRef<HTMLSpanElement>(null)
   const followed = useRef(true)
-  void terminal.grown.value
+  const [place, setPlace] = useState<Place>({ top: 0, height: 260, columns: 80, row: ASSUMED.line })
+  useEffect(() => terminal.view(), [terminal])
+  const screen = terminal.screen.value
+  void screen?.version.value
   const state = terminal.state.value
-  const text = terminal.read(newText)
+  const lines = screen?.lines ?? []
 
+  const look = () => setPlace(now => seen(scroll.current, probe.current, now))
   useLayoutEffect(() => {
     const element = scroll.current
-    if (element && followed.current) element.scrollTop = element.scrollHeight
+    if (!element) return
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  const tops = topsOf(lines, place.columns)
+  const height = (tops[lines.length] ?? 0) * place.row
+  useLayoutEffect(() => {
+    const element = scroll.current
+    if (!element) return
+    if (followed.current) element.scrollTop = element.scrollHeight
+    if (screen)
+      setLineSource(element, {
+        count: lines.length,
+        text: line => textOf(screen, lines[line]),
+        show: line => {
+          followed.current = false
+          element.scrollTop = Math.max(0, (tops[line] ?? 0) * place.row - place.height / 2)
+          look()
+        },
+      })
   })
-  const openAll = () => host.openText(plainOutput(terminal.raw), 'log')
-  const { screen } = text
-  // the cursor waits on a line that nothing was written to
-  const shown = screen.at(-1)?.length === 0 ? screen.slice(0, -1) : screen
+  const top = followed.current ? Math.max(0, height - place.height) : place.top
+  const start = lineAt(tops, lines.length, (top - AROUND) / place.row)
+  const end = Math.min(
+    lines.length,
+    lineAt(tops, lines.length, (top + place.height + AROUND) / place.row) + 1,
+  )
+  const openAll = async () => host.openText(await terminal.plain(), 'log')
+  const isEmpty = lines.length === 0
   return (
     <div class="terminal-frame">
       <ScrollArea
@@ -36,38 +87,46 @@ export function TerminalView({ terminal }: { terminal: TerminalSlot }) {
         label={t('Output')}
         onScroll={({ scrollTop, scrollHeight, clientHeight }) => {
           followed.current = scrollHeight - clientHeight - scrollTop < 8
+          if (Math.abs(scrollTop - place.top) > AROUND / 2 || followed.current) look()
         }}
       >
         <div class="terminal-lines" dir="ltr">
-          {text.dropped > 0 ? (
+          <span ref={probe} class="terminal-probe" aria-hidden="true">
+            {PROBE}
+          </span>
+          {(screen?.isCut || state?.truncated) && (
             <div class="terminal-note">
-              {plural(text.dropped, 'One line is above', '{0} lines are above')}
-              {' · '}
-              <button type="button" class="link-button" onClick={openAll}>
-                {t('Open all in an editor')}
-              </button>
+              {t("Earlier output isn't shown")}
+              {screen?.isCut && (
+                <>
+                  {' · '}
+                  <button type="button" class="link-button" onClick={openAll}>
+                    {t('Open All in Editor')}
+                  </button>
+                </>
+              )}
             </div>
-          ) : (
-            state?.truncated && <div class="terminal-note">{t('Earlier output is not shown')}</div>
           )}
-          {text.groups.map(group => (
-            <Group key={`g${group.id}`} lines={group} />
-          ))}
-          {shown.map(line => (
-            <Line key={line.id} line={line} version={line.version} />
-          ))}
-          {text.isEmpty && (
-            <div class="terminal-note">{state?.exit ? t('No output') : t('No output yet')}</div>
+          <div style={{ height: `${(tops[start] ?? 0) * place.row}px` }} />
+          {screen &&
+            lines
+              .slice(start, end)
+              .map((line, i) => <Line key={line.start} screen={screen} line={line} position={start + i} />)}
+          <div style={{ height: `${height - (tops[end] ?? 0) * place.row}px` }} />
+          {isEmpty && (
+            <div class="terminal-note">
+              {terminal.raw !== '' ? '' : state?.exit ? t('No output') : t('No output yet')}
+            </div>
           )}
         </div>
       </ScrollArea>
-      {!text.isEmpty && (
+      {!isEmpty && (
         <div class="code-bar">
-          <IconButton icon="go-to-file" label={t('Open all in an editor')} onClick={openAll} />
+          <IconButton icon="go-to-file" label={t('Open All in Editor')} onClick={openAll} />
           <IconButton
             icon="copy"
-            label={t('Copy output')}
-            onClick={() => host.copy(plainOutput(terminal.raw))}
+            label={t('Copy Output')}
+            onClick={async () => host.copy(await terminal.plain())}
           />
         </div>
       )}
@@ -75,42 +134,83 @@ export function TerminalView({ terminal }: { terminal: TerminalSlot }) {
   )
 }
 
-/** Closed lines are drawn once. */
-class Group extends Component<{ lines: TerminalLines }> {
-  override shouldComponentUpdate(next: { lines: TerminalLines }): boolean {
-    return next.lines !== this.props.lines
-  }
+/** The last lines of a terminal, as many as given. */
+export function TerminalTail({ terminal, lines: count }: ViewProps & { lines: number }) {
+  useEffect(() => terminal.view(), [terminal])
+  const screen = terminal.screen.value
+  void screen?.version.value
+  const lines = screen?.lines ?? []
+  if (!screen || lines.length === 0) return null
+  const start = Math.max(0, lines.length - count)
+  return (
+    <div class="terminal tail">
+      <div class="terminal-lines" dir="ltr">
+        {lines.slice(start).map((line, i) => (
+          <Line key={line.start} screen={screen} line={line} position={start + i} />
+        ))}
+      </div>
+    </div>
+  )
+}
 
-  override render() {
-    return <div>{spans(this.props.lines.spans)}</div>
+function seen(element: HTMLElement | null, probe: HTMLElement | null, now: Place): Place {
+  if (!element || !probe) return now
+  const { width, height: row } = probe.getBoundingClientRect()
+  const character = width > 0 ? width / PROBE.length : ASSUMED.character
+  const room = (probe.parentElement?.clientWidth || ASSUMED.width) + 0.01
+  const next: Place = {
+    top: element.scrollTop,
+    height: element.clientHeight || now.height,
+    columns: Math.max(1, Math.floor(room / character)),
+    row: row || ASSUMED.line,
   }
+  const same =
+    next.top === now.top && next.height === now.height && next.columns === now.columns && next.row === now.row
+  return same ? now : next
+}
+
+/** How many rows are above each line, and above the end, where a row has so many columns. */
+function topsOf(lines: readonly TerminalLine[], columns: number): Uint32Array {
+  const tops = new Uint32Array(lines.length + 1)
+  for (let i = 0; i < lines.length; i++)
+    tops[i + 1] = tops[i]! + Math.max(1, Math.ceil(lines[i]!.columns / columns))
+  return tops
+}
+
+/** The line that a row is of. */
+function lineAt(tops: Uint32Array, count: number, row: number): number {
+  let low = 0
+  let high = Math.max(0, count - 1)
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (tops[middle]! <= row) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+function textOf(screen: TerminalScreen, line: TerminalLine | undefined): string {
+  return line ? screen.text(line) : ''
 }
 
 interface LineProps {
+  screen: TerminalScreen
   line: TerminalLine
-  /** it is drawn again only when this changes */
-  version: number
+  position: number
 }
 
-class Line extends Component<LineProps> {
-  override shouldComponentUpdate(next: LineProps): boolean {
-    return next.version !== this.props.version || next.line !== this.props.line
-  }
-
-  override render() {
-    const { line } = this.props
-    // an empty line has the height of one
-    return <div>{line.length === 0 ? '\u200b' : spans(line.spans)}</div>
-  }
-}
-
-function spans(list: readonly TerminalSpan[]) {
-  return list.map((span, i) => <Span key={i} span={span} />)
+function Line({ screen, line, position }: LineProps) {
+  return (
+    <div class="terminal-line" data-row={position}>
+      {/* an empty line has the height of one */}
+      {line.columns === 0 ? '\u200b' : screen.spans(line).map((span, i) => <Span key={i} span={span} />)}
+    </div>
+  )
 }
 
 function Span({ span }: { span: TerminalSpan }) {
   const { foreground, background, decorations } = span
-  const content = linkedLines(span.text).map((part, i) => {
+  const content = linkedParts(span.text).map((part, i) => {
     if (part.href)
       return (
         <a key={i} href={part.href}>

@@ -4,14 +4,15 @@ import type { ToolCallContent, ToolCallLocation } from '../../../acp/model.ts'
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { kindIcon, kindName } from '../../tools/kind.ts'
-import { pretty, rawText } from '../../tools/raw.ts'
+import { pretty, rawCode, rawText } from '../../tools/raw.ts'
 import { type PathRoots, relativePath, titleOfEdit, titleParts } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
-import { Terminal, WithCancel } from './cancel-work.tsx'
+import type { ConversationStore } from '../store.ts'
+import { Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
 import { Change } from './change.tsx'
 import { ContentBlockView } from './content.tsx'
 import { entryDuration } from './duration.ts'
@@ -30,7 +31,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
     <div class="work" data-status={entry.status}>
       <WithCancel
         work={isRunning(entry) && entry.canCancel ? { toolCallId: entry.toolCallId } : undefined}
-        label={t('Stop this tool call')}
+        label={t('Stop Tool Call')}
       >
         <Line
           icon={kindIcon(entry.toolKind)}
@@ -43,9 +44,45 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
           <ToolTitle title={title} roots={roots} code={entry.toolKind === 'execute'} />
         </Line>
       </WithCancel>
-      {open && <ToolBody slot={slot} entry={entry} />}
+      {open ? <ToolBody slot={slot} entry={entry} /> : <Tail slot={slot} entry={entry} />}
     </div>
   )
+}
+
+/** Lines of a command's output that are shown while it runs, and after it failed. */
+const RUNNING_LINES = 5
+const FAILED_LINES = 10
+/** Only so much of the end of an output is searched for its last lines. Characters. */
+const TAIL_LENGTH = 4000
+
+/** The last lines of a command that runs or failed; one that succeeded folds. Opened and closed again, it stays closed. */
+function Tail({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
+  const { store } = useApp()
+  if (entry.toolKind !== 'execute' || store.openState(`closed/${slot.id}`).value) return null
+  const isFailed = entry.status === 'failed' || failureOf(store, entry) !== undefined
+  if (entry.status !== 'in_progress' && !isFailed) return null
+  const count = isFailed ? FAILED_LINES : RUNNING_LINES
+  for (const content of entry.content)
+    if (content.type === 'terminal')
+      return <TerminalTail terminal={store.terminals.get(content.terminalId)} lines={count} />
+  const lines = textTail(entry, count)
+  return lines === '' ? null : <pre class="plain-code tail">{lines}</pre>
+}
+
+/** The last lines of the text that a tool call shows, without the marks of a fence around it. */
+function textTail(entry: ToolCallEntry, count: number): string {
+  const last = entry.content.findLast(part => part.type === 'content' && part.content.type === 'text')
+  let text = entry.content.length === 0 && typeof entry.rawOutput === 'string' ? entry.rawOutput : ''
+  if (last?.type === 'content' && last.content.type === 'text') text = last.content.text
+  const lines = text
+    .slice(-TAIL_LENGTH)
+    .trimEnd()
+    .replace(/\n(?:```|~~~)$/, '')
+    .split('\n')
+  return lines
+    .slice(-count)
+    .join('\n')
+    .replace(/^(?:```|~~~).*\n?/, '')
 }
 
 /** The files that it says that it changes. */
@@ -75,17 +112,17 @@ function ToolEnd({ entry }: { entry: ToolCallEntry }) {
 
 function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   const { store } = useApp()
-  for (const content of entry.content) {
-    if (content.type !== 'terminal') continue
-    const exit = store.terminals.get(content.terminalId).state.value?.exit
-    if (exit?.signal) return <Failed>{exit.signal}</Failed>
-    if (exit?.exitCode) return <Failed>{t('exit {0}', exit.exitCode)}</Failed>
-  }
+  const failure = failureOf(store, entry)
+  if (failure !== undefined) return <Failed>{failure}</Failed>
   switch (entry.status) {
-    case 'failed':
-      return <Failed>{t('failed')}</Failed>
+    case 'failed': {
+      // many agents report as failed what the person did not let them do
+      const refusal = store.refusalOf(entry)
+      if (!refusal) return <Failed>{t('failed')}</Failed>
+      return <span>{refusal === 'rejected' ? t('rejected') : t('canceled')}</span>
+    }
     case 'cancelled':
-      return <span>{t('cancelled')}</span>
+      return <span>{t('canceled')}</span>
     case 'paused':
       return <span>{t('paused')}</span>
     case 'pending':
@@ -96,6 +133,17 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
     default:
       return <span>{entry.status}</span>
   }
+}
+
+/** How a command of a tool call failed; `undefined` where none did. */
+function failureOf(store: ConversationStore, entry: ToolCallEntry): string | undefined {
+  for (const content of entry.content) {
+    if (content.type !== 'terminal') continue
+    const exit = store.terminals.get(content.terminalId).state.value?.exit
+    if (exit?.signal) return exit.signal
+    if (exit?.exitCode) return t('exit code {0}', exit.exitCode)
+  }
+  return undefined
 }
 
 function Failed({ children }: { children: ComponentChildren }) {
@@ -124,9 +172,9 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
         <div class="quiet">{isRunning(entry) ? t('No output yet') : t('No output')}</div>
       )}
       <Locations locations={furtherLocations(entry)} />
-      <Raw label={t('Raw input')} value={entry.rawInput} />
+      <Raw label={t('Raw Input')} value={entry.rawInput} />
       <Raw
-        label={t('Raw output')}
+        label={t('Raw Output')}
         value={shown || (!isData && typeof entry.rawOutput === 'object') ? entry.rawOutput : undefined}
       />
     </div>
@@ -158,9 +206,11 @@ interface ToolContentProps {
   slot: EntrySlot
   content: ToolCallContent
   position: number
+  /** Long lines of a diff are broken: the person decides on them. */
+  wrap?: boolean
 }
 
-export function ToolContent({ slot, content, position }: ToolContentProps) {
+export function ToolContent({ slot, content, position, wrap }: ToolContentProps) {
   const { store } = useApp()
   switch (content.type) {
     case 'content':
@@ -180,6 +230,7 @@ export function ToolContent({ slot, content, position }: ToolContentProps) {
               patch={content.patch?.text}
               content={position}
               position={i}
+              wrap={wrap}
             />
           ))}
         </>
@@ -189,7 +240,7 @@ export function ToolContent({ slot, content, position }: ToolContentProps) {
     case 'unknown':
       return (
         <details class="fold">
-          <summary>{t('Content of an unknown kind: {0}', content.kind)}</summary>
+          <summary>{t('Unknown content type: {0}', content.kind)}</summary>
           <HighlightedCode text={pretty(content.raw)} language="json" />
         </details>
       )
@@ -231,15 +282,4 @@ function Raw({ label, value }: { label: string; value: unknown }) {
       {open && <HighlightedCode {...rawCode(value)} />}
     </details>
   )
-}
-
-/** A text may itself be JSON, as some agents pass it on. */
-function rawCode(value: unknown): { text: string; language: string } {
-  if (typeof value !== 'string') return { text: pretty(value), language: 'json' }
-  if (!/^\s*[[{]/.test(value) || value.length > 1_000_000) return { text: value, language: '' }
-  try {
-    return { text: pretty(JSON.parse(value)), language: 'json' }
-  } catch {
-    return { text: value, language: '' }
-  }
 }

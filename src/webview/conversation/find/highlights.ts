@@ -97,7 +97,7 @@ export class Highlights {
     this.#notBefore = end + (end - start) / share
   }
 
-  /** What a range stood in may be gone: text that is coloured later, a row that left the page and came back. */
+  /** What a range stood in may be gone: text that is colored later, a row that left the page and came back. */
   #findCurrent(): void {
     const current = this.#current
     const row = current?.row()

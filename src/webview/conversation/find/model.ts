@@ -3,11 +3,10 @@ import { type FindQuery, findPattern } from '../../../common/find-pattern.ts'
 import type { FindResult } from '../../../views/bridge/find.ts'
 import { plural, t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
-import type { App } from '../context.ts'
 import { type HeldKeys, typed } from './held-keys.ts'
 import { Highlights } from './highlights.ts'
 import { type FindPlace, FoundEntries } from './results.ts'
-import { revealMatch } from './reveal.ts'
+import { type FindContext, revealMatch } from './reveal.ts'
 
 /** What finding asks of the host. */
 export interface FindHost {
@@ -28,7 +27,7 @@ export class FindModel {
   /** Increases when the widget is to take the focus. */
   readonly focusWanted = signal(0)
   readonly #held: HeldKeys
-  readonly #app: App
+  readonly #context: FindContext
   readonly #host: FindHost
   readonly #found = new FoundEntries()
   readonly #highlights = new Highlights()
@@ -46,8 +45,8 @@ export class FindModel {
   #before: Element | null = null
 
   /** @param held what is typed before the widget is there */
-  constructor(app: App, host: FindHost, held: HeldKeys) {
-    this.#app = app
+  constructor(context: FindContext, host: FindHost, held: HeldKeys) {
+    this.#context = context
     this.#host = host
     this.#held = held
   }
@@ -92,11 +91,11 @@ export class FindModel {
       this.problem.value = undefined
     })
     // nothing was below: the end is followed again
-    if (this.#app.list.atEnd.peek()) this.#app.list.toEnd()
+    if (this.#context.list.atEnd.peek()) this.#context.list.toEnd()
     const before = this.#before
     this.#before = null
     if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus()
-    else this.#app.composer.current?.focus()
+    else this.#context.composer.current?.focus()
   }
 
   setQuery(query: FindQuery): void {
@@ -150,7 +149,7 @@ export class FindModel {
 
   /** Another conversation may be on the screen. */
   conversationShown(): void {
-    if (!this.isOpen.peek() || this.#app.store.key === this.#key) return
+    if (!this.isOpen.peek() || this.#context.store.key === this.#key) return
     this.#place = undefined
     this.#from = 0
     this.#start()
@@ -158,7 +157,7 @@ export class FindModel {
 
   #start(): void {
     const query = this.query.peek()
-    this.#key = this.#app.store.key
+    this.#key = this.#context.store.key
     this.#revealing++
     this.#toFirst = true
     this.#pattern = patternOf(query)
@@ -186,11 +185,11 @@ export class FindModel {
     const mine = ++this.#revealing
     const isWanted = () => mine === this.#revealing
     if (this.#pattern)
-      void revealMatch(this.#app, this.#highlights, this.#found, this.#pattern, place, isWanted)
+      void revealMatch(this.#context, this.#highlights, this.#found, this.#pattern, place, isWanted)
   }
 
   #firstEntryInView(): number {
-    const row = this.#app.list.firstVisible?.item
+    const row = this.#context.list.firstVisible?.item
     if (!row) return 0
     if (row.kind === 'missing') return row.entryIndex
     return row.kind === 'run' ? row.slots[0]!.index : row.slot.index
@@ -208,5 +207,5 @@ function patternOf(query: FindQuery): RegExp | undefined {
 
 function foundWords(total: number, limited: boolean): string {
   if (total === 0) return t('No results')
-  return limited ? t('{0}+ results', total) : plural(total, 'One result', '{0} results')
+  return limited ? t('{0}+ results', total) : plural(total, '1 result', '{0} results')
 }

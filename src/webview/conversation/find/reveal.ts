@@ -1,14 +1,23 @@
 import { countMatches } from '../../../common/find-pattern.ts'
 import { markdownText } from '../../../common/markdown-text.ts'
 import { blockText } from '../../../views/bridge/find-text.ts'
+import type { ListController } from '../../list/controller.ts'
+import { lineSourcesIn } from '../../tools/line-source.ts'
 import { LOADING_PART } from '../../ui/lazy.tsx'
-import type { App } from '../context.ts'
 import type { Row } from '../rows/row.ts'
 import { blocksOf, type EntrySlot } from '../rows/slot.ts'
+import type { ConversationStore } from '../store.ts'
 import type { CurrentMatch, Highlights } from './highlights.ts'
 import type { FindPlace, FoundEntries } from './results.ts'
 
-/** So many frames a row may take to be in the page. */
+/** What finding works on: the conversation on screen and its input. */
+export interface FindContext {
+  list: ListController<Row>
+  store: ConversationStore
+  composer: { current: { focus(): void; type(text: string): void } | undefined }
+}
+
+/** The number of frames to wait for a row to be rendered. */
 const frames = 60
 
 /**
@@ -16,7 +25,7 @@ const frames = 60
  * when `isWanted` says that something else is looked for meanwhile.
  */
 export async function revealMatch(
-  app: App,
+  context: FindContext,
   highlights: Highlights,
   found: FoundEntries,
   pattern: RegExp,
@@ -24,60 +33,50 @@ export async function revealMatch(
   isWanted: () => boolean,
 ): Promise<void> {
   highlights.setCurrent(undefined)
-  app.list.release()
-  const slot = await fetched(app, place.entry, isWanted)
+  context.list.release()
+  const slot = await context.store.load(place.entry)
   if (!slot || !isWanted()) return
   const head = found.of(place.entry)?.head ?? 0
   const { within } = slot.entry.peek()
-  if (within !== undefined && app.store.rows.rowsOf(slot.index).length === 0)
-    app.store.setHidden(within, false)
-  unfoldRun(app, slot)
-  if (place.occurrence >= head && !slot.open.peek()) open(app, slot)
-  const target = rowOf(app, slot, pattern, place.occurrence)
+  if (within !== undefined && context.store.rows.rowsOf(slot.index).length === 0)
+    context.store.setHidden(within, false)
+  unfoldRun(context, slot)
+  if (place.occurrence >= head && !slot.open.peek()) open(context, slot)
+  const target = rowOf(context, slot, pattern, place.occurrence)
   if (!target) return
-  if (!app.list.isInView(target.row)) app.list.toItem(target.row, app.list.viewHeight / 3)
-  const element = await mounted(app, target.row.key, isWanted)
+  if (!context.list.isInView(target.row)) context.list.toItem(target.row, context.list.viewHeight / 3)
+  const element = await mounted(context, target.row.key, isWanted)
   if (!element || !isWanted()) return
-  const match = await matchAt(app, highlights, slot, element, target.occurrence, isWanted)
+  const match = await matchAt(context, highlights, slot, element, pattern, target.occurrence, isWanted)
   if (!match || !isWanted()) return
-  highlights.setCurrent({ ...match, row: () => app.list.elementOf(target.row.key) })
-  scrollTo(app, target.row, match.range)
-}
-
-async function fetched(app: App, entry: number, isWanted: () => boolean): Promise<EntrySlot | undefined> {
-  for (let tries = 0; tries < 300 && isWanted(); tries++) {
-    const slot = app.store.rows.slots[entry]
-    if (slot) return slot
-    app.store.need(entry, entry + 1)
-    await frame()
-  }
-  return undefined
+  highlights.setCurrent({ ...match, row: () => context.list.elementOf(target.row.key) })
+  scrollTo(context, target.row, match.range)
 }
 
 /** An entry that is folded into one line with its neighbours gets a line of its own. */
-function unfoldRun(app: App, slot: EntrySlot): void {
-  const [first] = app.store.rows.rowsOf(slot.index)
+function unfoldRun(context: FindContext, slot: EntrySlot): void {
+  const [first] = context.store.rows.rowsOf(slot.index)
   if (first?.kind !== 'run') return
-  const state = app.store.openState(`run/${first.slots[0]!.id}`)
+  const state = context.store.openState(`run/${first.slots[0]!.id}`)
   if (state.peek()) return
   state.value = true
   const from = first.slots[0]!.index
-  app.store.rows.changed(from, from + first.slots.length)
+  context.store.rows.changed(from, from + first.slots.length)
 }
 
-function open(app: App, slot: EntrySlot): void {
+function open(context: FindContext, slot: EntrySlot): void {
   slot.open.value = true
-  app.store.rows.changed(slot.index, slot.index + 1)
+  context.store.rows.changed(slot.index, slot.index + 1)
 }
 
 /** The row that a match of an entry is in, and which of the row's matches it is. */
 function rowOf(
-  app: App,
+  context: FindContext,
   slot: EntrySlot,
   pattern: RegExp,
   occurrence: number,
 ): { row: Row; occurrence: number } | undefined {
-  const rows = app.store.rows.rowsOf(slot.index).filter(row => 'slot' in row && row.slot === slot)
+  const rows = context.store.rows.rowsOf(slot.index).filter(row => 'slot' in row && row.slot === slot)
   let left = occurrence
   let last: { row: Row; occurrence: number } | undefined
   for (const row of rows) {
@@ -100,9 +99,13 @@ function textOfRow(slot: EntrySlot, row: Extract<Row, { kind: 'markdown' | 'cont
   return block ? blockText(block, true) : ''
 }
 
-async function mounted(app: App, key: string, isWanted: () => boolean): Promise<HTMLElement | undefined> {
+async function mounted(
+  context: FindContext,
+  key: string,
+  isWanted: () => boolean,
+): Promise<HTMLElement | undefined> {
   for (let tries = 0; tries < frames && isWanted(); tries++) {
-    const element = app.list.elementOf(key)
+    const element = context.list.elementOf(key)
     if (element?.isConnected) return element
     await frame()
   }
@@ -119,17 +122,18 @@ type Match = Omit<CurrentMatch, 'row'>
 
 /** The match in the page; what hides it there is opened. */
 async function matchAt(
-  app: App,
+  context: FindContext,
   highlights: Highlights,
   slot: EntrySlot,
   element: HTMLElement,
+  pattern: RegExp,
   occurrence: number,
   isWanted: () => boolean,
 ): Promise<Match | undefined> {
   await loaded(element, isWanted)
   const match =
+    (await sought(highlights, element, pattern, occurrence, isWanted)) ??
     nth(highlights.of(element), occurrence) ??
-    (await sought(highlights, element, occurrence, isWanted)) ??
     last(highlights.of(element))
   if (!match) return undefined
   const { range } = match
@@ -139,7 +143,7 @@ async function matchAt(
       node.open = true
       opened = true
     } else if (node.matches('.prompt-text.folded') && isCutOff(node, range) && !slot.open.peek()) {
-      open(app, slot)
+      open(context, slot)
       opened = true
     }
   }
@@ -158,34 +162,57 @@ function last(ranges: readonly Range[]): Match | undefined {
   return nth(ranges, ranges.length - 1)
 }
 
-/** The match in a long part of which only the lines near its view are in the page: it is scrolled through. */
+/** The match in a part of which only the lines near its view are in the page: its line is looked up and scrolled to. */
 async function sought(
   highlights: Highlights,
   element: HTMLElement,
+  pattern: RegExp,
   occurrence: number,
   isWanted: () => boolean,
 ): Promise<Match | undefined> {
-  const seen = new Set<string>()
-  for (const box of element.querySelectorAll<HTMLElement>('.diff-scroll')) {
-    if (box.scrollHeight <= box.clientHeight + 1) continue
-    box.scrollTop = 0
-    for (let steps = 0; steps < 400; steps++) {
-      // scrolled, then drawn
-      await frame()
-      await frame()
-      if (!isWanted()) return undefined
-      const outer = box.getBoundingClientRect()
-      const ranges = highlights.of(element)
-      for (const [index, range] of ranges.entries()) {
-        const { top, left } = range.getBoundingClientRect()
-        const inside = box.contains(range.startContainer)
-        const line = inside ? Math.round(top - outer.top + box.scrollTop) : `out ${Math.round(top)}`
-        seen.add(`${line} ${Math.round(left)}`)
-        if (seen.size > occurrence) return { range, occurrence: index, among: ranges.length }
+  const sources = lineSourcesIn(element)
+  if (sources.length === 0) return undefined
+  const isInLines = ({ startContainer }: Range) =>
+    sources.some(({ element: box }) => box.contains(startContainer))
+  const all = highlights.of(element)
+  let before = all.findIndex(isInLines)
+  // those that stand above the lines come first
+  if (before < 0) before = all.length
+  if (occurrence < before) return undefined
+  let left = occurrence - before
+  for (const { element: box, source } of sources) {
+    for (let line = 0; line < source.count; line++) {
+      const count = countMatches(pattern, source.text(line), left + 1)
+      if (count <= left) {
+        left -= count
+        continue
       }
-      if (box.scrollTop + box.clientHeight >= box.scrollHeight - 1) break
-      box.scrollTop += box.clientHeight
+      source.show(line)
+      return lineMatch(highlights, element, box, line, left, isWanted)
     }
+  }
+  return undefined
+}
+
+/** The match in a line that comes into the page. */
+async function lineMatch(
+  highlights: Highlights,
+  element: HTMLElement,
+  box: HTMLElement,
+  line: number,
+  occurrence: number,
+  isWanted: () => boolean,
+): Promise<Match | undefined> {
+  for (let tries = 0; tries < frames && isWanted(); tries++) {
+    await frame()
+    const drawn = [...box.querySelectorAll(`[data-row="${line}"]`)].flatMap(one => highlights.of(one))
+    const range = drawn[occurrence] ?? drawn.at(-1)
+    if (!range) continue
+    const ranges = highlights.of(element)
+    const index = ranges.findIndex(
+      one => one.startContainer === range.startContainer && one.startOffset === range.startOffset,
+    )
+    return { range, occurrence: Math.max(0, index), among: ranges.length }
   }
   return undefined
 }
@@ -194,8 +221,8 @@ function isCutOff(box: Element, range: Range): boolean {
   return range.getBoundingClientRect().bottom > box.getBoundingClientRect().bottom + 1
 }
 
-/** Scrolls what is scrolled by itself, then the list, as little as needed to have the match well in view. */
-function scrollTo(app: App, row: Row, range: Range): void {
+/** Scrolls what is scrolled by itself, then the list, as little as needed to have the match well in context. */
+function scrollTo(context: FindContext, row: Row, range: Range): void {
   const list = document.querySelector('.transcript')
   for (let box = range.startContainer.parentElement; box && box !== list; box = box.parentElement) {
     if (box.scrollHeight <= box.clientHeight + 1 && box.scrollWidth <= box.clientWidth + 1) continue
@@ -212,9 +239,9 @@ function scrollTo(app: App, row: Row, range: Range): void {
   const view = list.getBoundingClientRect()
   const at = range.getBoundingClientRect()
   if (at.top >= view.top && at.bottom <= view.bottom) return
-  const element = app.list.elementOf(row.key)
+  const element = context.list.elementOf(row.key)
   if (!element) return
-  app.list.toItem(row, view.height / 3 - (at.top - element.getBoundingClientRect().top))
+  context.list.toItem(row, view.height / 3 - (at.top - element.getBoundingClientRect().top))
 }
 
 function frame(): Promise<unknown> {

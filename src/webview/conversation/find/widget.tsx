@@ -52,7 +52,7 @@ export function FindWidget({ find }: { find: FindModel }) {
   )
   return (
     // biome-ignore lint/a11y/useSemanticElements: the element is too young for some versions of VS Code
-    <div class="find" role="search" aria-label={t('Find in conversation')} onKeyDown={onKey}>
+    <div class="find" role="search" aria-label={t('Find in Conversation')} onKeyDown={onKey}>
       <div class={`find-input${problem ? ' invalid' : ''}`}>
         <input
           ref={input}
@@ -66,9 +66,9 @@ export function FindWidget({ find }: { find: FindModel }) {
           dir="auto"
           onInput={event => find.setQuery({ ...query, text: event.currentTarget.value } satisfies FindQuery)}
         />
-        {option('matchCase', 'case-sensitive', t('Match case (Alt+C)'))}
-        {option('wholeWord', 'whole-word', t('Match whole word (Alt+W)'))}
-        {option('regex', 'regex', t('Use regular expression (Alt+R)'))}
+        {option('matchCase', 'case-sensitive', t('Match Case (Alt+C)'))}
+        {option('wholeWord', 'whole-word', t('Match Whole Word (Alt+W)'))}
+        {option('regex', 'regex', t('Use Regular Expression (Alt+R)'))}
       </div>
       <div
         class={`find-count${none && query.text !== '' && !find.searching.value ? ' none' : ''}`}
@@ -79,13 +79,13 @@ export function FindWidget({ find }: { find: FindModel }) {
       <div class="find-buttons">
         <IconButton
           icon="arrow-up"
-          label={t('Previous match (Shift+Enter)')}
+          label={t('Previous Match (Shift+Enter)')}
           disabled={none}
           onClick={() => find.step(-1)}
         />
         <IconButton
           icon="arrow-down"
-          label={t('Next match (Enter)')}
+          label={t('Next Match (Enter)')}
           disabled={none}
           onClick={() => find.step(1)}
         />

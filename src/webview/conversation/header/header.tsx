@@ -26,7 +26,7 @@ export function Header() {
       {head.canFork && (
         <IconButton
           icon="repo-forked"
-          label={t('Fork: a new session that begins with this conversation')}
+          label={t('Fork Session: Start a new session with this conversation')}
           class="header-fork"
           onClick={() => host.run('parley.forkSession')}
         />
@@ -39,13 +39,13 @@ export function Header() {
           class="header-agent"
           aria-haspopup="dialog"
           aria-expanded={open}
-          title={`${head.agent.name}\n${t('Session details')}`}
+          title={`${head.agent.name}\n${t('Session Details')}`}
           onClick={() => setOpen(!open)}
         >
           <AgentIcon icon={head.agent.icon} />
           <span class="header-agent-name">{head.agent.name}</span>
           {notes > 0 && (
-            <span class="header-notes" role="img" aria-label={plural(notes, 'one note', '{0} notes')}>
+            <span class="header-notes" role="img" aria-label={plural(notes, '1 note', '{0} notes')}>
               <Icon name="info" />
             </span>
           )}
@@ -53,7 +53,7 @@ export function Header() {
         </button>
       )}
       {open && (
-        <Popup anchor={button} onClose={close} class="details" label={t('Session details')}>
+        <Popup anchor={button} onClose={close} class="details" label={t('Session Details')}>
           <Details head={head} state={dotLabel(state)} />
         </Popup>
       )}
@@ -93,7 +93,7 @@ function Details({ head, state }: { head: ConversationHead; state: string }) {
             <code class="details-id" title={head.sessionId}>
               {head.sessionId}
             </code>
-            <IconButton icon="copy" label={t('Copy session id')} onClick={() => host.copy(head.sessionId!)} />
+            <IconButton icon="copy" label={t('Copy Session ID')} onClick={() => host.copy(head.sessionId!)} />
           </div>
         </section>
       )}
@@ -104,11 +104,11 @@ function Details({ head, state }: { head: ConversationHead; state: string }) {
 function systemPromptNote(note: NonNullable<ConversationHead['systemPrompt']>): string {
   switch (note) {
     case 'appended':
-      return t('Your system prompt is added to the agent’s.')
+      return t("Your system prompt is added to the agent's.")
     case 'overrides':
-      return t('Your system prompt stands in place of the agent’s.')
+      return t("Your system prompt replaces the agent's.")
     case 'not-taken':
-      return t('This agent does not take your system prompt.')
+      return t("This agent doesn't support custom system prompts.")
   }
 }
 
@@ -136,17 +136,17 @@ function Roots({ roots }: { roots: RootsNote }) {
       <div class="details-row" title={roots.cwd}>
         <Icon name={roots.scratch ? 'beaker' : 'folder-opened'} />
         <span class="details-name">{roots.cwdLabel}</span>
-        <span class="quiet">{roots.scratch ? t('private scratch folder') : t('works here')}</span>
+        <span class="quiet">{roots.scratch ? t('private scratch folder') : t('working directory')}</span>
       </div>
       {roots.scratch && (
-        <p class="quiet">{t('No folder is open, so the agent works in a folder of its own.')}</p>
+        <p class="quiet">{t('No folder is open. The agent works in a private scratch folder.')}</p>
       )}
       {roots.cwdRemark && <p class="quiet">{roots.cwdRemark}</p>}
       {roots.additional.map(folder => (
         <div key={folder.path} class="details-row" title={folder.path}>
           <Icon name="folder" />
           <span class="details-name">{folder.label}</span>
-          <span class="quiet">{t('also visible')}</span>
+          <span class="quiet">{folder.added ? t('added from this window') : t('accessible')}</span>
         </div>
       ))}
       {roots.unseen.map(folder => (

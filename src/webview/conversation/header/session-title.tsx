@@ -37,7 +37,7 @@ export function SessionTitle() {
       <TitleField
         title={head?.title ?? ''}
         label={t('Session title')}
-        placeholder={t('As it is called without you')}
+        placeholder={t('Automatic title')}
         class="header-title-field"
         onRename={host.rename}
         onClose={byKey => {

@@ -35,7 +35,7 @@ export function dotLabel(state: DotState): string {
   }
 }
 
-/** What a session is doing, by shape and colour: ring, full, half, crossed. */
+/** What a session is doing, by shape and color: ring, full, half, crossed. */
 export function StateDot({ state }: { state: DotState }) {
   if (state === 'none') return null
   const label = dotLabel(state)

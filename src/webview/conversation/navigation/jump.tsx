@@ -4,28 +4,53 @@ import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { Row } from '../rows/row.ts'
+import type { EntrySlot } from '../rows/slot.ts'
+
+/** What was there when the end was last in view. */
+interface Seen {
+  total: number
+  last: EntrySlot | undefined
+  /** how often its text had grown */
+  grown: number
+}
 
 /** Floats over the end of the list when the view is elsewhere: what waits for the person, and what is new. */
 export function JumpButtons() {
   const { store, list } = useApp()
-  const seen = useSignal(0)
+  const now = (): Seen => {
+    const last = store.last.peek()
+    return { total: store.total.peek(), last, grown: last?.grown.peek() ?? 0 }
+  }
+  const seen = useSignal(now())
+  const note = () => {
+    seen.value = now()
+  }
   useSignalEffect(() => {
-    const total = store.total.value
-    if (list.following.value) seen.value = total
+    void store.total.value
+    void store.last.value?.grown.value
+    if (list.following.value) note()
   })
   useSignalEffect(() => {
-    if (list.atEnd.value) seen.value = store.total.peek()
+    if (list.atEnd.value) note()
   })
   if (list.following.value || list.atEnd.value) return null
-  const fresh = Math.max(0, store.total.value - seen.value)
+  const { total, last, grown } = seen.value
+  // the message that was being written counts as well where text came to it
+  const goesOn = last !== undefined && last.grown.value !== grown
+  const fresh = Math.max(0, store.total.value - total) + (goesOn ? 1 : 0)
   const question = rowOf(store, store.waiting.value[0])
   return (
     <div class="jump">
       {question && <JumpToQuestion row={question} count={store.waiting.value.length} />}
-      <button type="button" class="jump-button" onClick={() => list.toEnd()} title={t('Jump to latest')}>
+      <button
+        type="button"
+        class="jump-button"
+        onClick={() => list.toEnd()}
+        title={t('Scroll to Latest Message')}
+      >
         <Icon name="arrow-down" />
         <span class={`jump-text${question ? ' visually-hidden' : ''}`}>
-          {fresh > 0 ? plural(fresh, '{0} new', '{0} new') : t('Jump to latest')}
+          {fresh > 0 ? plural(fresh, '{0} new', '{0} new') : t('Scroll to Latest Message')}
         </span>
       </button>
     </div>
@@ -45,9 +70,7 @@ function JumpToQuestion({ row, count }: { row: Row; count: number }) {
   return (
     <button type="button" class="jump-button jump-question" onClick={() => list.toItem(row)}>
       <Icon name="shield" />
-      <span class="jump-text">
-        {plural(count, 'One question waits for you', '{0} questions wait for you')}
-      </span>
+      <span class="jump-text">{plural(count, '1 pending request', '{0} pending requests')}</span>
     </button>
   )
 }

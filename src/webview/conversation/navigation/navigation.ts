@@ -1,4 +1,6 @@
+import { effect, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
+import type { PendingRequestNote } from '../../../views/bridge/conversation.ts'
 import { FocusChanged, Navigate, type NavigateTo } from '../../../views/bridge/navigate.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
@@ -8,40 +10,69 @@ import { jumpTurn } from './turns.ts'
 
 /** Commands of the palette that move through the conversation. */
 export function listenNavigation(connection: MessageConnection, app: App): void {
-  connection.onNotification(Navigate, ({ to }) => navigate(app, to))
-  const tell = (focused: boolean) => void connection.sendNotification(FocusChanged, { focused })
+  const wanted = signal<string | undefined>(undefined)
+  connection.onNotification(Navigate, ({ to, requestId }) => {
+    wanted.value = requestId
+    if (requestId === undefined) navigate(app, to)
+  })
+  // a page that was just shown may hear of the request later
+  effect(() => {
+    const request = app.store.head.value?.pendingRequests.find(one => one.requestId === wanted.value)
+    if (request && goToRequest(app, request)) wanted.value = undefined
+  })
+}
+
+/**
+ * Tells the host when the focus comes into the page or leaves it, and when the person does something there: each once.
+ * The function that it answers looks again: a page that loads, or is shown, may have the focus without an event.
+ */
+export function reportFocus(connection: Pick<MessageConnection, 'sendNotification'>): () => void {
+  let told: boolean | undefined
+  let isUsed = false
+  const tell = (focused: boolean) => {
+    if (focused === told) return
+    told = focused
+    isUsed &&= focused
+    void connection.sendNotification(FocusChanged, { focused })
+  }
+  const use = () => {
+    if (isUsed) return
+    told = true
+    isUsed = true
+    void connection.sendNotification(FocusChanged, { focused: true, isUsed })
+  }
   window.addEventListener('focus', () => tell(true))
   window.addEventListener('blur', () => tell(false))
+  for (const type of ['pointerdown', 'keydown']) window.addEventListener(type, use, { capture: true })
+  const look = () => tell(document.hasFocus())
+  return look
 }
 
 export function navigate(app: App, to: NavigateTo): void {
-  if (to === 'previousTurn') jumpTurn(app, -1)
-  else if (to === 'nextTurn') jumpTurn(app, 1)
+  if (to === 'previousTurn') void jumpTurn(app, -1)
+  else if (to === 'nextTurn') void jumpTurn(app, 1)
   else if (to === 'first') app.list.toTop()
   else if (to === 'latest') app.list.toEnd()
   else toQuestion(app)
 }
 
-/** Brings the next question that waits into view and gives it the focus; after the last comes the first. */
+/** Brings the next request that waits into view and gives it the focus; after the last comes the first. */
 function toQuestion(app: App): void {
-  const { store, list } = app
-  const waiting = store.waiting.peek()
-  if (waiting.length === 0) {
-    announce(t('No question waits for you'))
-    return
-  }
+  const pending = app.store.head.peek()?.pendingRequests ?? []
   const focused = document.activeElement?.closest('[data-request]')?.getAttribute('data-request')
-  const requestOf = (id: string) => {
-    const entry = store.slot(id)?.entry.peek()
-    return entry?.kind === 'permission' || entry?.kind === 'elicitation' ? entry.requestId : undefined
-  }
-  const at = focused == null ? -1 : waiting.findIndex(id => requestOf(id) === focused)
-  const next = waiting[(at + 1) % waiting.length]!
-  const slot = store.slot(next)
-  const row = slot && store.rows.rowsOf(slot.index)[0]
-  if (!row) return
+  const at = pending.findIndex(({ requestId }) => requestId === focused)
+  const next = pending[(at + 1) % pending.length]
+  if (next) goToRequest(app, next)
+  else announce(t('No pending requests'))
+}
+
+/** False while the page has no row of it. */
+function goToRequest({ store, list }: App, { requestId, index }: PendingRequestNote): boolean {
+  const row = store.rows.rowsOf(index)[0]
+  if (!row) return false
   list.toItem(row)
-  focusWhenDrawn(requestOf(next)!, 30)
+  focusWhenDrawn(requestId, 30)
+  return true
 }
 
 function focusWhenDrawn(request: string, frames: number): void {

@@ -1,5 +1,4 @@
 import type { ContentBlock } from '../../../acp/model.ts'
-import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'
@@ -15,6 +14,7 @@ import { SubagentName, subagentClass } from '../entries/subagent-name.tsx'
 import { Thought } from '../entries/thought.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
 import { type MarkdownRow, type Row, slotOf } from './row.ts'
+import { RowBoundary } from './row-boundary.tsx'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Few conversations meet a form. */
@@ -40,12 +40,11 @@ function isAside(slot: EntrySlot): boolean {
 
 export function RowView({ row }: { row: Row }) {
   const within = row.named ? slotOf(row)?.entry.peek().within : undefined
-  if (within === undefined) return <Content row={row} />
   return (
-    <>
-      <SubagentName sessionId={within} />
+    <RowBoundary>
+      {within !== undefined && <SubagentName sessionId={within} />}
       <Content row={row} />
-    </>
+    </RowBoundary>
   )
 }
 
@@ -98,8 +97,8 @@ function Markdown({ row }: { row: MarkdownRow }) {
         <div class="row-actions">
           <IconButton
             icon="copy"
-            label={t('Copy message')}
-            onClick={() => host.copy(messageText(row.slot))}
+            label={t('Copy Message')}
+            onClick={() => host.runFor('parley.copyMessage', row.slot.id)}
           />
         </div>
       )}
@@ -111,9 +110,4 @@ function Markdown({ row }: { row: MarkdownRow }) {
 function BesideText({ slot, block }: { slot: EntrySlot; block: number }) {
   const content: ContentBlock | undefined = blocksOf(slot.entry.value)[block]
   return content ? <ContentBlockView block={content} /> : null
-}
-
-function messageText(slot: EntrySlot): string {
-  const entry = slot.entry.peek() as MessageEntry
-  return entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n')
 }

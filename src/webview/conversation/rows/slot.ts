@@ -31,7 +31,7 @@ export class EntrySlot {
   replace(entry: Entry): void {
     const before = this.entry.peek()
     this.#readTexts(entry, before)
-    this.entry.value = entry
+    this.entry.value = withKnownChanges(entry, before)
   }
 
   appendText(block: number, text: string): void {
@@ -66,6 +66,7 @@ export class EntrySlot {
       const was = old[i]
       const document = this.documents[i]
       if (document && was?.type === 'text' && block.text.startsWith(was.text)) {
+        if (block.text.length > was.text.length) this.grown.value++
         document.append(block.text.slice(was.text.length))
         document.flush()
         continue
@@ -78,6 +79,28 @@ export class EntrySlot {
       this.documents[i] = fresh
     }
   }
+}
+
+/** A tool call whose unchanged diffs are the objects that they were: a diff that is known is not compared again. */
+function withKnownChanges(entry: Entry, before: Entry): Entry {
+  if (entry.kind !== 'tool_call' || before.kind !== 'tool_call') return entry
+  const content = entry.content.map((item, i) => {
+    const was = before.content[i]
+    if (item.type !== 'diff' || was?.type !== 'diff' || item === was) return item
+    if (item.patch?.text !== was.patch?.text) return item
+    const changes = item.changes.map((change, at) => {
+      const known = was.changes[at]
+      const isSame =
+        known?.path === change.path &&
+        known.oldPath === change.oldPath &&
+        known.operation === change.operation &&
+        known.oldText === change.oldText &&
+        known.newText === change.newText
+      return isSame ? known : change
+    })
+    return { ...item, changes }
+  })
+  return { ...entry, content }
 }
 
 /** What a person wrote is shown as they wrote it. */

@@ -16,8 +16,8 @@ export function activityWord(
   roots: PathRoots | undefined,
   unconfirmed = false,
 ): ActivityWord {
-  if (activity === 'requires_action' || waiting > 0) return { text: t('Waiting for you') }
-  if (unconfirmed) return { text: t('What it does is not known') }
+  if (activity === 'requires_action' || waiting > 0) return { text: t('Waiting for your answer') }
+  if (unconfirmed) return { text: t('Status unknown') }
   if (last?.kind === 'message' && last.role === 'thought' && last.endedAt === undefined)
     return { text: t('Thinking') }
   if (last?.kind === 'message' && last.role === 'agent') return { text: t('Writing') }

@@ -13,9 +13,9 @@ import { useBarOpen } from './bar-open.ts'
 export function ChangedFiles() {
   const { store, work } = useApp()
   const open = useBarOpen()
-  const { key, files } = work.changes.value
-  if (files.length === 0 || key !== store.head.value?.key) return null
-  const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + (file[side] ?? 0), 0)
+  const { key, files, omitted = 0 } = work.changes.value
+  if ((files.length === 0 && omitted === 0) || key !== store.head.value?.key) return null
+  const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + file[side], 0)
   return (
     <section class="changes" aria-label={t('Changed files')}>
       <div class="changes-bar">
@@ -26,13 +26,13 @@ export function ChangedFiles() {
         <button
           type="button"
           class="link-button"
-          title={t('Look at all changes in one editor')}
+          title={t('Review all changes')}
           onClick={() => work.review()}
         >
           {t('Review')}
         </button>
-        <IconButton icon="discard" label={t('Undo all changes…')} onClick={() => work.undo()} />
-        <IconButton icon="check-all" label={t('Keep all changes')} onClick={() => work.keep()} />
+        <IconButton icon="discard" label={t('Revert All Changes…')} onClick={() => work.undo()} />
+        <IconButton icon="check-all" label={t('Keep All Changes')} onClick={() => work.keep()} />
         {/* the same as the line, at the edge where every bar has its mark; the keyboard has the line */}
         <span
           class="changes-toggle"
@@ -44,6 +44,15 @@ export function ChangedFiles() {
           <Icon name="chevron-right" class={`line-chevron${open.value ? ' open' : ''}`} />
         </span>
       </div>
+      {omitted > 0 && (
+        <p class="changes-omitted">
+          {plural(
+            omitted,
+            "1 more file changed and isn't listed: it can't be compared.",
+            "{0} more files changed and aren't listed: there are too many, or they can't be compared.",
+          )}
+        </p>
+      )}
       {open.value && (
         <ScrollArea class="changes-body" label={t('Changed files')}>
           <ul class="changes-list">
@@ -69,8 +78,8 @@ function File({ file }: { file: ChangedFileNote }) {
         type="button"
         class="line"
         title={[
-          t('{0}: {1}. Open the differences', path, word),
-          ...(file.meanwhile ? [t('Changed while the agent worked: by a command, or by somebody else')] : []),
+          t('{0}: {1}. Open Diff', path, word),
+          ...(file.uncertain ? [t('Changed on disk during the turn (command or another program)')] : []),
         ].join('\n')}
         onClick={() => work.open(file.path)}
       >
@@ -82,26 +91,22 @@ function File({ file }: { file: ChangedFileNote }) {
           <bdi class="changes-name">{name}</bdi>
           <bdi class="changes-folder">{folder.replace(/[\\/]$/, '')}</bdi>
         </span>
-        {file.meanwhile && (
+        {file.uncertain && (
           <span class="changes-meanwhile">
             <Icon name="terminal" />
-            <span class="visually-hidden">{t('Changed while the agent worked')}</span>
+            <span class="visually-hidden">{t('Changed on disk during the turn')}</span>
           </span>
         )}
         <span class="line-end">
-          <DiffCounts added={file.added ?? 0} removed={file.removed ?? 0} />
+          <DiffCounts added={file.added} removed={file.removed} />
         </span>
       </button>
       <IconButton
         icon="discard"
-        label={t('Undo the changes in {0}…', name)}
+        label={t('Revert Changes in {0}…', name)}
         onClick={() => work.undo(file.path)}
       />
-      <IconButton
-        icon="check"
-        label={t('Keep the changes in {0}', name)}
-        onClick={() => work.keep(file.path)}
-      />
+      <IconButton icon="check" label={t('Keep Changes in {0}', name)} onClick={() => work.keep(file.path)} />
     </li>
   )
 }

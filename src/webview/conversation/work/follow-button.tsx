@@ -9,7 +9,7 @@ export function FollowButton() {
   return (
     <IconButton
       icon={on ? 'eye' : 'eye-closed'}
-      label={on ? t('The editor follows the agent. Stop following') : t('Follow the agent in the editor')}
+      label={on ? t('Stop Following Agent in Editor') : t('Follow Agent in Editor')}
       class="follow-button"
       pressed={on}
       onClick={() => work.setFollowing(!on)}

@@ -82,7 +82,7 @@ function statusName(status: PlanEntry['status']): string {
     case 'completed':
       return t('Done')
     case 'cancelled':
-      return t('Cancelled')
+      return t('Canceled')
     default:
       return status
   }

@@ -13,7 +13,7 @@ import { FollowShown, SetFollow } from '../../../views/bridge/follow.ts'
 /** What the agent's work does outside of the conversation: the files it changed, and whether the editor follows it. */
 export interface WorkModel {
   /** of the conversation with that key */
-  changes: ReadonlySignal<{ key: string; files: readonly ChangedFileNote[] }>
+  changes: ReadonlySignal<{ key: string; files: readonly ChangedFileNote[]; omitted?: number }>
   following: ReadonlySignal<boolean>
   setFollowing(on: boolean): void
   open(path: string): void
@@ -24,7 +24,10 @@ export interface WorkModel {
 }
 
 export function connectWork(connection: MessageConnection, key: () => string): WorkModel {
-  const changes = signal<{ key: string; files: readonly ChangedFileNote[] }>({ key: '', files: [] })
+  const changes = signal<{ key: string; files: readonly ChangedFileNote[]; omitted?: number }>({
+    key: '',
+    files: [],
+  })
   const following = signal(false)
   connection.onNotification(ChangedFilesShown, shown => {
     changes.value = shown

@@ -14,6 +14,9 @@ export function WorkingLine() {
   if (head.activity === 'idle') return head.background ? <Background count={head.background} /> : null
   const waiting = store.waiting.value.length
   const last = store.last.value?.entry.value
+  // while the person is waited for, the wait is what is timed
+  const [asked] = store.waiting.value
+  const since = asked === undefined ? head.turnStartedAt : store.slot(asked)?.entry.value.startedAt
   const word = head.stopping
     ? { text: t('Stopping') }
     : activityWord(head.activity, last, waiting, head.roots, head.unconfirmed)
@@ -23,7 +26,7 @@ export function WorkingLine() {
       <div class="working-text">
         <span>{word.text}</span>
         {word.code && <code class="working-code">{word.code}</code>}
-        {head.turnStartedAt !== undefined && <Seconds since={head.turnStartedAt} />}
+        {since !== undefined && <Seconds since={since} />}
       </div>
     </div>
   )
@@ -33,7 +36,7 @@ function Background({ count }: { count: number }) {
   return (
     <div class="working">
       <div class="working-text">
-        {plural(count, 'One thing goes on in the background', '{0} things go on in the background')}
+        {plural(count, '1 background task running', '{0} background tasks running')}
       </div>
     </div>
   )

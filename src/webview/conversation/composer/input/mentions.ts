@@ -97,7 +97,7 @@ class ChipWidget extends WidgetType {
   toDOM(): HTMLElement {
     const chip = document.createElement('span')
     chip.className = 'chip mention'
-    const hint = t('Double-click, or Alt+Enter beside it, to open')
+    const hint = t('Double-click or press Alt+Enter to expand')
     chip.title = [this.#item.detail, hint].filter(Boolean).join('\n\n')
     const icon = chip.appendChild(document.createElement('span'))
     icon.className = `codicon codicon-${this.#item.icon}`

@@ -1,23 +1,25 @@
 import { type Signal, signal } from '@preact/signals'
-import type { App } from '../context.ts'
+import type { MessageConnection } from 'vscode-jsonrpc/browser'
+import { FindResults, FindStart, FindStop, ShowFind } from '../../../views/bridge/find.ts'
 import { HeldKeys } from './held-keys.ts'
 import type { FindHost, FindModel } from './model.ts'
+import type { FindContext } from './reveal.ts'
 
 /**
- * Where finding begins: it is loaded when it is first asked for, and holds meanwhile what is typed for it. Nothing of it
- * costs a conversation in which nobody looks for anything.
+ * Loads finding with its first use, and meanwhile holds what is typed. A conversation in which nobody searches pays nothing
+ * for it.
  */
-export class FindDoor {
+export class FindLoader {
   /** what is typed before the widget is there */
   readonly held: HeldKeys
   readonly #model: Signal<FindModel | undefined> = signal(undefined)
-  readonly #app: App
+  readonly #context: FindContext
   readonly #host: FindHost
 
-  constructor(app: App, host: FindHost) {
-    this.#app = app
+  constructor(context: FindContext, host: FindHost) {
+    this.#context = context
     this.#host = host
-    this.held = new HeldKeys(text => typeInto(app, text))
+    this.held = new HeldKeys(text => typeInto(context, text))
   }
 
   /** Once it was asked for. */
@@ -50,7 +52,7 @@ export class FindDoor {
   async #load(): Promise<FindModel | undefined> {
     try {
       const { FindModel } = await import('./model.ts')
-      this.#model.value ??= new FindModel(this.#app, this.#host, this.held)
+      this.#model.value ??= new FindModel(this.#context, this.#host, this.held)
     } catch {
       // the page itself came from the same folder: what was typed is not lost, and the next try may do
     }
@@ -59,13 +61,13 @@ export class FindDoor {
 }
 
 /** Types where the focus is, else into the composer. */
-function typeInto(app: App, text: string): void {
+function typeInto(context: FindContext, text: string): void {
   const { activeElement } = document
   if (activeElement instanceof HTMLInputElement && activeElement.type === 'text') {
     const { selectionStart, selectionEnd, value } = activeElement
     activeElement.setRangeText(text, selectionStart ?? value.length, selectionEnd ?? value.length, 'end')
     activeElement.dispatchEvent(new Event('input', { bubbles: true }))
-  } else app.composer.current?.type(text)
+  } else context.composer.current?.type(text)
 }
 
 /** One line that is selected in the conversation, as VS Code's own find takes it. */
@@ -75,4 +77,22 @@ function selectedText(): string {
   const inside = (anchor instanceof Element ? anchor : anchor?.parentElement)?.closest('.transcript')
   const text = inside ? (selection?.toString() ?? '') : ''
   return text.length <= 500 && !text.includes('\n') ? text : ''
+}
+
+export function findHost(connection: MessageConnection): FindHost {
+  return {
+    start: (key, id, query) => void connection.sendNotification(FindStart, { key, id, query }),
+    stop: () => void connection.sendNotification(FindStop),
+  }
+}
+
+export function listenFind(connection: MessageConnection, find: FindLoader): void {
+  connection.onNotification(ShowFind, () => void find.open())
+  const hold = (event: KeyboardEvent) => {
+    if (!find.held.take(event)) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }
+  window.addEventListener('keydown', hold, { capture: true })
+  connection.onNotification(FindResults, result => find.shown?.take(result))
 }

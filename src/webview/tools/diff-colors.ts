@@ -2,20 +2,21 @@ import { type Signal, signal } from '@preact/signals'
 import { highlight, loadGrammars, takeWanted } from '../markdown/highlight.ts'
 import type { DiffHunk, FileDiff } from './diff.ts'
 import type { DiffLine } from './diff-rows.ts'
+import { type Token, tokenLines } from './highlighted-lines.ts'
 import { languageOfPath } from './language-of-path.ts'
-import { changedRanges, markRanges, type Token, tokenLines } from './line-tokens.ts'
+import { changedRanges, markRanges } from './line-tokens.ts'
 
 /** Sides longer than this are shown plain. Characters. */
-const longestColoured = 40_000
+const longestColored = 40_000
 
 interface Side {
   /** by line number */
   readonly lines: Map<number, Token[]>
 }
 
-/** The colours of a diff's lines, worked out when they are first asked for. */
-export class DiffColours {
-  /** Increases when there are colours that were not there before. */
+/** The colors of a diff's lines, worked out when they are first asked for. */
+export class DiffColors {
+  /** Increases when there are colors that were not there before. */
   readonly version: Signal<number> = signal(0)
   readonly #diff: FileDiff
   readonly #language: string
@@ -31,13 +32,13 @@ export class DiffColours {
   tokens(line: DiffLine, shift: number): Token[] {
     const side = line.kind === 'removed' ? 'old' : 'new'
     const number = (line.kind === 'removed' ? line.old : line.new) ?? 0
-    const coloured = this.#colour()?.[side].lines.get(number - shift)
-    const tokens = coloured ?? (line.text === '' ? [] : [{ text: line.text }])
+    const colored = this.#color()?.[side].lines.get(number - shift)
+    const tokens = colored ?? (line.text === '' ? [] : [{ text: line.text }])
     if (line.mate === undefined) return tokens
     return markRanges(tokens, changedRanges(line.text, line.mate))
   }
 
-  #colour(): { old: Side; new: Side } | undefined {
+  #color(): { old: Side; new: Side } | undefined {
     if (this.#sides || this.#language === '') return this.#sides
     if (highlight('', this.#language) === undefined) {
       const wanted = takeWanted()
@@ -59,9 +60,9 @@ export class DiffColours {
 
   /** False when it is too long. */
   #read(into: Map<number, Token[]>, start: number, lines: readonly string[]): boolean {
-    if (lines.length > longestColoured / 4) return false
+    if (lines.length > longestColored / 4) return false
     const text = lines.join('\n')
-    if (text.length > longestColoured) return false
+    if (text.length > longestColored) return false
     const html = highlight(text, this.#language) ?? ''
     for (const [i, tokens] of tokenLines(html).entries()) into.set(start + i, tokens)
     return true
@@ -72,13 +73,13 @@ function linesOf(hunk: DiffHunk, side: 'added' | 'removed'): string[] {
   return hunk.groups.flatMap(group => (group.kind === side || group.kind === 'same' ? group.lines : []))
 }
 
-const known = new WeakMap<FileDiff, DiffColours>()
+const known = new WeakMap<FileDiff, DiffColors>()
 
-export function coloursOf(diff: FileDiff, path: string): DiffColours {
-  let colours = known.get(diff)
-  if (!colours) {
-    colours = new DiffColours(diff, path)
-    known.set(diff, colours)
+export function colorsOf(diff: FileDiff, path: string): DiffColors {
+  let colors = known.get(diff)
+  if (!colors) {
+    colors = new DiffColors(diff, path)
+    known.set(diff, colors)
   }
-  return colours
+  return colors
 }

@@ -1,5 +1,5 @@
-/** What Mermaid calls the colours of its theme, from the colours of VS Code's. */
-export function diagramColours() {
+/** What Mermaid calls the colors of its theme, from the colors of VS Code's. */
+export function diagramColors() {
   const style = getComputedStyle(document.body)
   const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
   const surface = opaque(probe, variable(style, '--vscode-editor-background'), '#ffffff')
@@ -19,15 +19,15 @@ export function diagramColours() {
   const chart = (name: string) => read([`--vscode-charts-${name}`], line)
   const charts = ['blue', 'green', 'orange', 'purple', 'red', 'yellow'].map(chart)
   const series = Object.fromEntries(
-    Array.from({ length: 12 }, (_, i) => charts[i % charts.length]!).flatMap((colour, i) => {
-      const soft = mixed(colour, surface, darkMode ? 0.45 : 0.3)
+    Array.from({ length: 12 }, (_, i) => charts[i % charts.length]!).flatMap((color, i) => {
+      const soft = mixed(color, surface, darkMode ? 0.45 : 0.3)
       return [
         [`cScale${i}`, soft],
         [`cScaleLabel${i}`, text],
-        [`pie${i + 1}`, mixed(colour, surface, 0.6)],
-        [`git${i}`, colour],
+        [`pie${i + 1}`, mixed(color, surface, 0.6)],
+        [`git${i}`, color],
         [`gitInv${i}`, surface],
-        [`gitBranchLabel${i}`, luminance(colour) > 0.4 ? '#000000' : '#ffffff'],
+        [`gitBranchLabel${i}`, luminance(color) > 0.4 ? '#000000' : '#ffffff'],
         [`fillType${i}`, soft],
       ]
     }),
@@ -119,29 +119,29 @@ function variable(style: CSSStyleDeclaration, name: string): string {
 
 type Probe = CanvasRenderingContext2D | null
 
-/** The colour as `#rrggbb`, laid over the surface where it is seen through. Mermaid reckons with colours. */
-function opaque(probe: Probe, colour: string, surface: string): string {
-  if (!probe || colour === '') return surface
+/** The color as `#rrggbb`, laid over the surface where it is seen through. Mermaid reckons with colors. */
+function opaque(probe: Probe, color: string, surface: string): string {
+  if (!probe || color === '') return surface
   probe.globalCompositeOperation = 'source-over'
   probe.fillStyle = surface
   probe.fillRect(0, 0, 1, 1)
-  probe.fillStyle = colour
+  probe.fillStyle = color
   probe.fillRect(0, 0, 1, 1)
   return hex([...probe.getImageData(0, 0, 1, 1).data.subarray(0, 3)])
 }
 
-function mixed(colour: string, surface: string, share: number): string {
-  const [a, b] = [rgb(colour), rgb(surface)]
+function mixed(color: string, surface: string, share: number): string {
+  const [a, b] = [rgb(color), rgb(surface)]
   return hex(a.map((value, i) => Math.round(value * share + b[i]! * (1 - share))))
 }
 
-function luminance(colour: string): number {
-  const [r = 0, g = 0, b = 0] = rgb(colour)
+function luminance(color: string): number {
+  const [r = 0, g = 0, b = 0] = rgb(color)
   return (0.299 * r + 0.587 * g + 0.114 * b) / 255
 }
 
-function rgb(colour: string): number[] {
-  return [1, 3, 5].map(at => Number.parseInt(colour.slice(at, at + 2), 16) || 0)
+function rgb(color: string): number[] {
+  return [1, 3, 5].map(at => Number.parseInt(color.slice(at, at + 2), 16) || 0)
 }
 
 function hex(parts: readonly number[]): string {

@@ -1,0 +1,142 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { t } from '../l10n.ts'
+import { highlight, loadGrammars, takeWanted } from '../markdown/highlight.ts'
+import { ScrollArea } from '../ui/scroll-area.tsx'
+import { type Token, tokenLines } from './highlighted-lines.ts'
+import { useLineSource } from './line-source.ts'
+import { useVisibleLines } from './visible-lines.ts'
+
+/** Lines are colored in groups of this many, when the first of a group is seen. */
+const GROUP = 100
+/** A longer group is shown plain. Characters. */
+const MAX_COLORED = 40_000
+/** More of a line than this is not shown: the whole is in an editor, and copied. Characters. */
+const MAX_LINE = 5000
+
+interface Props {
+  lines: readonly string[]
+  /** as a fence or a file's extension names it */
+  language: string
+  /** Its end is followed while lines come. */
+  follow?: boolean
+}
+
+/** Any number of lines of code in a part that scrolls by itself; only those near what is seen are in the page. */
+export function CodeLines({ lines, language, follow = false }: Props) {
+  const { element, onScroll, start, end, before, after, scrollToLine } = useVisibleLines(
+    lines.length,
+    '.code-line',
+  )
+  const followed = useRef(follow)
+  const colors = useColors(lines, language)
+  useLayoutEffect(() => {
+    const scroll = element.current
+    if (!scroll) return
+    if (follow && followed.current) scroll.scrollTop = scroll.scrollHeight
+  })
+  useLineSource(
+    element,
+    lines.length,
+    line => lines[line] ?? '',
+    line => {
+      followed.current = false
+      scrollToLine(line)
+    },
+  )
+  return (
+    <ScrollArea
+      elementRef={element}
+      class="code-lines"
+      label={t('Code')}
+      onScroll={scroll => {
+        followed.current = scroll.scrollHeight - scroll.clientHeight - scroll.scrollTop < 8
+        onScroll(scroll)
+      }}
+    >
+      <div class="code-lines-content" dir="ltr" style={{ minWidth: `${widest(lines, start, end)}ch` }}>
+        <div style={{ height: before }} />
+        {lines.slice(start, end).map((line, i) => (
+          <div key={start + i} class="code-line" data-row={start + i}>
+            {line === '' ? '\u200b' : tokensOf(colors(start + i), line)}
+          </div>
+        ))}
+        <div style={{ height: after }} />
+      </div>
+    </ScrollArea>
+  )
+}
+
+/** The longest of the lines in the page, in characters, where a tab counts as four. */
+function widest(lines: readonly string[], start: number, end: number): number {
+  let characters = 0
+  for (let i = start; i < end; i++) {
+    const length = Math.min(lines[i]!.length, MAX_LINE)
+    if (length > characters / 4) characters = Math.max(characters, length + tabsIn(lines[i]!) * 3)
+  }
+  return characters + 2
+}
+
+function tabsIn(line: string): number {
+  let tabs = 0
+  for (let at = line.indexOf('\t'); at >= 0; at = line.indexOf('\t', at + 1)) tabs++
+  return tabs
+}
+
+function tokensOf(tokens: readonly Token[] | undefined, line: string) {
+  if (!tokens) return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
+  return tokens.map((token, i) =>
+    token.class ? (
+      <span key={i} class={token.class}>
+        {token.text}
+      </span>
+    ) : (
+      token.text
+    ),
+  )
+}
+
+/** Colors of lines, worked out a group at a time; a group begins anew, so what spans two may lose its color. */
+function useColors(
+  lines: readonly string[],
+  language: string,
+): (line: number) => readonly Token[] | undefined {
+  const [, setLoaded] = useState(0)
+  const kept = useRef({ language, groups: new Map<number, { text: string; lines: Token[][] }>() })
+  if (kept.current.language !== language) kept.current = { language, groups: new Map() }
+  const { groups } = kept.current
+  let wanted: string[] = []
+  let isMissing = language === ''
+  useLayoutEffect(() => {
+    if (wanted.length === 0) return
+    let gone = false
+    void loadGrammars(wanted).then(() => {
+      if (!gone) setLoaded(count => count + 1)
+    })
+    return () => {
+      gone = true
+    }
+  })
+  const read = (group: number): Token[][] | undefined => {
+    if (isMissing) return undefined
+    const text = lines.slice(group * GROUP, (group + 1) * GROUP).join('\n')
+    if (text.length > MAX_COLORED) return undefined
+    const known = groups.get(group)
+    if (known?.text === text) return known.lines
+    const html = highlight(text, language)
+    if (html === undefined) {
+      isMissing = true
+      wanted = [...wanted, ...takeWanted()]
+      return undefined
+    }
+    const colored = tokenLines(html)
+    groups.set(group, { text, lines: colored })
+    return colored
+  }
+  // once in a drawing for each group
+  const drawn = new Map<number, Token[][] | undefined>()
+  return line => {
+    const group = Math.floor(line / GROUP)
+    if (!drawn.has(group)) drawn.set(group, read(group))
+    return drawn.get(group)?.[line - group * GROUP]
+  }
+}

@@ -1,0 +1,300 @@
+import { type Signal, signal } from '@preact/signals'
+import type { IBuffer, IBufferCell, IBufferLine, IMarker, Terminal } from '@xterm/headless'
+import * as xterm from '@xterm/headless'
+
+/** How a piece of terminal output looks. Colors are `ansi-…` class names or CSS colors (`rgb(1, 2, 3)`). */
+export interface TerminalSpan {
+  text: string
+  foreground: string | undefined
+  background: string | undefined
+  /** of `bold`, `dim`, `italic`, `underline`, `strikethrough`, `hidden`, `reverse` */
+  decorations: string[]
+}
+
+/** A line as the program wrote it; one that is longer than the terminal is wide takes several rows of it. */
+export interface TerminalLine {
+  /** Its first row, counted from the first that there ever was: another line never has the same. */
+  readonly start: number
+  readonly rows: number
+  /** columns up to its last character */
+  readonly columns: number
+}
+
+/** Node sees its CommonJS file as one default export, a bundler its ES module. */
+const emulator = (xterm as { default?: typeof xterm }).default ?? xterm
+
+/** Where the program does not tell how wide its terminal is. */
+const DEFAULT_COLUMNS = 200
+const DEFAULT_ROWS = 50
+/** Rows that are kept above the screen. */
+export const KEPT_ROWS = 10_000
+/** The emulator takes in so much before others have their turn. Characters. */
+const PIECE = 16_384
+
+export interface TerminalSize {
+  cols: number
+  rows: number
+}
+
+function createTerminal(size: TerminalSize | undefined): Terminal {
+  return new emulator.Terminal({
+    cols: Math.min(Math.max(size?.cols ?? DEFAULT_COLUMNS, 20), 500),
+    rows: Math.min(Math.max(size?.rows ?? DEFAULT_ROWS, 5), 200),
+    scrollback: KEPT_ROWS,
+    convertEol: true,
+    allowProposedApi: true,
+    logLevel: 'off',
+  })
+}
+
+/** Resolves when the terminal has taken it in; it does so in slices of some milliseconds. */
+function write(terminal: Terminal, text: string): Promise<void> {
+  return new Promise(resolve => {
+    for (let at = 0; at < text.length; at += PIECE) terminal.write(text.slice(at, at + PIECE))
+    terminal.write('', resolve)
+  })
+}
+
+/**
+ * The lines of a terminal's output, emulated by xterm.js. Output is taken in in slices, in the background; each time,
+ * only the screen and the rows that came are read again.
+ */
+export class TerminalScreen {
+  /** Increases when lines came or changed. */
+  readonly version: Signal<number> = signal(0)
+  readonly #terminal: Terminal
+  #lines: TerminalLine[] = []
+  #shown: readonly TerminalLine[] = []
+  /** number of the first row that is kept, counted from the first that there ever was */
+  #dropped = 0
+  #isCut = false
+  /** the first row that may still change, counted from the first that there ever was */
+  #open = 0
+  #marker: IMarker | undefined
+  /** where the marker was when it was set */
+  #markerRow = 0
+  #type: IBuffer['type'] = 'normal'
+
+  constructor(size?: TerminalSize) {
+    this.#terminal = createTerminal(size)
+    this.#terminal.onWriteParsed(() => this.#read())
+  }
+
+  /** Resolves when the text is among the lines. */
+  async append(text: string): Promise<void> {
+    await write(this.#terminal, text)
+    this.#read()
+  }
+
+  dispose(): void {
+    this.#terminal.dispose()
+  }
+
+  /** The lines that have something in them or after them. */
+  get lines(): readonly TerminalLine[] {
+    return this.#shown
+  }
+
+  /** There were lines before the first one. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  text(line: TerminalLine): string {
+    let text = ''
+    for (let i = 0; i < line.rows; i++)
+      text += this.#row(line, i)?.translateToString(i === line.rows - 1) ?? ''
+    return text
+  }
+
+  /** A line in pieces of one look each. */
+  spans(line: TerminalLine): TerminalSpan[] {
+    const spans: TerminalSpan[] = []
+    const cell = this.#buffer.getNullCell()
+    let left = line.columns
+    for (let i = 0; i < line.rows; i++) {
+      const row = this.#row(line, i)
+      const columns = Math.min(left, row?.length ?? 0)
+      for (let column = 0; column < columns; column++) {
+        // the second half of a wide character
+        if (!row?.getCell(column, cell) || cell.getWidth() === 0) continue
+        pushCell(spans, cell)
+      }
+      left -= columns
+    }
+    return spans
+  }
+
+  get #buffer(): IBuffer {
+    return this.#terminal.buffer.active
+  }
+
+  #row(line: TerminalLine, offset: number): IBufferLine | undefined {
+    return this.#buffer.getLine(line.start - this.#dropped + offset)
+  }
+
+  /** Takes the rows that may have changed since the last time. */
+  #read(): void {
+    const buffer = this.#buffer
+    const shift = this.#shift()
+    const open = this.#open - this.#dropped - shift
+    if (buffer.type !== this.#type || shift < 0 || open > buffer.baseY) {
+      // a program that takes the whole screen, or one that cleared what was above it
+      this.#type = buffer.type
+      const last = this.#lines.at(-1)
+      if (last) this.#dropped = last.start + last.rows
+      this.#isCut = shift < 0
+      this.#lines = []
+      this.#readFrom(0)
+    } else {
+      this.#dropped += shift
+      this.#isCut ||= shift > 0
+      if (shift > 0) this.#dropLines()
+      this.#readFrom(Math.max(0, open))
+    }
+    this.#open = this.#dropped + buffer.baseY
+    this.#mark()
+    this.version.value++
+  }
+
+  /** How many rows were dropped since; negative where nobody knows. */
+  #shift(): number {
+    if (!this.#marker) return 0
+    return this.#marker.isDisposed ? -1 : this.#markerRow - this.#marker.line
+  }
+
+  #mark(): void {
+    this.#marker?.dispose()
+    const { baseY, cursorY, type } = this.#buffer
+    this.#markerRow = baseY
+    // no markers in the other buffer: it drops nothing
+    this.#marker = type === 'normal' ? this.#terminal.registerMarker(-cursorY) : undefined
+  }
+
+  #dropLines(): void {
+    const gone = this.#lines.findIndex(line => line.start >= this.#dropped)
+    this.#lines.splice(0, gone < 0 ? this.#lines.length : gone)
+  }
+
+  /** Reads all rows from one on; a row is an index into the buffer. */
+  #readFrom(row: number): void {
+    const buffer = this.#buffer
+    // a line that goes on is read as a whole
+    let first = row
+    while (first > 0 && buffer.getLine(first)?.isWrapped) first--
+    const from = first + this.#dropped
+    let keep = this.#lines.length
+    while (keep > 0 && this.#lines[keep - 1]!.start >= from) keep--
+    this.#lines.length = keep
+    for (let at = first; at < buffer.length; ) {
+      let rows = 1
+      while (at + rows < buffer.length && buffer.getLine(at + rows)!.isWrapped) rows++
+      const tail = buffer.getLine(at + rows - 1)!.translateToString(true).length
+      const columns = (rows - 1) * this.#terminal.cols + widthOf(buffer.getLine(at + rows - 1)!, tail)
+      this.#lines.push({ start: at + this.#dropped, rows, columns })
+      at += rows
+    }
+    // what of the screen was not written to is left out
+    let end = this.#lines.length
+    while (end > 0 && this.#lines[end - 1]!.columns === 0) end--
+    this.#shown = this.#lines.slice(0, end)
+  }
+}
+
+/** Columns of a row up to its last character: wide ones take two. */
+function widthOf(row: IBufferLine, characters: number): number {
+  if (characters === 0) return 0
+  for (let column = row.length - 1; column >= 0; column--) {
+    const cell = row.getCell(column)
+    if (cell && cell.getWidth() > 0 && cell.getChars() !== '' && cell.getChars() !== ' ')
+      return column + cell.getWidth()
+  }
+  return 0
+}
+
+const DECORATIONS = [
+  ['bold', (cell: IBufferCell) => cell.isBold()],
+  ['dim', (cell: IBufferCell) => cell.isDim()],
+  ['italic', (cell: IBufferCell) => cell.isItalic()],
+  ['underline', (cell: IBufferCell) => cell.isUnderline()],
+  ['strikethrough', (cell: IBufferCell) => cell.isStrikethrough()],
+  ['hidden', (cell: IBufferCell) => cell.isInvisible()],
+  ['reverse', (cell: IBufferCell) => cell.isInverse()],
+] as const
+
+function pushCell(spans: TerminalSpan[], cell: IBufferCell): void {
+  const text = cell.getChars() || ' '
+  const isPlain = cell.isAttributeDefault()
+  const foreground = isPlain ? undefined : colorOf(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor())
+  const background = isPlain ? undefined : colorOf(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor())
+  const decorations = isPlain ? [] : DECORATIONS.flatMap(([name, has]) => (has(cell) ? [name] : []))
+  const last = spans.at(-1)
+  const looksAlike =
+    last?.foreground === foreground &&
+    last?.background === background &&
+    last?.decorations.join() === decorations.join()
+  if (last && looksAlike) last.text += text
+  else spans.push({ text, foreground, background, decorations })
+}
+
+const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
+
+function colorOf(isDefault: boolean, isRgb: boolean, color: number): string | undefined {
+  if (isDefault) return undefined
+  if (isRgb) return `rgb(${color >> 16}, ${(color >> 8) & 255}, ${color & 255})`
+  if (color < 8) return `ansi-${NAMES[color]}`
+  return color < 16 ? `ansi-bright-${NAMES[color - 8]}` : paletteColor(color)
+}
+
+/** Colors 16 to 255 of the usual palette: a cube of 6 × 6 × 6, then 24 grays. */
+function paletteColor(index: number): string {
+  if (index >= 232) {
+    const gray = 8 + (index - 232) * 10
+    return `rgb(${gray}, ${gray}, ${gray})`
+  }
+  const level = (n: number) => (n === 0 ? 0 : 55 + n * 40)
+  const cube = index - 16
+  return `rgb(${level(Math.floor(cube / 36))}, ${level(Math.floor(cube / 6) % 6)}, ${level(cube % 6)})`
+}
+
+/** All of an output as it would be read on a screen that drops nothing, without colors. */
+export async function plainOutput(raw: string, size?: TerminalSize): Promise<string> {
+  const screen = new TerminalScreen(size)
+  const columns = Math.max(size?.cols ?? DEFAULT_COLUMNS, 20)
+  const closed: string[] = []
+  /** the first line that was not taken yet, and how many lines were */
+  let from = 0
+  const take = (until: number) => {
+    for (const line of screen.lines) {
+      if (line.start < from || line.start >= until) continue
+      closed.push(screen.text(line))
+      from = line.start + line.rows
+    }
+  }
+  for (const piece of piecesOf(raw, KEPT_ROWS / 2, columns)) {
+    await screen.append(piece)
+    // what is far above the screen does not change any more
+    const { lines } = screen
+    take(lines[lines.length - (size?.rows ?? DEFAULT_ROWS)]?.start ?? 0)
+  }
+  take(Number.POSITIVE_INFINITY)
+  screen.dispose()
+  return closed.join('\n') + (/\n$/.test(raw) ? '\n' : '')
+}
+
+/** Pieces that take at most so many rows of a terminal. */
+function* piecesOf(text: string, rows: number, columns: number): Generator<string> {
+  let begin = 0
+  let taken = 0
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at) + 1 || text.length
+    const next = Math.min(end, at + rows * columns)
+    taken += Math.ceil((next - at) / columns) + 1
+    at = next
+    if (taken < rows / 2) continue
+    yield text.slice(begin, at)
+    begin = at
+    taken = 0
+  }
+  if (begin < text.length) yield text.slice(begin)
+}

@@ -1,5 +1,5 @@
 // Builds everything that runs: node esbuild.mjs [--production] [--watch] [--tests]
-//   dist/extension.cjs       the extension
+//   dist/extension.js        the extension: what is registered at startup; dist/chunks/ holds the rest, loaded when needed
 //   dist/process-guard.cjs   the process that ends an agent's tree when the extension host dies
 //   dist/demo-agent.mjs      the demo agent, a program of its own
 //   dist/webview/            the browser side, one entry for each view
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
 const root = import.meta.dirname
 process.chdir(root)
 
-/** Licences that let a VSIX carry the code, as long as their text comes with it. */
+/** Licenses that let a VSIX carry the code, as long as their text comes with it. */
 const PERMISSIVE = [
   'MIT',
   'ISC',
@@ -38,8 +38,8 @@ const PERMISSIVE = [
   'CC0-1.0',
 ]
 
-/** What these packages' licence files say, where their package.json says nothing. */
-const LICENCE_IN_FILE = { khroma: 'MIT' }
+/** What these packages' license files say, where their package.json says nothing. */
+const LICENSE_IN_FILE = { khroma: 'MIT' }
 
 /** @type {esbuild.BuildOptions} */
 const common = {
@@ -109,55 +109,67 @@ const dropUnusedParsers = {
   },
 }
 
-/** @type {esbuild.BuildOptions[]} */
-const product = [
+/** Bundled CommonJS packages ask for Node's own modules with `require`, which an ES module lacks. */
+const requireInModules = {
+  js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+}
+
+/** @type {esbuild.BuildOptions} */
+const extension = {
+  ...node,
+  entryPoints: { extension: 'src/extension.ts' },
+  outdir: 'dist',
+  format: 'esm',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  banner: requireInModules,
+  external: ['vscode'],
+  // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
+  define: { ...common.define, navigator: 'undefined' },
+  // Names stay as they are: stack traces stay readable in a person's log. `keepNames` would do that while it loads.
+  minify: false,
+  minifyWhitespace: options.production,
+  minifySyntax: options.production,
+}
+
+/** @type {esbuild.BuildOptions} */
+const webview = {
+  ...common,
+  entryPoints: {
+    conversation: 'src/webview/conversation/main.tsx',
+    history: 'src/webview/history/main.tsx',
+    agents: 'src/webview/agents/main.tsx',
+    math: 'src/webview/rich/math.css',
+  },
+  outdir: 'dist/webview',
+  platform: 'browser',
+  target: 'chrome128',
+  format: 'esm',
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  assetNames: 'assets/[name]-[hash]',
+  loader: { '.ttf': 'file', '.woff2': 'file' },
+  // the browser knows the names of all characters by itself
+  alias: { entities: './src/webview/markdown/entities.ts' },
+  plugins: [oneFontFormat, dropUnusedParsers, fewIcons],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+}
+
+/** Programs of their own. @type {esbuild.BuildOptions[]} */
+const programs = [
   {
     ...node,
-    entryPoints: {
-      extension: 'src/extension.ts',
-      'process-guard': 'src/acp/transport/process-guard-main.ts',
-    },
-    outdir: 'dist',
-    outExtension: { '.js': '.cjs' },
+    entryPoints: ['src/common/processes/process-guard-main.ts'],
+    outfile: 'dist/process-guard.cjs',
     format: 'cjs',
-    external: ['vscode'],
-    // zod looks at it, and the extension host reports every look at it as a mistake of the extension's.
-    define: { ...common.define, navigator: 'undefined' },
-    // Names stay as they are: stack traces stay readable in a person's log. `keepNames` would do that while it loads.
-    minify: false,
-    minifyWhitespace: options.production,
-    minifySyntax: options.production,
   },
   {
     ...node,
     entryPoints: ['src/demo-agent/main.ts'],
     outfile: 'dist/demo-agent.mjs',
     format: 'esm',
-    // Bundled CommonJS packages ask for Node's own modules with `require`, which an ES module lacks.
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-  },
-  {
-    ...common,
-    entryPoints: {
-      conversation: 'src/webview/conversation/main.tsx',
-      history: 'src/webview/history/main.tsx',
-      math: 'src/webview/rich/math.css',
-    },
-    outdir: 'dist/webview',
-    platform: 'browser',
-    target: 'chrome128',
-    format: 'esm',
-    splitting: true,
-    chunkNames: 'chunks/[name]-[hash]',
-    assetNames: 'assets/[name]-[hash]',
-    loader: { '.ttf': 'file', '.woff2': 'file' },
-    // the browser knows the names of all characters by itself
-    alias: { entities: './src/webview/markdown/entities.ts' },
-    plugins: [oneFontFormat, dropUnusedParsers, fewIcons],
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
+    banner: requireInModules,
   },
 ]
 
@@ -219,10 +231,10 @@ function notices(/** @type {string[]} */ folders) {
     const { name, version, author, repository, ...manifest } = JSON.parse(
       readFileSync(join(folder, 'package.json'), 'utf8'),
     )
-    const license = manifest.license ?? LICENCE_IN_FILE[name]
+    const license = manifest.license ?? LICENSE_IN_FILE[name]
     if (typeof license !== 'string' || !satisfies(license, PERMISSIVE))
       throw new Error(
-        `${name}@${version} is in a bundle, and its licence (${JSON.stringify(license)}) is not on the list of permissive ones.`,
+        `${name}@${version} is in a bundle, and its license (${JSON.stringify(license)}) is not on the list of permissive ones.`,
       )
     const texts = readdirSync(folder)
       .filter(file => /^(licen[cs]e|copying|notice)/i.test(file))
@@ -234,7 +246,7 @@ function notices(/** @type {string[]} */ folders) {
       texts.length > 0 ? texts.join('\n\n') : `Licensed under ${license}${holder ? ` by ${holder}` : ''}.`
     return [
       `${name} ${version}`,
-      `Licence: ${license}`,
+      `License: ${license}`,
       ...(source ? [`Source: ${source}`] : []),
       '',
       text,
@@ -244,15 +256,39 @@ function notices(/** @type {string[]} */ folders) {
   return `Parley contains the following software of others, with thanks.\n\n${parts.map(part => `${line}\n${part}\n`).join('\n')}`
 }
 
-const builds = options.tests ? [integrationTests()] : product
+/** For each page, the chunks it loads at first: the page names them, so that they load side by side with its script. */
+function firstChunks(/** @type {esbuild.Metafile} */ { outputs }) {
+  const chunksOf = (/** @type {string} */ file, /** @type {Set<string>} */ seen) => {
+    for (const { path, kind } of outputs[file]?.imports ?? [])
+      if (kind === 'import-statement' && !seen.has(path)) chunksOf(path, seen.add(path))
+    return seen
+  }
+  return Object.fromEntries(
+    Object.entries(outputs)
+      .filter(([file, { entryPoint }]) => entryPoint !== undefined && file.endsWith('.js'))
+      .map(([file]) => [basename(file, '.js'), [...chunksOf(file, new Set())].map(chunk => basename(chunk))]),
+  )
+}
+
+/** @param {Record<string, string[]>} chunks by the page's name */
+const namingChunks = (build, chunks) => ({
+  ...build,
+  define: { ...build.define, FIRST_CHUNKS: JSON.stringify(chunks) },
+})
+
 if (options.watch) {
+  const builds = options.tests ? [integrationTests()] : [webview, namingChunks(extension, {}), ...programs]
   for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
+} else if (options.tests) {
+  rmSync('out/test', { recursive: true, force: true })
+  await esbuild.build(integrationTests())
 } else {
-  rmSync(options.tests ? 'out/test' : 'dist', { recursive: true, force: true })
-  const results = await Promise.all(builds.map(build => esbuild.build(build)))
-  if (!options.tests)
-    writeFileSync(
-      'dist/THIRD_PARTY_NOTICES.txt',
-      notices(bundledPackages(results.map(result => result.metafile))),
-    )
+  rmSync('dist', { recursive: true, force: true })
+  const pages = await esbuild.build(webview)
+  const rest = [namingChunks(extension, firstChunks(pages.metafile)), ...programs]
+  const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
+  writeFileSync(
+    'dist/THIRD_PARTY_NOTICES.txt',
+    notices(bundledPackages(results.map(result => result.metafile))),
+  )
 }

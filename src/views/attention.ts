@@ -1,28 +1,39 @@
+import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
+import { UnavailableError } from '../common/errors.ts'
+import { kindWords } from '../conversation/permission-words.ts'
 import { Activities } from '../sessions/attention/activities.ts'
 import { type CallAnswer, QuestionCalls } from '../sessions/attention/question-calls.ts'
-import { type WaitingQuestion, waitingQuestion } from '../sessions/attention/waiting-question.ts'
-import type { OpenSession, SessionManager } from '../sessions/session-manager.ts'
+import { type WaitingQuestion, waitingQuestions } from '../sessions/attention/waiting-question.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { ConversationView } from './conversation/conversation-view.ts'
-import { CommandId, ContextKey } from './ids.ts'
+import { AttentionId, ContextKey } from './ids.ts'
 
-interface Choice extends vscode.MessageItem {
-  /** absent: shows the conversation */
-  optionId?: string
+interface RequestItem extends vscode.QuickPickItem {
+  open: OpenSession
+  /** absent: the session as a whole waits */
+  requestId?: string
+}
+
+interface Choice {
+  label: string
+  answer: CallAnswer
 }
 
 /**
- * Leads a person who looks elsewhere to a question that waits: a badge on the view, and a notification with the
- * question's own answers. VS Code lets nobody take a notification back: one that was answered elsewhere says so when it
- * is clicked.
+ * Leads a person who looks elsewhere to a pending request: a badge on the view, and a notification with two short answers.
+ * It is a progress notification with links, since that is the one kind that can be taken back once the request is over.
  */
 export class Attention extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #activities: Activities
+  /** what the links of the notifications that are shown do, by their id */
+  readonly #notifications = new Map<string, (choice: unknown) => void>()
 
   constructor(surfaces: ConversationSurfaces, manager: SessionManager, view: ConversationView) {
     super()
@@ -37,46 +48,82 @@ export class Attention extends Owner {
       }),
     )
     this.register(
+      vscode.commands.registerCommand(AttentionId.answer, (id: unknown, choice: unknown) =>
+        this.#answer(id, choice),
+      ),
+    )
+    this.register(
       new QuestionCalls({
         manager,
         isSeen: open => surfaces.showing(open)?.isVisible ?? false,
         onDidLook: surfaces.onDidLook,
-        call,
-        reveal: open => surfaces.reveal(open),
+        call: (open, question, over) => this.#notify(open, question, over),
+        reveal: (open, requestId) => surfaces.reveal(open, requestId),
         tooLate: () =>
-          void vscode.window.showInformationMessage(l10n.t('This question was answered meanwhile.')),
+          void vscode.window.showInformationMessage(l10n.t('This request was already answered.')),
       }),
     )
-    this.register(vscode.commands.registerCommand(CommandId.showQuestion, () => this.#show()))
   }
 
-  /** Goes to what waits; of several sessions the person picks one. */
-  async #show(): Promise<void> {
-    const waiting = this.#activities.waiting()
-    const [first, ...others] = waiting
-    if (!first) return
-    if (others.length === 0) return this.#surfaces.reveal(first)
-    const items = waiting.map(open => ({
-      label: sessionTitle(open.session.state) ?? open.agentName,
-      description: open.agentName,
-      detail: waitingQuestion(open.session)?.text ?? '',
-      open,
-    }))
-    const picked = await vscode.window.showQuickPick(items, {
-      title: l10n.t('What needs your answer'),
-      placeHolder: l10n.t('Choose the conversation to go to'),
+  /** A link of a notification was clicked: the notification's id, and which of its links. */
+  #answer(notification: unknown, choice: unknown): void {
+    if (typeof notification === 'string') this.#notifications.get(notification)?.(choice)
+  }
+
+  #notify(
+    open: OpenSession,
+    question: WaitingQuestion | undefined,
+    over: AbortSignal,
+  ): Promise<CallAnswer | undefined> {
+    const id = randomUUID()
+    const choices = choicesOf(question)
+    const title = `${textOf(open, question)}  ${choices.map(({ label }, i) => linkTo(label, [id, i])).join(' · ')}`
+    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
+    return new Promise(resolve => {
+      void vscode.window.withProgress(options, (_progress, dismissed) => {
+        return new Promise<void>(close => {
+          const end = (answer?: CallAnswer) => {
+            this.#notifications.delete(id)
+            close()
+            resolve(answer)
+          }
+          this.#notifications.set(id, choice => end(choices[Number(choice)]?.answer ?? 'show'))
+          dismissed.onCancellationRequested(() => end())
+          if (over.aborted) end()
+          else over.addEventListener('abort', () => end(), { once: true })
+        })
+      })
     })
-    if (picked) await this.#surfaces.reveal(picked.open)
   }
-}
 
-async function call(
-  open: OpenSession,
-  question: WaitingQuestion | undefined,
-): Promise<CallAnswer | undefined> {
-  const chosen = await vscode.window.showInformationMessage(textOf(open, question), ...choicesOf(question))
-  if (!chosen) return undefined
-  return chosen.optionId === undefined ? 'show' : { optionId: chosen.optionId }
+  /** Goes to the request that waits; of several, in whichever sessions, the person picks one. */
+  async show(): Promise<void> {
+    const items = this.#activities.waiting().flatMap((open): RequestItem[] => {
+      const description = sessionTitle(open.session.state) ?? open.agentName
+      const questions = waitingQuestions(open.session)
+      // an agent may say that it waits without having asked
+      if (questions.length === 0) {
+        return [{ label: description, description: open.agentName, open }]
+      }
+      // no icons in what an agent wrote
+      return questions.map(({ text, requestId }) => ({
+        label: text.replaceAll('$(', '$ ('),
+        description,
+        open,
+        requestId,
+      }))
+    })
+    const [first, ...others] = items
+    if (!first) throw new UnavailableError(l10n.t('No pending requests'))
+    const picked =
+      others.length === 0
+        ? first
+        : await vscode.window.showQuickPick(items, {
+            title: l10n.t('Pending Requests'),
+            placeHolder: l10n.t('Select a request'),
+          })
+    if (picked) await this.#surfaces.reveal(picked.open, picked.requestId)
+  }
 }
 
 function textOf({ agentName }: OpenSession, question: WaitingQuestion | undefined): string {
@@ -85,7 +132,15 @@ function textOf({ agentName }: OpenSession, question: WaitingQuestion | undefine
   return question.count > 1 ? l10n.t('{0} (1 of {1})', text, question.count) : text
 }
 
+/** Two short answers at most, in words of our own; everything else is answered in the conversation. */
 function choicesOf(question: WaitingQuestion | undefined): Choice[] {
-  const options = question?.options.map(({ optionId, name }) => ({ title: name, optionId })) ?? []
-  return [...options, { title: l10n.t('Show') }]
+  const answers = (['allow_once', 'reject_once'] as const).flatMap((kind): Choice[] => {
+    const option = question?.options.find(one => one.kind === kind)
+    return option ? [{ label: kindWords(kind, l10n.t), answer: { optionId: option.optionId } }] : []
+  })
+  return [...answers, { label: l10n.t('Show'), answer: 'show' }]
+}
+
+function linkTo(label: string, args: unknown[]): string {
+  return `[${label}](command:${AttentionId.answer}?${encodeURIComponent(JSON.stringify(args))})`
 }

@@ -2,7 +2,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { conversationMarkdown } from '../conversation/markdown-export.ts'
-import type { OpenSession } from '../sessions/session-manager.ts'
+import type { OpenSession } from '../sessions/open-session.ts'
 import { titleOf } from '../sessions/session-title.ts'
 
 /** The whole conversation as Markdown. */
@@ -25,7 +25,7 @@ export async function exportDocument(open: OpenSession): Promise<void> {
   const show = l10n.t('Open')
   const name = path.posix.basename(target.path)
   void vscode.window
-    .showInformationMessage(l10n.t('The conversation is in {0}.', name), show)
+    .showInformationMessage(l10n.t('Conversation exported to {0}.', name), show)
     .then(answer => {
       if (answer === show) void vscode.window.showTextDocument(target)
     })

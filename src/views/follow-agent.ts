@@ -1,15 +1,18 @@
 import * as vscode from 'vscode'
+import * as z from 'zod'
 import { type Disposable, DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { FollowEditor } from '../editor/vscode-follow.ts'
 import { onAgentLocation } from '../sessions/agent-location.ts'
 import type { Keep } from '../sessions/ports.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
+import { watchSessions } from '../sessions/watch-sessions.ts'
 import { FollowShown, SetFollow } from './bridge/follow.ts'
-import { setFollow } from './bridge/incoming-follow.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { CommandId, ContextKey } from './ids.ts'
+import { ContextKey } from './ids.ts'
 import type { WebviewConnection } from './webview-connection.ts'
+
+const setFollow = z.object({ on: z.boolean() })
 
 const KEPT = 'parley.followAgent'
 
@@ -23,7 +26,6 @@ export class FollowAgent extends Owner {
   constructor(keep: Keep) {
     super()
     this.#keep = keep
-    this.register(vscode.commands.registerCommand(CommandId.followAgent, () => this.set(!this.on)))
     this.#tellContext()
   }
 
@@ -45,16 +47,15 @@ export class FollowAgent extends Owner {
       this.#following = this.register(new DisposableStore())
       if (!this.on) return
       this.#editor ??= this.register(new FollowEditor())
-      for (const open of manager.list()) {
-        this.#following.add(
+      this.#following.add(
+        watchSessions(manager, open =>
           onAgentLocation(open.session, location => {
             if (surfaces.active.controller.current === open) this.#editor?.show(location, open.plan.setup)
           }),
-        )
-      }
+        ),
+      )
     }
     follow()
-    this.register(manager.onDidChange(follow))
     this.register(this.#change.event(follow))
     return this
   }

@@ -1,4 +1,8 @@
-/** The ids that package.json and the code must agree on, in one place. */
+/**
+ * The commands of the palette, menus and keys, by what they are called in code. package.json contributes exactly these,
+ * and those of {@link HistoryMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test
+ * compares both.
+ */
 export const CommandId = {
   newSession: 'parley.newSession',
   newSessionWithAgent: 'parley.newSessionWithAgent',
@@ -20,11 +24,13 @@ export const CommandId = {
   renameSession: 'parley.renameSession',
   forkSession: 'parley.forkSession',
   configureProviders: 'parley.configureProviders',
+  managePermissionRules: 'parley.managePermissionRules',
   signIn: 'parley.signIn',
   signOut: 'parley.signOut',
   followAgent: 'parley.followAgent',
   showQuestion: 'parley.showQuestion',
   find: 'parley.find',
+  focusConversation: 'parley.focusConversation',
   previousTurn: 'parley.previousTurn',
   nextTurn: 'parley.nextTurn',
   firstTurn: 'parley.firstTurn',
@@ -41,9 +47,50 @@ export const CommandId = {
   sendAgain: 'parley.sendAgain',
   newSessionWithConversation: 'parley.newSessionWithConversation',
   quoteSelection: 'parley.quoteSelection',
+  manageAgents: 'parley.manageAgents',
+  installAgent: 'parley.installAgent',
+  updateAgent: 'parley.updateAgent',
+  removeAgent: 'parley.removeAgent',
+  nextChange: 'parley.nextChange',
+  previousChange: 'parley.previousChange',
+  keepChange: 'parley.keepChange',
+  revertChange: 'parley.revertChange',
+  keepFileChanges: 'parley.keepFileChanges',
+  revertFileChanges: 'parley.revertFileChanges',
+  reviewChanges: 'parley.reviewChanges',
+  revertTurnChanges: 'parley.revertTurnChanges',
+  restoreReverted: 'parley.restoreReverted',
 } as const
 
-/** The entries of a session's context menu in History. */
+/** The buttons in the title bar of the Conversation view: they act on that view, wherever the user works. */
+export const SIDE_BAR_COMMANDS = [
+  'newSession',
+  'newSessionWithAgent',
+  'openSession',
+  'openInTab',
+  'openBeside',
+  'find',
+  'newSessionWithConversation',
+  'copyConversation',
+  'openConversationAsDocument',
+  'exportConversation',
+  'restartAgent',
+  'showAgentLog',
+] as const satisfies Array<keyof typeof CommandId>
+
+/** The buttons in the title bar of a conversation's editor tab: they act on that tab. */
+export const TAB_COMMANDS = [
+  'moveToSideBar',
+  'find',
+  'openConversationAsDocument',
+  'exportConversation',
+] as const satisfies Array<keyof typeof CommandId>
+
+type TitleBarCommand =
+  | `parley.sideBar.${(typeof SIDE_BAR_COMMANDS)[number]}`
+  | `parley.tab.${(typeof TAB_COMMANDS)[number]}`
+
+/** The entries of a session's context menu in History; their argument is the row's context. */
 export const HistoryMenuId = {
   show: 'parley.history.show',
   load: 'parley.history.load',
@@ -56,18 +103,72 @@ export const HistoryMenuId = {
   delete: 'parley.history.delete',
 } as const
 
+/** Answers to a proposed change, as buttons over its diff. Never run for a webview: they are the user's decision. */
+export const ProposalId = {
+  apply: 'parley.applyProposal',
+  discard: 'parley.discardProposal',
+} as const
+
+/** What the links of notifications run. Not contributed: a link holds a random id that only its notification knows. */
+export const AttentionId = {
+  answer: 'parley.answerNotification',
+} as const
+
+type ValueOf<T> = T[keyof T]
+
+/** Every command that package.json contributes. */
+export type Command =
+  | ValueOf<typeof CommandId>
+  | ValueOf<typeof HistoryMenuId>
+  | ValueOf<typeof ProposalId>
+  | TitleBarCommand
+
+export const ALL_COMMANDS: readonly Command[] = [
+  ...Object.values(CommandId),
+  ...Object.values(HistoryMenuId),
+  ...Object.values(ProposalId),
+  ...SIDE_BAR_COMMANDS.map(name => `parley.sideBar.${name}` as const),
+  ...TAB_COMMANDS.map(name => `parley.tab.${name}` as const),
+]
+
+/**
+ * What each command does. Arguments come from VS Code (menus, keys) or from other extensions, so a handler checks them.
+ * A handler that throws is reported to the user; see `register-commands.ts`.
+ */
+export type CommandHandlers = Record<Command, (...args: unknown[]) => unknown>
+
 export const ViewId = {
   conversation: 'parley.conversation',
   history: 'parley.history',
 } as const
 
+/** The type of the editor tabs that show a conversation. */
+export const TAB_VIEW_TYPE = 'parley.conversationTab'
+
 export const ContextKey = {
   /** A turn runs in the conversation that the person looks at. */
   turnRunning: 'parley.turnRunning',
+  /** The conversation that the person looks at has a session. */
+  hasSession: 'parley.hasSession',
+  /** What the agent of that session offers. */
+  canFork: 'parley.canFork',
+  canChangeMode: 'parley.canChangeMode',
+  canChangeModel: 'parley.canChangeModel',
+  /** What that agent is known not to support. */
+  cannotSignOut: 'parley.cannotSignOut',
+  cannotConfigureProviders: 'parley.cannotConfigureProviders',
   /** The editor follows the agent. */
   followingAgent: 'parley.followingAgent',
   /** Some session waits for the person. */
   questionWaits: 'parley.questionWaits',
+  /** Agents changed files. */
+  hasChanges: 'parley.hasChanges',
+  /** The paths of files that agents changed. */
+  changedFiles: 'parley.changedFiles',
   /** The keyboard's focus is in a conversation. */
   conversationFocus: 'parley.conversationFocus',
+  /** A view was shown or a command ran: only then is the walkthrough listed, so that it never opens by itself. */
+  inUse: 'parley.inUse',
+  /** The window answers its extension host. */
+  windowIsOpen: 'parley.windowIsOpen',
 } as const

@@ -7,7 +7,8 @@ import type {
   ElicitationValue,
 } from '../acp/model.ts'
 import { plainMessage } from '../common/plain-message.ts'
-import { matchesInTime } from '../conversation/bounded-pattern.ts'
+import { matchesInTime } from '../common/timed-regexp.ts'
+import { visible, visibleWords } from '../common/visible.ts'
 import { checkContent, checkField, presetOf } from '../conversation/elicitation-schema.ts'
 import { describeUrl, type UrlWarning } from '../conversation/elicitation-url.ts'
 import { describeFieldProblem } from '../conversation/elicitation-words.ts'
@@ -20,8 +21,9 @@ type Visit = Extract<ElicitationRequest, { mode: 'url' }>
 type Given = { value: ElicitationValue | undefined } | undefined
 
 /**
- * Asks with VS Code's own message, input box and quick pick what belongs to no conversation, such as what an agent
- * wants to know while somebody signs in. One question after the other: only one input box is there at a time.
+ * Asks in VS Code's quick input what belongs to no conversation, such as what an agent wants to know while the user signs
+ * in. A quick input closes when the request is withdrawn; a modal dialog could not. One request after the other: there is
+ * only one quick input at a time.
  */
 export class NativePrompts implements NativeElicitation {
   readonly #nameOf: (agentId: string) => string
@@ -34,9 +36,12 @@ export class NativePrompts implements NativeElicitation {
 
   ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     const name = this.#nameOf(agentId)
-    const asked = this.#last.then(() => {
-      if (signal.aborted) return { action: 'cancel' } as const
-      return request.mode === 'url' ? this.#visit(name, request) : fillIn(name, request, signal)
+    const asked = this.#last.then(async (): Promise<ElicitationOutcome> => {
+      if (signal.aborted) return { action: 'cancel' }
+      const outcome = await (request.mode === 'url'
+        ? this.#visit(name, request, signal)
+        : fillIn(name, request, signal))
+      return signal.aborted ? { action: 'cancel' } : outcome
     })
     this.#last = asked.catch(() => undefined)
     return asked
@@ -46,44 +51,49 @@ export class NativePrompts implements NativeElicitation {
     this.#visits.get(elicitationId)?.()
   }
 
-  async #visit(name: string, request: Visit): Promise<ElicitationOutcome> {
+  async #visit(name: string, request: Visit, signal: AbortSignal): Promise<ElicitationOutcome> {
     const url = describeUrl(request.url)
     if (!url?.canOpen) {
-      const refused = l10n.t('{0} asks to open an address that is not of the web: {1}', name, request.url)
+      const refused = l10n.t(
+        "{0} wants to open a link that isn't http or https: {1}",
+        name,
+        visible(request.url),
+      )
       void vscode.window.showWarningMessage(plainMessage(refused))
       return { action: 'decline' }
     }
     const href = url.before + url.host + url.after
-    const open = l10n.t('Open')
-    const decline = l10n.t('Decline')
-    const answer = await vscode.window.showInformationMessage(
-      l10n.t('{0} asks you to open {1}', name, url.host),
-      { modal: true, detail: [request.message, href, ...url.warnings.map(describeWarning)].join('\n\n') },
-      open,
-      decline,
+    const answer = await choose(
+      l10n.t('{0} wants you to open {1}', name, url.host),
+      [...linesOf(request.message), ...linesOf(href), ...url.warnings.map(describeWarning)],
+      l10n.t('Open'),
+      signal,
     )
-    if (answer === undefined) return { action: 'cancel' }
-    if (answer === decline) return { action: 'decline' }
+    // the address of a request that was withdrawn is never opened
+    if (answer !== 'accept' || signal.aborted) return { action: answer === 'accept' ? 'cancel' : answer }
     try {
       await openLink(href)
     } catch {
       return { action: 'cancel' }
     }
-    this.#wait(name, url.host, request.elicitationId)
+    this.#wait(name, url.host, request.elicitationId, signal)
     return { action: 'accept' }
   }
 
-  /** Shows that something goes on elsewhere, until the agent says it is done or the person waits no longer. */
-  #wait(name: string, host: string, elicitationId: string): void {
-    const title = l10n.t('{0} waits for what you do at {1}', name, host)
+  /** Shows that the agent waits for what is done elsewhere, until it is done, withdrawn, or the user cancels the wait. */
+  #wait(name: string, host: string, elicitationId: string, signal: AbortSignal): void {
+    if (signal.aborted) return
+    const title = l10n.t('Waiting for {0}: continue at {1}', name, host)
     const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
     void vscode.window.withProgress(options, (_progress, token) => {
       return new Promise<void>(resolve => {
         const end = () => {
           this.#visits.delete(elicitationId)
+          signal.removeEventListener('abort', end)
           resolve()
         }
         this.#visits.set(elicitationId, end)
+        signal.addEventListener('abort', end, { once: true })
         token.onCancellationRequested(end)
       })
     })
@@ -93,22 +103,22 @@ export class NativePrompts implements NativeElicitation {
 function describeWarning(warning: UrlWarning): string {
   switch (warning) {
     case 'http':
-      return l10n.t('The connection is not encrypted: others can read what you send.')
+      return l10n.t("This connection isn't encrypted. Others can read what you send.")
     case 'punycode':
-      return l10n.t('The name has letters of other alphabets, which can look like another name.')
+      return l10n.t('The host name uses look-alike characters from other alphabets.')
     case 'credentials':
-      return l10n.t('The address begins with a user’s name. Look at the host alone.')
+      return l10n.t('This URL contains a user name. Check the host name before opening.')
   }
 }
 
 /** Escape at any field cancels the whole form. */
 async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome> {
-  const begun = await begin(name, form)
+  const begun = await begin(name, form, signal)
   if (begun !== 'accept') return { action: begun }
   const values: Array<[string, ElicitationValue]> = []
   for (const [index, field] of form.fields.entries()) {
     if (field.type === 'unknown') continue
-    const title = `${form.title ?? name} (${index + 1}/${form.fields.length})`
+    const title = `${visibleWords(form.title ?? name)} (${index + 1}/${form.fields.length})`
     const given = await withSignal(signal, token => askField(title, field, token))
     if (!given) return { action: 'cancel' }
     if (given.value !== undefined) values.push([field.key, given.value])
@@ -116,20 +126,54 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
   const checked = checkContent(form.fields, Object.fromEntries(values), matchesInTime)
   if (checked.ok) return { action: 'accept', content: checked.content }
   void vscode.window.showWarningMessage(
-    l10n.t('{0} asks for something that Parley cannot fill in. The question was cancelled.', name),
+    l10n.t("{0} requests a value that Parley doesn't support. The request was canceled.", name),
   )
   return { action: 'cancel' }
 }
 
-/** Says who asks for what; a box that just opens could be anybody's. */
-async function begin(name: string, form: Form): Promise<ElicitationOutcome['action']> {
-  const go = form.fields.length > 0 ? l10n.t('Answer') : l10n.t('Yes')
-  const question = l10n.t('{0} asks: {1}', name, form.message)
-  const detail = [form.title, form.description].filter(Boolean).join('\n')
-  const decline = l10n.t('Decline')
-  const answer = await vscode.window.showInformationMessage(question, { modal: true, detail }, go, decline)
-  if (answer === undefined) return 'cancel'
-  return answer === go ? 'accept' : 'decline'
+/** Says who asks for what, before the first field. */
+function begin(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome['action']> {
+  const about = [form.title, form.message, form.description].flatMap(text => linesOf(text ?? ''))
+  const accept = form.fields.length > 0 ? l10n.t('Answer') : l10n.t('Yes')
+  return choose(l10n.t('{0} asks: {1}', name, visibleWords(form.message)), about, accept, signal)
+}
+
+/** Lets the user accept, decline or cancel (Escape). What it is about is listed in full below the choices. */
+async function choose(
+  title: string,
+  about: readonly string[],
+  accept: string,
+  signal: AbortSignal,
+): Promise<ElicitationOutcome['action']> {
+  const choices: Array<vscode.QuickPickItem & { action?: 'accept' | 'decline' }> = [
+    { label: accept, action: 'accept' },
+    { label: l10n.t('Decline'), action: 'decline' },
+    { label: '', kind: vscode.QuickPickItemKind.Separator },
+    ...about.map(line => ({ label: labelOf(line), alwaysShow: true })),
+  ]
+  for (;;) {
+    const options = { title, placeHolder: about[0] ?? '', ignoreFocusOut: true }
+    const picked = await withSignal(signal, token => vscode.window.showQuickPick(choices, options, token))
+    if (!picked || signal.aborted) return 'cancel'
+    // a line of the text is no answer
+    if (picked.action) return picked.action
+  }
+}
+
+/** A text of an agent's in a quick input, where `$(name)` would be an icon. */
+function labelOf(text: string): string {
+  return visibleWords(text).replaceAll('$(', '$ (')
+}
+
+/** A text of an agent's in lines that fit into a quick input. */
+function linesOf(text: string): string[] {
+  return visibleWords(text)
+    .trim()
+    .split('\n')
+    .flatMap(line => line.match(/.{1,80}(?:\s+|$)|\S{1,80}/gu) ?? [])
+    .map(line => line.trim())
+    .filter(line => line !== '')
+    .slice(0, 100)
 }
 
 async function askField(
@@ -137,8 +181,9 @@ async function askField(
   field: ElicitationField,
   token: vscode.CancellationToken,
 ): Promise<Given> {
-  const label = field.required ? field.title : l10n.t('{0} (optional)', field.title)
-  const placeHolder = field.description ? `${label}: ${field.description}` : label
+  const name = visibleWords(field.title)
+  const label = field.required ? name : l10n.t('{0} (optional)', name)
+  const placeHolder = field.description ? `${label}: ${visibleWords(field.description)}` : label
   const common = { title, placeHolder, ignoreFocusOut: true }
   const preset = presetOf(field)
   switch (field.type) {
@@ -153,7 +198,7 @@ async function askField(
     case 'select': {
       const items: Array<vscode.QuickPickItem & { value: string | undefined }> = field.choices.map(
         ({ value, title: text, description }) => ({
-          label: text,
+          label: labelOf(text),
           value,
           ...(description && { description }),
         }),
@@ -166,7 +211,7 @@ async function askField(
     case 'multi_select': {
       const chosen = new Set(Array.isArray(preset) ? preset : [])
       const items = field.choices.map(({ value, title: text, description }) => ({
-        label: text,
+        label: labelOf(text),
         value,
         picked: chosen.has(value),
         ...(description && { description }),
@@ -201,7 +246,7 @@ function readText(field: ElicitationField, text: string): ElicitationValue | und
 
 async function withSignal<T>(
   signal: AbortSignal,
-  run: (token: vscode.CancellationToken) => Promise<T>,
+  run: (token: vscode.CancellationToken) => PromiseLike<T>,
 ): Promise<T> {
   const source = new vscode.CancellationTokenSource()
   const cancel = () => source.cancel()

@@ -7,12 +7,12 @@ import { ruleSettings } from './rule-settings.ts'
 /** Asks in a notification whether allowing rules of the workspace's settings shall count. */
 export function ruleConsent(keep: Keep): RuleConsent {
   return new RuleConsent(keep, (rules, accept) => {
-    const use = l10n.t('Use These Rules')
+    const use = l10n.t('Allow Workspace Rules')
     const open = l10n.t('Open Settings')
     const names = rules.slice(0, 5).map(({ text }) => `“${text}”`)
     const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
     const message = l10n.t(
-      'The settings of this workspace would let agents act without asking: {0}. They do not count until you say so.',
+      "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",
       list,
     )
     void vscode.window.showWarningMessage(message, use, open).then(answer => {

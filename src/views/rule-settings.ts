@@ -1,14 +1,16 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { AppliedRule } from '../conversation/applied-rule.ts'
-import { RULES_SETTING } from '../sessions/permission-rules/read-rules.ts'
-import type { PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
+import { inspectSetting, openUserSettingsFile, updateSetting } from '../agents/vscode-settings.ts'
+import type { AppliedRule } from '../conversation/state.ts'
+import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
 
 /** Where permission rules are written to and looked up in the editor's settings. */
 export interface RuleSettings {
   readonly hasWorkspace: boolean
   /** Puts a rule behind those that are there. Rejects with a sentence when it cannot. */
   add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
+  /** Puts another rule in the place of one, or removes it. Rejects with a sentence when it is no longer there. */
+  replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
   /** Opens the file of that scope at the rules. */
   open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
 }
@@ -19,20 +21,40 @@ export const ruleSettings: RuleSettings = {
   },
 
   async add(rule, target) {
-    const configuration = vscode.workspace.getConfiguration('parley')
-    const values = configuration.inspect<unknown>(RULES_SETTING)
+    const values = inspectSetting('permissionRules')
     const before = target === 'user' ? values?.globalValue : values?.workspaceValue
     if (before !== undefined && !Array.isArray(before)) {
-      throw new Error(l10n.t('The setting {0} is no array, so no rule was added.', `parley.${RULES_SETTING}`))
+      throw new Error(l10n.t("Can't add the rule: {0} must be an array.", 'parley.permissionRules'))
     }
     const scope = target === 'user' ? vscode.ConfigurationTarget.Global : vscode.ConfigurationTarget.Workspace
-    await configuration.update(RULES_SETTING, [...(before ?? []), rule], scope)
+    await updateSetting('permissionRules', [...(before ?? []), rule], scope)
+  },
+
+  async replace({ scope, folder, position, source }, next) {
+    const place = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
+    const inFolder = scope === 'folder' ? place?.uri : undefined
+    const values = inspectSetting('permissionRules', inFolder)
+    const before =
+      scope === 'user'
+        ? values?.globalValue
+        : scope === 'workspace'
+          ? values?.workspaceValue
+          : values?.workspaceFolderValue
+    if (!Array.isArray(before) || !isSameRule(before[position], source))
+      throw new Error(l10n.t('The rule has changed in the settings. Nothing was saved.'))
+    const after = next === undefined ? before.toSpliced(position, 1) : before.with(position, next)
+    const target =
+      scope === 'user'
+        ? vscode.ConfigurationTarget.Global
+        : scope === 'workspace'
+          ? vscode.ConfigurationTarget.Workspace
+          : vscode.ConfigurationTarget.WorkspaceFolder
+    await updateSetting('permissionRules', after.length > 0 ? after : undefined, target, inFolder)
   },
 
   async open({ scope, folder }) {
-    const reveal = { revealSetting: { key: `parley.${RULES_SETTING}` } }
     if (scope === 'user') {
-      await vscode.commands.executeCommand('workbench.action.openSettingsJson', reveal)
+      await openUserSettingsFile('permissionRules')
       return
     }
     const place = vscode.workspace.workspaceFolders?.find(({ name }) => name === folder)
@@ -43,6 +65,19 @@ export const ruleSettings: RuleSettings = {
       )
       return
     }
-    await vscode.commands.executeCommand('workbench.action.openWorkspaceSettingsFile', reveal)
+    await vscode.commands.executeCommand('workbench.action.openWorkspaceSettingsFile', {
+      revealSetting: { key: 'parley.permissionRules' },
+    })
   },
+}
+
+/** Whether a value of the settings is the rule, in whatever order its parts are written. */
+function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const parts = Object.entries(value)
+  const wanted = new Map(Object.entries(rule))
+  return (
+    parts.length === wanted.size &&
+    parts.every(([key, part]) => JSON.stringify(part) === JSON.stringify(wanted.get(key)))
+  )
 }

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n'
+import { sessionKey } from '../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
-import type { SessionUpkeep } from '../sessions/listing/session-upkeep.ts'
+import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
-import { conversationKey } from '../sessions/session-reference.ts'
 import type { HistoryAction } from './bridge/history.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
@@ -14,15 +14,15 @@ export class SessionActions {
   readonly #surfaces: ConversationSurfaces
   readonly #manager: SessionManager
   readonly #history: HistoryList
-  readonly #upkeep: SessionUpkeep
+  readonly #organizer: SessionOrganizer
 
   constructor(
     surfaces: ConversationSurfaces,
     manager: SessionManager,
     history: HistoryList,
-    upkeep: SessionUpkeep,
+    organizer: SessionOrganizer,
   ) {
-    this.#upkeep = upkeep
+    this.#organizer = organizer
     this.#surfaces = surfaces
     this.#history = history
     this.#manager = manager
@@ -43,7 +43,7 @@ export class SessionActions {
 
   /** An empty title gives the session back the name it had without the person. */
   async rename(item: HistoryItem, title: string): Promise<void> {
-    await this.#ask(item, l10n.t('Rename Session'), () => this.#upkeep.rename(item, title))
+    await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
   }
 
   async act(action: HistoryAction, item: HistoryItem): Promise<void> {
@@ -64,7 +64,7 @@ export class SessionActions {
     if (action === 'archive' || action === 'unarchive') {
       const archived = action === 'archive'
       const what = archived ? l10n.t('Archive Session') : l10n.t('Unarchive Session')
-      await this.#ask(item, what, () => this.#upkeep.setArchived(item, archived))
+      await this.#ask(item, what, () => this.#organizer.setArchived(item, archived))
       return
     }
     if (action === 'fork') {
@@ -76,7 +76,8 @@ export class SessionActions {
     if (open) await this.#surfaces.reveal(open)
     else {
       // a conversation whose agent is gone comes back where it stands
-      const surface = this.#surfaces.withKey(conversationKey(item)) ?? this.#surfaces.active
+      const surface =
+        this.#surfaces.withKey(sessionKey(item.agentId, item.sessionId)) ?? this.#surfaces.active
       await surface.reveal()
       // it was closed while the list still showed it as open
       await surface.controller.reopen(action === 'show' ? 'restore' : action, item)

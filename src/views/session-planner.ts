@@ -1,18 +1,21 @@
 import { homedir } from 'node:os'
 import type { AgentCapabilities } from '../acp/model.ts'
 import type { SystemPrompt } from '../agents/system-prompt.ts'
+import { readSetting } from '../agents/vscode-settings.ts'
 import { PathRules } from '../editor/path-rules.ts'
-import { planRoots, type RootsPlan, rootsForExisting, rootsForScratch, rootsOf } from '../editor/roots.ts'
-import { ensureScratchFolder } from '../editor/scratch-folder.ts'
 import {
-  activeFilePath,
-  pickWorkingDirectory,
-  workingDirectorySetting,
-  workspaceRoots,
-} from '../editor/vscode-workspace.ts'
+  planRoots,
+  type RootsPlan,
+  rootsForExisting,
+  rootsForScratch,
+  rootsIn,
+  rootsOf,
+} from '../editor/roots.ts'
+import { ensureScratchFolder } from '../editor/scratch-folder.ts'
+import { activeFilePath, pickWorkingDirectory, workspaceRoots } from '../editor/vscode-workspace.ts'
 import type { McpServers } from '../mcp/mcp-servers.ts'
 import { planSystemPrompt } from '../sessions/hosts/plan-system-prompt.ts'
-import type { SessionPlan, SessionPlanner } from '../sessions/ports.ts'
+import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 
 /** Plans sessions from the workspace that is open and the settings, asking the person where they want to be asked. */
 export class WorkspaceSessionPlanner implements SessionPlanner {
@@ -35,26 +38,37 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     this.#globalStorage = globalStorage
   }
 
-  async forNew(agentId: string, capabilities: AgentCapabilities): Promise<SessionPlan | undefined> {
-    const roots = await this.#newRoots(capabilities)
-    return roots && this.#planned(agentId, roots, capabilities)
+  async forNew(
+    agentId: string,
+    capabilities: AgentCapabilities,
+    cwd?: string,
+  ): Promise<SessionPlan | undefined> {
+    const roots =
+      cwd === undefined
+        ? await this.#newRoots(capabilities)
+        : rootsIn(cwd, await this.#existingInput(capabilities))
+    return roots && this.#planned(roots, capabilities, this.#systemPromptOf(agentId) ?? null)
   }
 
-  async forExisting(agentId: string, cwd: string, capabilities: AgentCapabilities): Promise<SessionPlan> {
-    const roots = rootsForExisting(cwd, {
+  async forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan> {
+    const roots = rootsForExisting(session, await this.#existingInput(capabilities))
+    return this.#planned(roots, capabilities, session.systemPrompt)
+  }
+
+  async #existingInput(capabilities: AgentCapabilities) {
+    return {
       folders: workspaceRoots(),
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
       rules: this.#rules,
       scratchFolder: await ensureScratchFolder(this.#globalStorage),
-    })
-    return this.#planned(agentId, roots, capabilities)
+    }
   }
 
   async #newRoots(capabilities: AgentCapabilities): Promise<RootsPlan | undefined> {
     const input = {
       folders: workspaceRoots(),
-      setting: workingDirectorySetting(),
+      setting: readSetting('workingDirectory'),
       activePath: activeFilePath(),
       additionalDirectories: capabilities.additionalDirectories,
       home: homedir(),
@@ -71,10 +85,15 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     return rootsForScratch(await ensureScratchFolder(this.#globalStorage), unseen)
   }
 
-  async #planned(agentId: string, roots: RootsPlan, capabilities: AgentCapabilities): Promise<SessionPlan> {
+  async #planned(
+    roots: RootsPlan,
+    capabilities: AgentCapabilities,
+    systemPrompt: SystemPrompt | null | undefined,
+  ): Promise<SessionPlan> {
     const { passed, notes } = await this.#mcp.select(capabilities.mcp, roots.cwd)
-    const { given, ...told } = planSystemPrompt(this.#systemPromptOf(agentId), capabilities)
+    const { given, ...told } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
     const setup = { ...rootsOf(roots), mcpServers: passed, ...(given && { systemPrompt: given }) }
-    return { setup, roots, mcpServers: notes, ...told }
+    const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
+    return { setup, roots, mcpServers: notes, ...own, ...told }
   }
 }

@@ -3,16 +3,15 @@ import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
 import type { SessionMarks } from '../sessions/session-marks.ts'
 import { titleOf } from '../sessions/session-title.ts'
-import type { Phase } from '../sessions/stage.ts'
+import type { Phase } from '../sessions/shown-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { CommandId, ContextKey, ViewId } from './ids.ts'
+import { CommandId, ViewId } from './ids.ts'
 
 /** The agent and what it is doing, in the status bar; a click leads to the conversation. */
 export class StatusBar extends Owner {
   readonly #item: vscode.StatusBarItem
   readonly #surfaces: ConversationSurfaces
   readonly #marks: SessionMarks
-  #turnRunning = false
 
   constructor(surfaces: ConversationSurfaces, marks: SessionMarks) {
     super()
@@ -29,12 +28,6 @@ export class StatusBar extends Owner {
 
   #update(): void {
     const { current, phase, failures, agentName } = this.#surfaces.active.controller
-    const activity = current?.session.state.activity ?? 'idle'
-    const running = phase === 'ready' && activity !== 'idle'
-    if (running !== this.#turnRunning) {
-      this.#turnRunning = running
-      void vscode.commands.executeCommand('setContext', ContextKey.turnRunning, running)
-    }
     const waiting = this.#marks.count('waiting')
     const working = this.#marks.count('running')
     const ended = { done: this.#marks.count('done'), failed: this.#marks.count('failed') }
@@ -68,7 +61,7 @@ export class StatusBar extends Owner {
 /** What goes on in all sessions of the window, when there is more than one to tell of. */
 function othersLine(waiting: number, working: number, ended: { done: number; failed: number }): string[] {
   const counts: Array<[number, string]> = [
-    [waiting, l10n.t('need your answer')],
+    [waiting, l10n.t('waiting for your answer')],
     [working, l10n.t('working')],
     [ended.failed, l10n.t('failed')],
     [ended.done, l10n.t('done')],

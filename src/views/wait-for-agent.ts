@@ -1,11 +1,12 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { PATIENCE_MS, waitPatiently } from '../common/patience.ts'
+import { withSlowNotice } from '../common/async.ts'
+import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import { plainMessage } from '../common/plain-message.ts'
 
 /**
  * Waits for what an agent was asked to do outside of its conversation. Some agents never answer: after a while a
- * notification says so, for as long as that is true, and lets the person wait no longer; see `waitPatiently`. `what`: the
+ * notification says so, for as long as that is true, and lets the person wait no longer; see `withSlowNotice`. `what`: the
  * action, as the person knows it.
  */
 export function waitForAgent<T>(
@@ -13,11 +14,11 @@ export function waitForAgent<T>(
   what: string,
   work: (givenUp: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return waitPatiently(work, over => {
-    const seconds = Math.round(PATIENCE_MS / 1000)
+  const onSlow = (over: AbortSignal): Promise<void> => {
+    const seconds = Math.round(SLOW_ANSWER_MS / 1000)
     const title = plainMessage(
       l10n.t(
-        '{0} has not answered for {1} seconds: {2}. Cancel waits no longer; a late answer still counts.',
+        "{0} hasn't responded for {1} seconds: {2}. Cancel to stop waiting; a late response still takes effect.",
         agentName,
         seconds,
         what,
@@ -36,5 +37,6 @@ export function waitForAgent<T>(
         })
       })
     })
-  })
+  }
+  return withSlowNotice(work, onSlow, SLOW_ANSWER_MS)
 }

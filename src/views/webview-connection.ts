@@ -14,22 +14,23 @@ import {
 import type { z } from 'zod'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
+import type { WebviewPage } from './webview-page.ts'
 
 /** -32602 of JSON-RPC: what came is not what the method takes. */
 const INVALID_PARAMS = -32602
 
 class WebviewReader extends AbstractMessageReader {
-  readonly #webview: vscode.Webview
+  readonly #page: WebviewPage
   readonly #onMethod: (method: string) => void
 
-  constructor(webview: vscode.Webview, onMethod: (method: string) => void) {
+  constructor(page: WebviewPage, onMethod: (method: string) => void) {
     super()
-    this.#webview = webview
+    this.#page = page
     this.#onMethod = onMethod
   }
 
   listen(callback: DataCallback): Disposable {
-    return this.#webview.onDidReceiveMessage((message: unknown) => {
+    return this.#page.listen(message => {
       if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return
       if ('method' in message) this.#onMethod(String(message.method))
       callback(message as Message)
@@ -38,15 +39,15 @@ class WebviewReader extends AbstractMessageReader {
 }
 
 class WebviewWriter extends AbstractMessageWriter {
-  readonly #webview: vscode.Webview
+  readonly #page: WebviewPage
 
-  constructor(webview: vscode.Webview) {
+  constructor(page: WebviewPage) {
     super()
-    this.#webview = webview
+    this.#page = page
   }
 
   async write(message: Message): Promise<void> {
-    await this.#webview.postMessage(message)
+    await this.#page.post(message)
   }
 
   end(): void {}
@@ -61,18 +62,14 @@ export class WebviewConnection implements vscode.Disposable {
   readonly #log: Logger
 
   /** `onMethod` hears the method of all that comes in. */
-  constructor(webview: vscode.Webview, log: Logger, onMethod: (method: string) => void = () => {}) {
+  constructor(page: WebviewPage, log: Logger, onMethod: (method: string) => void = () => {}) {
     this.#log = log
-    this.#connection = createMessageConnection(
-      new WebviewReader(webview, onMethod),
-      new WebviewWriter(webview),
-      {
-        error: message => log.error(message),
-        warn: message => log.warn(message),
-        info: message => log.info(message),
-        log: message => log.debug(message),
-      },
-    )
+    this.#connection = createMessageConnection(new WebviewReader(page, onMethod), new WebviewWriter(page), {
+      error: message => log.error(message),
+      warn: message => log.warn(message),
+      info: message => log.info(message),
+      log: message => log.debug(message),
+    })
     this.#connection.onUnhandledNotification(message =>
       log.warn(`Unknown message from a view: ${message.method}`),
     )
@@ -84,11 +81,18 @@ export class WebviewConnection implements vscode.Disposable {
   }
 
   send<P>(type: NotificationType<P>, params: P): void {
-    const sent =
-      params === undefined
-        ? this.#connection.sendNotification(type.method)
-        : this.#connection.sendNotification(type.method, params)
-    void sent.catch(error => this.#log.debug(`A view did not take ${type.method}: ${messageOf(error)}`))
+    void this.trySend(type, params).catch(() => {})
+  }
+
+  /** Rejects when the view did not take it. */
+  async trySend<P>(type: NotificationType<P>, params: P): Promise<void> {
+    try {
+      if (params === undefined) await this.#connection.sendNotification(type.method)
+      else await this.#connection.sendNotification(type.method, params)
+    } catch (error) {
+      this.#log.debug(`A view did not take ${type.method}: ${messageOf(error)}`)
+      throw error
+    }
   }
 
   onNotification<P>(type: NotificationType<P>, schema: z.ZodType<P>, handle: (params: P) => unknown): void {

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { type AgentLaunch, AgentStartError } from '../../acp/agent.ts'
 import type { AgentCatalog } from '../../agents/agent-catalog.ts'
 import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
+import { agentPresets } from '../../agents/presets.ts'
 import { resolveLaunch } from '../../agents/resolve-launch.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
 import { localFolders } from '../../agents/vscode-configuration.ts'
@@ -42,6 +43,15 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     ready: () => catalog.ready(),
     problems: () => [...catalog.problems, ...mcp.problems, ...rules.problems].map(describeProblem),
     defaultAgentId: () => catalog.defaultAgent?.id,
+    defaultProblem: () => {
+      const { defaultProblem } = catalog
+      if (!defaultProblem) return undefined
+      const { agentId, problem } = defaultProblem
+      const installable = agentId === undefined ? undefined : installableOf(agentId)
+      const message = describeProblem(problem)
+      return { message, ...(agentId !== undefined && { agentId }), ...(installable && { installable }) }
+    },
+    isSearched: () => catalog.isSearched,
     used: agentId => void catalog.markUsed(agentId),
     resolveLaunch: async agentId => {
       const launch = await launchOf(catalog, environment, agentId, logFor(agentId))
@@ -57,6 +67,13 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
       return both
     },
   }
+}
+
+/** What the registry calls a well-known agent. */
+function installableOf(agentId: string): { id: string; name: string } | undefined {
+  const preset = agentPresets.find(({ id }) => id === agentId)
+  const [id] = preset?.registryIds ?? []
+  return preset && id !== undefined ? { id, name: preset.name } : undefined
 }
 
 async function launchOf(

@@ -1,9 +1,23 @@
 import * as vscode from 'vscode'
+import { redactText } from '../../acp/redact.ts'
 import { Owner } from '../../common/disposable.ts'
+import { type Logger, redactingLogger } from '../../common/logger.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
 
 /** A log channel for each agent, made when it first has something to say. */
 export class AgentLogs extends Owner {
   readonly #channels = new Map<string, vscode.LogOutputChannel>()
+  readonly #secrets: SecretRegistry
+
+  constructor(secrets: SecretRegistry) {
+    super()
+    this.#secrets = secrets
+  }
+
+  /** Writes to the agent's channel, without what is or looks like a secret. */
+  logger(agentId: string, name: string): Logger {
+    return redactingLogger(this.for(agentId, name), text => redactText(this.#secrets.redact(text)))
+  }
 
   for(agentId: string, name: string): vscode.LogOutputChannel {
     let channel = this.#channels.get(agentId)

@@ -1,19 +1,22 @@
+import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import path from 'node:path'
 import * as vscode from 'vscode'
-import { AgentCatalog } from '../../agents/agent-catalog.ts'
-import type { ProtocolChoice } from '../../agents/definition.ts'
+import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
 import { demoAgent } from '../../agents/demo-agent.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { launchFingerprint } from '../../agents/launch-fingerprint.ts'
+import { InstallManager } from '../../agents/registry/install-manager.ts'
+import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
+import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { chooseSystemPrompt, type SystemPrompt } from '../../agents/system-prompt.ts'
-import {
-  lastUsedAgent,
-  localFolders,
-  VsCodeSettings,
-  workspaceTrust,
-} from '../../agents/vscode-configuration.ts'
+import { lastUsedAgent, localFolders, workspaceTrust } from '../../agents/vscode-configuration.ts'
+import { readSetting, VsCodeSettings } from '../../agents/vscode-settings.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
+import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
+import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers } from '../../mcp/mcp-servers.ts'
 import { vscodeInputPrompter, workspaceIdentity } from '../../mcp/vscode-inputs.ts'
@@ -22,6 +25,7 @@ import type { RuleConsent } from '../../sessions/permission-rules/consent.ts'
 import { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
+import { noticeLocalSettings } from '../local-settings-notice.ts'
 import { ruleConsent } from '../rule-consent.ts'
 import { keepIn } from '../storage/kept-state.ts'
 import { agentDirectory } from './agent-directory.ts'
@@ -34,10 +38,18 @@ export interface AgentPartsOptions {
   demoScript: string
   log: Logger
   logs: AgentLogs
+  /** Told every secret that is resolved. */
+  secrets: SecretRegistry
+  /** Files that no permission rule lets an agent change. */
+  protectedFiles: ProtectedFiles
   own: { add<T extends Disposable>(item: T): T }
 }
 
 export interface AgentParts {
+  installed: InstalledAgents
+  installs: InstallManager
+  /** The agents of the catalog, with how they start. */
+  definitions: () => readonly CatalogAgent[]
   agents: AgentDirectory
   mcp: McpServers
   rules: PermissionRules
@@ -54,12 +66,44 @@ export interface AgentParts {
   commandEnvironment: () => Record<string, string>
 }
 
+/** `undefined`: the user turned the registry off. */
+function registryUrl(): string | undefined {
+  const url = readSetting('agentRegistry').trim()
+  return url === '' ? undefined : url
+}
+
 /** Which agents and MCP servers there are, from the settings and the machine. */
-export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOptions): AgentParts {
+export function agentParts(options: AgentPartsOptions): AgentParts {
+  const { context, demoScript, log, logs, secrets, protectedFiles, own } = options
   const settings = own.add(new VsCodeSettings())
+  own.add(noticeLocalSettings(context, settings))
   const environment = own.add(new LaunchEnvironmentSource({ log }))
+  const installed = own.add(new InstalledAgents(path.join(context.globalStorageUri.fsPath, 'agents'), log))
+  const registry = new RegistryClient({
+    url: registryUrl,
+    directory: context.globalStorageUri.fsPath,
+    bundled: async () => {
+      if (registryUrl() !== OFFICIAL_REGISTRY) return '{"agents":[]}'
+      return readFile(vscode.Uri.joinPath(context.extensionUri, 'media', 'registry.json').fsPath, 'utf8')
+    },
+    fetch,
+    log,
+  })
+  const installs = own.add(
+    new InstallManager({
+      registry,
+      installed,
+      installer: async () => {
+        const { AgentInstaller } = await import('../../agents/registry/agent-installer.ts')
+        return new AgentInstaller({ installed, environment: () => environment.get(), fetch, log })
+      },
+      trusted: () => workspaceTrust.trusted,
+      log,
+    }),
+  )
   const catalog = own.add(
     new AgentCatalog({
+      installed,
       settings,
       environment,
       trust: workspaceTrust,
@@ -68,23 +112,30 @@ export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOp
       log,
     }),
   )
-  const inputs = new McpInputs(vscodeInputPrompter, context.secrets, workspaceIdentity())
+  const inputs = new McpInputs(vscodeInputPrompter, context.secrets, workspaceIdentity(), secrets)
   const launchOf = (agentId: string) => {
     const definition = catalog.get(agentId)
     return definition && launchFingerprint(definition)
   }
-  const providers = new ProviderConfigs(context.secrets, launchOf)
+  const providers = new ProviderConfigs(context.secrets, launchOf, secrets)
   const signInValues = new SignInValues(
     context.secrets,
     launchOf,
     askVariable(agentId => nameOf(agentId)),
+    secrets,
   )
   const mcp = own.add(
     new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
   )
   const consent = ruleConsent(keepIn(context.workspaceState))
   const rules = own.add(
-    new PermissionRules({ settings, trusted: () => workspaceTrust.trusted, log, consent }),
+    new PermissionRules({
+      settings,
+      trusted: () => workspaceTrust.trusted,
+      log,
+      consent,
+      protectedFiles,
+    }),
   )
   const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? agentId
   let commandEnvironment = environment.current().env
@@ -93,7 +144,7 @@ export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOp
     mcp,
     rules,
     environment,
-    logFor: agentId => logs.for(agentId, nameOf(agentId)),
+    logFor: agentId => logs.logger(agentId, nameOf(agentId)),
     signInEnvironment: agentId => signInValues.environment(agentId),
     onEnvironment: env => {
       commandEnvironment = env
@@ -101,11 +152,11 @@ export function agentParts({ context, demoScript, log, logs, own }: AgentPartsOp
   })
   const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
   const systemPromptOf = (agentId: string) =>
-    chooseSystemPrompt(
-      catalog.get(agentId)?.systemPrompt,
-      vscode.workspace.getConfiguration('parley').get('systemPrompt'),
-    )
+    chooseSystemPrompt(catalog.get(agentId)?.systemPrompt, readSetting('systemPrompt'))
   return {
+    installed,
+    installs,
+    definitions: () => catalog.agents,
     agents,
     mcp,
     rules,

@@ -15,13 +15,13 @@ export function askVariable(nameOf: (agentId: string) => string): AskVariable {
         {
           title: l10n.t('Sign in to {0}: {1}', nameOf(agentId), method.name),
           prompt: variable.optional
-            ? l10n.t('{0}, or nothing. Kept in the secret storage.', label)
-            : l10n.t('{0}. Kept in the secret storage.', label),
+            ? l10n.t("{0}, optional. Stored in VS Code's secret storage.", label)
+            : l10n.t("{0}. Stored in VS Code's secret storage.", label),
           password: variable.secret,
           ignoreFocusOut: true,
           validateInput: value => {
-            if (value.includes('\0')) return l10n.t('No environment variable can hold this.')
-            return value.trim() === '' && !variable.optional ? l10n.t('This is needed.') : undefined
+            if (value.includes('\0')) return l10n.t('Invalid environment variable value.')
+            return value.trim() === '' && !variable.optional ? l10n.t('A value is required.') : undefined
           },
         },
         source.token,

@@ -2,45 +2,46 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { Agent } from '../../acp/agent.ts'
 import type { Provider } from '../../acp/model.ts'
+import { UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { agentOf } from '../commands/pick-agent.ts'
-import { registerCommand } from '../commands/register-command.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { CommandId } from '../ids.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
 import { waitForAgent } from '../wait-for-agent.ts'
 import { askHeaders } from './provider-headers.ts'
 
-export interface ProviderCommandParts {
+export interface ProviderCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
   providers: ProviderConfigs
-  log: Logger
 }
 
 /** *Configure Providers…*: where an agent sends what it asks of models, for agents that let themselves be told. */
-export function registerProviderCommand(parts: ProviderCommandParts): vscode.Disposable {
-  const { surfaces, agents, log } = parts
-  return registerCommand(log, CommandId.configureProviders, async () => {
-    if (!vscode.workspace.isTrusted)
-      throw new Error(l10n.t('No agent is started until you trust this workspace.'))
-    const agentId = await agentOf(surfaces, agents)
-    if (agentId !== undefined) await configure(parts, agentId)
-  })
+export function providerCommands(options: ProviderCommandOptions) {
+  const { surfaces, agents } = options
+  return {
+    [CommandId.configureProviders]: async () => {
+      if (!vscode.workspace.isTrusted)
+        throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
+      const agentId = await agentOf(surfaces, agents)
+      if (agentId !== undefined) await configure(options, agentId)
+    },
+  } satisfies Partial<CommandHandlers>
 }
 
-async function configure({ host, providers }: ProviderCommandParts, agentId: string): Promise<void> {
+async function configure({ host, providers }: ProviderCommandOptions, agentId: string): Promise<void> {
   const { name } = host(agentId)
   const wait = <T>(work: (givenUp?: AbortSignal) => Promise<T>) =>
     waitForAgent(name, l10n.t('Configure Providers'), work)
   const { agent, list } = await wait(async givenUp => {
     const { agent } = await host(agentId).ensure(givenUp)
     if (!agent.capabilities.providers || !agent.listProviders)
-      throw new Error(l10n.t('{0} does not let its providers be configured from here.', name))
+      throw new UnavailableError(l10n.t("{0} doesn't support provider configuration.", name))
     return { agent, list: await agent.listProviders() }
   })
   const provider = await pickProvider(name, list)
@@ -53,7 +54,7 @@ async function configure({ host, providers }: ProviderCommandParts, agentId: str
       if (!wanted) return
       await wait(() => providers.set(agentId, agent, providerId, wanted))
       void vscode.window.showInformationMessage(
-        plainMessage(l10n.t('{0}: “{1}” goes to {2} now.', name, providerId, wanted.baseUrl)),
+        plainMessage(l10n.t('{0}: “{1}” now uses {2}.', name, providerId, wanted.baseUrl)),
       )
       return
     }
@@ -66,24 +67,24 @@ async function configure({ host, providers }: ProviderCommandParts, agentId: str
     case 'forget':
       await providers.reset(agentId, providerId)
       void vscode.window.showInformationMessage(
-        plainMessage(l10n.t('{0} decides about “{1}” itself from its next start on.', name, providerId)),
+        plainMessage(l10n.t('{0} uses its own settings for “{1}” after its next start.', name, providerId)),
       )
   }
 }
 
 async function pickProvider(agentName: string, list: readonly Provider[]): Promise<Provider | undefined> {
-  if (list.length === 0) throw new Error(l10n.t('{0} has no providers.', agentName))
+  if (list.length === 0) throw new UnavailableError(l10n.t('{0} has no providers.', agentName))
   const items = list.map(provider => ({
     label: provider.providerId,
     description: provider.current
       ? `${provider.current.apiType} · ${provider.current.baseUrl}`
       : l10n.t('disabled'),
-    ...(provider.required && { detail: l10n.t('The agent needs it.') }),
+    ...(provider.required && { detail: l10n.t('Required by the agent.') }),
     provider,
   }))
   const picked = await vscode.window.showQuickPick(items, {
     title: l10n.t('Providers of {0}', agentName),
-    placeHolder: l10n.t('Which provider?'),
+    placeHolder: l10n.t('Select a provider'),
   })
   return picked?.provider
 }
@@ -97,16 +98,16 @@ async function pickAction(
 ): Promise<Action | undefined> {
   const items: Array<vscode.QuickPickItem & { action: Action }> = [
     {
-      label: `$(link) ${l10n.t('Set the base URL…')}`,
-      description: l10n.t('and what is sent along in headers'),
+      label: `$(link) ${l10n.t('Set Base URL…')}`,
+      description: l10n.t('and headers'),
       action: 'set',
     },
   ]
   if (current && !required) items.push({ label: `$(circle-slash) ${l10n.t('Disable')}`, action: 'disable' })
   if (isKept || (!current && !required))
     items.push({
-      label: `$(discard) ${l10n.t('Leave it to the agent')}`,
-      description: l10n.t('forgets what is kept of it'),
+      label: `$(discard) ${l10n.t('Let the agent decide')}`,
+      description: l10n.t('deletes the stored values'),
       action: 'forget',
     })
   const picked = await vscode.window.showQuickPick(items, { title: `${agentName}: ${providerId}` })
@@ -127,10 +128,10 @@ async function askConfig(
   if (apiType === undefined) return undefined
   const baseUrl = await vscode.window.showInputBox({
     title,
-    prompt: l10n.t('The base URL of the service ({0})', apiType),
+    prompt: l10n.t('Base URL of the service ({0})', apiType),
     value: kept?.baseUrl ?? current?.baseUrl ?? '',
     ignoreFocusOut: true,
-    validateInput: text => (isWebAddress(text) ? undefined : l10n.t('An address with http or https.')),
+    validateInput: text => (isWebAddress(text) ? undefined : l10n.t('Enter an http or https URL.')),
   })
   if (baseUrl === undefined) return undefined
   const headers = await askHeaders(title, kept?.headers ?? {})
@@ -145,7 +146,7 @@ async function pickApi(
   const items = supported.map(label => ({ label }))
   // the first item is the one Enter takes
   items.sort((a, b) => Number(b.label === before) - Number(a.label === before))
-  const placeHolder = l10n.t('Which protocol does the service speak?')
+  const placeHolder = l10n.t('Select the API of the service')
   return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.label
 }
 

@@ -1,6 +1,8 @@
-import * as vscode from 'vscode'
+import type * as vscode from 'vscode'
 import type { ConnectOptions } from '../../acp/agent.ts'
-import { type ProtocolChoice, protocolChoices } from '../../agents/definition.ts'
+import { readSetting } from '../../agents/vscode-settings.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
+import type { ProtocolChoice } from '../../common/settings.ts'
 import type { AgentLogs } from './agent-logs.ts'
 import type { ProtocolTraffic } from './protocol-traffic.ts'
 
@@ -13,6 +15,7 @@ export function connectOptions(
     logs: AgentLogs
     traffic: ProtocolTraffic
     guard: ConnectOptions['guard']
+    secrets: SecretRegistry
     nameOf: (agentId: string) => string
     /** What the agent's own settings say, if anything. */
     protocolOf: (agentId: string) => ProtocolChoice | undefined
@@ -20,28 +23,19 @@ export function connectOptions(
 ): (agentId: string) => Omit<ConnectOptions, 'signal'> {
   const { version } = context.extension.packageJSON as { version: string }
   return agentId => {
-    const settings = vscode.workspace.getConfiguration('parley')
     const name = parts.nameOf(agentId)
-    const log = parts.logs.for(agentId, name)
+    const log = parts.logs.logger(agentId, name)
     return {
       clientInfo: { name: 'parley', title: 'Parley', version },
-      initializeTimeoutMs: within(settings.get('initializeTimeout'), 1, 600, 30) * 1000,
-      maxFrameBytes: within(settings.get('maximumFrameSize'), 1, 512, 64) * MiB,
+      initializeTimeoutMs: readSetting('initializeTimeout') * 1000,
+      maxFrameBytes: readSetting('maximumFrameSize') * MiB,
       log,
       onStderr: line => log.info(line),
       tap: parts.traffic.tapFor(agentId, name),
       guard: parts.guard,
-      protocol: parts.protocolOf(agentId) ?? protocolOf(settings.get('protocol')),
+      secrets: parts.secrets,
+      protocol: parts.protocolOf(agentId) ?? readSetting('protocol'),
       features: { terminalAuth: true },
     }
   }
-}
-
-function protocolOf(value: unknown): ProtocolChoice {
-  return protocolChoices.find(choice => choice === value) ?? 'stable'
-}
-
-/** A number setting may hold anything. */
-function within(value: unknown, least: number, most: number, otherwise: number): number {
-  return typeof value === 'number' && value >= least && value <= most ? value : otherwise
 }

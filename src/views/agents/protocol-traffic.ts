@@ -3,6 +3,7 @@ import * as vscode from 'vscode'
 import { redact } from '../../acp/redact.ts'
 import type { TraceFrame, TraceTap } from '../../acp/trace.ts'
 import { Owner } from '../../common/disposable.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
 
 /** A frame longer than this is cut in the channel: an output channel is for reading. Characters. */
 const SHOWN_FRAME = 100_000
@@ -15,6 +16,12 @@ export class ProtocolTraffic extends Owner {
   readonly #taps = new Map<string, { name: string; tap: { current: TraceTap | undefined } }>()
   #channel: vscode.OutputChannel | undefined
   #on = false
+  readonly #secrets: SecretRegistry
+
+  constructor(secrets: SecretRegistry) {
+    super()
+    this.#secrets = secrets
+  }
 
   /** The tap of an agent's connection; the same one through restarts. */
   tapFor(agentId: string, name: string): { current: TraceTap | undefined } {
@@ -37,7 +44,7 @@ export class ProtocolTraffic extends Owner {
     }
     const stop = l10n.t('Stop Recording')
     const answer = await vscode.window.showInformationMessage(
-      l10n.t('Protocol traffic is being recorded in this channel.'),
+      l10n.t('Protocol messages are being recorded in this channel.'),
       stop,
     )
     if (answer === stop) this.#switch(false)
@@ -48,7 +55,7 @@ export class ProtocolTraffic extends Owner {
     for (const entry of this.#taps.values()) this.#apply(entry)
     this.#channel?.appendLine(
       on
-        ? l10n.t('// Recording every frame. Values that look like secrets are blotted out.')
+        ? l10n.t('// Recording protocol messages. Values that look like secrets are redacted.')
         : l10n.t('// Recording stopped.'),
     )
   }
@@ -58,7 +65,7 @@ export class ProtocolTraffic extends Owner {
   }
 
   #write(name: string, frame: TraceFrame): void {
-    const text = JSON.stringify(redact(frame.message))
+    const text = this.#secrets.redact(JSON.stringify(redact(frame.message)))
     const shown = text.length > SHOWN_FRAME ? `${text.slice(0, SHOWN_FRAME)}… (${text.length})` : text
     const arrow = frame.direction === 'send' ? '→' : '←'
     this.#channel?.appendLine(`// ${new Date(frame.at).toISOString()} ${arrow} ${name}\n${shown}`)

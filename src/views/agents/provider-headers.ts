@@ -15,7 +15,7 @@ export async function askHeaders(
   for (;;) {
     const items: Item[] = [
       { label: `$(check) ${l10n.t('Done')}`, take: 'done' },
-      { label: `$(add) ${l10n.t('Add a header…')}`, take: 'add' },
+      { label: `$(add) ${l10n.t('Add Header…')}`, take: 'add' },
       ...[...headers.keys()].map(name => ({
         label: `$(trash) ${l10n.t('Remove {0}', name)}`,
         description: '••••••',
@@ -24,7 +24,9 @@ export async function askHeaders(
     ]
     const picked = await vscode.window.showQuickPick(items, {
       title,
-      placeHolder: l10n.t('Headers that are sent along, such as a key. Kept in the secret storage.'),
+      placeHolder: l10n.t(
+        "Headers to send with each request, such as an API key. Stored in VS Code's secret storage.",
+      ),
       ignoreFocusOut: true,
     })
     if (!picked) return undefined
@@ -37,17 +39,17 @@ export async function askHeaders(
 async function addHeader(title: string, headers: Map<string, string>): Promise<void> {
   const name = await vscode.window.showInputBox({
     title,
-    prompt: l10n.t('The header’s name, such as Authorization'),
+    prompt: l10n.t('Header name, such as Authorization'),
     ignoreFocusOut: true,
-    validateInput: text => (NAME.test(text.trim()) ? undefined : l10n.t('No header can have this name.')),
+    validateInput: text => (NAME.test(text.trim()) ? undefined : l10n.t('Invalid header name.')),
   })
   if (name === undefined) return
   const value = await vscode.window.showInputBox({
     title,
-    prompt: l10n.t('{0}. Kept in the secret storage.', name.trim()),
+    prompt: l10n.t("{0}. Stored in VS Code's secret storage.", name.trim()),
     password: true,
     ignoreFocusOut: true,
-    validateInput: text => (/[\r\n\0]/.test(text) ? l10n.t('No header can hold this.') : undefined),
+    validateInput: text => (/[\r\n\0]/.test(text) ? l10n.t('Invalid header value.') : undefined),
   })
   if (value !== undefined) headers.set(name.trim(), value)
 }

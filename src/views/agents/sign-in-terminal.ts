@@ -1,13 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { platform } from 'node:process'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentLaunch } from '../../acp/agent.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
+import { SIGN_IN_POLL_MS } from '../../common/limits.ts'
 import type { SignInTerminal } from '../../sessions/ports.ts'
+import { failedExitCode, keepOpenOnFailure } from '../../sessions/sign-in/terminal-command.ts'
 
 /**
  * Signs in by the method's own command, or by the agent's with the method's arguments, in a terminal of the editor: the
- * person sees it and may have to type. A terminal that is closed before the command ended is a cancel.
+ * person sees it and may have to type. A terminal that is closed before the command ended is a cancel; one
+ * whose command fails stays open with its output.
  */
 export function signInTerminal(
   resolveLaunch: (agentId: string) => Promise<AgentLaunch>,
@@ -16,10 +23,17 @@ export function signInTerminal(
   return async (agentId, method, signal) => {
     const launch = await resolveLaunch(agentId)
     const { command, args, env } = method.terminal ?? { args: [], env: {} }
+    const folder = await mkdtemp(path.join(tmpdir(), 'parley-sign-in-'))
+    const file = path.join(folder, 'exit-code')
+    const run = keepOpenOnFailure(
+      command ?? launch.command,
+      command === undefined ? [...launch.args, ...args] : args,
+      { file, message: l10n.t('Sign-in failed. Press Enter to close the terminal.'), platform },
+    )
     const terminal = vscode.window.createTerminal({
       name: l10n.t('Sign in to {0}', nameOf(agentId)),
-      shellPath: command ?? launch.command,
-      shellArgs: command === undefined ? [...launch.args, ...args] : args,
+      shellPath: run.command,
+      shellArgs: run.args,
       env: { ...launch.env, ...env },
       strictEnv: true,
       cwd: launch.cwd,
@@ -27,14 +41,20 @@ export function signInTerminal(
       isTransient: true,
     })
     terminal.show()
-    const code = await exitOf(terminal, signal)
+    const code = await exitOf(terminal, file, signal).finally(() =>
+      rm(folder, { recursive: true, force: true }),
+    )
     if (code === undefined) throw new CancelledError()
-    if (code !== 0) throw new Error(l10n.t('The sign-in command ended with code {0}.', code))
+    if (code !== 0) throw new Error(l10n.t('The sign-in command exited with code {0}.', code))
   }
 }
 
-/** Resolves with the exit code when the terminal is closed; VS Code keeps one open whose command failed at once. */
-async function exitOf(terminal: vscode.Terminal, signal: AbortSignal): Promise<number | undefined> {
+/** Resolves with the exit code when the terminal is closed, or when its command failed and it stays open. */
+async function exitOf(
+  terminal: vscode.Terminal,
+  file: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const owned = new DisposableStore()
   try {
     return await new Promise<number | undefined>((resolve, reject) => {
@@ -44,6 +64,11 @@ async function exitOf(terminal: vscode.Terminal, signal: AbortSignal): Promise<n
       }
       signal.addEventListener('abort', onAbort, { once: true })
       owned.add({ dispose: () => signal.removeEventListener('abort', onAbort) })
+      const timer = setInterval(async () => {
+        const code = await failedExitCode(file)
+        if (code !== undefined) resolve(code)
+      }, SIGN_IN_POLL_MS)
+      owned.add({ dispose: () => clearInterval(timer) })
       owned.add(
         vscode.window.onDidCloseTerminal(closed => {
           if (closed === terminal) resolve(closed.exitStatus?.code)

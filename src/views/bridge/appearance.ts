@@ -3,8 +3,8 @@ import { NotificationType } from 'vscode-jsonrpc'
 
 /** webview → host: which theme the page is in, at first and whenever it changes */
 export const ThemeShown = new NotificationType<{ themeId: string }>('appearance/theme')
-/** host → webview: the theme's colours of code as `#rrggbb[aa]`, by kind of word; what is left out has a stand-in */
-export const TokenColours = new NotificationType<Record<string, string>>('appearance/tokens')
+/** host → webview: the theme's colors of code as `#rrggbb[aa]`, by kind of word; what is left out has a stand-in */
+export const TokenColors = new NotificationType<Record<string, string>>('appearance/tokens')
 
 /** host → webview: diffs side by side where there is room, or always one under the other */
 export const DiffLayout = new NotificationType<{ sideBySide: boolean }>('appearance/diff')

@@ -5,17 +5,20 @@ export interface ChangedFileNote {
   /** absolute */
   path: string
   status: 'added' | 'modified' | 'deleted'
-  /** It changed while the agent worked, which said nothing of it: by a command of its, or by others. */
-  meanwhile?: boolean
-  /** lines; absent when there is too much to compare */
-  added?: number
-  removed?: number
+  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  uncertain?: boolean
+  /** lines */
+  added: number
+  removed: number
 }
 
 /** host → webview: all of them, whenever one changed or another conversation is shown */
-export const ChangedFilesShown = new NotificationType<{ key: string; files: ChangedFileNote[] }>(
-  'changes/shown',
-)
+export const ChangedFilesShown = new NotificationType<{
+  key: string
+  files: ChangedFileNote[]
+  /** files that changed during the turn and aren't listed: too many, or too large */
+  omitted?: number
+}>('changes/shown')
 
 /** Opens a file's diff against its text from before the session's first touch. */
 export const OpenChange = new NotificationType<{ key: string; path: string }>('changes/open')

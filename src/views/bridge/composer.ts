@@ -16,21 +16,29 @@ export const SearchSymbols = new RequestType<{ query: string }, MentionRow[], vo
 export const Capture = new RequestType<{ kind: CaptureKind }, Attachment[], void>('composer/capture')
 /** Files and folders that were dropped onto the view. Rejects with a sentence when none can be taken. */
 export const TakeDropped = new RequestType<{ uris: string[] }, Attachment[], void>('composer/dropped')
-/** Puts a prompt of the queue at another place; 0 is the next one. */
+/** Puts a queued prompt at another place; 0 is the next one. */
 export const MoveQueued = new NotificationType<{ key: string; id: string; to: number }>('composer/moveQueued')
-/**
- * Takes a prompt from the queue into the composer, which says with `TakeBack` that it has it; `null` when it was sent
- * meanwhile. The host keeps it under this id until then.
- */
-export const EditQueued = new RequestType<
-  { key: string; id: string },
-  { id: string; content: ContentBlock[] } | null,
-  void
->('composer/editQueued')
+/** Returns a queued prompt to the composer: it comes with `ReturnPrompts`, unless it was sent meanwhile. */
+export const EditQueued = new NotificationType<{ key: string; id: string }>('composer/editQueued')
+/** Answers false when it was sent meanwhile. */
+export const RemoveQueued = new RequestType<{ key: string; id: string }, boolean, void>(
+  'composer/removeQueued',
+)
+/** Sends the prompts of a paused queue. */
+export const ResumeQueue = new NotificationType<{ key: string }>('composer/resumeQueue')
 /** How tall the person made the composer, in pixels; `undefined`: it finds its height by itself. */
 export const KeepHeight = new NotificationType<{ height?: number }>('composer/height')
-/** Stops the running turn and sends this prompt of the queue next. */
+/** Stops the running turn, if any, and sends this queued prompt next. */
 export const SendQueuedNow = new NotificationType<{ key: string; id: string }>('composer/sendNow')
+
+// ---- host → webview ------------------------------------------------------------------------------------------------
+
+/** The selection, or else the file of the active editor; `automatic`: it's added to every prompt. */
+export interface ActiveContext {
+  attachment?: Attachment
+  automatic: boolean
+}
+export const ActiveContextChanged = new NotificationType<ActiveContext>('composer/activeContext')
 
 /** Prompts that came earlier in a conversation, the oldest first. */
 export interface EarlierPrompts {

@@ -3,10 +3,23 @@
  * The host checks everything that comes in with the schemas of `incoming.ts`; the webview trusts the host.
  */
 import { NotificationType, RequestType } from 'vscode-jsonrpc'
-import type { Command, ConfigOption, ContentBlock, ElicitationOutcome, Plan, Usage } from '../../acp/model.ts'
+import type {
+  Command,
+  ConfigOption,
+  ElicitationOutcome,
+  Plan,
+  ToolCallContent,
+  Usage,
+} from '../../acp/model.ts'
 import type { Draft, DraftMark } from '../../common/draft.ts'
-import type { Attachment, PromptPart, SentPrompt, WaitingPrompt } from '../../conversation/attachment.ts'
-import type { Entry, EntryId, SessionActivity, TerminalState } from '../../conversation/state.ts'
+import type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt } from '../../conversation/attachment.ts'
+import type {
+  Entry,
+  EntryId,
+  SessionActivity,
+  TerminalState,
+  ToolCallEntry,
+} from '../../conversation/state.ts'
 import type { RememberedOption } from './options.ts'
 
 /** A button of a card; `id` comes back in `CardAction`. The first is the primary one. */
@@ -44,7 +57,25 @@ export interface AgentChoice {
   description?: string
   /** a codicon's name, or a `data:`/webview URI */
   icon?: string
-  source: 'settings' | 'preset' | 'demo'
+  source: 'settings' | 'installed' | 'preset' | 'demo'
+}
+
+/** An agent that can be installed from the registry. */
+export interface AgentOffer {
+  /** in the registry */
+  id: string
+  name: string
+  description: string
+  /** a codicon's name */
+  icon: string
+  /** what an installation runs or downloads, as a sentence */
+  plan?: string
+  /** the same, as it is told back to the host */
+  action?: string
+  /** `share`: 0 to 1; absent where it isn't known */
+  running?: { step: string; share?: number }
+  /** `help`: a page that says how to get what is missing, and the words for the button */
+  failed?: { message: string; output: string; help?: { href: string; label: string } }
 }
 
 /** One MCP server of the session and whether it was passed on. */
@@ -61,19 +92,29 @@ export interface RootsNote {
   cwdLabel: string
   /** Something to know of the cwd: it is outside of the workspace. A sentence. */
   cwdRemark?: string
-  additional: Array<{ path: string; label: string }>
+  /** `added`: a folder of this window that the session did not have before */
+  additional: Array<{ path: string; label: string; added?: true }>
   /** workspace folders that the agent does not see, and why */
   unseen: Array<{ label: string; reason: string }>
   /** No folder is open: the session works in a private scratch folder. */
   scratch: boolean
 }
 
-/** A prompt that was not sent yet. */
+/** A prompt that is not sent yet. See `PromptState`. */
 export interface QueuedNote {
   id: string
+  state: 'sending' | 'queued'
   text: string
   /** blocks besides its text */
   attachments: number
+}
+
+/** A request that waits for the person: where in the conversation it is. */
+export interface PendingRequestNote {
+  requestId: string
+  entryId: EntryId
+  /** the position of its entry */
+  index: number
 }
 
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
@@ -99,16 +140,18 @@ export interface ConversationHead {
   /** A new session can begin with this conversation. */
   canFork?: boolean
   activity: SessionActivity
+  /** The requests that wait for the person, oldest first: all of them, whether or not their entries were fetched. */
+  pendingRequests: PendingRequestNote[]
   /** The agent does not say for certain what it does. */
   unconfirmed?: true
   /** how many things go on apart from the turn, where the agent tells */
   background?: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
-  /** prompts that wait for the running turn to end, in their order */
+  /** the prompts that are not sent yet, in their order */
   queue: QueuedNote[]
-  /** The queue waits for the person: the turn before it was stopped, or failed. */
-  queueHeld: boolean
+  /** None of them is sent before the person resumes the queue: the turn before it was stopped, or failed. */
+  queuePaused: boolean
   /** The agent was asked to stop the turn, and has not answered. */
   stopping?: boolean
   roots?: RootsNote
@@ -130,6 +173,24 @@ export interface ConversationHead {
   agents: AgentChoice[]
   /** which of them New Session starts */
   defaultAgentId?: string
+  /** agents that can be installed, where there is none */
+  offers?: AgentOffer[]
+  /** it isn't known yet which agents there are */
+  looking?: true
+  /** nothing can be sent: there is no agent to begin a session with */
+  noAgent?: true
+  /** the name of the agent that is being made ready: what is sent waits for it */
+  preparing?: string
+}
+
+/** A terminal; its output is sent only where the view shows it, see {@link WatchTerminals}. */
+export type TerminalNote = Omit<TerminalState, 'output'> & { output?: string }
+
+/** The first `keep` items stay, `append` goes on with the text of the next one, `add` comes after it. */
+export interface ToolContentDelta {
+  keep: number
+  append?: string
+  add: ToolCallContent[]
 }
 
 export interface ConversationSnapshot {
@@ -140,12 +201,15 @@ export interface ConversationSnapshot {
   entries: Entry[]
   first: number
   total: number
-  terminals: TerminalState[]
+  /** Entries before `first` that a pending request is drawn with: itself, its tool call, the subagents it is in. */
+  pendingEntries?: Array<{ index: number; entry: Entry }>
+  /** those of the entries, with the output of those that the view shows */
+  terminals: TerminalNote[]
   draft: Draft<Attachment>
   /** how tall the person made the composer, in pixels; for a page that has just begun */
   composerHeight?: number
-  /** what left this conversation's composer and was not taken, or not yet */
-  waiting?: WaitingPrompt[]
+  /** as in `ReturnPrompts` */
+  returned?: ReturnedPrompt[]
 }
 
 export type PatchOp =
@@ -153,7 +217,16 @@ export type PatchOp =
   | { op: 'entry'; index: number; entry: Entry }
   /** Text appended to a text block of the message entry `id`. */
   | { op: 'text'; id: EntryId; block: number; text: string }
-  | { op: 'terminal'; terminal: TerminalState }
+  /** What changed of a tool call that was sent before; `content`: see {@link ToolContentDelta}. */
+  | {
+      op: 'tool'
+      id: EntryId
+      set: Partial<ToolCallEntry>
+      cleared?: Array<keyof ToolCallEntry>
+      content?: ToolContentDelta
+    }
+  /** Without `output`: the rest of it changed, or nobody looks at it. */
+  | { op: 'terminal'; terminal: TerminalNote }
   | { op: 'terminal_output'; terminalId: string; text: string }
   /** `cleared` names the keys that are no longer there: `undefined` does not cross the bridge. */
   | { op: 'head'; head: Partial<ConversationHead>; cleared?: Array<keyof ConversationHead> }
@@ -162,7 +235,7 @@ export interface ConversationPatch {
   ops: PatchOp[]
 }
 
-export type { Attachment, PromptPart, SentPrompt, WaitingPrompt }
+export type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt }
 
 // ---- host → webview ------------------------------------------------------------------------------------------------
 
@@ -172,33 +245,36 @@ export const Snapshot = new NotificationType<ConversationSnapshot>('conversation
 export const Patch = new NotificationType<ConversationPatch>('conversation/patch')
 /** Adds context to the composer (Add Selection to Conversation). */
 export const Attach = new NotificationType<Attachment>('conversation/attach')
+/**
+ * Prompts go back to the composer, in front of what is in it, which answers with `TakeBack`. Sent until it does: a
+ * prompt that the composer has had already does nothing.
+ */
+export const ReturnPrompts = new NotificationType<{ key: string; prompts: ReturnedPrompt[] }>(
+  'conversation/returnPrompts',
+)
 export const FocusComposer = new NotificationType<void>('conversation/focus')
 
 // ---- webview → host ------------------------------------------------------------------------------------------------
 
 /** The webview can draw; asks for a snapshot. Also sent after a gap in the revisions. */
 export const Ready = new NotificationType<void>('conversation/ready')
+/** The terminals whose output the view shows now: only theirs is sent, all of it at first. */
+export const WatchTerminals = new NotificationType<{ key: string; ids: string[] }>('conversation/terminals')
 /** Earlier entries, by index, `from` inclusive, `to` exclusive. */
 export const FetchEntries = new RequestType<{ key: string; from: number; to: number }, Entry[], void>(
   'conversation/entries',
 )
 /**
- * Sends (or queues) a prompt. Never empty. The host keeps it from here on, and an empty draft; it resolves when the
- * conversation took it. Rejects with a sentence: it belongs into the composer again, which says so with `TakeBack`.
+ * A prompt leaves the composer. Never empty. It is the host's, and stored, once this resolves; if it rejects, with a
+ * sentence, the composer keeps it.
  */
-export const SendPrompt = new RequestType<SentPrompt & { key: string }, void, void>('conversation/prompt')
-/** Prompts that were refused stand in the composer again: the host keeps them in the draft alone. */
+export const EnqueuePrompt = new RequestType<StoredPrompt & { key: string }, void, void>(
+  'conversation/enqueue',
+)
+/** Returned prompts are in the composer, whose draft this is, and in the queue no longer. */
 export const TakeBack = new NotificationType<{ key: string; ids: string[]; draft: Draft<Attachment> }>(
   'conversation/takeBack',
 )
-/** What becomes of a prompt that an earlier page sent; as with `SendPrompt`. */
-export const PromptOutcome = new RequestType<{ id: string }, void, void>('conversation/promptOutcome')
-/** Takes a prompt from the queue; answers its content, or `null` when it was sent meanwhile. */
-export const WithdrawPrompt = new RequestType<{ key: string; id: string }, ContentBlock[] | null, void>(
-  'conversation/withdraw',
-)
-/** Sends what is held in the queue. */
-export const SendQueued = new NotificationType<{ key: string }>('conversation/sendQueued')
 export const CancelTurn = new NotificationType<{ key: string }>('conversation/cancel')
 export const AnswerPermission = new NotificationType<{
   key: string
@@ -245,6 +321,12 @@ export const OpenDiff = new NotificationType<{
   content: number
   change: number
 }>('conversation/diff')
+/** The line, from 1, at which the texts of a change begin in its file; `null` where that can't be told. */
+export const FindFragment = new RequestType<
+  { key: string; entryId: EntryId; content: number; change: number },
+  number | null,
+  void
+>('conversation/findFragment')
 export const Copy = new NotificationType<{ text: string }>('conversation/copy')
 /** Runs one of Parley's own commands; the host has the list of those allowed. */
 export const RunCommand = new NotificationType<{ command: string }>('conversation/command')

@@ -8,6 +8,8 @@ export interface HistoryRow {
   title: string
   /** no title came from the agent: `title` is a stand-in and drawn so */
   untitled: boolean
+  /** titles that it had before: it is found by them */
+  formerTitles?: string[]
   cwd: string
   /** the folder's name */
   folder: string
@@ -24,6 +26,8 @@ export interface HistoryRow {
   canResume: boolean
   canClose: boolean
   canDelete: boolean
+  /** only what Parley has saved is deleted: the agent keeps its own */
+  deletesCopy: boolean
   canFork: boolean
   canArchive: boolean
   /** put away: shown only when the person wants to see those */
@@ -48,6 +52,8 @@ export interface HistoryState {
   agents: HistoryAgentNote[]
   trusted: boolean
   hasFolder: boolean
+  /** bytes of all saved conversations, and the most that they may be; 0: any number */
+  storage: { used: number; max: number }
 }
 
 /** host → webview: the whole list; sent when it changed and the view is visible */
@@ -77,5 +83,7 @@ export const HistoryRename = new NotificationType<{ agentId: string; sessionId: 
 export const HistoryStartAgent = new NotificationType<{ agentId: string }>('history/start')
 /** Offers the agent's ways to sign in, in the conversation. */
 export const HistorySignIn = new NotificationType<{ agentId: string }>('history/signIn')
+/** Shows the setting that limits the size of all saved conversations. */
+export const HistorySize = new NotificationType<void>('history/size')
 /** A button of the empty states. */
 export const HistoryCommand = new NotificationType<{ command: string }>('history/command')

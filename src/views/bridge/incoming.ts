@@ -63,13 +63,17 @@ const attachment = z.object({
 export const fetchEntries = z
   .object({ key, from: z.number().int().nonnegative(), to: z.number().int().nonnegative() })
   .refine(range => range.from <= range.to && range.to - range.from <= 2000, 'a range of at most 2000 entries')
+export const watchTerminals = z.object({ key, ids: z.array(id).max(1000) })
+export const findPrompt = z.object({
+  key,
+  from: z.number().int().nonnegative(),
+  direction: z.union([z.literal(1), z.literal(-1)]),
+})
 export const cancelTurn = z.object({ key })
 export const cancelWork = z.object({
   key,
   work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id }), z.object({ subagentId: id })]),
 })
-export const withdrawPrompt = z.object({ key, id })
-export const sendQueued = z.object({ key })
 export const answerPermission = z.object({ key, requestId: id, optionId: id.optional() })
 const formValue = z.union([
   z.string().max(MiB),
@@ -92,7 +96,7 @@ export const setConfigOption = z.object({
   optionId: id,
   value: z.union([z.string().max(4096), z.boolean()]),
 })
-export const toggleFavourite = z.object({ key, optionId: id, value: z.string().max(4096) })
+export const toggleFavorite = z.object({ key, optionId: id, value: z.string().max(4096) })
 export const cardAction = z.object({ cardId: id, buttonId: id })
 export const startSession = z.object({ agentId: id.optional() })
 const offset = z.number().int().nonnegative()
@@ -104,18 +108,13 @@ const promptId = z.string().min(1).max(64)
 export const saveDraft = draftText.extend({ key })
 export const draftItems = z.array(attachment).max(1024)
 const draft = draftText.extend({ items: draftItems })
-export const sendPrompt = z.object({ key, id: promptId, after: promptId.optional(), draft })
+export const enqueuePrompt = z.object({ key, id: promptId, draft })
 export const takeBack = z.object({ key, ids: z.array(promptId).max(1024), draft })
-export const promptOutcome = z.object({ id: promptId })
-/** A draft as it is kept: old ones have no word of what was sent. */
-export const keptDraft = draftText.extend({
-  hasItems: z.boolean().default(true),
-  sent: z.array(draftText.extend({ id: promptId, hasItems: z.boolean() })).default([]),
-})
 export const saveDraftItems = z.object({ key, items: draftItems })
 export const openLink = z.object({ href: path })
 const position = z.number().int().positive().optional()
 export const openFile = z.object({ path, line: position, column: position })
+/** Of a change: also for `FindFragment`. */
 export const openDiff = z.object({
   key,
   entryId: id,

@@ -3,11 +3,11 @@ import { NotificationType } from 'vscode-jsonrpc'
 
 /** Which values of an option the person marked, and used, the last one first. */
 export interface RememberedOption {
-  favourites: string[]
+  favorites: string[]
   recent: string[]
 }
 
-/** Marks a value of an option as a favourite, or no longer. */
-export const ToggleFavourite = new NotificationType<{ key: string; optionId: string; value: string }>(
-  'options/favourite',
+/** Marks a value of an option as a favorite, or no longer. */
+export const ToggleFavorite = new NotificationType<{ key: string; optionId: string; value: string }>(
+  'options/favorite',
 )

@@ -1,11 +1,13 @@
 /** The messages about permission rules between the extension host and a conversation's webview. */
 import { NotificationType, RequestType } from 'vscode-jsonrpc'
-import type { AppliedRule } from '../../conversation/applied-rule.ts'
+import type { AppliedRule } from '../../conversation/state.ts'
 
 /** A rule that would have answered a question. */
 interface RuleOffer {
-  /** what it fits, in short */
-  text: string
+  /** what it fits, in words */
+  label: string
+  /** what saving it means, in a sentence */
+  preview: string
   /** as it would stand in the settings */
   json: string
 }

@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n'
+import { isSettingName, type SettingName } from '../../common/settings.ts'
 import type { Attempt, Failure } from '../../sessions/failures/failure.ts'
 import type { Card } from '../bridge/conversation.ts'
-import { button, CardButtonId, exitSentence, moreThanSaid, sentence, texts } from './card-parts.ts'
+import { button, CardButtonId, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 import { signInCard } from './sign-in-card.ts'
 import { startCard } from './start-card.ts'
 
@@ -12,31 +13,50 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'info',
-        title: l10n.t('No agent yet'),
-        text: l10n.t('None of the agents Parley knows was found on this machine. Add yours in the settings.'),
-        buttons: [button.openSettings()],
+        title: l10n.t('No agents found'),
+        text: l10n.t(
+          'Install Claude Code, Codex, Gemini CLI or another ACP agent, or add your own in settings.',
+        ),
+        buttons: [button.openSettings('agents')],
       }
     case 'untrusted':
       return {
         id,
         kind: 'warning',
-        title: l10n.t('This folder is not trusted'),
-        text: l10n.t(
-          'An agent can run commands and change files, so none is started here until you trust the folder.',
-        ),
+        title: l10n.t('Restricted Mode'),
+        text: l10n.t('Agents can run commands and change files. To start one here, trust this folder.'),
         buttons: [
           { id: CardButtonId.manageTrust, label: l10n.t('Manage Trust'), icon: 'workspace-untrusted' },
         ],
       }
+    case 'default-agent': {
+      const { message, installable } = failure.problem
+      const install = installable && {
+        id: CardButtonId.install + installable.id,
+        label: l10n.t('Install {0}', installable.name),
+        icon: 'cloud-download',
+      }
+      return {
+        id,
+        kind: 'warning',
+        title: l10n.t("The default agent isn't available"),
+        text: message,
+        buttons: [
+          ...(install ? [install] : []),
+          { id: CardButtonId.pickAgent, label: l10n.t('Choose an Agent'), icon: 'list-unordered' },
+          button.openSettings('defaultAgent'),
+        ],
+      }
+    }
     case 'unknown-agent':
       return {
         id,
         kind: 'error',
-        title: l10n.t('There is no agent “{0}”', failure.agentName),
-        text: l10n.t('It is neither in the settings nor found on this machine.'),
+        title: l10n.t('Agent “{0}” not found', failure.agentName),
+        text: l10n.t("The agent isn't configured in settings or installed on this machine."),
         buttons: [
           { id: CardButtonId.pickAgent, label: l10n.t('Choose an Agent'), icon: 'list-unordered' },
-          button.openSettings(),
+          button.openSettings('agents'),
           button.dismiss(),
         ],
       }
@@ -51,7 +71,7 @@ export function cardFor(id: string, failure: Failure): Card {
         title: requestTitle(failure.attempt, failure.agentName),
         text: sentence(failure.error.message),
         details: texts(
-          [l10n.t('Answer'), `${failure.error.method}: ${failure.error.code}`],
+          [l10n.t('Response'), `${failure.error.method}: ${failure.error.code}`],
           [l10n.t('Message'), moreThanSaid(failure.error.message)],
           [l10n.t('Detail'), failure.error.detail],
         ),
@@ -62,7 +82,7 @@ export function cardFor(id: string, failure: Failure): Card {
         id,
         kind: 'error',
         title: l10n.t('{0} stopped', failure.agentName),
-        text: `${exitSentence(failure.exit)} ${l10n.t('The conversation is kept.')}`,
+        text: `${exitSentence(failure.exit)} ${l10n.t('The conversation was saved.')}`,
         details: texts([l10n.t('Last output'), failure.exit.stderrTail]),
         buttons: [
           failure.attempt
@@ -75,19 +95,35 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'info',
-        title: l10n.t('{0} cannot go on with this conversation', failure.agentName),
-        text: l10n.t('It takes up no session again. What was said is kept here to be read.'),
+        title: l10n.t("{0} can't continue this conversation", failure.agentName),
+        text: l10n.t("{0} can't resume sessions. This saved conversation is read-only.", failure.agentName),
         buttons: [button.startNew()],
+      }
+    case 'elsewhere':
+      return {
+        id,
+        kind: 'info',
+        title: failure.taken
+          ? l10n.t('This session was taken over by another window')
+          : l10n.t('This session is open in another window'),
+        text: l10n.t(
+          'You can follow it here, read-only. If you take it over, the other window stops its turn and closes the session.',
+        ),
+        buttons: [
+          { id: CardButtonId.takeOver, label: l10n.t('Take Over') },
+          ...(failure.canFork ? [{ id: CardButtonId.fork, label: l10n.t('Fork') }] : []),
+          { id: CardButtonId.dismiss, label: l10n.t('Follow Read-Only'), secondary: true },
+        ],
       }
     case 'unresponsive':
       return {
         id,
         kind: 'warning',
-        title: l10n.t('{0} does not stop', failure.agentName),
-        text: l10n.t('It was asked to cancel the turn and has not answered. Wait, or restart it.'),
+        title: l10n.t("{0} isn't responding to Stop", failure.agentName),
+        text: l10n.t("The agent hasn't confirmed the cancellation. Wait or restart it."),
         buttons: [
           button.restart(),
-          { id: CardButtonId.abandonTurn, label: l10n.t('Go On Without It') },
+          { id: CardButtonId.abandonTurn, label: l10n.t('Continue Without It') },
           button.openLog(),
         ],
       }
@@ -95,11 +131,16 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'warning',
-        title: l10n.t('{0} takes its time', failure.agentName),
-        text: l10n.t(
-          'It has not answered for {0} seconds. You can go on waiting: the first start of an agent may take long.',
-          failure.seconds,
-        ),
+        title: l10n.t('{0} is taking longer than expected', failure.agentName),
+        text:
+          failure.seconds === 1
+            ? l10n.t(
+                "The agent hasn't responded for 1 second. You can keep waiting: an agent's first start can take a while.",
+              )
+            : l10n.t(
+                "The agent hasn't responded for {0} seconds. You can keep waiting: an agent's first start can take a while.",
+                failure.seconds,
+              ),
         buttons: [
           { id: CardButtonId.giveUp, label: l10n.t('Stop Waiting'), icon: 'close' },
           button.restart(),
@@ -110,12 +151,18 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'warning',
-        title: l10n.t('“{0}” is not changed yet', failure.optionName),
-        text: l10n.t(
-          '{0} has not answered for {1} seconds. When it answers after you stopped waiting, the change still counts.',
-          failure.agentName,
-          failure.seconds,
-        ),
+        title: l10n.t("“{0}” hasn't changed yet", failure.optionName),
+        text:
+          failure.seconds === 1
+            ? l10n.t(
+                "{0} hasn't responded for 1 second. If you stop waiting, a late response still applies the change.",
+                failure.agentName,
+              )
+            : l10n.t(
+                "{0} hasn't responded for {1} seconds. If you stop waiting, a late response still applies the change.",
+                failure.agentName,
+                failure.seconds,
+              ),
         buttons: [
           { id: CardButtonId.giveUp, label: l10n.t('Stop Waiting'), icon: 'close' },
           button.restart(),
@@ -126,7 +173,7 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'warning',
-        title: l10n.t('“{0}” was not changed', failure.optionName),
+        title: l10n.t("“{0}” couldn't be changed", failure.optionName),
         text: sentence(failure.message),
         details: texts(
           [l10n.t('Message'), moreThanSaid(failure.message)],
@@ -152,24 +199,31 @@ export function settingsCard(problems: readonly string[]): Card {
   return {
     id: 'settings',
     kind: 'warning',
-    title: l10n.t('A setting needs a look'),
+    title: l10n.t('Invalid Setting'),
     text: problems[0] ?? '',
-    details: problems.length > 1 ? [{ label: l10n.t('All of them'), text: problems.join('\n') }] : undefined,
-    buttons: [button.openSettings()],
+    details: problems.length > 1 ? [{ label: l10n.t('All Problems'), text: problems.join('\n') }] : undefined,
+    buttons: [button.openSettings(settingOf(problems))],
   }
+}
+
+/** The setting that all problems are in: each begins with its name. */
+function settingOf(problems: readonly string[]): SettingName | undefined {
+  const names = new Set(problems.map(problem => /^parley\.([\w.]*\w)/.exec(problem)?.[1]))
+  const [name] = names
+  return names.size === 1 && isSettingName(name) ? name : undefined
 }
 
 function requestTitle(attempt: Attempt, agentName: string): string {
   switch (attempt.type) {
     case 'new':
-      return l10n.t('{0} could not begin a session', agentName)
+      return l10n.t("{0} couldn't start a session", agentName)
     case 'load':
-      return l10n.t('{0} could not load the session', agentName)
+      return l10n.t("{0} couldn't load the session", agentName)
     case 'fork':
-      return l10n.t('{0} could not fork the session', agentName)
+      return l10n.t("{0} couldn't fork the session", agentName)
     case 'resume':
-      return l10n.t('{0} could not resume the session', agentName)
+      return l10n.t("{0} couldn't resume the session", agentName)
     case 'restore':
-      return l10n.t('{0} could not bring the session back', agentName)
+      return l10n.t("{0} couldn't restore the session", agentName)
   }
 }

@@ -1,9 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import type { AuthMethod } from '../../acp/model.ts'
 import type { Failure } from '../../sessions/failures/failure.ts'
+import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
 import { describeAccount } from '../account-words.ts'
 import type { Card } from '../bridge/conversation.ts'
-import { button, CardButtonId, moreThanSaid, sentence, texts } from './card-parts.ts'
+import { button, CardButtonId, moreThanSaid, sentence, texts } from './card-content.ts'
 
 /** The ways to sign in to an agent, or the one that is under way. */
 export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>): Card {
@@ -20,12 +21,12 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
   }
   const how =
     failure.methods.length > 0
-      ? l10n.t('Choose how.')
-      : l10n.t('It offers no way to sign in from here: sign in with its own command line.')
+      ? l10n.t('Choose how to sign in.')
+      : l10n.t("Sign in with {0}'s command line.", failure.agentName)
   const tried = failure.methods.find(method => method.methodId === failure.tried)
   const said = saysOnlyThat(failure.message) ? undefined : sentence(failure.message)
   const reason =
-    tried && failure.message ? l10n.t('“{0}” did not work: {1}', tried.name, sentence(failure.message)) : said
+    tried && failure.message ? l10n.t('“{0}” failed: {1}', tried.name, sentence(failure.message)) : said
   const account = describeAccount(failure.account)
   const signedIn = account && `${account}.`
   return {
@@ -33,17 +34,17 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
     kind: failure.asked ? 'info' : 'warning',
     title: failure.asked
       ? l10n.t('Sign in to {0}', failure.agentName)
-      : l10n.t('{0} needs you to sign in', failure.agentName),
+      : l10n.t('{0} requires sign-in', failure.agentName),
     text: [signedIn, reason, how].filter(Boolean).join(' '),
     details: texts(
-      [l10n.t('Answer'), reason ? moreThanSaid(failure.message) : failure.message],
+      [l10n.t('Response'), reason ? moreThanSaid(failure.message) : failure.message],
       [l10n.t('Detail'), failure.detail],
     ),
     choices: failure.methods.map(method => ({
       id: CardButtonId.signIn + method.methodId,
       label: method.name,
       description: method.description ?? methodWords(method),
-      icon: method.type === 'terminal' ? 'terminal' : method.type === 'env_var' ? 'key' : 'account',
+      icon: method.type === 'terminal' ? 'terminal' : asksForValues(method) ? 'key' : 'account',
     })),
     buttons: failure.asked ? [button.dismiss()] : [button.retry(), button.openLog(), button.dismiss()],
   }
@@ -58,27 +59,22 @@ function saysOnlyThat(message: string): boolean {
 
 /** How a way to sign in goes, where the agent says nothing of it. */
 function methodWords(method: AuthMethod): string {
-  switch (method.type) {
-    case 'terminal':
-      return l10n.t('In a terminal of VS Code')
-    case 'env_var':
-      return l10n.t('Kept in VS Code’s secret storage')
-    default:
-      return l10n.t('The agent leads you through it')
-  }
+  if (method.type === 'terminal') return l10n.t('In the VS Code terminal')
+  if (asksForValues(method)) return l10n.t("Stored in VS Code's secret storage")
+  return l10n.t('The agent guides you through sign-in')
 }
 
 /** What to do while a sign-in runs. */
 function signingIn(method: AuthMethod): string {
-  switch (method.type) {
-    case 'terminal':
-      return l10n.t('“{0}” runs in the terminal. Follow it there, then come back.', method.name)
-    case 'env_var':
-      return l10n.t(
-        'Enter what “{0}” needs in the field at the top of the window; the agent is started anew with it.',
-        method.name,
-      )
-    default:
-      return l10n.t('“{0}” is under way. Follow what the agent opened, then come back.', method.name)
-  }
+  if (method.type === 'terminal')
+    return l10n.t(
+      '“{0}” is running in the terminal. Complete the sign-in there, then return here.',
+      method.name,
+    )
+  if (asksForValues(method))
+    return l10n.t(
+      'Enter the values for “{0}” at the top of the window. The agent then restarts with them.',
+      method.name,
+    )
+  return l10n.t("Signing in with “{0}”. Follow the agent's instructions, then return here.", method.name)
 }

@@ -1,28 +1,35 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentStartFailure } from '../../acp/agent.ts'
+import type { SettingName } from '../../common/settings.ts'
 import type { Card } from '../bridge/conversation.ts'
-import { button, exitSentence, moreThanSaid, sentence, texts } from './card-parts.ts'
+import { button, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 
 /** Why an agent could not be started, and what was looked at. */
 export function startCard(id: string, agentName: string, failure: AgentStartFailure): Card {
   const base = { id, kind: 'error' as const }
-  const way = [button.retry(), button.openSettings(), button.openLog(), button.dismiss()]
+  const wayTo = (setting: SettingName) => [
+    button.retry(),
+    button.openSettings(setting),
+    button.openLog(),
+    button.dismiss(),
+  ]
+  const way = wayTo('agents')
   switch (failure.kind) {
     case 'command-missing':
       return {
         ...base,
-        title: l10n.t('{0} is not installed here', agentName),
-        text: l10n.t('The command “{0}” was not found.', failure.command),
+        title: l10n.t("{0} isn't installed", agentName),
+        text: l10n.t("The command “{0}” wasn't found.", failure.command),
         details: texts(
           [l10n.t('Command'), failure.command],
-          [l10n.t('Looked in'), failure.searched.join('\n') || l10n.t('nowhere: the PATH is empty')],
+          [l10n.t('Searched in'), failure.searched.join('\n') || l10n.t('nowhere: the PATH is empty')],
         ),
-        buttons: [button.retry(), button.openSettings(), button.dismiss()],
+        buttons: [button.retry(), button.openSettings('agents'), button.dismiss()],
       }
     case 'spawn':
       return {
         ...base,
-        title: l10n.t('{0} could not be started', agentName),
+        title: l10n.t("{0} couldn't start", agentName),
         text: sentence(failure.message),
         details: texts([l10n.t('Command'), failure.command]),
         buttons: way,
@@ -30,7 +37,7 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
     case 'exited':
       return {
         ...base,
-        title: l10n.t('{0} stopped as it started', agentName),
+        title: l10n.t('{0} stopped during startup', agentName),
         text: exitSentence(failure.exit),
         ...lastWords(failure.command, failure.exit.stderrTail, failure.stdoutNoise),
         buttons: way,
@@ -38,13 +45,18 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
     case 'initialize-timeout':
       return {
         ...base,
-        title: l10n.t('{0} did not answer', agentName),
-        text: l10n.t(
-          'It was started but said nothing in the protocol for {0} seconds, and was ended. Is it an ACP agent, and does it need another argument?',
-          failure.seconds,
-        ),
+        title: l10n.t("{0} didn't respond", agentName),
+        text:
+          failure.seconds === 1
+            ? l10n.t(
+                "The agent started but didn't send a protocol message within 1 second, so it was stopped. Check that it supports ACP and that its arguments are correct.",
+              )
+            : l10n.t(
+                "The agent started but didn't send a protocol message within {0} seconds, so it was stopped. Check that it supports ACP and that its arguments are correct.",
+                failure.seconds,
+              ),
         ...lastWords(failure.command, failure.stderrTail, failure.stdoutNoise),
-        buttons: way,
+        buttons: wayTo('initializeTimeout'),
       }
     case 'initialize-error':
       return {
@@ -62,9 +74,9 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
     case 'version':
       return {
         ...base,
-        title: l10n.t('{0} speaks another version', agentName),
+        title: l10n.t('{0} uses an unsupported protocol version', agentName),
         text: l10n.t(
-          'It answered with version {0} of the protocol; Parley speaks {1}. Update the agent, or Parley.',
+          'The agent uses protocol version {0}, but Parley supports {1}. Update the agent or Parley.',
           failure.offered,
           failure.supported.join(', '),
         ),
@@ -75,8 +87,8 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
       return {
         ...base,
         kind: 'info',
-        title: l10n.t('{0} was not started', agentName),
-        text: l10n.t('You cancelled it.'),
+        title: l10n.t("{0} didn't start", agentName),
+        text: l10n.t('You canceled the start.'),
         buttons: [button.retry(), button.dismiss()],
       }
   }
@@ -84,7 +96,7 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
 
 /** What a program said that did not get as far as the protocol: most often the reason, so nobody has to unfold it. */
 function lastWords(command: string, stderr: string, stdout: string): Pick<Card, 'details' | 'unfolded'> {
-  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output that is not the protocol'), stdout])
+  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output outside of the protocol'), stdout])
   return {
     details: [...words, ...texts([l10n.t('Command'), command])],
     ...(words.length > 0 && { unfolded: true }),

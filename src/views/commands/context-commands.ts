@@ -1,28 +1,28 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { Logger } from '../../common/logger.ts'
 import { rememberPicked } from '../../editor/mentions/vscode-sources.ts'
 import { attachmentsFor } from '../../editor/mentions/vscode-take.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { CommandId } from '../ids.ts'
-import { registerCommand } from './register-command.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
 
 /**
  * *Add File to Conversation*: what is selected in the explorer, the tab that was pressed, or the file of the active
  * editor.
  */
-export function registerContextCommands(surfaces: ConversationSurfaces, log: Logger): vscode.Disposable {
-  return registerCommand(log, CommandId.addFile, async (one?: unknown, several?: unknown) => {
-    const uris = urisOf(one, several).filter(uri => uri.scheme === 'file')
-    rememberPicked(uris)
-    const attachments = await attachmentsFor(uris)
-    if (attachments.length === 0) {
-      void vscode.window.showInformationMessage(l10n.t('Open or select a file on this machine first.'))
-      return
-    }
-    for (const attachment of attachments) surfaces.active.attach(attachment)
-    await surfaces.active.reveal()
-  })
+export function contextCommands(surfaces: ConversationSurfaces) {
+  return {
+    [CommandId.addFile]: async (one?: unknown, several?: unknown) => {
+      const uris = urisOf(one, several).filter(uri => uri.scheme === 'file')
+      rememberPicked(uris)
+      const attachments = await attachmentsFor(uris)
+      if (attachments.length === 0) {
+        void vscode.window.showInformationMessage(l10n.t('Open or select a file on this machine first.'))
+        return
+      }
+      for (const attachment of attachments) surfaces.active.attach(attachment)
+      await surfaces.active.reveal()
+    },
+  } satisfies Partial<CommandHandlers>
 }
 
 /** The explorer gives the one that was pressed and all that are selected; a tab gives its own. */

@@ -1,19 +1,26 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { DisposableStore } from '../../common/disposable.ts'
-import type { Logger } from '../../common/logger.ts'
-import { entryMarkdown, messageText } from '../../conversation/markdown-export.ts'
+import * as z from 'zod'
+import { UnavailableError } from '../../common/errors.ts'
+import { entryMarkdown, messageText, wholeMessage } from '../../conversation/markdown-export.ts'
 import type { Entry } from '../../conversation/state.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
-import type { OpenSession } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import { FillComposer, Quote } from '../bridge/actions.ts'
 import type { Attachment } from '../bridge/conversation.ts'
-import { entryContext } from '../bridge/incoming-actions.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { documentOf, exportDocument, fileNameOf, openDocument } from '../conversation-document.ts'
-import { CommandId } from '../ids.ts'
-import { registerCommand } from './register-command.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+
+/** How long the status bar says what was done, in milliseconds. */
+const SHOWN_MS = 3000
+
+/** The entry that a command is for; VS Code adds what it knows itself. */
+const entryContext = z.object({
+  conversation: z.string().min(1).max(256),
+  entry: z.string().max(4096).optional(),
+})
 
 interface Target {
   surface: ConversationSurface
@@ -22,51 +29,56 @@ interface Target {
   entry: Entry | undefined
 }
 
-/** What a person does with a message or a whole conversation: from a button, the context menu or the palette. */
-export function registerEntryCommands(surfaces: ConversationSurfaces, log: Logger): vscode.Disposable {
-  const registered = new DisposableStore()
-  const on = (id: string, run: (target: Target) => unknown) =>
-    registered.add(registerCommand(log, id, (context?: unknown) => run(targetOf(surfaces, context))))
+/** What the user does with a message or a whole conversation: from a button, the context menu or the palette. */
+export function entryCommands(surfaces: ConversationSurfaces) {
+  const on = (run: (target: Target) => unknown) => (context?: unknown) => run(targetOf(surfaces, context))
+  return {
+    [CommandId.copyMessage]: on(async ({ open: { session }, entry }) => {
+      const wanted = entry ?? lastAnswer(session.state)
+      if (!wanted) throw new UnavailableError(l10n.t("The agent hasn't responded yet."))
+      const { entries, index, terminals } = session.state
+      const message = wholeMessage(entries, index.get(wanted.id) ?? -1)
+      const text = message ? messageText(message) : entryMarkdown(wanted, terminals)
+      await copy(text)
+    }),
+    [CommandId.copyConversation]: on(({ open }) => copy(documentOf(open))),
+    [CommandId.exportConversation]: on(({ open }) => exportDocument(open)),
+    [CommandId.openConversationAsDocument]: on(({ open }) => openDocument(open)),
+    [CommandId.editPrompt]: on(async ({ surface, open, entry }) => {
+      const { blocks } = promptOf(open, entry)
+      await surface.reveal()
+      surface.tell(FillComposer, { blocks })
+    }),
+    [CommandId.sendAgain]: on(({ surface, open, entry }) => {
+      const { blocks } = promptOf(open, entry)
+      return surface.controller.prompt(async () => [...blocks])
+    }),
+    [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
+      await surface.reveal()
+      const { controller } = surface
+      await controller.start(open.agentId, open.plan.setup.cwd)
+      // where it could not be begun, what stands there says why
+      const begun = controller.current
+      if (controller.phase !== 'ready' || !begun || begun === open) return
+      surface.attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))
+    }),
+    [CommandId.quoteSelection]: () => {
+      const { surface } = targetOf(surfaces, undefined)
+      surface.tell(Quote, undefined)
+    },
+  } satisfies Partial<CommandHandlers>
+}
 
-  on(CommandId.copyMessage, async ({ open: { session }, entry }) => {
-    const wanted = entry ?? lastAnswer(session.state)
-    if (!wanted) throw new Error(l10n.t('The agent has said nothing yet.'))
-    const text =
-      wanted.kind === 'message' ? messageText(wanted) : entryMarkdown(wanted, session.state.terminals)
-    await vscode.env.clipboard.writeText(text)
-  })
-  on(CommandId.copyConversation, ({ open }) => vscode.env.clipboard.writeText(documentOf(open)))
-  on(CommandId.exportConversation, ({ open }) => exportDocument(open))
-  on(CommandId.openConversationAsDocument, ({ open }) => openDocument(open))
-  on(CommandId.editPrompt, async ({ surface, open, entry }) => {
-    const { blocks } = promptOf(open, entry)
-    await surface.reveal()
-    surface.tell(FillComposer, { blocks })
-  })
-  on(CommandId.sendAgain, ({ surface, open, entry }) => {
-    const { blocks } = promptOf(open, entry)
-    return surface.controller.prompt(async () => [...blocks])
-  })
-  on(CommandId.newSessionWithConversation, async ({ surface, open }) => {
-    await surface.reveal()
-    const { controller } = surface
-    await controller.start(open.agentId, open.plan.setup.cwd)
-    // where it could not be begun, what stands there says why
-    const begun = controller.current
-    if (controller.phase !== 'ready' || !begun || begun === open) return
-    surface.attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))
-  })
-  registered.add(
-    vscode.commands.registerCommand(CommandId.quoteSelection, () => surfaces.active.tell(Quote, undefined)),
-  )
-  return registered
+async function copy(text: string): Promise<void> {
+  await vscode.env.clipboard.writeText(text)
+  vscode.window.setStatusBarMessage(l10n.t('Copied to the clipboard'), SHOWN_MS)
 }
 
 function targetOf(surfaces: ConversationSurfaces, context: unknown): Target {
   const pointed = entryContext.safeParse(context)
   const surface = pointed.success ? surfaces.withKey(pointed.data.conversation) : surfaces.active
   const open = surface?.controller.current
-  if (!surface || !open) throw new Error(l10n.t('There is no conversation.'))
+  if (!surface || !open) throw new UnavailableError(l10n.t('No conversation is open.'))
   const { entries, index } = open.session.state
   const id = pointed.success ? pointed.data.entry : undefined
   return { surface, open, entry: id === undefined ? undefined : entries[index.get(id) ?? -1] }
@@ -74,7 +86,7 @@ function targetOf(surfaces: ConversationSurfaces, context: unknown): Target {
 
 function promptOf(open: OpenSession, entry: Entry | undefined) {
   const prompt = promptBefore(open.session.state, entry?.id)
-  if (!prompt) throw new Error(l10n.t('No prompt was sent yet.'))
+  if (!prompt) throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
   return prompt
 }
 
@@ -88,7 +100,7 @@ function conversationAttachment(open: OpenSession, embedded: boolean): Attachmen
     id: `conversation-${++last}`,
     label: titleOf(open.session) || l10n.t('Conversation'),
     icon: 'comment-discussion',
-    detail: l10n.t('A conversation with {0}', open.agentName),
+    detail: l10n.t('Conversation with {0}', open.agentName),
     content: embedded ? { type: 'resource', uri, mimeType: 'text/markdown', text } : { type: 'text', text },
   }
 }

@@ -1,27 +1,43 @@
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { DisposableStore } from '../../common/disposable.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import { waitingQuestions } from '../../sessions/attention/waiting-question.ts'
 import { ShowFind } from '../bridge/find.ts'
 import { Navigate, type NavigateTo } from '../bridge/navigate.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { CommandId } from '../ids.ts'
+import { isConversationFocused } from '../conversation/view-focus.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
 
-const PLACES: Array<[command: string, to: NavigateTo]> = [
-  [CommandId.previousTurn, 'previousTurn'],
-  [CommandId.nextTurn, 'nextTurn'],
-  [CommandId.firstTurn, 'first'],
-  [CommandId.latest, 'latest'],
-  [CommandId.nextQuestion, 'question'],
-]
-
-/** Finding and jumping in the conversation that the person works in. */
-export function registerNavigationCommands(surfaces: ConversationSurfaces): vscode.Disposable {
-  const registered = new DisposableStore()
-  const on = (id: string, run: () => unknown) => registered.add(vscode.commands.registerCommand(id, run))
-  on(CommandId.find, async () => {
+/** Finding and moving in the conversation that the user works in. */
+export function navigationCommands(surfaces: ConversationSurfaces) {
+  /** Shows the conversation, which has to be there. */
+  const shown = async () => {
     const { active } = surfaces
+    const { current } = active.controller
+    if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
     if (!active.isVisible) await active.reveal()
-    active.tell(ShowFind, undefined)
-  })
-  for (const [command, to] of PLACES) on(command, () => surfaces.active.tell(Navigate, { to }))
-  return registered
+    return { active, current }
+  }
+  const go = (to: NavigateTo) => async () => {
+    const { active, current } = await shown()
+    if (to === 'question' && waitingQuestions(current.session).length === 0)
+      throw new UnavailableError(l10n.t('No pending requests'))
+    active.tell(Navigate, { to })
+  }
+  return {
+    [CommandId.find]: async () => {
+      const { active } = await shown()
+      active.tell(ShowFind, undefined)
+    },
+    [CommandId.focusConversation]: async () => {
+      if (isConversationFocused())
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup')
+      else await surfaces.active.reveal()
+    },
+    [CommandId.previousTurn]: go('previousTurn'),
+    [CommandId.nextTurn]: go('nextTurn'),
+    [CommandId.firstTurn]: go('first'),
+    [CommandId.latest]: go('latest'),
+    [CommandId.nextQuestion]: go('question'),
+  } satisfies Partial<CommandHandlers>
 }

@@ -1,50 +1,51 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { ConfigOption } from '../../acp/model.ts'
-import { DisposableStore } from '../../common/disposable.ts'
-import type { Logger } from '../../common/logger.ts'
+import { UnavailableError } from '../../common/errors.ts'
 import { sectionsOf } from '../../common/option-sections.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { CommandId } from '../ids.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
-import { registerCommand } from './register-command.ts'
 
-interface OptionCommandParts {
+interface OptionCommandOptions {
   surfaces: ConversationSurfaces
   memory: OptionMemory
-  log: Logger
 }
 
 type SelectOption = Extract<ConfigOption, { type: 'select' }>
 type Item = vscode.QuickPickItem & { value?: string }
 
-/** *Change Mode…* and *Change Model…* for the conversation that the person works in. */
-export function registerOptionCommands(parts: OptionCommandParts): vscode.Disposable {
-  const registered = new DisposableStore()
-  const on = (id: string, category: string, none: (agent: string) => string) =>
-    registered.add(registerCommand(parts.log, id, () => change(parts, category, none)))
-  on(CommandId.changeMode, 'mode', agent => l10n.t('{0} has no modes to choose from.', agent))
-  on(CommandId.changeModel, 'model', agent => l10n.t('{0} has no models to choose from.', agent))
-  return registered
+/** *Change Mode…* and *Change Model…* for the conversation that the user works in. */
+export function optionCommands(options: OptionCommandOptions) {
+  return {
+    [CommandId.changeMode]: () =>
+      change(options, 'mode', agent => l10n.t("{0} doesn't offer a choice of modes.", agent)),
+    [CommandId.changeModel]: () =>
+      change(options, 'model', agent => l10n.t("{0} doesn't offer a choice of models.", agent)),
+  } satisfies Partial<CommandHandlers>
+}
+
+/** The agent's choice of modes or models in a session. */
+export function selectOption({ session }: OpenSession, category: string): SelectOption | undefined {
+  return session.state.configOptions.find(
+    (one): one is SelectOption => one.type === 'select' && one.category === category,
+  )
 }
 
 async function change(
-  { surfaces, memory }: OptionCommandParts,
+  { surfaces, memory }: OptionCommandOptions,
   category: string,
   none: (agent: string) => string,
 ): Promise<void> {
   const { controller } = surfaces.active
   const { current, agentId } = controller
   if (!current || agentId === undefined) {
-    void vscode.window.showInformationMessage(l10n.t('Begin a session first.'))
-    return
+    throw new UnavailableError(l10n.t('Start a session first.'))
   }
-  const option = current.session.state.configOptions.find(
-    (one): one is SelectOption => one.type === 'select' && one.category === category,
-  )
+  const option = selectOption(current, category)
   if (!option) {
-    void vscode.window.showInformationMessage(none(current.agentName))
-    return
+    throw new UnavailableError(none(current.agentName))
   }
   const value = await pick(option, agentId, memory)
   if (value === undefined || value === option.currentValue || controller.current !== current) return
@@ -61,7 +62,7 @@ function pick(option: SelectOption, agentId: string, memory: OptionMemory): Prom
   box.matchOnDetail = true
   const fill = () => {
     const remembered = memory.of(agentId)[option.id]
-    const marked = new Set(remembered?.favourites)
+    const marked = new Set(remembered?.favorites)
     box.items = sectionsOf(option.choices, remembered).flatMap(({ section, choices }): Item[] => [
       ...(section === undefined
         ? []
@@ -73,8 +74,8 @@ function pick(option: SelectOption, agentId: string, memory: OptionMemory): Prom
         value: choice.value,
         buttons: [
           marked.has(choice.value)
-            ? { iconPath: new vscode.ThemeIcon('star-full'), tooltip: l10n.t('Remove from favourites') }
-            : { iconPath: new vscode.ThemeIcon('star-empty'), tooltip: l10n.t('Add to favourites') },
+            ? { iconPath: new vscode.ThemeIcon('star-full'), tooltip: l10n.t('Remove from Favorites') }
+            : { iconPath: new vscode.ThemeIcon('star-empty'), tooltip: l10n.t('Add to Favorites') },
         ],
       })),
     ])
@@ -101,8 +102,8 @@ function pick(option: SelectOption, agentId: string, memory: OptionMemory): Prom
 
 function headingOf(section: string | { group: string }): string {
   if (typeof section === 'object') return section.group
-  return section === 'favourites'
-    ? l10n.t('Favourites')
+  return section === 'favorites'
+    ? l10n.t('Favorites')
     : section === 'recent'
       ? l10n.t('Recently used')
       : l10n.t('All')

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { CommandId } from '../ids.ts'
 
 /** The agent of the conversation that the person works in, else one that they pick. */
 export async function agentOf(
@@ -14,7 +15,7 @@ export async function agentOf(
   const items = agents
     .list()
     .map(({ agentId, name, icon }) => ({ label: `$(${icon ?? 'robot'}) ${name}`, agentId }))
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which agent?') })
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Select an agent') })
   return picked?.agentId
 }
 
@@ -22,19 +23,26 @@ export async function agentOf(
 export async function pickAgent(agents: AgentDirectory): Promise<string | undefined> {
   const sources = {
     settings: l10n.t('settings'),
-    preset: l10n.t('found on this machine'),
-    demo: l10n.t('no account needed'),
+    installed: l10n.t('installed'),
+    preset: l10n.t('installed'),
+    demo: l10n.t('no account required'),
   }
-  const items = agents.list().map(agent => ({
-    label: `$(${agent.icon ?? 'robot'}) ${agent.name}`,
-    description: sources[agent.source],
-    detail: agent.description,
-    agentId: agent.agentId,
-  }))
+  await agents.ready()
+  const items: Array<vscode.QuickPickItem & { agentId?: string }> = [
+    ...agents.list().map(agent => ({
+      label: `$(${agent.icon ?? 'robot'}) ${agent.name}`,
+      description: sources[agent.source],
+      detail: agent.description,
+      agentId: agent.agentId,
+    })),
+    { label: '', kind: vscode.QuickPickItemKind.Separator },
+    { label: `$(extensions) ${l10n.t('Manage Agents')}` },
+  ]
   const picked = await vscode.window.showQuickPick(items, {
     title: l10n.t('New Session with Agent'),
-    placeHolder: l10n.t('Which agent?'),
+    placeHolder: l10n.t('Select an agent'),
     matchOnDescription: true,
   })
+  if (picked && picked.agentId === undefined) await vscode.commands.executeCommand(CommandId.manageAgents)
   return picked?.agentId
 }

@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
-import type { OpenSession, SessionManager } from '../../sessions/session-manager.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { SessionMark, SessionMarks } from '../../sessions/session-marks.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 
@@ -52,7 +53,7 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
       session: { item },
     }))
   if (open.length + recent.length === 0) {
-    void vscode.window.showInformationMessage(l10n.t('There is no session to open.'))
+    void vscode.window.showInformationMessage(l10n.t('There are no sessions to open.'))
     return undefined
   }
   const separator = (label: string) => ({
@@ -61,12 +62,12 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
     session: undefined,
   })
   const items = [
-    ...(open.length > 0 ? [separator(l10n.t('Open in this window')), ...open] : []),
+    ...(open.length > 0 ? [separator(l10n.t('Open in This Window')), ...open] : []),
     ...(recent.length > 0 ? [separator(l10n.t('Recent')), ...recent] : []),
   ]
   const chosen = await vscode.window.showQuickPick(items, {
     title: l10n.t('Open Session'),
-    placeHolder: l10n.t('Which session?'),
+    placeHolder: l10n.t('Select a session'),
     matchOnDescription: true,
   })
   return chosen?.session

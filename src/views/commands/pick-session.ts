@@ -20,7 +20,7 @@ export async function pickSession(
   const picker = vscode.window.createQuickPick<Item>()
   owned.add(picker)
   picker.title = how === 'load' ? l10n.t('Load Session') : l10n.t('Resume Session')
-  picker.placeholder = l10n.t('Which session?')
+  picker.placeholder = l10n.t('Select a session')
   picker.matchOnDescription = true
   picker.matchOnDetail = true
   const fill = () => {
@@ -81,9 +81,7 @@ function itemsOf(history: HistoryList, how: 'load' | 'resume', busy: boolean): I
     }))
   if (sessions.length + starts.length === 0 && !busy) {
     const label =
-      how === 'load'
-        ? l10n.t('There is no session that can be loaded.')
-        : l10n.t('There is no session that can be resumed.')
+      how === 'load' ? l10n.t('There are no sessions to load.') : l10n.t('There are no sessions to resume.')
     return [{ label, nothing: true }]
   }
   const separator = { label: '', kind: vscode.QuickPickItemKind.Separator, nothing: true as const }

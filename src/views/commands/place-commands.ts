@@ -1,19 +1,16 @@
 import * as l10n from '@vscode/l10n'
-import type * as vscode from 'vscode'
-import { DisposableStore } from '../../common/disposable.ts'
-import type { Logger } from '../../common/logger.ts'
+import { UnavailableError } from '../../common/errors.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { SessionMarks } from '../../sessions/session-marks.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { ConversationTab } from '../conversation/conversation-tab.ts'
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
-import { CommandId } from '../ids.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { pickOpenSession } from './pick-open-session.ts'
-import { registerCommand } from './register-command.ts'
 
-export interface PlaceCommandParts {
+export interface PlaceCommandOptions {
   surfaces: ConversationSurfaces
   sideBar: ConversationSurface
   tabs: ConversationTabs
@@ -21,14 +18,11 @@ export interface PlaceCommandParts {
   marks: SessionMarks
   history: HistoryList
   actions: SessionActions
-  log: Logger
 }
 
-/** Which conversation is where: from one to another, and each to the place that a person wants it in. */
-export function registerPlaceCommands(parts: PlaceCommandParts): vscode.Disposable {
-  const { surfaces, sideBar, tabs, manager, marks, history, actions, log } = parts
-  const registered = new DisposableStore()
-  const on = (id: string, run: () => unknown) => registered.add(registerCommand(log, id, () => run()))
+/** Opens conversations, and moves them between the side bar and editor tabs. */
+export function placeCommands(options: PlaceCommandOptions) {
+  const { surfaces, sideBar, tabs, manager, marks, history, actions } = options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
@@ -37,31 +31,33 @@ export function registerPlaceCommands(parts: PlaceCommandParts): vscode.Disposab
     tabs.open(current, where)
   }
 
-  on(CommandId.openSession, async () => {
-    const picked = await pickOpenSession({ manager, marks, history })
-    if (!picked) return
-    if ('open' in picked) await surfaces.reveal(picked.open)
-    else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
-  })
-  on(CommandId.openInTab, () => {
-    // from a tab: another one, to begin a session in
-    if (surfaces.active instanceof ConversationTab) tabs.open(undefined)
-    else toTab('here')
-  })
-  on(CommandId.openBeside, () => {
-    if (surfaces.active instanceof ConversationTab) surfaces.active.moveBeside()
-    else toTab('beside')
-  })
-  on(CommandId.moveToSideBar, async () => {
-    const tab = surfaces.active
-    if (!(tab instanceof ConversationTab)) return
-    const { current } = tab.controller
-    if (!current) throw new Error(l10n.t('There is no conversation.'))
-    // before the tab goes, so that nothing thinks that nobody has it
-    tab.controller.leave()
-    sideBar.controller.take(current)
-    tab.close()
-    await sideBar.reveal()
-  })
-  return registered
+  return {
+    [CommandId.openSession]: async () => {
+      const picked = await pickOpenSession({ manager, marks, history })
+      if (!picked) return
+      if ('open' in picked) await surfaces.reveal(picked.open)
+      else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
+    },
+    [CommandId.openInTab]: () => {
+      // from a tab: another one, to begin a session in
+      if (surfaces.active instanceof ConversationTab) tabs.open(undefined)
+      else toTab('here')
+    },
+    [CommandId.openBeside]: () => {
+      if (surfaces.active instanceof ConversationTab) surfaces.active.moveBeside()
+      else toTab('beside')
+    },
+    [CommandId.moveToSideBar]: async () => {
+      const tab = surfaces.active
+      if (!(tab instanceof ConversationTab))
+        throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
+      const { current } = tab.controller
+      if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
+      // before the tab goes, so that nothing thinks that nobody has it
+      tab.controller.leave()
+      sideBar.controller.take(current)
+      tab.close()
+      await sideBar.reveal()
+    },
+  } satisfies Partial<CommandHandlers>
 }

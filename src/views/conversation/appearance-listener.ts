@@ -1,26 +1,22 @@
 import * as vscode from 'vscode'
 import * as z from 'zod'
-import { onDidChangeTokenColours, themeTokenColours } from '../../editor/theme/vscode-theme.ts'
-import { DiffLayout, SetDiffLayout, ThemeShown, TokenColours } from '../bridge/appearance.ts'
+import { onDidChangeSetting, readSetting, updateSetting } from '../../agents/vscode-settings.ts'
+import { onDidChangeTokenColors, themeTokenColors } from '../../editor/theme/vscode-theme.ts'
+import { DiffLayout, SetDiffLayout, ThemeShown, TokenColors } from '../bridge/appearance.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
 const themeShown = z.object({ themeId: z.string().max(512) })
 
 const setDiffLayout = z.object({ sideBySide: z.boolean() })
-const DIFF_LAYOUT = 'diffLayout'
 
-function settings(): vscode.WorkspaceConfiguration {
-  return vscode.workspace.getConfiguration('parley')
-}
-
-/** Tells a page the colours of code in the theme that it says it is in, and how the person wants diffs. */
+/** Tells a page the colors of code in the theme that it says it is in, and how the person wants diffs. */
 export function listenForAppearance(connection: WebviewConnection): vscode.Disposable {
   let shown: string | undefined
   const tell = async () => {
     if (shown === undefined) return
     const asked = shown
-    const colours = await themeTokenColours(asked)
-    if (asked === shown) connection.send(TokenColours, colours)
+    const colors = await themeTokenColors(asked)
+    if (asked === shown) connection.send(TokenColors, colors)
   }
   connection.onNotification(ThemeShown, themeShown, async ({ themeId }) => {
     shown = themeId
@@ -28,18 +24,13 @@ export function listenForAppearance(connection: WebviewConnection): vscode.Dispo
     await tell()
   })
   connection.onNotification(SetDiffLayout, setDiffLayout, async ({ sideBySide }) => {
-    await settings().update(
-      DIFF_LAYOUT,
-      sideBySide ? 'sideBySide' : 'unified',
-      vscode.ConfigurationTarget.Global,
-    )
+    const layout = sideBySide ? 'sideBySide' : 'unified'
+    await updateSetting('diffLayout', layout, vscode.ConfigurationTarget.Global)
   })
   const tellLayout = () =>
-    connection.send(DiffLayout, { sideBySide: settings().get(DIFF_LAYOUT) !== 'unified' })
+    connection.send(DiffLayout, { sideBySide: readSetting('diffLayout') === 'sideBySide' })
   return vscode.Disposable.from(
-    onDidChangeTokenColours(() => void tell()),
-    vscode.workspace.onDidChangeConfiguration(event => {
-      if (event.affectsConfiguration(`parley.${DIFF_LAYOUT}`)) tellLayout()
-    }),
+    onDidChangeTokenColors(() => void tell()),
+    onDidChangeSetting('diffLayout', tellLayout),
   )
 }

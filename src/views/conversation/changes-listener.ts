@@ -1,20 +1,15 @@
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
-import { messageOf } from '../../common/errors.ts'
-import { plainMessage } from '../../common/plain-message.ts'
-import type { ChangedFile, ChangedFiles } from '../../editor/changes/changed-files.ts'
-import { type ChangeEditors, removeFile } from '../../editor/changes/vscode-changes.ts'
+import type { SessionChanges } from '../../editor/changes/session-changes.ts'
+import type { ChangeEditors } from '../../editor/changes/vscode-changes.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { SessionManager } from '../../sessions/session-manager.ts'
 import { sessionTitle } from '../../sessions/session-title.ts'
 import * as bridge from '../bridge/changed-files.ts'
 import * as incoming from '../bridge/incoming-changed-files.ts'
+import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
-export interface ChangesParts {
-  manager: Pick<SessionManager, 'changesOf'>
+export interface ChangesOptions extends UndoServices {
   editors: ChangeEditors
 }
 
@@ -30,17 +25,23 @@ export interface ChangesListener extends Disposable {
 export function listenForChanges(
   connection: WebviewConnection,
   controller: ConversationController,
-  { manager, editors }: ChangesParts,
+  { editors, tracker }: ChangesOptions,
 ): ChangesListener {
   const own = new DisposableStore()
   let following: Disposable | undefined
-  const changesOf = (key: string): ChangedFiles | undefined => {
+  const changesOf = (key: string): SessionChanges | undefined => {
     const open = key === controller.key ? controller.current : undefined
-    return open && manager.changesOf(open)
+    return open?.changes
   }
   const tell = () => {
     const { key } = controller
-    connection.send(bridge.ChangedFilesShown, { key, files: changesOf(key)?.list() ?? [] })
+    const changes = changesOf(key)
+    const omitted = changes?.omitted
+    connection.send(bridge.ChangedFilesShown, {
+      key,
+      files: changes?.list() ?? [],
+      ...(omitted && { omitted }),
+    })
   }
   // an agent may change many files at once
   let timer: NodeJS.Timeout | undefined
@@ -54,7 +55,7 @@ export function listenForChanges(
   const follow = () => {
     following?.dispose()
     const { current } = controller
-    following = current && manager.changesOf(current).onDidChange(tellSoon)
+    following = current?.changes.onDidChange(tellSoon)
     tell()
   }
   follow()
@@ -65,7 +66,7 @@ export function listenForChanges(
     const changes = changesOf(key)
     await changes?.refresh()
     const file = changes?.list().find(one => one.path === path)
-    if (changes && file) await editors.open(key, changes, file)
+    if (changes && file) await editors.open(changes, file)
   })
   connection.onNotification(bridge.ReviewChanges, incoming.allChanges, async ({ key }) => {
     const changes = changesOf(key)
@@ -73,65 +74,16 @@ export function listenForChanges(
     if (!changes || !current) return
     await changes.refresh()
     const title = sessionTitle(current.session.state) ?? current.agentName
-    await editors.review(key, changes, l10n.t('{0}: changed files', title))
+    await editors.review(changes, l10n.t('{0}: Changed Files', title))
   })
   connection.onNotification(bridge.KeepChanges, incoming.someChanges, ({ key, path }) => {
     const changes = changesOf(key)
-    changes?.keep(path === undefined ? changes.list().map(file => file.path) : [path])
+    changes?.keep(path === undefined ? {} : { paths: [path] })
   })
   connection.onNotification(bridge.UndoChanges, incoming.someChanges, async ({ key, path }) => {
     const changes = changesOf(key)
     await changes?.refresh()
-    const files = changes?.list().filter(file => path === undefined || file.path === path) ?? []
-    if (changes && files.length > 0) await undo(key, changes, files, editors)
+    if (changes) await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, { editors, tracker })
   })
   return { tell, dispose: () => own.dispose() }
-}
-
-/** Asks first; what the person changed since stays as it is, and is shown. */
-async function undo(
-  key: string,
-  changes: ChangedFiles,
-  files: readonly ChangedFile[],
-  editors: ChangeEditors,
-): Promise<void> {
-  const [first] = files
-  if (!first) return
-  const question =
-    files.length === 1
-      ? l10n.t('Undo all that this session changed in {0}?', path.basename(first.path))
-      : l10n.t('Undo all that this session changed in {0} files?', files.length)
-  const details = [
-    ...(files.some(file => file.status === 'added')
-      ? [l10n.t('Files that the agent added go to the trash.')]
-      : []),
-    ...(files.some(file => file.meanwhile)
-      ? [
-          l10n.t(
-            'Some changed while the agent worked and it did not say how: it may have been somebody else.',
-          ),
-        ]
-      : []),
-  ]
-  const yes = l10n.t('Undo')
-  const options = { modal: true, ...(details.length > 0 && { detail: details.join('\n') }) }
-  if ((await vscode.window.showWarningMessage(question, options, yes)) !== yes) return
-  const since: ChangedFile[] = []
-  for (const file of files) {
-    try {
-      if ((await changes.undo(file.path, removeFile)) === 'changed-since') since.push(file)
-    } catch (error) {
-      void vscode.window.showWarningMessage(plainMessage(messageOf(error)))
-    }
-  }
-  const [changed] = since
-  if (!changed) return
-  const names = since.map(file => path.basename(file.path)).join(', ')
-  void vscode.window.showWarningMessage(
-    l10n.t(
-      '{0}: changed since the agent left it, so nothing was undone there. Look at the differences.',
-      plainMessage(names),
-    ),
-  )
-  await editors.open(key, changes, changed)
 }

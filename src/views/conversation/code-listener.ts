@@ -5,7 +5,7 @@ import * as bridge from '../bridge/code.ts'
 import * as incoming from '../bridge/incoming-code.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
-export interface CodeListenerParts {
+export interface CodeListenerOptions {
   apply(code: CodeToApply, roots: Roots | undefined): Promise<void>
   roots(): Roots | undefined
   /** Says what did not work. */
@@ -15,7 +15,7 @@ export interface CodeListenerParts {
 /** What a person does with a piece of code of the conversation. */
 export function listenForCode(
   connection: WebviewConnection,
-  { apply, roots, tell }: CodeListenerParts,
+  { apply, roots, tell }: CodeListenerOptions,
 ): void {
   connection.onNotification(bridge.InsertCode, incoming.insertCode, ({ text }) => tell(insertCode(text)))
   connection.onNotification(bridge.OpenText, incoming.openText, ({ text, language }) =>

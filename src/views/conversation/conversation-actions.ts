@@ -3,12 +3,13 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { diffTexts } from '../../editor/changes/diff-texts.ts'
+import { findFragment } from '../../editor/changes/find-fragment.ts'
 import type { Diffs } from '../../editor/changes/vscode-diffs.ts'
 import type { Proposals } from '../../editor/changes/vscode-proposals.ts'
 import { applyCode } from '../../editor/vscode-code.ts'
 import { openFile, openLink } from '../../editor/vscode-open.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import { CardButtonId } from '../cards/card-parts.ts'
+import { CardButtonId } from '../cards/card-content.ts'
 import { CommandId } from '../ids.ts'
 import type { ConversationActions } from './conversation-bridge.ts'
 
@@ -23,9 +24,10 @@ export function conversationActions(diffs: Diffs, proposals: Proposals): Convers
       const file = roots ? path.resolve(roots.cwd, change.path) : change.path
       const current = await readFile(file, 'utf8').catch(() => undefined)
       const texts = diffTexts(change, { current, patch })
-      if (!texts) throw new Error(l10n.t('The agent did not say what it changed in {0}.', change.path))
+      if (!texts) throw new Error(l10n.t("The agent didn't report its changes to {0}.", change.path))
       await diffs.open(file, texts)
     },
+    findFragment,
     applyCode: (code, roots) => applyCode(code, roots, proposals),
     card,
     async command(command) {
@@ -39,6 +41,14 @@ async function card(controller: ConversationController, cardId: string, buttonId
   if (buttonId.startsWith(CardButtonId.signIn)) {
     await controller.signIn(cardId, buttonId.slice(CardButtonId.signIn.length))
     return
+  }
+  if (buttonId.startsWith(CardButtonId.install)) {
+    await vscode.commands.executeCommand(CommandId.installAgent, buttonId.slice(CardButtonId.install.length))
+    return
+  }
+  if (buttonId.startsWith(CardButtonId.openSettings)) {
+    const setting = buttonId.slice(CardButtonId.openSettings.length)
+    return void (await vscode.commands.executeCommand(CommandId.openSettings, setting))
   }
   switch (buttonId) {
     case CardButtonId.retry:
@@ -55,8 +65,6 @@ async function card(controller: ConversationController, cardId: string, buttonId
       const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
       return void (await vscode.commands.executeCommand(CommandId.showAgentLog, agentId))
     }
-    case CardButtonId.openSettings:
-      return void (await vscode.commands.executeCommand(CommandId.openSettings))
     case CardButtonId.manageTrust:
       return void (await vscode.commands.executeCommand('workbench.trust.manage'))
     case CardButtonId.pickAgent:
@@ -65,6 +73,10 @@ async function card(controller: ConversationController, cardId: string, buttonId
       return controller.cancelSignIn()
     case CardButtonId.giveUp:
       return failure?.type === 'slow-option' ? controller.giveUpOption(cardId) : controller.cancel()
+    case CardButtonId.takeOver:
+      return controller.takeOver(cardId)
+    case CardButtonId.fork:
+      return failure?.type === 'elsewhere' ? controller.fork(failure.attempt) : undefined
     case CardButtonId.abandonTurn:
       return controller.abandonTurn()
     case CardButtonId.dismiss:

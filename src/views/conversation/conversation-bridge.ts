@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
 import type { FileChange, Roots } from '../../acp/model.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
@@ -9,32 +10,34 @@ import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { MentionSearch } from '../../editor/mentions/vscode-search.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { SessionUpkeep } from '../../sessions/listing/session-upkeep.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import { FillComposer } from '../bridge/actions.ts'
 import { ThemeShown } from '../bridge/appearance.ts'
 import * as bridge from '../bridge/conversation.ts'
 import * as incoming from '../bridge/incoming.ts'
-import { FocusChanged } from '../bridge/navigate.ts'
+import { FindPrompt, FocusChanged, Navigate, nearestPrompt } from '../bridge/navigate.ts'
 import type { FollowAgent } from '../follow-agent.ts'
-import type { KeptDrafts } from '../storage/kept-drafts.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import { waitForAgent } from '../wait-for-agent.ts'
 import { WebviewConnection } from '../webview-connection.ts'
+import type { WebviewPage } from '../webview-page.ts'
 import { listenForActions } from './actions-listener.ts'
+import { listenForActiveContext } from './active-context-listener.ts'
 import { answerElicitation } from './answer-elicitation.ts'
 import { listenForAppearance } from './appearance-listener.ts'
-import { type ChangesParts, listenForChanges } from './changes-listener.ts'
-import { type CodeListenerParts, listenForCode } from './code-listener.ts'
+import { type ChangesOptions, listenForChanges } from './changes-listener.ts'
+import { type CodeListenerOptions, listenForCode } from './code-listener.ts'
 import { listenToComposer } from './composer.ts'
 import { listenFind } from './find.ts'
 import type { FindSearch } from './find-search.ts'
 import { buildHead } from './head.ts'
+import { listenForInstalls } from './installs-listener.ts'
 import { listenToOptions } from './options.ts'
 import { PatchPump } from './patch-pump.ts'
 import { listenForRename } from './rename.ts'
-import { listenForRules, type RuleMessagesParts } from './rule-messages.ts'
+import { listenForRules, type RuleMessagesOptions } from './rule-messages.ts'
 import { listenFocus } from './view-focus.ts'
 
 /** What a conversation's webview makes happen outside the conversation. */
@@ -46,23 +49,26 @@ export interface ConversationActions {
     patch: { format: string; text: string } | undefined,
     roots: Roots | undefined,
   ): Promise<void>
-  applyCode: CodeListenerParts['apply']
+  /** The line, from 1, at which a change's texts begin in its file. */
+  findFragment(change: FileChange, roots: Roots): Promise<number | undefined>
+  applyCode: CodeListenerOptions['apply']
   card(controller: ConversationController, cardId: string, buttonId: string): Promise<void>
   command(command: string): Promise<void>
 }
 
-export interface ConversationBridgeParts {
+export interface ConversationBridgeOptions {
   controller: ConversationController
   agents: AgentDirectory
   actions: ConversationActions
   accounts: Accounts
-  upkeep: SessionUpkeep
-  drafts: KeptDrafts
+  organizer: SessionOrganizer
+  drafts: DraftStore
   mentions: MentionSearch
   optionMemory: OptionMemory
-  ruleMessages: RuleMessagesParts
-  changes: ChangesParts
+  ruleMessages: RuleMessagesOptions
+  changes: ChangesOptions
   follow: Pick<FollowAgent, 'listen'>
+  installs: InstallManager
   log: Logger
 }
 
@@ -70,18 +76,25 @@ export interface ConversationBridgeParts {
 const UNASKED = new Set([
   bridge.Ready.method,
   bridge.FetchEntries.method,
+  bridge.FindFragment.method,
+  bridge.WatchTerminals.method,
+  // Drafts are saved a moment after they were typed: the person may be in another conversation by then.
+  bridge.SaveDraft.method,
+  bridge.SaveDraftItems.method,
+  bridge.TakeBack.method,
   ThemeShown.method,
   FocusChanged.method,
 ])
 
 /** Connects one webview with one conversation, for as long as the webview lives. */
 export class ConversationBridge extends Owner {
-  readonly #parts: ConversationBridgeParts
+  readonly #options: ConversationBridgeOptions
   readonly #connection: WebviewConnection
   readonly #pump: PatchPump
   readonly #find: FindSearch
   #pendingAttachments: bridge.Attachment[] = []
   #focusWanted = false
+  #requestWanted: string | undefined
   #tellWork = () => {}
   #ready = false
   readonly #use = this.register(new Emitter<void>())
@@ -89,37 +102,37 @@ export class ConversationBridge extends Owner {
   /** The person does something in the webview. */
   readonly onDidUse = this.#use.event
 
-  constructor(webview: vscode.Webview, parts: ConversationBridgeParts) {
+  constructor(page: WebviewPage, options: ConversationBridgeOptions) {
     super()
-    this.#parts = parts
-    const { controller } = parts
+    this.#options = options
+    const { controller } = options
     this.#connection = this.register(
-      new WebviewConnection(webview, parts.log, method => {
+      new WebviewConnection(page, options.log, method => {
         if (!UNASKED.has(method)) this.#use.fire()
       }),
     )
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
-        head: () => buildHead(controller, parts.agents, parts.optionMemory, parts.accounts),
-        draft: () => parts.drafts.get(controller.key),
-        composerHeight: () => parts.drafts.height,
-        waiting: () => controller.outbox.waiting(controller.key),
-        sendSnapshot: snapshot => this.#connection.send(bridge.Snapshot, snapshot),
-        sendPatch: patch => this.#connection.send(bridge.Patch, patch),
+        head: () =>
+          buildHead(controller, options.agents, options.optionMemory, options.accounts, options.installs),
+        draft: () => options.drafts.get(controller.key),
+        composerHeight: () => options.drafts.height,
+        returned: () => [...controller.queue.returned],
+        sendSnapshot: snapshot => this.#connection.trySend(bridge.Snapshot, snapshot),
+        sendPatch: patch => this.#connection.trySend(bridge.Patch, patch),
+        sendReturned: prompts =>
+          this.#connection.send(bridge.ReturnPrompts, { key: controller.key, prompts }),
       }),
     )
     listenForActions(this.#connection)
     this.register(listenFocus(this.#connection, () => this.#use.fire()))
     this.#find = this.register(listenFind(this.#connection, controller))
     this.register(controller.onDidChange(() => this.#pump.headChanged()))
-    this.register(
-      controller.onDidGiveBack(prompts => {
-        for (const blocks of prompts) this.tell(FillComposer, { blocks, quiet: true })
-      }),
-    )
-    this.register(parts.optionMemory.onDidChange(() => this.#pump.headChanged()))
-    this.register(parts.accounts.onDidChange(() => this.#pump.headChanged()))
+    this.register(controller.onDidChangeQueue(() => this.#pump.headChanged()))
+    this.register(options.optionMemory.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
+    this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
     const session = this.register(new DisposableStore())
     let following: DisposableStore | undefined
     const follow = () => {
@@ -155,13 +168,18 @@ export class ConversationBridge extends Owner {
     else this.#pendingAttachments.push(attachment)
   }
 
+  showRequest(requestId: string): void {
+    if (this.#ready) this.#connection.send(Navigate, { to: 'question', requestId })
+    else this.#requestWanted = requestId
+  }
+
   focusComposer(): void {
     if (this.#ready) this.#connection.send(bridge.FocusComposer, undefined)
     else this.#focusWanted = true
   }
 
   #listen(): void {
-    const { controller, actions } = this.#parts
+    const { controller, actions } = this.#options
     const connection = this.#connection
     const mine = (key: string) => key === controller.key
     const roots = () => controller.current?.plan.setup
@@ -173,12 +191,20 @@ export class ConversationBridge extends Owner {
       for (const attachment of this.#pendingAttachments.splice(0)) connection.send(bridge.Attach, attachment)
       if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)
       this.#focusWanted = false
+      if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
+      this.#requestWanted = undefined
     })
-    connection.onRequest(bridge.FetchEntries, incoming.fetchEntries, ({ key, from, to }) =>
-      mine(key) ? (controller.current?.session.state.entries.slice(from, to) ?? []) : [],
-    )
-    connection.onNotification(bridge.SendQueued, incoming.sendQueued, ({ key }) => {
-      if (mine(key)) controller.current?.session.sendQueued()
+    connection.onRequest(bridge.FetchEntries, incoming.fetchEntries, ({ key, from, to }) => {
+      const entries = mine(key) ? (controller.current?.session.state.entries.slice(from, to) ?? []) : []
+      this.#pump.entriesFetched(entries)
+      return entries
+    })
+    connection.onNotification(bridge.WatchTerminals, incoming.watchTerminals, ({ key, ids }) => {
+      if (mine(key)) this.#pump.watchTerminals(ids)
+    })
+    connection.onRequest(FindPrompt, incoming.findPrompt, ({ key, from, direction }) => {
+      const entries = mine(key) ? (controller.current?.session.state.entries ?? []) : []
+      return nearestPrompt(entries, from, direction) ?? null
     })
     connection.onNotification(bridge.CancelTurn, incoming.cancelTurn, ({ key }) => {
       if (mine(key)) controller.cancel()
@@ -186,7 +212,7 @@ export class ConversationBridge extends Owner {
     connection.onNotification(bridge.CancelWork, incoming.cancelWork, ({ key, work }) => {
       const { current } = controller
       if (!current || !mine(key)) return
-      const what = 'terminalId' in work ? l10n.t('Stop this command') : l10n.t('Stop this tool call')
+      const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
       return this.#tell(waitForAgent(current.agentName, what, () => current.session.cancelWork(work)))
     })
     connection.onNotification(
@@ -218,35 +244,45 @@ export class ConversationBridge extends Owner {
     connection.onNotification(bridge.OpenDiff, incoming.openDiff, params => {
       if (mine(params.key)) return this.#tell(this.#openDiff(params))
     })
+    connection.onRequest(bridge.FindFragment, incoming.openDiff, async params => {
+      const found = mine(params.key) ? this.#changeOf(params) : undefined
+      return (found && (await actions.findFragment(found.file, found.roots))) ?? null
+    })
     listenForCode(connection, { apply: actions.applyCode, roots, tell: done => this.#tell(done) })
     connection.onNotification(bridge.Copy, incoming.copy, ({ text }) => vscode.env.clipboard.writeText(text))
     connection.onNotification(bridge.RunCommand, incoming.runCommand, ({ command }) =>
       actions.command(command),
     )
-    listenToComposer(connection, this.#parts, () => this.#pump.sendNow())
-    listenToOptions(connection, this.#parts)
+    listenToComposer(connection, this.#options, () => this.#pump.sendNow())
+    listenToOptions(connection, this.#options)
     this.register(listenForAppearance(connection))
-    const changes = this.register(listenForChanges(connection, controller, this.#parts.changes))
-    const follow = this.register(this.#parts.follow.listen(connection))
+    const changes = this.register(listenForChanges(connection, controller, this.#options.changes))
+    const follow = this.register(this.#options.follow.listen(connection))
+    const activeContext = this.register(listenForActiveContext(connection))
     this.#tellWork = () => {
+      activeContext.tell()
       changes.tell()
       follow.tell()
     }
-    listenForRules(connection, controller, this.#parts.ruleMessages)
-    listenForRename(connection, controller, this.#parts.upkeep)
+    listenForRules(connection, controller, this.#options.ruleMessages)
+    listenForInstalls(connection, controller, this.#options.installs)
+    listenForRename(connection, controller, this.#options.organizer)
     connection.listen()
   }
 
-  async #openDiff({ entryId, content, change }: { entryId: string; content: number; change: number }) {
-    const open = this.#parts.controller.current
+  async #openDiff(place: { entryId: string; content: number; change: number }) {
+    const found = this.#changeOf(place)
+    if (found) await this.#options.actions.openDiff(found.file, found.patch, found.roots)
+  }
+
+  #changeOf({ entryId, content, change }: { entryId: string; content: number; change: number }) {
+    const open = this.#options.controller.current
     const state = open?.session.state
     const entry = state?.entries[state.index.get(entryId) ?? -1]
-    if (!open || entry?.kind !== 'tool_call') return
+    if (!open || entry?.kind !== 'tool_call') return undefined
     const part = entry.content[content]
     const file = part?.type === 'diff' ? part.changes[change] : undefined
-    if (file && part?.type === 'diff') {
-      await this.#parts.actions.openDiff(file, part.patch, open.plan.setup)
-    }
+    return file && part?.type === 'diff' ? { file, patch: part.patch, roots: open.plan.setup } : undefined
   }
 
   /** Something a person clicked that did not work is said, not only logged. */

@@ -1,9 +1,10 @@
 import type { NotificationType } from 'vscode-jsonrpc'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
+import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { OpenSession, SessionReference } from '../../sessions/session-manager.ts'
-import { conversationKey } from '../../sessions/session-reference.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { SessionReference } from '../../sessions/session-manager.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 
 /** A place where a conversation is shown: the view of the side bar, or an editor tab. */
@@ -14,6 +15,8 @@ export interface ConversationSurface {
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
+  /** Brings a request that waits for the person into view, and gives it the focus. */
+  showRequest(requestId: string): void
   /** Tells its page to do something, when it is there. */
   tell<P>(type: NotificationType<P>, params: P): void
 }
@@ -87,16 +90,17 @@ export class ConversationSurfaces extends Owner {
     reference: SessionReference,
     controller: ConversationController,
   ): (() => Promise<void>) | undefined {
-    const key = conversationKey(reference)
+    const key = sessionKey(reference.agentId, reference.sessionId)
     const surface = this.#all().find(one => one.controller !== controller && one.controller.key === key)
     return surface && (() => surface.reveal())
   }
 
-  /** Leads the person to the session: to where it is shown, else it is shown in the side bar. */
-  async reveal(open: OpenSession): Promise<void> {
+  /** Leads the person to the session: to where it is shown, else it is shown in the side bar; and to the request there. */
+  async reveal(open: OpenSession, requestId?: string): Promise<void> {
     const surface = this.showing(open) ?? this.#sideBar
     if (surface.controller.current !== open) surface.controller.show(open)
     await surface.reveal()
+    if (requestId !== undefined) surface.showRequest(requestId)
   }
 
   override dispose(): void {

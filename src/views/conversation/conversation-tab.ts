@@ -4,14 +4,14 @@ import { Owner } from '../../common/disposable.ts'
 import { markOf, type SessionMark, type SessionMarks } from '../../sessions/session-marks.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Attachment } from '../bridge/conversation.ts'
-import { openPage } from '../webview-html.ts'
-import { ConversationBridge, type ConversationBridgeParts } from './conversation-bridge.ts'
+import type { WebviewPage } from '../webview-page.ts'
+import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 import { markedIcon } from './tab-mark.ts'
 
 /** A conversation in an editor tab, with its title as the tab's. */
 export class ConversationTab extends Owner implements ConversationSurface {
-  readonly controller: ConversationBridgeParts['controller']
+  readonly controller: ConversationBridgeOptions['controller']
   readonly #panel: vscode.WebviewPanel
   readonly #bridge: ConversationBridge
   readonly #extensionUri: vscode.Uri
@@ -21,8 +21,9 @@ export class ConversationTab extends Owner implements ConversationSurface {
   /** `onUse`: the person turns to this tab. `onSeen`: it is shown, or hidden. The tab ends, and its controller with it, when the panel is closed. */
   constructor(
     panel: vscode.WebviewPanel,
+    page: WebviewPage,
     extensionUri: vscode.Uri,
-    parts: ConversationBridgeParts,
+    options: ConversationBridgeOptions,
     marks: SessionMarks,
     onUse: () => void,
     onSeen: () => void,
@@ -30,9 +31,9 @@ export class ConversationTab extends Owner implements ConversationSurface {
     super()
     this.#extensionUri = extensionUri
     this.#marks = marks
-    this.controller = this.register(parts.controller)
+    this.controller = this.register(options.controller)
     this.#panel = panel
-    this.#bridge = this.register(new ConversationBridge(panel.webview, parts))
+    this.#bridge = this.register(new ConversationBridge(page, options))
     this.register(this.#bridge.onDidUse(onUse))
     this.register(
       panel.onDidChangeViewState(() => {
@@ -41,14 +42,18 @@ export class ConversationTab extends Owner implements ConversationSurface {
         if (panel.active) onUse()
       }),
     )
-    this.register(parts.controller.onDidChange(() => this.#updateTitle()))
+    this.register(options.controller.onDidChange(() => this.#updateTitle()))
     this.register(marks.onDidChange(() => this.#updateTitle()))
-    openPage(panel.webview, extensionUri, { name: 'conversation', title: 'Parley' })
     this.#updateTitle()
   }
 
   get isVisible(): boolean {
     return this.#panel.visible
+  }
+
+  /** It is the active editor. */
+  get isActive(): boolean {
+    return this.#panel.active
   }
 
   async reveal(): Promise<void> {
@@ -72,6 +77,10 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   attach(attachment: Attachment): void {
     this.#bridge.attach(attachment)
+  }
+
+  showRequest(requestId: string): void {
+    this.#bridge.showRequest(requestId)
   }
 
   #updateTitle(): void {

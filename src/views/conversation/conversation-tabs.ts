@@ -1,94 +1,118 @@
 import * as vscode from 'vscode'
 import { Owner } from '../../common/disposable.ts'
+import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
 import { LAST_SESSION } from '../../sessions/opening.ts'
 import type { Keep } from '../../sessions/ports.ts'
-import type { OpenSession, SessionReference } from '../../sessions/session-manager.ts'
+import type { SessionReference } from '../../sessions/session-manager.ts'
 import type { SessionMarks } from '../../sessions/session-marks.ts'
-import { conversationKey } from '../../sessions/session-reference.ts'
-import type { ConversationBridgeParts } from './conversation-bridge.ts'
+import { NEW_KEY } from '../../sessions/shown-session.ts'
+import { TAB_VIEW_TYPE } from '../ids.ts'
+import { CONVERSATION_PAGE, WebviewPage } from '../webview-page.ts'
+import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
 
-const VIEW_TYPE = 'parley.conversationTab'
 /** The sessions that tabs showed, by their key: a tab remembers its key through a reload. */
 const TABS = 'parley.tabs'
 const TABS_KEPT = 100
 
-export interface ConversationTabsParts extends Omit<ConversationBridgeParts, 'controller'> {
+export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
   extensionUri: vscode.Uri
   surfaces: ConversationSurfaces
   marks: SessionMarks
   keep: Keep
-  createController: (keep: Keep) => ConversationController
+  createController: (keep: Keep, newKey: string) => ConversationController
 }
 
 /** Opens conversations in editor tabs, and brings them back after a reload. */
 export class ConversationTabs extends Owner {
-  readonly #parts: ConversationTabsParts
+  readonly #options: ConversationTabsOptions
+  /** what is written in each tab before it has a conversation, by key */
+  readonly #newKeys = new Set<string>()
+  readonly #tabs = new Set<ConversationTab>()
 
-  constructor(parts: ConversationTabsParts) {
+  constructor(options: ConversationTabsOptions) {
     super()
-    this.#parts = parts
-    this.register(
-      vscode.window.registerWebviewPanelSerializer(VIEW_TYPE, {
-        deserializeWebviewPanel: async (panel, state) => this.#restore(panel, state),
-      }),
-    )
+    this.#options = options
+  }
+
+  /** The tab that is the active editor. */
+  get active(): ConversationTab | undefined {
+    return [...this.#tabs].find(tab => tab.isActive)
   }
 
   /** Opens a tab with the session, or one to begin a session in. */
   open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): void {
     const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
-    const panel = vscode.window.createWebviewPanel(VIEW_TYPE, 'Parley', column, {
+    const panel = vscode.window.createWebviewPanel(TAB_VIEW_TYPE, 'Parley', column, {
       retainContextWhenHidden: true,
     })
-    const { controller } = this.#tab(panel)
+    const page = new WebviewPage(panel, this.#options.extensionUri, CONVERSATION_PAGE)
+    const { controller } = this.#tab(panel, page, this.#freeKey())
     if (open) controller.take(open)
   }
 
-  #restore(panel: vscode.WebviewPanel, state: unknown): void {
+  /** Brings a tab back after a reload. `state`: what its page remembered, unchecked. */
+  restore(panel: vscode.WebviewPanel, page: WebviewPage, state: unknown): void {
     const key = keyIn(state)
     const reference = key === undefined ? undefined : this.#kept()[key]
-    const { controller } = this.#tab(panel)
+    const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
+    const { controller } = this.#tab(panel, page, mine)
     if (!reference) return
     // it was brought back in another place before: this one would be empty
-    if (this.#parts.surfaces.elsewhere(reference, controller)) panel.dispose()
+    if (this.#options.surfaces.elsewhere(reference, controller)) panel.dispose()
     else void controller.restore(reference)
   }
 
-  #tab(panel: vscode.WebviewPanel): ConversationTab {
-    const { extensionUri, surfaces, marks, createController, ...parts } = this.#parts
-    const controller = createController({ get: () => undefined, set: (key, value) => this.#keep(key, value) })
+  /** An empty tab has a draft of its own; that of a closed tab goes to the next one. */
+  #freeKey(): string {
+    let number = 2
+    while (this.#newKeys.has(newKeyOf(number))) number += 1
+    return newKeyOf(number)
+  }
+
+  #tab(panel: vscode.WebviewPanel, page: WebviewPage, newKey: string): ConversationTab {
+    const { extensionUri, surfaces, marks, createController, ...options } = this.#options
+    this.#newKeys.add(newKey)
+    const controller = createController(
+      { get: () => undefined, set: (key, value) => this.#keep(key, value) },
+      newKey,
+    )
     const tab: ConversationTab = new ConversationTab(
       panel,
+      page,
       extensionUri,
-      { ...parts, controller },
+      { ...options, controller },
       marks,
       () => surfaces.activate(tab),
       () => surfaces.looked(),
     )
     surfaces.add(tab)
+    this.#tabs.add(tab)
     this.register(tab)
     panel.onDidDispose(() => {
       surfaces.remove(tab)
+      this.#newKeys.delete(newKey)
+      this.#tabs.delete(tab)
       this.owned.release(tab)
     })
     return tab
   }
 
   #kept(): Record<string, SessionReference> {
-    return this.#parts.keep.get<Record<string, SessionReference>>(TABS) ?? {}
+    return this.#options.keep.get<Record<string, SessionReference>>(TABS) ?? {}
   }
 
   /** What a tab's controller remembers of the session it shows. */
   #keep(name: string, value: unknown): void {
     if (name !== LAST_SESSION || value === undefined) return
     const reference = value as SessionReference
-    const key = conversationKey(reference)
+    const key = sessionKey(reference.agentId, reference.sessionId)
     const { [key]: _, ...others } = this.#kept()
     const kept = [...Object.entries(others).slice(1 - TABS_KEPT), [key, reference] as const]
-    this.#parts.keep.set(TABS, Object.fromEntries(kept))
+    this.#options.keep.set(TABS, Object.fromEntries(kept))
   }
 }
 
@@ -96,4 +120,12 @@ export class ConversationTabs extends Owner {
 function keyIn(state: unknown): string | undefined {
   if (typeof state !== 'object' || state === null || !('key' in state)) return undefined
   return typeof state.key === 'string' ? state.key : undefined
+}
+
+function newKeyOf(number: number): string {
+  return `${NEW_KEY} ${number}`
+}
+
+function isNewKey(key: string): boolean {
+  return /^new \d+$/.test(key)
 }

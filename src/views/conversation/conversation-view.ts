@@ -3,8 +3,8 @@ import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
 import type { Attachment } from '../bridge/conversation.ts'
 import { ViewId } from '../ids.ts'
-import { openPage } from '../webview-html.ts'
-import { ConversationBridge, type ConversationBridgeParts } from './conversation-bridge.ts'
+import type { WebviewPage } from '../webview-page.ts'
+import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 
 export interface ConversationViewEvents {
@@ -16,41 +16,33 @@ export interface ConversationViewEvents {
   onSeen: () => void
 }
 
-/** The Conversation view of the side bar: makes the page when VS Code shows it and ends with it. */
-export class ConversationView implements ConversationSurface, vscode.WebviewViewProvider {
-  readonly controller: ConversationBridgeParts['controller']
-  readonly #extensionUri: vscode.Uri
-  readonly #parts: ConversationBridgeParts
+/** The conversation of the side bar: connects the view's page when VS Code shows it and ends with it. */
+export class ConversationView implements ConversationSurface {
+  readonly controller: ConversationBridgeOptions['controller']
+  readonly #options: ConversationBridgeOptions
   readonly #events: ConversationViewEvents
   #view: vscode.WebviewView | undefined
   #bridge: ConversationBridge | undefined
   #waitingCount = 0
   #waiting: Array<(bridge: ConversationBridge) => void> = []
 
-  constructor(extensionUri: vscode.Uri, parts: ConversationBridgeParts, events: ConversationViewEvents) {
-    this.controller = parts.controller
-    this.#extensionUri = extensionUri
-    this.#parts = parts
+  constructor(options: ConversationBridgeOptions, events: ConversationViewEvents) {
+    this.controller = options.controller
+    this.#options = options
     this.#events = events
-  }
-
-  register(): vscode.Disposable {
-    // kept while hidden: where the person had scrolled to is worth more than the page's memory
-    const webviewOptions = { retainContextWhenHidden: true }
-    return vscode.window.registerWebviewViewProvider(ViewId.conversation, this, { webviewOptions })
   }
 
   get isVisible(): boolean {
     return this.#view?.visible ?? false
   }
 
-  resolveWebviewView(view: vscode.WebviewView): void {
+  /** Connects the page that VS Code shows the view with. */
+  show(view: vscode.WebviewView, page: WebviewPage): void {
     const first = this.#view === undefined
     this.#view = view
-    const bridge = new ConversationBridge(view.webview, this.#parts)
+    const bridge = new ConversationBridge(page, this.#options)
     this.#bridge = bridge
     bridge.onDidUse(this.#events.onUse)
-    openPage(view.webview, this.#extensionUri, { name: 'conversation', title: 'Parley' })
     const visibility = view.onDidChangeVisibility(() => {
       bridge.setVisible(view.visible)
       this.#events.onSeen()
@@ -85,6 +77,10 @@ export class ConversationView implements ConversationSurface, vscode.WebviewView
 
   attach(attachment: Attachment): void {
     this.#withBridge(bridge => bridge.attach(attachment))
+  }
+
+  showRequest(requestId: string): void {
+    this.#withBridge(bridge => bridge.showRequest(requestId))
   }
 
   #withBridge(task: (bridge: ConversationBridge) => void): void {

@@ -1,10 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { countMatches, type FindQuery, findPattern } from '../../common/find-pattern.ts'
+import { inTime } from '../../common/timed-regexp.ts'
 import type { Change, SessionState } from '../../conversation/state.ts'
 import { FIND_LIMIT, type FindResult } from '../bridge/find.ts'
 import { type EntryText, entryText } from '../bridge/find-text.ts'
-import { inTime } from './timed-search.ts'
 
 /** After so long the extension host has its turn again, in milliseconds. */
 const SLICE_MS = 12
@@ -60,7 +60,7 @@ export class FindSearch extends Owner {
     try {
       pattern = findPattern(query)
     } catch {
-      this.#refuse(id, l10n.t('This is no regular expression.'))
+      this.#refuse(id, l10n.t('Invalid regular expression.'))
       return
     }
     const search: Search = { id, pattern, counts: new Map(), total: 0, limited: false }
@@ -131,7 +131,7 @@ export class FindSearch extends Owner {
       const next = inTime(EXPRESSION_MS, () => this.#searchFrom(search, position, until))
       if (next === undefined) {
         this.#end()
-        this.#refuse(search.id, l10n.t('This expression takes too long.'))
+        this.#refuse(search.id, l10n.t('Search timed out. Simplify the expression.'))
         return
       }
       position = next
@@ -217,7 +217,7 @@ export class FindSearch extends Owner {
     )
     if (!hits) {
       this.#end()
-      this.#refuse(search.id, l10n.t('This expression takes too long.'))
+      this.#refuse(search.id, l10n.t('Search timed out. Simplify the expression.'))
       return
     }
     this.#cost = performance.now() - start

@@ -1,15 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import type { Agent } from '../../acp/agent.ts'
-import { chipOf } from '../../common/block-chip.ts'
-import { draftOf } from '../../common/draft.ts'
-import type { QueuedPrompt } from '../../conversation/turn.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import { besideText } from '../../common/draft.ts'
+import type { Prompt } from '../../conversation/prompt-queue.ts'
+import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { describeAccount } from '../account-words.ts'
-import type { Card, ConversationHead, QueuedNote } from '../bridge/conversation.ts'
+import { agentOffers } from '../agents/agent-offers.ts'
+import type { Card, ConversationHead, PendingRequestNote, QueuedNote } from '../bridge/conversation.ts'
 import { cardFor, settingsCard } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 
@@ -22,6 +23,7 @@ export function buildHead(
   agents: AgentDirectory,
   optionMemory: OptionMemory,
   accounts: Accounts,
+  installs: InstallManager,
 ): ConversationHead {
   const { current, phase, agentId } = controller
   const agent = agentId === undefined ? undefined : agents.get(agentId)
@@ -39,11 +41,12 @@ export function buildHead(
     canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
     title: (session && titleOf(session)) ?? titleOfAttempt(controller),
     activity: state?.activity ?? 'idle',
+    pendingRequests: session ? pendingNotes(session) : NONE,
     unconfirmed: state?.unconfirmed,
     background: state?.background,
     turnStartedAt: state?.turnStartedAt,
-    queue: session?.queued.map(noteOf) ?? NONE,
-    queueHeld: session?.queueHeld ?? false,
+    queue: controller.queue.prompts.flatMap(noteOf),
+    queuePaused: controller.queue.isPaused,
     ...(session && session.cancelState !== 'none' && { stopping: true }),
     roots: current?.plan.roots,
     systemPrompt: current?.plan.systemPrompt,
@@ -58,7 +61,30 @@ export function buildHead(
     cards: cardsOf(controller, agents),
     agents: agents.list(),
     defaultAgentId: agents.defaultAgentId(),
+    ...beginning(controller, agents, installs),
   }
+}
+
+/** What there is to say of agents before there is a session. */
+function beginning(
+  { phase, trusted, preparing }: ConversationController,
+  agents: AgentDirectory,
+  installs: InstallManager,
+): Pick<ConversationHead, 'offers' | 'looking' | 'noAgent' | 'preparing'> {
+  if (phase !== 'empty' || !trusted) return {}
+  if (!agents.isSearched()) return { looking: true }
+  return {
+    offers: agentOffers(agents, installs),
+    ...(preparing !== undefined ? { preparing } : agents.defaultAgentId() === undefined && { noAgent: true }),
+  }
+}
+
+export function pendingNotes({ pendingRequests, state }: Session): PendingRequestNote[] {
+  return pendingRequests.map(({ requestId, id }) => ({
+    requestId,
+    entryId: id,
+    index: state.index.get(id) ?? -1,
+  }))
 }
 
 function accountOf(agentId: string | undefined, accounts: Accounts): ConversationHead['account'] {
@@ -81,9 +107,9 @@ function programOf(agent: Agent | undefined): string | undefined {
   return program === '' ? spoken : `${program} · ${spoken}`
 }
 
-function noteOf({ id, content }: QueuedPrompt): QueuedNote {
-  const { text, marks, items } = draftOf(content, block => ({ id: randomUUID(), ...chipOf(block) }))
-  return { id, text, attachments: items.length - marks.length }
+function noteOf({ id, state, draft }: Prompt): QueuedNote[] {
+  if (state !== 'sending' && state !== 'queued') return []
+  return [{ id, state, text: draft.text, attachments: besideText(draft).length }]
 }
 
 function progressOf(controller: ConversationController, name: string | undefined): string | undefined {
@@ -93,11 +119,11 @@ function progressOf(controller: ConversationController, name: string | undefined
   switch (controller.attempt?.type) {
     case 'load':
     case 'restore':
-      return l10n.t('Loading a session of {0}…', agent)
+      return l10n.t('Loading a session with {0}…', agent)
     case 'fork':
-      return l10n.t('Forking a session of {0}…', agent)
+      return l10n.t('Forking a session with {0}…', agent)
     case 'resume':
-      return l10n.t('Resuming a session of {0}…', agent)
+      return l10n.t('Resuming a session with {0}…', agent)
     default:
       return l10n.t('Starting {0}…', agent)
   }
@@ -107,6 +133,13 @@ function progressOf(controller: ConversationController, name: string | undefined
 function cardsOf(controller: ConversationController, agents: AgentDirectory): Card[] {
   const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure))
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
-  const problems = controller.phase === 'empty' ? agents.problems() : []
-  return problems.length > 0 ? [settingsCard(problems), ...failed] : failed
+  if (controller.phase !== 'empty') return failed
+  const problems = agents.problems()
+  const problem = agents.defaultProblem()
+  const isTold = [...controller.failures.values()].some(({ type }) => type === 'default-agent')
+  return [
+    ...(problems.length > 0 ? [settingsCard(problems)] : []),
+    ...(problem && !isTold ? [cardFor('default-agent', { type: 'default-agent', problem })] : []),
+    ...failed,
+  ]
 }

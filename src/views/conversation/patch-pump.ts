@@ -1,15 +1,18 @@
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { ChangeSet, type TakenChanges } from '../../conversation/change-set.ts'
+import { serializable, serializableEntry } from '../../conversation/serializable.ts'
 import type { Session } from '../../conversation/session.ts'
-import type { Change, SessionState, TerminalState } from '../../conversation/state.ts'
+import type { Change, Entry, SessionState, TerminalState, ToolCallEntry } from '../../conversation/state.ts'
 import type {
   ConversationHead,
   ConversationPatch,
   ConversationSnapshot,
   PatchOp,
-  WaitingPrompt,
+  ReturnedPrompt,
+  TerminalNote,
 } from '../bridge/conversation.ts'
 import { diffHead } from './head-diff.ts'
+import { sentToolCall, toolCallDelta } from './tool-call-delta.ts'
 
 /** How many of the last entries a snapshot carries; the view asks for earlier ones when it scrolls there. */
 const SNAPSHOT_ENTRIES = 100
@@ -20,14 +23,18 @@ const LOADING_MS = 100
 /** Drawing anew costs what a conversation's length is: one of so many entries is sent a millisecond less often for each. */
 const ENTRIES_PER_MS = 50
 
-export interface PatchPumpParts {
+export interface PatchPumpOptions {
   session: () => Session | undefined
   head: () => ConversationHead
   draft: () => ConversationSnapshot['draft']
   composerHeight: () => number | undefined
-  waiting: () => WaitingPrompt[]
-  sendSnapshot: (snapshot: ConversationSnapshot) => void
-  sendPatch: (patch: ConversationPatch) => void
+  /** prompts that go back to the composer */
+  returned: () => ReturnedPrompt[]
+  /** Throws or rejects where the message can't be sent. */
+  sendSnapshot: (snapshot: ConversationSnapshot) => unknown
+  /** The same. */
+  sendPatch: (patch: ConversationPatch) => unknown
+  sendReturned: (prompts: ReturnedPrompt[]) => void
 }
 
 /**
@@ -35,7 +42,7 @@ export interface PatchPumpParts {
  * nothing: its changes are not even gathered, and it gets a snapshot when it is shown again.
  */
 export class PatchPump extends Owner {
-  readonly #parts: PatchPumpParts
+  readonly #options: PatchPumpOptions
   readonly #changes = new ChangeSet()
   #headDirty = false
   #snapshotDue = true
@@ -45,17 +52,26 @@ export class PatchPump extends Owner {
   #lastSent = 0
   #timer: NodeJS.Timeout | undefined
   #sentHead: ConversationHead | undefined
+  /** tool calls as they were sent since the last snapshot */
+  readonly #sentTools = new Map<string, ToolCallEntry>()
+  /** terminals whose output the view shows */
+  #watched: ReadonlySet<string> = new Set()
   /** how many entries the view knows of */
   #sentTotal = 0
+  /** the pending requests that the view knows of, by their ids */
+  #sentPending = new Set<string>()
+  /** A message couldn't be sent: each of its options is looked at from now on, so that one doesn't take the others along. */
+  #checksEach = false
 
-  constructor(parts: PatchPumpParts) {
+  constructor(options: PatchPumpOptions) {
     super()
-    this.#parts = parts
+    this.#options = options
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
   /** The page has loaded, and knows nothing yet. It may be hidden by then. */
   pageReady(): void {
+    this.#watched = new Set()
     this.#hasPage = true
     this.reset()
   }
@@ -110,7 +126,7 @@ export class PatchPump extends Owner {
   }
 
   #interval(): number {
-    const session = this.#parts.session()
+    const session = this.#options.session()
     if (session?.phase !== 'loading') return FRAME_MS
     return Math.max(LOADING_MS, session.state.entries.length / ENTRIES_PER_MS)
   }
@@ -119,80 +135,170 @@ export class PatchPump extends Owner {
     this.#timer = undefined
     this.#lastSent = performance.now()
     const changes = this.#changes.take()
-    const session = this.#parts.session()
+    const session = this.#options.session()
     const fresh = (session?.state.entries.length ?? 0) - this.#sentTotal
     if (this.#snapshotDue || changes.reset) this.#sendSnapshot(session)
     else if (session && fresh > SNAPSHOT_ENTRIES) this.#sendLast(session, changes)
-    else this.#sendPatch(session, changes)
+    else {
+      this.#sendPatch(session, changes)
+      const returned = this.#headDirty ? this.#options.returned() : []
+      if (returned.length > 0) this.#options.sendReturned(returned)
+    }
     this.#headDirty = false
   }
 
   /** So much came that only the end of it is seen: the last of it, and what changed of what the view knew before. */
   #sendLast(session: Session, changes: TakenChanges): void {
-    const { terminals, index } = session.state
+    const { index } = session.state
     const known = this.#sentTotal
-    const changed = new Set([...changes.terminals, ...changes.outputs.map(({ terminalId }) => terminalId)])
-    this.#sendSnapshot(
-      session,
-      [...changed].flatMap(id => terminals.get(id) ?? []),
-    )
+    this.#sendSnapshot(session)
     const before = ({ id }: { id: string }) => (index.get(id) ?? known) < known
     const entries = changes.entries.filter(id => before({ id }))
     const texts = changes.texts.filter(before)
-    const ops = opsOf(session.state, { ...changes, entries, texts, terminals: [], outputs: [] })
-    if (ops.length > 0) this.#parts.sendPatch({ revision: ++this.#revision, ops })
+    const ops = this.#opsOf(session.state, { ...changes, entries, texts, outputs: [] })
+    this.#send(ops)
   }
 
-  #sendSnapshot(
-    session: Session | undefined,
-    terminals: Iterable<TerminalState> = session?.state.terminals.values() ?? [],
-  ): void {
+  #sendSnapshot(session: Session | undefined): void {
     this.#snapshotDue = false
-    this.#sentHead = this.#parts.head()
+    this.#sentTools.clear()
+    this.#sentHead = this.#options.head()
     const entries = session?.state.entries ?? []
     const first = Math.max(0, entries.length - SNAPSHOT_ENTRIES)
     this.#sentTotal = entries.length
-    const waiting = this.#parts.waiting()
-    const composerHeight = this.#parts.composerHeight()
-    this.#parts.sendSnapshot({
+    this.#sentPending = pendingIds(session)
+    const pendingEntries = placed(session, session?.pendingEntries ?? []).filter(({ index }) => index < first)
+    const returned = this.#options.returned()
+    const composerHeight = this.#options.composerHeight()
+    const whole = (entry: Entry) => (this.#checksEach ? serializableEntry(entry) : entry)
+    const snapshot: ConversationSnapshot = {
       revision: ++this.#revision,
       head: this.#sentHead,
-      entries: entries.slice(first),
+      entries: entries.slice(first).map(whole),
       first,
       total: entries.length,
-      terminals: [...terminals],
-      draft: this.#parts.draft(),
+      ...(pendingEntries.length > 0 && {
+        pendingEntries: pendingEntries.map(({ index, entry }) => ({ index, entry: whole(entry) })),
+      }),
+      terminals: session ? this.#terminalsOf(session.state, entries.slice(first)) : [],
+      draft: this.#options.draft(),
       ...(composerHeight !== undefined && { composerHeight }),
-      ...(waiting.length > 0 && { waiting }),
-    })
+      ...(returned.length > 0 && { returned }),
+    }
+    void this.#orCheckEach(() => this.#options.sendSnapshot(snapshot))
+  }
+
+  #send(ops: PatchOp[]): void {
+    const sent = this.#checksEach ? ops.flatMap(op => serializable(op) ?? []) : ops
+    if (sent.length === 0) return
+    const patch = { revision: ++this.#revision, ops: sent }
+    void this.#orCheckEach(() => this.#options.sendPatch(patch))
+  }
+
+  async #orCheckEach(send: () => unknown): Promise<void> {
+    try {
+      await send()
+    } catch {
+      // a view that is gone takes nothing, whatever it is
+      if (this.#checksEach) return
+      this.#checksEach = true
+      this.reset()
+    }
   }
 
   #sendPatch(session: Session | undefined, changes: TakenChanges): void {
-    const ops = session ? opsOf(session.state, changes) : []
+    const pending = pendingIds(session)
+    const isNew = [...pending].some(id => !this.#sentPending.has(id))
+    const differs = isNew || pending.size !== this.#sentPending.size
+    this.#sentPending = pending
+    // the view may not have fetched what a new request is drawn with
+    const drawnWith = isNew ? (session?.pendingEntries ?? []).map(({ id }) => id) : []
+    const entries = [...new Set([...changes.entries, ...drawnWith])]
+    const ops = session ? this.#opsOf(session.state, { ...changes, entries }) : []
     this.#sentTotal = session?.state.entries.length ?? 0
-    if (this.#headDirty || changes.head.length > 0) {
-      const head = this.#parts.head()
+    if (this.#headDirty || differs || changes.head.length > 0) {
+      const head = this.#options.head()
       const op = this.#sentHead && diffHead(this.#sentHead, head)
       this.#sentHead = head
       if (op) ops.push(op)
     }
-    if (ops.length > 0) this.#parts.sendPatch({ revision: ++this.#revision, ops })
+    this.#send(ops)
+  }
+
+  /** The terminals whose output the view shows; it has none of those that are new among them. */
+  watchTerminals(ids: readonly string[]): void {
+    const fresh = ids.filter(id => !this.#watched.has(id))
+    this.#watched = new Set(ids)
+    this.#tellTerminals(fresh)
+  }
+
+  /** Entries were fetched: the view is told of their terminals. */
+  entriesFetched(entries: readonly Entry[]): void {
+    this.#tellTerminals(terminalsIn(entries))
+  }
+
+  #tellTerminals(ids: readonly string[]): void {
+    const terminals = this.#options.session()?.state.terminals
+    const known = ids.filter(id => terminals?.has(id))
+    if (known.length > 0) this.add(known.map(terminalId => ({ type: 'terminal', terminalId })))
+  }
+
+  /** Whole entries first and in order, so that a view can append; text goes only to entries that were not sent whole. */
+  #opsOf(state: SessionState, changes: TakenChanges): PatchOp[] {
+    const ops: PatchOp[] = []
+    const positions = changes.entries.flatMap(id => state.index.get(id) ?? []).sort((a, b) => a - b)
+    for (const index of positions) {
+      const entry = state.entries[index]
+      const op = entry && this.#entryOp(index, entry)
+      if (op) ops.push(op)
+    }
+    for (const text of changes.texts) ops.push({ op: 'text', ...text })
+    for (const terminalId of changes.terminals) {
+      const terminal = state.terminals.get(terminalId)
+      if (terminal) ops.push({ op: 'terminal', terminal: this.#noteOf(terminal) })
+    }
+    for (const output of changes.outputs)
+      if (this.#watched.has(output.terminalId)) ops.push({ op: 'terminal_output', ...output })
+    return ops
+  }
+
+  /** Of a tool call that was sent since the last snapshot only what is new is sent. */
+  #entryOp(index: number, entry: Entry): PatchOp | undefined {
+    if (entry.kind !== 'tool_call') return { op: 'entry', index, entry }
+    const before = this.#sentTools.get(entry.id)
+    this.#sentTools.set(entry.id, sentToolCall(entry))
+    return before ? toolCallDelta(before, entry) : { op: 'entry', index, entry }
+  }
+
+  #noteOf(terminal: TerminalState): TerminalNote {
+    if (this.#watched.has(terminal.terminalId)) return terminal
+    const { output: _, ...note } = terminal
+    return note
+  }
+
+  #terminalsOf({ terminals }: SessionState, entries: readonly Entry[]): TerminalNote[] {
+    return [...new Set([...this.#watched, ...terminalsIn(entries)])].flatMap(id => {
+      const terminal = terminals.get(id)
+      return terminal ? [this.#noteOf(terminal)] : []
+    })
   }
 }
 
-/** Whole entries first and in order, so that a view can append; text goes only to entries that were not sent whole. */
-function opsOf(state: SessionState, changes: TakenChanges): PatchOp[] {
-  const ops: PatchOp[] = []
-  const positions = changes.entries.flatMap(id => state.index.get(id) ?? []).sort((a, b) => a - b)
-  for (const index of positions) {
-    const entry = state.entries[index]
-    if (entry) ops.push({ op: 'entry', index, entry })
-  }
-  for (const text of changes.texts) ops.push({ op: 'text', ...text })
-  for (const terminalId of changes.terminals) {
-    const terminal = state.terminals.get(terminalId)
-    if (terminal) ops.push({ op: 'terminal', terminal })
-  }
-  for (const output of changes.outputs) ops.push({ op: 'terminal_output', ...output })
-  return ops
+function pendingIds(session: Session | undefined): Set<string> {
+  return new Set(session?.pendingRequests.map(({ requestId }) => requestId))
+}
+
+function placed(session: Session | undefined, entries: readonly Entry[]) {
+  return entries
+    .map(entry => ({ index: session?.state.index.get(entry.id) ?? -1, entry }))
+    .sort((a, b) => a.index - b.index)
+}
+
+/** The terminals that entries show. */
+function terminalsIn(entries: readonly Entry[]): string[] {
+  return entries.flatMap(entry =>
+    entry.kind === 'tool_call'
+      ? entry.content.flatMap(content => (content.type === 'terminal' ? [content.terminalId] : []))
+      : [],
+  )
 }

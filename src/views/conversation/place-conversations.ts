@@ -4,18 +4,19 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { Keep } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { SessionMarks } from '../../sessions/session-marks.ts'
-import type { ConversationBridgeParts } from './conversation-bridge.ts'
+import { NEW_KEY } from '../../sessions/shown-session.ts'
+import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
 import { ConversationView } from './conversation-view.ts'
 
-export interface PlacesParts {
+export interface PlacesOptions {
   extensionUri: vscode.Uri
-  bridge: Omit<ConversationBridgeParts, 'controller'>
+  bridge: Omit<ConversationBridgeOptions, 'controller'>
   manager: SessionManager
   keep: Keep
   /** Every place has a controller of its own, which remembers its session in `keep`. */
-  createController: (keep: Keep) => ConversationController
+  createController: (keep: Keep, newKey: string) => ConversationController
   own: { add<T extends Disposable>(item: T): T }
 }
 
@@ -27,7 +28,7 @@ export function placeConversations({
   keep,
   createController,
   own,
-}: PlacesParts): {
+}: PlacesOptions): {
   sideBar: ConversationView
   surfaces: ConversationSurfaces
   tabs: ConversationTabs
@@ -36,19 +37,21 @@ export function placeConversations({
   const marks = own.add(
     new SessionMarks(manager, (open): boolean => surfaces.showing(open)?.isVisible ?? false),
   )
-  const controller = own.add(createController(keep))
+  const controller = own.add(createController(keep, NEW_KEY))
   const sideBar: ConversationView = new ConversationView(
-    extensionUri,
     { ...bridge, controller },
     {
-      onFirstShown: () => void bridge.agents.ready().then(() => controller.restore()),
+      onFirstShown: () => {
+        // The saved conversation is shown at once; which agents there are takes as long as the shell's profile.
+        void controller.restore()
+        void bridge.agents.ready()
+      },
       onUse: () => surfaces.activate(sideBar),
       onSeen: () => surfaces.looked(),
     },
   )
   const surfaces = own.add(new ConversationSurfaces(sideBar))
   own.add(surfaces.onDidLook(() => marks.look()))
-  own.add(sideBar.register())
   const tabs = own.add(
     new ConversationTabs({ ...bridge, extensionUri, surfaces, marks, keep, createController }),
   )

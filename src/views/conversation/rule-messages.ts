@@ -1,17 +1,33 @@
 import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
 import type { PermissionRequest } from '../../acp/model.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { RuleConsent } from '../../sessions/permission-rules/consent.ts'
-import { optionFor } from '../../sessions/permission-rules/option.ts'
-import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
+import { optionFor, type PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
+import { ruleWords } from '../../sessions/permission-rules/rule-words.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
-import * as incoming from '../bridge/incoming-permissions.ts'
 import * as bridge from '../bridge/permissions.ts'
 import type { RuleSettings } from '../rule-settings.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
-export interface RuleMessagesParts {
+const key = z.string().min(1).max(256)
+const id = z.string().max(4096)
+
+const offerRules = z.object({ key, requestId: id })
+const saveRule = z.object({
+  key,
+  requestId: id,
+  offer: z.number().int().nonnegative(),
+  json: z.string().max(65_536),
+  target: z.enum(['user', 'workspace']),
+})
+const openRules = z.object({
+  scope: z.enum(['user', 'workspace', 'folder']),
+  folder: z.string().max(4096).optional(),
+})
+
+export interface RuleMessagesOptions {
   rules: Pick<PermissionRules, 'suggest'>
   consent: Pick<RuleConsent, 'accept'>
   settings: RuleSettings
@@ -21,7 +37,7 @@ export interface RuleMessagesParts {
 export function listenForRules(
   connection: WebviewConnection,
   controller: ConversationController,
-  { rules, consent, settings }: RuleMessagesParts,
+  { rules, consent, settings }: RuleMessagesOptions,
 ): void {
   const suggest = async (key: string, requestId: string) => {
     const open = key === controller.key ? controller.current : undefined
@@ -30,30 +46,31 @@ export function listenForRules(
     const { request, tool } = asked
     return { open, request, suggestions: await offered(rules, open, request, tool) }
   }
-  connection.onRequest(bridge.OfferRules, incoming.offerRules, async ({ key, requestId }) => ({
-    offers: ((await suggest(key, requestId))?.suggestions ?? []).map(({ text, rule }) => ({
-      text,
-      json: jsonOf(rule),
-    })),
+  const offersFor = async (key: string, requestId: string) => {
+    const found = await suggest(key, requestId)
+    return (found?.suggestions ?? []).map(({ rule }) => {
+      const label = ruleWords(rule)
+      const preview = l10n.t('{0} may do this without asking: {1}.', found?.open.agentName ?? '', label)
+      return { label, preview, json: jsonOf(rule) }
+    })
+  }
+  connection.onRequest(bridge.OfferRules, offerRules, async ({ key, requestId }) => ({
+    offers: await offersFor(key, requestId),
     workspace: settings.hasWorkspace,
   }))
-  connection.onRequest(
-    bridge.SaveRule,
-    incoming.saveRule,
-    async ({ key, requestId, offer, json, target }) => {
-      const found = await suggest(key, requestId)
-      const suggestion = found?.suggestions[offer]
-      // the agent may have changed the tool call since: only what the person saw is saved
-      if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
-        throw new Error(l10n.t('The question has changed meanwhile. No rule was saved.'))
-      }
-      consent.accept([suggestion.rule])
-      await settings.add(suggestion.rule, target)
-      const option = optionFor('allow', found.request.options)
-      if (option) found.open.session.answerPermission(requestId, option.optionId)
-    },
-  )
-  connection.onNotification(bridge.OpenRules, incoming.openRules, place => settings.open(place))
+  connection.onRequest(bridge.SaveRule, saveRule, async ({ key, requestId, offer, json, target }) => {
+    const found = await suggest(key, requestId)
+    const suggestion = found?.suggestions[offer]
+    // the agent may have changed the tool call since: only what the person saw is saved
+    if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
+      throw new Error(l10n.t('The request has changed. No rule was saved.'))
+    }
+    consent.accept([suggestion.rule])
+    await settings.add(suggestion.rule, target)
+    const option = optionFor('allow', found.request.options)
+    if (option) found.open.session.answerPermission(requestId, option.optionId)
+  })
+  connection.onNotification(bridge.OpenRules, openRules, place => settings.open(place))
 }
 
 function offered(

@@ -1,33 +1,33 @@
-import * as vscode from 'vscode'
-import { DisposableStore } from '../../common/disposable.ts'
+import * as l10n from '@vscode/l10n'
+import * as z from 'zod'
+import { UnavailableError } from '../../common/errors.ts'
 import type { HistoryAction } from '../bridge/history.ts'
-import { historyMenuContext } from '../bridge/incoming-session.ts'
-import { HistoryMenuId } from '../ids.ts'
+import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
 
-const ACTIONS: Record<keyof typeof HistoryMenuId, HistoryAction | 'rename'> = {
-  show: 'show',
-  load: 'load',
-  resume: 'resume',
-  fork: 'fork',
-  rename: 'rename',
-  archive: 'archive',
-  unarchive: 'unarchive',
-  close: 'close',
-  delete: 'delete',
-}
+/** What VS Code passes to a command of a session's context menu: the row's `data-vscode-context`. */
+const historyMenuContext = z.object({
+  parleyAgentId: z.string().max(4096),
+  parleySessionId: z.string().max(4096),
+})
 
-/** The context menu of a session in History: VS Code draws it and hands back which row it was opened on. */
-export function registerHistoryMenu(
+/** The context menu of a session in History: VS Code draws it and passes the row that it was opened on. */
+export function historyMenuCommands(
   act: (action: HistoryAction | 'rename', agentId: string, sessionId: string) => Promise<void>,
-): vscode.Disposable {
-  const registered = new DisposableStore()
-  for (const [name, action] of Object.entries(ACTIONS)) {
-    registered.add(
-      vscode.commands.registerCommand(HistoryMenuId[name as keyof typeof ACTIONS], async (row: unknown) => {
-        const context = historyMenuContext.safeParse(row).data
-        if (context) await act(action, context.parleyAgentId, context.parleySessionId)
-      }),
-    )
+) {
+  const on = (action: HistoryAction | 'rename') => async (row: unknown) => {
+    const context = historyMenuContext.safeParse(row).data
+    if (!context) throw new UnavailableError(l10n.t('Select a session in History first.'))
+    await act(action, context.parleyAgentId, context.parleySessionId)
   }
-  return registered
+  return {
+    [HistoryMenuId.show]: on('show'),
+    [HistoryMenuId.load]: on('load'),
+    [HistoryMenuId.resume]: on('resume'),
+    [HistoryMenuId.fork]: on('fork'),
+    [HistoryMenuId.rename]: on('rename'),
+    [HistoryMenuId.archive]: on('archive'),
+    [HistoryMenuId.unarchive]: on('unarchive'),
+    [HistoryMenuId.close]: on('close'),
+    [HistoryMenuId.delete]: on('delete'),
+  } satisfies Partial<CommandHandlers>
 }

@@ -1,6 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import * as z from 'zod'
 import { localFolders } from '../../agents/vscode-configuration.ts'
+import { openSetting } from '../../agents/vscode-settings.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { PathRules } from '../../editor/path-rules.ts'
@@ -9,20 +11,26 @@ import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionMarks } from '../../sessions/session-marks.ts'
 import * as bridge from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
-import { historyRename } from '../bridge/incoming-session.ts'
-import { CommandId, ViewId } from '../ids.ts'
+import { CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { tellFailure } from '../tell-failure.ts'
 import { waitForAgent } from '../wait-for-agent.ts'
 import { WebviewConnection } from '../webview-connection.ts'
-import { openPage } from '../webview-html.ts'
-import { registerHistoryMenu } from './history-commands.ts'
+import type { WebviewPage } from '../webview-page.ts'
 import { type HistorySurroundings, historyState } from './rows.ts'
 
-export interface HistoryViewParts {
+const historyRename = z.object({
+  agentId: z.string().max(4096),
+  sessionId: z.string().max(4096),
+  title: z.string().max(4096),
+})
+
+export interface HistoryViewOptions {
   history: HistoryList
   marks: SessionMarks
   interrupted: Interrupted
+  /** bytes of all saved conversations, and the most that they may be; 0: any number */
+  storage: () => { used: number; max: number }
   actions: SessionActions
   log: Logger
 }
@@ -31,28 +39,25 @@ export interface HistoryViewParts {
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
 /** The History view: the sessions of every agent, sent whole when they changed and somebody looks. */
-export class HistoryView extends Owner implements vscode.WebviewViewProvider {
-  readonly #extensionUri: vscode.Uri
-  readonly #parts: HistoryViewParts
+export class HistoryView extends Owner {
+  readonly #options: HistoryViewOptions
   #view: vscode.WebviewView | undefined
   #connection: WebviewConnection | undefined
   #scheduled = false
 
-  constructor(extensionUri: vscode.Uri, parts: HistoryViewParts) {
+  constructor(options: HistoryViewOptions) {
     super()
-    this.#extensionUri = extensionUri
-    this.#parts = parts
-    this.register(vscode.window.registerWebviewViewProvider(ViewId.history, this))
-    this.register(registerHistoryMenu((action, agentId, sessionId) => this.#menu(action, agentId, sessionId)))
-    this.register(parts.history.onDidChange(() => this.#schedule()))
-    this.register(parts.marks.onDidChange(() => this.#schedule()))
+    this.#options = options
+    this.register(options.history.onDidChange(() => this.#schedule()))
+    this.register(options.marks.onDidChange(() => this.#schedule()))
   }
 
-  resolveWebviewView(view: vscode.WebviewView): void {
+  /** Connects the page that VS Code shows the view with. */
+  show(view: vscode.WebviewView, page: WebviewPage): void {
     this.#view = view
-    const connection = new WebviewConnection(view.webview, this.#parts.log)
+    const connection = new WebviewConnection(page, this.#options.log)
     this.#connection = connection
-    const { history, actions } = this.#parts
+    const { history, actions } = this.#options
     connection.onNotification(bridge.HistoryReady, incoming.nothing, () => {
       void history.refresh()
       this.#send()
@@ -75,11 +80,11 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
     connection.onNotification(bridge.HistorySignIn, incoming.historyStartAgent, ({ agentId }) =>
       vscode.commands.executeCommand(CommandId.signIn, agentId),
     )
+    connection.onNotification(bridge.HistorySize, incoming.nothing, () => openSetting('history.maximumSize'))
     connection.onNotification(bridge.HistoryCommand, incoming.runCommand, ({ command }) => {
       if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
     })
     connection.listen()
-    openPage(view.webview, this.#extensionUri, { name: 'history', title: l10n.t('History') })
     const visibility = view.onDidChangeVisibility(() => {
       if (!view.visible) return
       void history.refresh()
@@ -94,23 +99,23 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
   }
 
   #start(agentId: string): Promise<void> {
-    const { history } = this.#parts
+    const { history } = this.#options
     const name = history.agents().find(agent => agent.agentId === agentId)?.name ?? agentId
     return waitForAgent(name, l10n.t('Start Agent'), givenUp => history.start(agentId, givenUp))
   }
 
   #tell(agentId: string, work: () => Promise<void>): Promise<void> {
-    return tellFailure(agentId, this.#parts.actions.offerSignIn, work)
+    return tellFailure(agentId, this.#options.actions.offerSignIn, work)
   }
 
   /** What needs a word of the person first is asked for in the row itself. */
-  async #menu(action: bridge.HistoryAction | 'rename', agentId: string, sessionId: string): Promise<void> {
+  async act(action: bridge.HistoryAction | 'rename', agentId: string, sessionId: string): Promise<void> {
     if (action === 'rename' || action === 'delete') {
       this.#connection?.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
       return
     }
-    const item = this.#parts.history.find(agentId, sessionId)
-    if (item) await this.#tell(agentId, () => this.#parts.actions.act(action, item))
+    const item = this.#options.history.find(agentId, sessionId)
+    if (item) await this.#tell(agentId, () => this.#options.actions.act(action, item))
   }
 
   /** Many changes at once are one message. */
@@ -125,17 +130,18 @@ export class HistoryView extends Owner implements vscode.WebviewViewProvider {
 
   #send(): void {
     if (!this.#view?.visible) return
-    const { history } = this.#parts
-    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings(this.#parts)))
+    const { history } = this.#options
+    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings(this.#options)))
   }
 }
 
-function surroundings({ marks, interrupted }: HistoryViewParts): HistorySurroundings {
+function surroundings({ marks, interrupted, storage }: HistoryViewOptions): HistorySurroundings {
   const rules = new PathRules()
   const folders = localFolders()
   return {
     trusted: vscode.workspace.isTrusted,
     hasFolder: folders.length > 0,
+    storage: storage(),
     isHere: cwd => folders.some(folder => rules.contains(folder.path, cwd)),
     endedOf: ({ agentId, sessionId }) =>
       marks.endedOf(agentId, sessionId) ?? (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),

@@ -1,11 +1,10 @@
-import type * as vscode from 'vscode'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import type { AgentHosts } from '../../sessions/hosts/agent-hosts.ts'
 import { Interrupted } from '../../sessions/interrupted.ts'
-import { HistoryList, type HistoryListParts } from '../../sessions/listing/history-list.ts'
-import type { SessionUpkeep } from '../../sessions/listing/session-upkeep.ts'
+import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, Keep, SessionRecords } from '../../sessions/ports.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { SessionMarks } from '../../sessions/session-marks.ts'
@@ -14,17 +13,17 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { SessionActions } from '../session-actions.ts'
 import { HistoryView } from './history-view.ts'
 
-export interface HistoryParts {
-  extensionUri: vscode.Uri
+export interface HistoryOptions {
   agents: AgentDirectory
   hosts: AgentHosts
   manager: SessionManager
   records: SessionRecords
-  upkeep: SessionUpkeep
+  organizer: SessionOrganizer
   accounts: Accounts
   surfaces: ConversationSurfaces
   marks: SessionMarks
-  isKept: HistoryListParts['isKept']
+  isKept: HistoryListOptions['isKept']
+  storage: () => { used: number; max: number }
   /** Remembers which sessions are at work. */
   atWork: Keep
   log: Logger
@@ -32,36 +31,40 @@ export interface HistoryParts {
 }
 
 /** The History view, and what a person can do with a session of it. */
-export function placeHistory(parts: HistoryParts): { history: HistoryList; actions: SessionActions } {
+export function placeHistory(options: HistoryOptions): {
+  history: HistoryList
+  historyView: HistoryView
+  actions: SessionActions
+} {
   const {
-    extensionUri,
     agents,
     hosts,
     manager,
     records,
-    upkeep,
+    organizer,
     accounts,
     surfaces,
     marks,
     isKept,
+    storage,
     atWork,
     log,
     own,
-  } = parts
+  } = options
   const history = own.add(
     new HistoryList({
       agents,
       hosts,
       manager,
       records,
-      upkeep,
+      organizer,
       isKept,
       listingOf: agent => new SessionListing(agent, { archived: 'include' }),
     }),
   )
   own.add(accounts.onDidSign(() => void history.refresh()))
-  const actions = new SessionActions(surfaces, manager, history, upkeep)
+  const actions = new SessionActions(surfaces, manager, history, organizer)
   const interrupted = own.add(new Interrupted(manager, marks.onDidChange, atWork))
-  own.add(new HistoryView(extensionUri, { history, marks, interrupted, actions, log }))
-  return { history, actions }
+  const historyView = own.add(new HistoryView({ history, marks, interrupted, storage, actions, log }))
+  return { history, historyView, actions }
 }

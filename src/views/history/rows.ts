@@ -8,6 +8,8 @@ export interface HistorySurroundings {
   hasFolder: boolean
   /** whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
+  /** bytes of all saved conversations, and the most that they may be; 0: any number */
+  storage: { used: number; max: number }
   /** how the work of a session ended that nobody has looked at since */
   endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
@@ -16,7 +18,13 @@ export interface HistorySurroundings {
 export function historyState(list: HistoryList, around: HistorySurroundings): HistoryState {
   const rows = list.items().map(item => rowOf(item, around))
   rows.sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0))
-  return { rows, agents: list.agents(), trusted: around.trusted, hasFolder: around.hasFolder }
+  return {
+    rows,
+    agents: list.agents(),
+    trusted: around.trusted,
+    hasFolder: around.hasFolder,
+    storage: around.storage,
+  }
 }
 
 function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundings): HistoryRow {
@@ -27,6 +35,7 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     sessionId: item.sessionId,
     title: title || l10n.t('Untitled session'),
     untitled: !title,
+    formerTitles: item.formerTitles?.filter(former => former !== title),
     cwd: item.cwd,
     folder: path.basename(item.cwd) || item.cwd,
     here: isHere(item.cwd),
@@ -37,7 +46,8 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
     canLoad: trusted && item.canLoad,
     canResume: trusted && item.canResume && !item.open,
     canClose: item.canClose,
-    canDelete: trusted && item.canDelete,
+    canDelete: (trusted || item.deletesCopy) && item.canDelete,
+    deletesCopy: item.deletesCopy,
     canFork: trusted && item.canFork,
     canArchive: trusted && item.canArchive,
     archived: item.archived,

@@ -1,9 +1,11 @@
 import path from 'node:path'
-import type * as vscode from 'vscode'
+import * as vscode from 'vscode'
 import type { Logger } from '../../common/logger.ts'
 import type { Keep } from '../../sessions/ports.ts'
+import { ContextKey } from '../ids.ts'
 import { KeepFile } from './keep-file.ts'
 import { KeepFolder } from './keep-folder.ts'
+import { MementoState, WindowFiles, type WindowStates } from './window-states.ts'
 
 /** A memento, as the sessions see it. */
 export function keepIn(memento: vscode.Memento): Keep {
@@ -19,11 +21,17 @@ export function keepForWork({ storageUri, workspaceState }: vscode.ExtensionCont
 }
 
 /** Where this workspace's drafts are kept. A window without a workspace has no folder to keep files in. */
-export function keepForDrafts(context: vscode.ExtensionContext, log: Logger): { texts: Keep; items: Keep } {
-  const { storageUri, workspaceState } = context
-  if (!storageUri) return { texts: keepIn(workspaceState), items: keepIn(workspaceState) }
+export function storageForDrafts(
+  { storageUri, workspaceState }: vscode.ExtensionContext,
+  log: Logger,
+): { windows: WindowStates; items: Keep } {
+  const keep = keepIn(workspaceState)
+  if (!storageUri) return { windows: new MementoState(keep, 'parley.drafts'), items: keep }
+  const folder = path.join(storageUri.fsPath, 'drafts')
+  // answered by the window itself: in a browser the extension host runs on for hours after its window is gone
+  const confirm = () => vscode.commands.executeCommand('setContext', ContextKey.windowIsOpen, true)
   return {
-    texts: new KeepFile(path.join(storageUri.fsPath, 'drafts.json'), log),
+    windows: new WindowFiles({ folder, log, confirm }),
     items: new KeepFolder(path.join(storageUri.fsPath, 'draft-items'), log),
   }
 }

@@ -6,7 +6,7 @@ import type { RememberedOption } from '../bridge/options.ts'
 const KEY = 'parley.optionValues'
 /** More values used are forgotten, the oldest first. */
 const MOST_RECENT = 5
-const MOST_FAVOURITES = 200
+const MAX_FAVORITES = 200
 
 /** Which models, modes and the like a person marked or used, by agent and option; the same in every window. */
 export class OptionMemory extends Owner {
@@ -28,21 +28,21 @@ export class OptionMemory extends Owner {
   }
 
   toggle(agentId: string, optionId: string, value: string): void {
-    const { favourites, recent } = this.#of(agentId, optionId)
-    const marked = favourites.includes(value)
-      ? favourites.filter(one => one !== value)
-      : [...favourites, value].slice(-MOST_FAVOURITES)
-    this.#set(agentId, optionId, { favourites: marked, recent })
+    const { favorites, recent } = this.#of(agentId, optionId)
+    const marked = favorites.includes(value)
+      ? favorites.filter(one => one !== value)
+      : [...favorites, value].slice(-MAX_FAVORITES)
+    this.#set(agentId, optionId, { favorites: marked, recent })
   }
 
   used(agentId: string, optionId: string, value: string): void {
-    const { favourites, recent } = this.#of(agentId, optionId)
+    const { favorites, recent } = this.#of(agentId, optionId)
     const fresh = [value, ...recent.filter(one => one !== value)].slice(0, MOST_RECENT)
-    this.#set(agentId, optionId, { favourites, recent: fresh })
+    this.#set(agentId, optionId, { favorites, recent: fresh })
   }
 
   #of(agentId: string, optionId: string): RememberedOption {
-    return this.of(agentId)[optionId] ?? { favourites: [], recent: [] }
+    return this.of(agentId)[optionId] ?? { favorites: [], recent: [] }
   }
 
   #set(agentId: string, optionId: string, value: RememberedOption): void {
@@ -56,10 +56,11 @@ export class OptionMemory extends Owner {
   }
 }
 
-/** Anything may have been kept. */
+/** Stored state can have any shape. */
 function read(value: unknown): RememberedOption {
-  const { favourites, recent } = isRecord(value) ? value : {}
-  return { favourites: texts(favourites), recent: texts(recent) }
+  const { favorites, favourites, recent } = isRecord(value) ? value : {}
+  // Earlier versions stored them as `favourites`.
+  return { favorites: texts(favorites ?? favourites), recent: texts(recent) }
 }
 
 function texts(value: unknown): string[] {

@@ -1,6 +1,7 @@
 /** What the cards are made of. */
 import * as l10n from '@vscode/l10n'
 import type { AgentExit } from '../../acp/agent.ts'
+import type { SettingName } from '../../common/settings.ts'
 import type { Card, CardButton } from '../bridge/conversation.ts'
 
 /** What a card's button does; the ids go to the webview and come back. */
@@ -8,7 +9,8 @@ export const CardButtonId = {
   retry: 'retry',
   restart: 'restart',
   openLog: 'open-log',
-  openSettings: 'open-settings',
+  /** followed by the setting's name without `parley.`; by nothing for all */
+  openSettings: 'open-settings:',
   manageTrust: 'manage-trust',
   pickAgent: 'pick-agent',
   dismiss: 'dismiss',
@@ -16,6 +18,10 @@ export const CardButtonId = {
   cancelSignIn: 'cancel-sign-in',
   abandonTurn: 'abandon-turn',
   giveUp: 'give-up',
+  /** followed by the agent's id in the registry */
+  install: 'install:',
+  takeOver: 'take-over',
+  fork: 'fork',
   /** followed by the method's id */
   signIn: 'sign-in:',
 } as const
@@ -30,8 +36,8 @@ export const button = {
     icon: 'debug-restart',
   }),
   openLog: (): CardButton => ({ id: CardButtonId.openLog, label: l10n.t('Open Log'), icon: 'output' }),
-  openSettings: (): CardButton => ({
-    id: CardButtonId.openSettings,
+  openSettings: (setting?: SettingName): CardButton => ({
+    id: `${CardButtonId.openSettings}${setting ?? ''}`,
     label: l10n.t('Open Settings'),
     icon: 'gear',
   }),
@@ -40,10 +46,10 @@ export const button = {
 }
 
 export function exitSentence(exit: AgentExit): string {
-  if (exit.signal) return l10n.t('It was ended by {0}.', exit.signal)
-  if (typeof exit.exitCode === 'number') return l10n.t('It exited with code {0}.', exit.exitCode)
+  if (exit.signal) return l10n.t('The agent was ended by signal {0}.', exit.signal)
+  if (typeof exit.exitCode === 'number') return l10n.t('The agent exited with code {0}.', exit.exitCode)
   if (exit.message) return sentence(exit.message)
-  return l10n.t('Its connection ended.')
+  return l10n.t('The connection to the agent was closed.')
 }
 
 /** Agents' messages come with and without a full stop, and sometimes over many lines; a colon leads to the next one. */

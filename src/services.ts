@@ -1,0 +1,281 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { startAgent } from './acp/start-agent.ts'
+import { startInstalled } from './agents/registry/start-installed.ts'
+import { readSetting } from './agents/vscode-settings.ts'
+import type { DisposableStore } from './common/disposable.ts'
+import { redactingLogger } from './common/logger.ts'
+import { createProcessGuard } from './common/processes/process-guard.ts'
+import { SecretRegistry } from './common/secrets.ts'
+import { sessionOfKey } from './common/session-key.ts'
+import type { ChangeTracker } from './editor/changes/change-tracker.ts'
+import { Diffs } from './editor/changes/vscode-diffs.ts'
+import { Proposals } from './editor/changes/vscode-proposals.ts'
+import { ChangesSourceControl } from './editor/changes/vscode-source-control.ts'
+import { onDidSaveFile, vscodeFiles } from './editor/files/vscode-files.ts'
+import { selectionAttachment } from './editor/mentions/vscode-attachments.ts'
+import { PathRules } from './editor/path-rules.ts'
+import { ProtectedFiles } from './editor/protected-files.ts'
+import { LocalSessions } from './history/local-sessions.ts'
+import { StorageTrouble } from './history/storage-trouble.ts'
+import { Transcripts } from './history/transcripts.ts'
+import { ConversationController } from './sessions/conversation-controller.ts'
+import { AgentHosts } from './sessions/hosts/agent-hosts.ts'
+import { SessionOrganizer } from './sessions/listing/session-organizer.ts'
+import type { Keep } from './sessions/ports.ts'
+import { PromptQueues } from './sessions/prompt-queues.ts'
+import { SessionManager } from './sessions/session-manager.ts'
+import { titleOf } from './sessions/session-title.ts'
+import { Accounts } from './sessions/sign-in/accounts.ts'
+import { AgentLogs } from './views/agents/agent-logs.ts'
+import { offerWhenNone } from './views/agents/agent-offers.ts'
+import { agentParts } from './views/agents/agent-parts.ts'
+import { applyProviders, providerCommands } from './views/agents/configure-providers.ts'
+import { connectOptions } from './views/agents/connect-options.ts'
+import { ManageAgents } from './views/agents/manage-agents.ts'
+import { ProtocolTraffic } from './views/agents/protocol-traffic.ts'
+import { signInTerminal } from './views/agents/sign-in-terminal.ts'
+import { Attention } from './views/attention.ts'
+import { changeCommands } from './views/commands/change-commands.ts'
+import { CommandContext } from './views/commands/command-context.ts'
+import { contextCommands } from './views/commands/context-commands.ts'
+import { entryCommands } from './views/commands/entry-commands.ts'
+import { generalCommands } from './views/commands/general-commands.ts'
+import { installCommands } from './views/commands/install-commands.ts'
+import { navigationCommands } from './views/commands/navigation-commands.ts'
+import { optionCommands } from './views/commands/option-commands.ts'
+import { placeCommands } from './views/commands/place-commands.ts'
+import { ruleCommands } from './views/commands/rule-commands.ts'
+import { sessionCommands } from './views/commands/session-commands.ts'
+import { signInCommands } from './views/commands/sign-in-commands.ts'
+import { titleBarCommands } from './views/commands/title-bar-commands.ts'
+import { composerServices } from './views/composer-services.ts'
+import { conversationActions } from './views/conversation/conversation-actions.ts'
+import type { ConversationTabs } from './views/conversation/conversation-tabs.ts'
+import type { ConversationView } from './views/conversation/conversation-view.ts'
+import { placeConversations } from './views/conversation/place-conversations.ts'
+import { historyMenuCommands } from './views/history/history-commands.ts'
+import type { HistoryView } from './views/history/history-view.ts'
+import { placeHistory } from './views/history/place-history.ts'
+import { type CommandHandlers, CommandId, ContextKey, ProposalId } from './views/ids.ts'
+import { NativePrompts } from './views/native-elicitation.ts'
+import { ruleSettings } from './views/rule-settings.ts'
+import { WorkspaceSessionPlanner } from './views/session-planner.ts'
+import { StatusBar } from './views/status-bar.ts'
+import { keepForWork, keepIn } from './views/storage/kept-state.ts'
+import { workServices } from './views/work-services.ts'
+
+/** What VS Code calls once everything is loaded: the views' pages to connect, and the commands. */
+export interface Services {
+  sideBar: ConversationView
+  historyView: HistoryView
+  tabs: ConversationTabs
+  commands: CommandHandlers
+  /** Resolves after the disposal, once all processes have exited or the guard ends what is left. */
+  processesEnded: Promise<void>
+  /** What agents change in this window's files. */
+  tracker: ChangeTracker
+}
+
+export interface ServicesOptions {
+  context: vscode.ExtensionContext
+  log: vscode.LogOutputChannel
+  /** Owns everything that is made here. */
+  own: DisposableStore
+}
+
+/** Builds the services and connects them. Loaded and called once, by the first view that is shown or command that runs. */
+export function createServices({ context, log: channel, own }: ServicesOptions): Services {
+  void vscode.commands.executeCommand('setContext', ContextKey.inUse, true)
+  const secrets = new SecretRegistry()
+  const log = redactingLogger(channel, text => secrets.redact(text))
+  const logs = own.add(new AgentLogs(secrets))
+  const traffic = own.add(new ProtocolTraffic(secrets))
+  const { extensionUri } = context
+  const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
+
+  const protectedFiles = new ProtectedFiles(new PathRules(), settingsFolders(context))
+  const parts = agentParts({
+    context,
+    demoScript: bundle('demo-agent.mjs'),
+    log,
+    logs,
+    secrets,
+    own,
+    protectedFiles,
+  })
+  const { agents, mcp, rules, inputs, signInValues, providers } = parts
+  const { nameOf, protocolOf, systemPromptOf, commandEnvironment } = parts
+  const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
+  const composer = composerServices(context, log, own)
+  const queues = own.add(new PromptQueues(composer.drafts))
+
+  const trouble = new StorageTrouble(message => void vscode.window.showWarningMessage(message))
+  const fileOf = (name: string) => vscode.Uri.joinPath(context.globalStorageUri, name).fsPath
+  const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log }))
+  const transcripts = own.add(
+    new Transcripts({ file: fileOf('conversations.db'), trouble, log, secrets, maxBytes: maxHistoryBytes }),
+  )
+  const files = vscodeFiles(log, protectedFiles)
+  const work = workServices(context, files, log, own)
+  const hosts: AgentHosts = own.add(
+    new AgentHosts({
+      agents,
+      lastName: agentId => records.agent(agentId)?.name,
+      start: startInstalled(startAgent, parts.installed, log),
+      prepare: applyProviders(providers, agentId => logs.logger(agentId, nameOf(agentId))),
+      client: (agentId, sessions) => manager.client(agentId, sessions),
+      connectOptions: connectOptions(context, { logs, traffic, guard, secrets, nameOf, protocolOf }),
+    }),
+  )
+  const manager: SessionManager = own.add(
+    new SessionManager({
+      host: hosts.get,
+      planner: new WorkspaceSessionPlanner(mcp, context.globalStorageUri.fsPath, systemPromptOf),
+      services: { files, onDidSave: onDidSaveFile, environment: commandEnvironment, guard },
+      records,
+      transcripts,
+      leases: transcripts,
+      queues,
+      activeSession: agentId => {
+        const { controller, isVisible } = surfaces.active
+        const { current } = controller
+        return isVisible && current?.agentId === agentId ? current.session : undefined
+      },
+      nativeElicitation: new NativePrompts(nameOf),
+      rules,
+      tracker: work.tracker,
+    }),
+  )
+  const accounts = own.add(new Accounts(agents, hosts, log))
+  const createController = (keep: Keep, newKey: string) =>
+    new ConversationController({
+      manager,
+      agents,
+      host: hosts.get,
+      trusted: () => vscode.workspace.isTrusted,
+      keep,
+      drafts: composer.drafts,
+      queues,
+      newKey,
+      signInTerminal: signInTerminal(agents.resolveLaunch, nameOf),
+      signInVariables: (agentId, method, signal) => signInValues.signIn(agentId, method, signal),
+      accounts,
+      elsewhere: (reference, mine) => surfaces.elsewhere(reference, mine),
+      log,
+    })
+  const organizer = own.add(new SessionOrganizer({ host: hosts.get, manager, records }))
+  const proposals = own.add(new Proposals())
+  const bridge = {
+    agents,
+    accounts,
+    organizer,
+    ...composer,
+    follow: work.follow,
+    installs: parts.installs,
+    changes: work.changes,
+    ruleMessages: { rules, consent: parts.ruleConsent, settings: ruleSettings },
+    actions: conversationActions(own.add(new Diffs()), proposals),
+    log,
+  }
+  const { sideBar, surfaces, tabs, marks } = placeConversations({
+    extensionUri,
+    bridge,
+    manager,
+    keep: keepIn(context.workspaceState),
+    createController,
+    own,
+  })
+  work.follow.follow(manager, surfaces)
+  own.add(offerWhenNone(agents, parts.installs))
+  own.add(new StatusBar(surfaces, marks))
+  own.add(new CommandContext(surfaces))
+  const sessions = { agents, hosts, manager, records, organizer, accounts }
+  const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
+  const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
+  const places = { surfaces, marks, isKept, storage, atWork: keepForWork(context, log), log, own }
+  const { history, historyView, actions } = placeHistory({ ...sessions, ...places })
+  const attention = own.add(new Attention(surfaces, manager, sideBar))
+  const host = hosts.get
+  const sourceControl = own.add(
+    new ChangesSourceControl(work.tracker, key => {
+      const { agentId, sessionId } = sessionOfKey(key)
+      const open = manager.find(agentId, sessionId)
+      const title = open ? titleOf(open.session) : records.get(agentId, sessionId)?.title
+      return title || nameOf(agentId)
+    }),
+  )
+  own.add(manager.onDidChange(() => sourceControl.updateSoon()))
+  const activeChanges = () => {
+    const { current } = surfaces.active.controller
+    return current && { changes: current.changes, turn: current.session.state.turn }
+  }
+  const { tracker, editors } = work
+  const manageAgents = own.add(
+    new ManageAgents({
+      extensionUri,
+      installs: parts.installs,
+      agents,
+      definitions: parts.definitions,
+      hosts,
+      accounts,
+      log,
+    }),
+  )
+  const handlers = {
+    [CommandId.manageAgents]: () => manageAgents.open(),
+    ...changeCommands({ tracker, editors, sourceControl, activeChanges }),
+    ...generalCommands({
+      surfaces,
+      agents,
+      logs,
+      traffic,
+      log: channel,
+      selection: selectionAttachment,
+      pickSession: how => actions.pick(how),
+      refreshHistory: () => void history.refresh(),
+      forgetMcpInputs: () => inputs.clear(),
+    }),
+    ...sessionCommands({ surfaces, organizer }),
+    ...signInCommands({ surfaces, agents, host, accounts, signInValues }),
+    ...installCommands({
+      installs: parts.installs,
+      logs,
+      isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+    }),
+    ...providerCommands({ surfaces, agents, host, providers }),
+    ...ruleCommands({ rules, consent: parts.ruleConsent, settings: ruleSettings, nameOf }),
+    ...navigationCommands(surfaces),
+    ...entryCommands(surfaces),
+    ...placeCommands({ surfaces, sideBar, tabs, manager, marks, history, actions }),
+    ...contextCommands(surfaces),
+    ...optionCommands({ surfaces, memory: composer.optionMemory }),
+    ...historyMenuCommands((action, agentId, sessionId) => historyView.act(action, agentId, sessionId)),
+    [CommandId.followAgent]: () => {
+      work.follow.set(!work.follow.on)
+      const text = work.follow.on
+        ? l10n.t('Following the agent in the editor')
+        : l10n.t('Not following the agent')
+      vscode.window.setStatusBarMessage(text, 3000)
+    },
+    [CommandId.showQuestion]: () => attention.show(),
+    [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
+    [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
+  }
+  const commands: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
+  return { sideBar, historyView, tabs, commands, processesEnded: guard.closed, tracker }
+}
+
+/** The folders of the editor's settings: the user's, and on a remote machine that machine's. */
+function settingsFolders({ globalStorageUri }: vscode.ExtensionContext): string[] {
+  // …/User/globalStorage/<extension>
+  const user = path.dirname(path.dirname(globalStorageUri.fsPath))
+  return [user, path.join(path.dirname(user), 'Machine')]
+}
+
+/** The most bytes of all saved conversations; 0: any number. */
+function maxHistoryBytes(): number {
+  const megabytes = readSetting('history.maximumSize')
+  return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0
+}

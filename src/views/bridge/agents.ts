@@ -1,0 +1,73 @@
+/** The messages between the extension host and the Manage Agents page. See `conversation.ts`. */
+import { NotificationType } from 'vscode-jsonrpc'
+import type { AgentOffer } from './conversation.ts'
+
+export type AgentAction =
+  | 'install'
+  | 'cancel'
+  | 'remove'
+  | 'newSession'
+  | 'setDefault'
+  | 'signIn'
+  | 'signOut'
+  | 'configure'
+  | 'restart'
+  | 'showLog'
+  | 'check'
+  | 'openRepository'
+
+/** What *Check* found. */
+export interface AgentCheck {
+  ok: boolean
+  /** one sentence */
+  summary: string
+  /** what the agent can do, or what it wrote before it failed */
+  details: Array<{ label: string; text: string }>
+}
+
+export interface AgentRow extends Pick<AgentOffer, 'plan' | 'action' | 'running' | 'failed'> {
+  section: 'installed' | 'found' | 'settings' | 'registry'
+  /** unique on the page */
+  key: string
+  /** of an agent that can be started */
+  agentId?: string
+  /** of an agent that the registry lists, or that was installed from it */
+  registryId?: string
+  name: string
+  description: string
+  /** a codicon's name */
+  icon: string
+  version?: string
+  /** the version that the registry has, where it is another one */
+  update?: string
+  license?: string
+  /** where it comes from, in words */
+  source: string
+  /** what starts it */
+  command?: string
+  hasRepository?: true
+  /** who is signed in, in words; of an agent that can be started */
+  account?: string
+  isDefault?: true
+  isRunning?: true
+  checking?: true
+  check?: AgentCheck
+}
+
+export interface AgentsState {
+  rows: AgentRow[]
+  trusted: boolean
+  /** the registry is being read */
+  refreshing: boolean
+  registryOn: boolean
+  /** why the registry couldn't be read */
+  problem?: string
+}
+
+/** host → webview: everything, when it changed and the page is visible */
+export const AgentsUpdate = new NotificationType<AgentsState>('manageAgents/state')
+
+// webview → host
+export const AgentsReady = new NotificationType<void>('manageAgents/ready')
+export const AgentsRefresh = new NotificationType<void>('manageAgents/refresh')
+export const AgentsAct = new NotificationType<{ action: AgentAction; key: string }>('manageAgents/act')

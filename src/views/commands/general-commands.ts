@@ -1,0 +1,99 @@
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { openSetting } from '../../agents/vscode-settings.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { isSettingName } from '../../common/settings.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentLogs } from '../agents/agent-logs.ts'
+import type { ProtocolTraffic } from '../agents/protocol-traffic.ts'
+import type { Attachment } from '../bridge/conversation.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId, ViewId } from '../ids.ts'
+import { pickAgent } from './pick-agent.ts'
+
+export interface GeneralCommandOptions {
+  surfaces: ConversationSurfaces
+  agents: AgentDirectory
+  logs: AgentLogs
+  traffic: ProtocolTraffic
+  log: Logger & { show(preserveFocus?: boolean): void }
+  selection: () => Attachment | undefined
+  pickSession: (how: 'load' | 'resume') => Promise<void>
+  refreshHistory: () => void
+  /** Resolves to how many there were. */
+  forgetMcpInputs: () => Promise<number>
+}
+
+/** Starting sessions and agents, logs, settings and the History view. */
+export function generalCommands(options: GeneralCommandOptions) {
+  const { surfaces, agents, logs, traffic, log } = options
+  const shown = () => surfaces.active.controller
+  return {
+    [CommandId.newSession]: async () => {
+      await surfaces.active.reveal()
+      await shown().start()
+    },
+    [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
+      const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents)
+      if (picked === undefined) return
+      await surfaces.active.reveal()
+      await shown().start(picked)
+    },
+    [CommandId.loadSession]: () => options.pickSession('load'),
+    [CommandId.resumeSession]: () => options.pickSession('resume'),
+    [CommandId.cancelTurn]: () => {
+      const controller = shown()
+      const { current, phase } = controller
+      const isAtWork = phase === 'starting' || phase === 'loading' || isRunning(current)
+      if (!isAtWork) throw new UnavailableError(l10n.t('No turn is running.'))
+      controller.cancel()
+    },
+    [CommandId.restartAgent]: async () => {
+      if (shown().agentId === undefined && agents.defaultAgentId() === undefined)
+        throw new UnavailableError(l10n.t('No agent is running. Start a session first.'))
+      await surfaces.active.reveal()
+      await shown().restart()
+    },
+    [CommandId.showAgentLog]: (wanted?: unknown) => {
+      const named = typeof wanted === 'string' ? wanted : undefined
+      const agentId = named ?? shown().agentId ?? agents.defaultAgentId()
+      if (agentId === undefined) log.show(true)
+      else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
+    },
+    [CommandId.showProtocolTraffic]: () => traffic.show(),
+    [CommandId.addSelection]: async () => {
+      const selection = options.selection()
+      if (!selection) {
+        void vscode.window.showInformationMessage(l10n.t('Select text in an editor first.'))
+        return
+      }
+      surfaces.active.attach(selection)
+      await surfaces.active.reveal()
+    },
+    [CommandId.openSettings]: (name?: unknown) => openSetting(isSettingName(name) ? name : undefined),
+    [CommandId.openHistory]: () => vscode.commands.executeCommand(`${ViewId.history}.focus`),
+    [CommandId.refreshHistory]: async () => {
+      await vscode.commands.executeCommand(`${ViewId.history}.focus`)
+      options.refreshHistory()
+    },
+    [CommandId.forgetMcpInputs]: async () => {
+      const count = await options.forgetMcpInputs()
+      void vscode.window.showInformationMessage(
+        count === 0
+          ? l10n.t('No values for MCP servers are stored.')
+          : count === 1
+            ? l10n.t("1 stored value was deleted. Parley asks for it again when it's needed.")
+            : l10n.t(
+                "{0} stored values were deleted. Parley asks for each one again when it's needed.",
+                count,
+              ),
+      )
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+function isRunning(open: OpenSession | undefined): boolean {
+  return open !== undefined && open.session.state.activity !== 'idle'
+}

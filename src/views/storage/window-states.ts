@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import type { Disposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { operatingSystem } from '../../common/processes/process-system.ts'
+import type { Keep } from '../../sessions/ports.ts'
+
+/**
+ * What each window of a workspace stores for itself. A state has one writer, so that two windows never overwrite each
+ * other. The states of windows that are gone are taken over by the next one, each by one window only.
+ */
+export interface WindowStates extends Disposable {
+  /** Whether other windows have states that could not be taken over yet. */
+  readonly hasOthers: boolean
+  /** Whether this window's state is still its own: a window that seemed to be gone is taken over, too. */
+  readonly isOwn: boolean
+  /** Hands over the states of windows that are gone. They are deleted after `take`, which writes what it needs. */
+  takeOver(take: (states: unknown[]) => void): void
+  /** Writes at once. A failure is logged; the state is kept as long as the window. */
+  write(state: unknown): void
+}
+
+/** Windows of this process that are open. A process id alone does not tell an extension host that was started again. */
+const openHere = new Set<string>()
+const CONFIRM_MS = 10_000
+/** A window that has confirmed nothing for so long is gone, though its process runs: VS Code in a browser was closed. */
+const MAX_SILENCE_MS = 60_000
+
+export interface WindowFilesOptions {
+  folder: string
+  log: Logger
+  /** Resolves while somebody can see the window. */
+  confirm?: () => PromiseLike<unknown>
+  /** Whether the extension host of a window runs, by the name of its file. */
+  isRunning?: (name: string) => boolean
+}
+
+/** A file for each window, in one folder. */
+export class WindowFiles implements WindowStates {
+  /** Begins the names of this window's files. */
+  readonly name = `${process.pid}-${randomUUID().slice(0, 8)}`
+  readonly #options: WindowFilesOptions
+  #timer: NodeJS.Timeout | undefined
+  #isWritten = false
+  hasOthers = false
+
+  constructor(options: WindowFilesOptions) {
+    this.#options = options
+    openHere.add(this.name)
+    this.#timer = setInterval(() => void this.#confirm(), CONFIRM_MS)
+    this.#timer.unref()
+  }
+
+  get isOwn(): boolean {
+    return !this.#isWritten || exists(this.#file)
+  }
+
+  takeOver(take: (states: unknown[]) => void): void {
+    const taken: string[] = []
+    this.hasOthers = false
+    for (const name of this.#list()) {
+      if (name.startsWith(this.name)) continue
+      if (this.#isOpen(name)) {
+        this.hasOthers = true
+        continue
+      }
+      const mine = `${this.name}+${randomUUID().slice(0, 8)}.json`
+      try {
+        // only one window can rename it
+        renameSync(this.#path(name), this.#path(mine))
+        taken.push(mine)
+      } catch (error) {
+        this.#warn(name, error)
+      }
+    }
+    if (taken.length === 0) return
+    take(taken.flatMap(name => this.#read(name) ?? []))
+    for (const name of taken) rmSync(this.#path(name), { force: true })
+  }
+
+  write(state: unknown): void {
+    try {
+      mkdirSync(this.#options.folder, { recursive: true })
+      // renamed at the end, so that a crash leaves the old one whole
+      const fresh = this.#path(`${this.name}.new`)
+      writeFileSync(fresh, JSON.stringify(state))
+      renameSync(fresh, this.#file)
+      this.#isWritten = true
+    } catch (error) {
+      this.#warn(this.name, error)
+    }
+  }
+
+  /** The window closes: the next one may take its state over at once. */
+  dispose(): void {
+    clearInterval(this.#timer)
+    openHere.delete(this.name)
+    if (!this.#isWritten) return
+    try {
+      renameSync(this.#file, this.#path(`closed-${this.name}.json`))
+    } catch (error) {
+      this.#warn(this.name, error)
+    }
+  }
+
+  #isOpen(name: string): boolean {
+    if (!(this.#options.isRunning ?? isRunning)(name)) return false
+    const stats = statSync(this.#path(name), { throwIfNoEntry: false })
+    return stats !== undefined && Date.now() - stats.mtimeMs < MAX_SILENCE_MS
+  }
+
+  async #confirm(): Promise<void> {
+    try {
+      await this.#options.confirm?.()
+      if (this.#isWritten && openHere.has(this.name)) utimesSync(this.#file, new Date(), new Date())
+    } catch {
+      // taken over, or the disk takes nothing: the next write says so
+    }
+  }
+
+  get #file(): string {
+    return this.#path(`${this.name}.json`)
+  }
+
+  #path(name: string): string {
+    return path.join(this.#options.folder, name)
+  }
+
+  #list(): string[] {
+    try {
+      return readdirSync(this.#options.folder).filter(name => name.endsWith('.json'))
+    } catch {
+      return []
+    }
+  }
+
+  #read(name: string): unknown {
+    try {
+      return JSON.parse(readFileSync(this.#path(name), 'utf8'))
+    } catch (error) {
+      this.#warn(name, error)
+      return undefined
+    }
+  }
+
+  #warn(name: string, error: unknown): void {
+    this.#options.log.warn(`Drafts in ${this.#path(name)}: ${messageOf(error)}`)
+  }
+}
+
+/** A file's name begins with the name of the window that has it. */
+function windowOf(name: string): string {
+  return /^\d+-\w+/.exec(name)?.[0] ?? ''
+}
+
+function isRunning(name: string): boolean {
+  const pid = Number.parseInt(name, 10)
+  if (Number.isNaN(pid)) return false
+  if (pid === process.pid) return openHere.has(windowOf(name))
+  return operatingSystem.exists(pid)
+}
+
+function exists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined
+}
+
+/** For a window without a workspace, which has no folder to store files in and shares its memento with nobody. */
+export class MementoState implements WindowStates {
+  readonly hasOthers = false
+  readonly isOwn = true
+  readonly #keep: Keep
+  readonly #key: string
+  #isTaken = false
+
+  constructor(keep: Keep, key: string) {
+    this.#keep = keep
+    this.#key = key
+  }
+
+  takeOver(take: (states: unknown[]) => void): void {
+    if (this.#isTaken) return
+    this.#isTaken = true
+    const state = this.#keep.get<unknown>(this.#key)
+    if (state !== undefined) take([state])
+  }
+
+  write(state: unknown): void {
+    this.#keep.set(this.#key, state)
+  }
+
+  dispose(): void {}
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import * as vscode from 'vscode'
+
+export interface WebviewPageOptions {
+  /** The bundle's name in `dist/webview/`. */
+  name: 'conversation' | 'history' | 'agents'
+  title: string
+}
+
+/** The chunks that each page loads at first, by the page's name; the build fills it in. */
+declare const FIRST_CHUNKS: Record<string, string[] | undefined>
+
+export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
+
+/**
+ * A page in a webview, loading from the moment this is made. What it sends before anyone listens is kept for the first
+ * listener, so the page can load while the code that answers it does.
+ */
+export class WebviewPage {
+  readonly #webview: vscode.Webview
+  #isDisposed = false
+  #early: unknown[] = []
+  #listener: ((message: unknown) => void) | undefined
+
+  constructor(
+    view: vscode.WebviewView | vscode.WebviewPanel,
+    extensionUri: vscode.Uri,
+    options: WebviewPageOptions,
+  ) {
+    const { webview } = view
+    this.#webview = webview
+    view.onDidDispose(() => {
+      this.#isDisposed = true
+    })
+    webview.onDidReceiveMessage((message: unknown) => {
+      if (this.#listener) this.#listener(message)
+      else this.#early.push(message)
+    })
+    webview.options = {
+      enableScripts: true,
+      localResourceRoots: [vscode.Uri.joinPath(extensionUri, 'dist', 'webview')],
+    }
+    webview.html = webviewHtml(webview, extensionUri, options)
+  }
+
+  /** VS Code has closed the view or tab. */
+  get isDisposed(): boolean {
+    return this.#isDisposed
+  }
+
+  /** Delivers the page's messages, first those that have come already. One listener at a time. */
+  listen(listener: (message: unknown) => void): vscode.Disposable {
+    this.#listener = listener
+    for (const message of this.#early.splice(0)) listener(message)
+    return new vscode.Disposable(() => {
+      if (this.#listener === listener) this.#listener = () => {}
+    })
+  }
+
+  /** Resolves to whether the page took the message; VS Code keeps it while the page loads. */
+  post(message: unknown): Thenable<boolean> {
+    return this.#webview.postMessage(message)
+  }
+}
+
+/**
+ * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's own bundle (lazy chunks),
+ * styles come only from the bundle and from its scripts, images may be inlined by an agent (`data:`), nothing is loaded from the network.
+ */
+function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPageOptions): string {
+  const nonce = randomBytes(16).toString('base64')
+  const asset = (file: string) =>
+    webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
+  // named here, they load side by side with the script that imports them
+  const chunks = FIRST_CHUNKS[page.name] ?? []
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' ${webview.cspSource}`,
+    `style-src 'nonce-${nonce}' ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource} data:`,
+    'media-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  return `<!DOCTYPE html>
+<html lang="${escapeHtml(vscode.env.language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${escapeHtml(asset(`${page.name}.css`))}">
+${chunks.map(chunk => `<link rel="modulepreload" nonce="${nonce}" href="${escapeHtml(asset(`chunks/${chunk}`))}">`).join('\n')}
+<title>${escapeHtml(page.title)}</title>
+</head>
+<body data-view="${page.name}">
+<div id="root"></div>
+<script type="application/json" id="l10n" nonce="${nonce}">${jsonForHtml(stringsOf(vscode.l10n.bundle))}</script>
+<script type="module" nonce="${nonce}" src="${escapeHtml(asset(`${page.name}.js`))}"></script>
+</body>
+</html>`
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
+}
+
+/** JSON that cannot end the script element it stands in. */
+function jsonForHtml(value: unknown): string {
+  return JSON.stringify(value).replace(/</g, '\\u003c')
+}
+
+/** English text → translation, empty in English. VS Code's bundle may carry comments beside a message. */
+function stringsOf(bundle: Record<string, unknown> | undefined): Record<string, string> {
+  const strings: Record<string, string> = {}
+  for (const [key, value] of Object.entries(bundle ?? {})) {
+    if (typeof value === 'string') strings[key] = value
+    else if (typeof value === 'object' && value !== null && 'message' in value)
+      strings[key] = String(value.message)
+  }
+  return strings
+}

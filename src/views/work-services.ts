@@ -1,0 +1,43 @@
+import path from 'node:path'
+import type * as vscode from 'vscode'
+import type { Disposable } from '../common/disposable.ts'
+import type { Logger } from '../common/logger.ts'
+import { ChangeTracker } from '../editor/changes/change-tracker.ts'
+import { ChangeMarks } from '../editor/changes/vscode-change-marks.ts'
+import { ChangeEditors, trashFile } from '../editor/changes/vscode-changes.ts'
+import { followUserEdits } from '../editor/changes/vscode-user-edits.ts'
+import type { FilesShared } from '../editor/files/files.ts'
+import { ChangesStore } from '../history/changes-store.ts'
+import type { ChangesOptions } from './conversation/changes-listener.ts'
+import { FollowAgent } from './follow-agent.ts'
+import { CommandId, ContextKey } from './ids.ts'
+import { keepIn } from './storage/kept-state.ts'
+
+export interface WorkServices {
+  tracker: ChangeTracker
+  editors: ChangeEditors
+  follow: FollowAgent
+  changes: ChangesOptions
+}
+
+/** What shows in the editor what agents do there: the files they changed, and where they are. */
+export function workServices(
+  context: vscode.ExtensionContext,
+  files: FilesShared,
+  log: Logger,
+  own: { add<T extends Disposable>(item: T): T },
+): WorkServices {
+  const folder = path.join((context.storageUri ?? context.globalStorageUri).fsPath, 'changes')
+  const store = own.add(new ChangesStore(folder, log))
+  const tracker = own.add(new ChangeTracker({ files, store, trash: trashFile }))
+  own.add(followUserEdits(tracker))
+  const editors = own.add(new ChangeEditors(tracker, log))
+  const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
+  own.add(new ChangeMarks(tracker, lensCommands, ContextKey))
+  return {
+    tracker,
+    editors,
+    follow: own.add(new FollowAgent(keepIn(context.workspaceState))),
+    changes: { editors, tracker },
+  }
+}

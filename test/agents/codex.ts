@@ -21,6 +21,8 @@ export function describeCodex(version: 1 | 2): void {
         },
         version,
         asksToEdit: readOnly,
+        // Spoken to in v2, it refuses a server's tools in its read-only mode without asking.
+        callsServers: !(readOnly && version === 2),
         writesThroughClient: false,
         // What was allowed is the file, not the folder it should be in.
         createsFolders: !readOnly,

@@ -20,11 +20,14 @@ export const SUITES: Readonly<Record<string, AgentName>> = {
   demo: 'demo',
 }
 
+/** The SDK that the MCP server of the tests is made with. */
+export const MCP_SERVER = 'mcp-server'
+
 /**
  * Installs one agent as its lock file says, with no script of any package run, and returns its folder. What is there
  * already is left alone; two that install at once do not disturb each other.
  */
-export async function installAgent(name: AgentName): Promise<string> {
+export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise<string> {
   if (name === 'demo') return PROJECT
   const source = path.join(PACKAGES, name)
   const lock = await fs.readFile(path.join(source, 'package-lock.json'))

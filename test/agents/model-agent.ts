@@ -21,6 +21,8 @@ export interface Facts {
   endsCommands?: boolean
   /** What a tool call is whose command ended with another code than 0. */
   failedCommand?: 'completed' | 'failed'
+  /** The model is offered a server's tools and may call them; so if not told. Otherwise the server is only started. */
+  callsServers?: boolean
   /** What it tells of itself as if it had said it in the conversation. */
   banner?: RegExp
   /** How a turn ends whose edit was rejected: the agent stops, or the model goes on. */
@@ -136,6 +138,31 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
           assert.match(terminal.output, line)
         }
       }
+      assertSettled(state)
+    })
+
+    it('tool: calls a tool of an MCP server that Parley passes, with a second folder', async () => {
+      rig.hasMore = true
+      const open = await rig.create()
+      const { state } = open.session
+      // agents start servers while the person writes
+      await rig.eventually('the server', () => existsSync(rig.serverCalls))
+      const { params } = rig.sent('session/new').at(-1)!.message as {
+        params: { mcpServers: Array<{ name: string }>; additionalDirectories?: string[] }
+      }
+      assert.deepEqual(
+        params.mcpServers.map(({ name }) => name),
+        ['probe'],
+      )
+      const { additionalDirectories } = (await rig.running()).agent.capabilities
+      assert.deepEqual(params.additionalDirectories, additionalDirectories ? [rig.second] : undefined)
+      if (facts.callsServers === false) return
+      assert.deepEqual(await rig.play(open, 'tool'), { type: 'ended', stopReason: 'end_turn' })
+      assert.match(readFileSync(rig.serverCalls, 'utf8'), /^tools\/list\n(?:.*\n)*żółć PCA\n$/)
+      const call = toolCall(state, ({ title }) => /reverse_text/.test(title))
+      assert.equal(call.status, 'completed')
+      assert.match(JSON.stringify([call.content, call.rawOutput]), /ACP ćłóż/)
+      assert.equal(said(state).at(-1), 'Turned around.')
       assertSettled(state)
     })
 

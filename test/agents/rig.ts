@@ -2,26 +2,33 @@ import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { AgentStartError } from '../../src/acp/agent.ts'
+import type { AgentCapabilities } from '../../src/acp/model.ts'
 import { startAgent } from '../../src/acp/start-agent.ts'
 import type { TraceFrame, TraceTap } from '../../src/acp/trace.ts'
 import { mergeEnvironment } from '../../src/agents/environment.ts'
 import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
+import { Emitter } from '../../src/common/event.ts'
 import { silentLogger } from '../../src/common/logger.ts'
 import type { PermissionEntry } from '../../src/conversation/state.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { filesShared } from '../../src/editor/files/files.ts'
 import { PathRules } from '../../src/editor/path-rules.ts'
-import { rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
+import { planRoots, type RootsPlan, rootsForExisting, rootsOf } from '../../src/editor/roots.ts'
+import { McpInputs } from '../../src/mcp/inputs.ts'
+import { McpServers } from '../../src/mcp/mcp-servers.ts'
 import { AgentHost, type RunningAgent } from '../../src/sessions/hosts/agent-host.ts'
+import type { OpenSession } from '../../src/sessions/open-session.ts'
 import type { SessionPlan, SessionRecords } from '../../src/sessions/ports.ts'
-import { type OpenSession, SessionManager } from '../../src/sessions/session-manager.ts'
+import { PromptQueues } from '../../src/sessions/prompt-queues.ts'
+import { SessionManager } from '../../src/sessions/session-manager.ts'
 import { rootVariable } from '../host/isolated-root.ts'
 import { processesOf, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
+import { memoryTracker } from '../support/memory-tracker.ts'
 import { SchemaCheck } from '../support/schema-check.ts'
 import { SETUPS } from './agents.ts'
-import { type AgentName, installAgent } from './install.ts'
+import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
@@ -64,6 +71,8 @@ export class AgentRig {
   readonly questions: PermissionEntry[] = []
   readonly frames: TraceFrame[] = []
   stderr = ''
+  /** New sessions get a second folder and an MCP server, as the settings of a workspace would give them. */
+  hasMore = false
   readonly #root: string
   readonly #folder: string
   readonly #check: SchemaCheck
@@ -110,6 +119,16 @@ export class AgentRig {
     await fs.writeFile(this.file('README.md'), '# Sample\n')
   }
 
+  /** The second folder. */
+  get second(): string {
+    return path.join(this.#root, 'second')
+  }
+
+  /** Where the MCP server notes who asked for its tools, and the texts that it was called with. */
+  get serverCalls(): string {
+    return path.join(this.#root, 'mcp-calls.txt')
+  }
+
   file(name: string): string {
     return path.join(this.workspace, name)
   }
@@ -118,6 +137,7 @@ export class AgentRig {
   async begin(scenario: string): Promise<void> {
     this.#scenario = scenario
     this.questions.length = 0
+    this.hasMore = false
     this.answering = allow
     await fs.rm(this.#traceFile(), { force: true })
   }
@@ -144,7 +164,7 @@ export class AgentRig {
   }
 
   cancel(open: OpenSession): void {
-    this.#manager.cancel(open)
+    open.cancel()
   }
 
   /** Ends the agent and all that it started, and gets ready for a new one in the same home. */
@@ -234,26 +254,61 @@ export class AgentRig {
 
   #newManager(): SessionManager {
     const rules = new PathRules()
-    const plan = async (cwd: string): Promise<SessionPlan> => {
-      const roots = rootsForExisting(cwd, {
-        folders: [{ name: 'workspace', scheme: 'file', path: this.workspace }],
-        additionalDirectories: false,
-        home: this.#root,
-        rules,
+    const environment = { env: this.#environment(), platform: process.platform, source: 'process' as const }
+    const folders = () => [
+      { name: 'workspace', scheme: 'file', path: this.workspace },
+      ...(this.hasMore ? [{ name: 'second', scheme: 'file', path: this.second }] : []),
+    ]
+    const input = ({ additionalDirectories }: AgentCapabilities) => ({
+      folders: folders(),
+      additionalDirectories,
+      home: this.#root,
+      rules,
+    })
+    // as the extension's own planner does, which asks VS Code for settings and folders
+    const planned = async (roots: RootsPlan, { mcp }: AgentCapabilities): Promise<SessionPlan> => {
+      const sdk = this.hasMore ? await installAgent(MCP_SERVER) : ''
+      if (this.hasMore) await fs.mkdir(this.second, { recursive: true })
+      const args = [path.join(import.meta.dirname, 'mcp-server.mjs'), sdk, this.serverCalls]
+      const value = this.hasMore ? { probe: { command: process.execPath, args } } : {}
+      const servers = new McpServers({
+        settings: {
+          layers: key => (key === 'mcpServers' ? [{ scope: 'user', value }] : []),
+          onDidChange: new Emitter<void>().event,
+        },
+        environment: { get: async () => environment },
+        inputs: new McpInputs({ prompt: async () => undefined }, noSecrets, 'tests'),
+        folders,
+        userHome: this.home,
+        log: silentLogger,
       })
-      return { setup: { ...rootsOf(roots), mcpServers: [] }, roots, mcpServers: [] }
+      const { passed, notes } = await servers.select(mcp, roots.cwd)
+      servers.dispose()
+      return { setup: { ...rootsOf(roots), mcpServers: passed }, roots, mcpServers: notes }
     }
     return new SessionManager({
       host: () => this.#host,
-      planner: { forNew: () => plan(this.workspace), forExisting: (_agentId, cwd) => plan(cwd) },
+      planner: {
+        forNew: async (_, can) => {
+          const decision = planRoots({ ...input(can), setting: 'first' })
+          return decision.type === 'planned' ? planned(decision.plan, can) : undefined
+        },
+        forExisting: (session, can) => planned(rootsForExisting(session, input(can)), can),
+      },
       services: {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),
         environment: () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
       records: noRecords,
-      transcripts: { read: () => undefined, write: () => true, forget() {} },
-      drafts: { hold() {}, order() {}, drop() {}, release() {} },
+      transcripts: { read: () => undefined, revision: () => undefined, write: () => true, forget() {} },
+      queues: new PromptQueues({
+        save() {},
+        holds: () => true,
+        claim: () => [],
+        onDidTakeOver: new Emitter<string>().event,
+      }),
       activeSession: () => undefined,
+      tracker: memoryTracker(),
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
     })
   }
@@ -303,6 +358,8 @@ export class AgentRig {
     return path.join(TRACES, `${this.#variant.name ?? this.name}-${this.#scenario}.ndjson`)
   }
 }
+
+const noSecrets = { get: async () => undefined, store: async () => {}, delete: async () => {} }
 
 const noRecords: SessionRecords = {
   agentIds: () => [],

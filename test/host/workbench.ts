@@ -215,7 +215,7 @@ export class Workbench {
     return inner.find((_, at) => (found[at] ?? 0) > 0)
   }
 
-  /** Picks a colour theme and resolves when the workbench shows it. */
+  /** Picks a color theme and resolves when the workbench shows it. */
   async setTheme(theme: ThemeKind | Theme): Promise<void> {
     const { label, className } = typeof theme === 'string' ? themes[theme] : theme
     const shown = this.page.locator(`.monaco-workbench.${className}`)

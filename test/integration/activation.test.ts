@@ -8,8 +8,12 @@ const activeAfterStart = extension?.isActive
 describe('activation', () => {
   it('is left to VS Code, which waits until something of Parley is asked for', () => {
     assert.ok(extension, 'Parley is not installed')
-    // VS Code adds the commands and views by itself; a tab of before a reload it asks for by this event alone
-    assert.deepEqual(extension.packageJSON.activationEvents, ['onWebviewPanel:parley.conversationTab'])
+    // VS Code adds the commands and views by itself. These events bring back what a window had before a reload: tabs, and
+    // editors that show a file as it was before an agent changed it.
+    assert.deepEqual(extension.packageJSON.activationEvents, [
+      'onWebviewPanel:parley.conversationTab',
+      'onFileSystem:parley-base',
+    ])
     assert.equal(activeAfterStart, false)
   })
 

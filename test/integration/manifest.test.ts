@@ -37,11 +37,13 @@ describe('what the manifest promises', () => {
   it('keeps what starts programs out of single folders and out of synchronised settings', () => {
     for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
       assert.ok(
-        ['machine-overridable', 'window', 'resource'].includes(scope),
+        ['machine-overridable', 'window', 'resource', 'application'].includes(scope),
         `${name} has the scope ${scope}`,
       )
-    for (const name of ['parley.agents', 'parley.defaultAgent', 'parley.mcpServers'])
+    for (const name of ['parley.agents', 'parley.mcpServers', 'parley.permissionRules'])
       assert.equal(contributes.configuration.properties[name]?.scope, 'machine-overridable', name)
+    // what is installed from it runs: no workspace chooses it
+    assert.equal(contributes.configuration.properties['parley.agentRegistry']?.scope, 'application')
   })
 
   it('takes agents from the workspace settings', async () => {

@@ -12,10 +12,12 @@ const allowed = [
   /^(readme|changelog)\.md$/,
   /^LICENSE\.txt$/,
   /^media\/[\w/-]+\.(png|svg|md)$/,
-  /^dist\/(extension|process-guard)\.cjs$/,
+  /^media\/registry\.json$/,
+  /^dist\/(extension\.js|process-guard\.cjs)$/,
+  /^dist\/chunks\/[\w.-]+\.js$/,
   /^dist\/demo-agent\.mjs$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
-  /^dist\/webview\/(conversation|history)\.(js|css)$/,
+  /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,
   /^dist\/webview\/math\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
@@ -52,6 +54,15 @@ describe('the package', () => {
       'LICENSE.txt',
     ])
       assert.ok(names.includes(name), name)
+  })
+
+  it('holds the chunks that a page names to be loaded at once', () => {
+    const code = names.filter(name => /^dist\/(chunks\/)?[\w.-]+\.js$/.test(name)).map(text)
+    const [, table] = /define_FIRST_CHUNKS_default\s*=\s*(\{[^}]*\})/.exec(code.join('\n')) ?? []
+    assert.ok(table, 'the build fills in the table')
+    const chunks = [...table.matchAll(/[\w-]+\.js/g)].map(([name]) => name)
+    assert.ok(chunks.length > 0)
+    for (const chunk of chunks) assert.ok(names.includes(`dist/webview/chunks/${chunk}`), chunk)
   })
 
   it('holds every file that the manifest names', () => {
@@ -95,13 +106,13 @@ describe('the package', () => {
       assert.doesNotMatch(text(name), /sourceMappingURL=/, name)
   })
 
-  it('names the software of others in its bundles, with the licences', () => {
+  it('names the software of others in its bundles, with the licenses', () => {
     const notices = text('dist/THIRD_PARTY_NOTICES.txt')
     for (const name of ['vscode-jsonrpc', 'preact', '@agentclientprotocol/sdk', '@vscode/codicons', 'zod']) {
       const { version } = JSON.parse(
         readFileSync(join(projectDirectory, 'node_modules', name, 'package.json'), 'utf8'),
       )
-      assert.ok(notices.includes(`\n${name} ${version}\nLicence: `), name)
+      assert.ok(notices.includes(`\n${name} ${version}\nLicense: `), name)
     }
     assert.match(notices, /Permission is hereby granted, free of charge/)
   })

@@ -32,7 +32,7 @@ describe('the weight of the webviews', () => {
     return [...scripts(`${root}/${page}.js`), styles, relative(styles, font)]
   }
 
-  for (const page of ['conversation', 'history']) {
+  for (const page of ['conversation', 'history', 'agents']) {
     it(`is less than 250 kB at first: ${page}`, () => {
       const parts = firstLoad(page).map(path => ({
         path: path.slice(root.length + 1),

@@ -24,6 +24,7 @@ const typescript = 'node_modules/typescript/bin/tsc'
 const mocha = 'node_modules/mocha/bin/mocha.js'
 const tsx = 'node_modules/tsx/dist/cli.mjs'
 const strict = ['--forbid-only', '--no-color']
+const knip = 'node_modules/knip/bin/knip.js'
 const biome = 'node_modules/@biomejs/biome/bin/biome'
 
 const setup = (name: string, run: Part['run'], needs: string[] = []): Part => ({
@@ -101,5 +102,6 @@ export function allParts(): Part[] {
     check('types', [typescript, '-p', '.']),
     check('types of the webview', [typescript, '-p', 'src/webview']),
     check('lint and format', [biome, 'ci', '--colors=off', '.']),
+    check('unused code', [knip, '--no-progress']),
   ]
 }

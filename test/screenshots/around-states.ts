@@ -2,8 +2,7 @@ import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
 import { tabMarked } from '../ui/support/tab-mark.ts'
-import type { State } from './states.ts'
-import type { Studio } from './studio.ts'
+import type { State, Studio } from './studio.ts'
 
 /** Everything around the transcript: the header, questions, forms, options, signing in, History. */
 export const aroundStates: State[] = [
@@ -63,7 +62,7 @@ export const aroundStates: State[] = [
     async take(studio) {
       const conversation = await studio.ready('Asking')
       await conversation.send('Release it')
-      const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+      const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
       await question.getByText('About the release').waitFor()
       await studio.sideBar('form')
       await studio.narrow('form')
@@ -87,7 +86,7 @@ export const aroundStates: State[] = [
       await conversation.button(/^Model: /).waitFor()
       await studio.sideBar('options')
       await studio.narrow('options')
-      await conversation.button('More options').click()
+      await conversation.button('More Options').click()
       await studio.sideBar('options-more')
       await studio.workbench.page.keyboard.press('Escape')
       await conversation.button(/^Add/).first().click()
@@ -99,7 +98,7 @@ export const aroundStates: State[] = [
     name: 'around-sign-in',
     async take(studio) {
       const conversation = await studio.begin('Patient')
-      const card = conversation.card('Patient needs you to sign in')
+      const card = conversation.card('Patient requires sign-in')
       await card.waitFor()
       await studio.sideBar('sign-in-ways')
       await card.getByText('Details').click()
@@ -131,7 +130,7 @@ export const aroundStates: State[] = [
         await workbench.runCommand('Parley: Open Conversation in Editor Tab')
         await waitFor('another tab', async () => (await tabs.count()) > before)
         // a tab that has just come takes the focus, and the list closes
-        const agents = workbench.palette.getByPlaceholder('Which agent?')
+        const agents = workbench.palette.getByPlaceholder('Select an agent')
         await waitFor('the list of agents', async () => {
           await workbench.runCommand('Parley: New Session with Agent…')
           return agents.fill('Fixture', { timeout: 3000 }).then(
@@ -183,7 +182,7 @@ export const aroundStates: State[] = [
       // there may be more sessions than are drawn
       await history.find('Explain the build')
       await history.act('Explain the build', 'Delete')
-      await history.frame.getByRole('button', { name: 'Keep' }).waitFor()
+      await history.frame.getByRole('button', { name: 'Cancel' }).waitFor()
       await studio.sideBar('history-delete')
       await studio.narrow('history-delete')
       await workbench.page.keyboard.press('Escape')

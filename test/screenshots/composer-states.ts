@@ -1,7 +1,6 @@
 import { dropFile, pastePicture, pasteText } from '../ui/support/clipboard.ts'
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
-import type { State } from './states.ts'
-import type { Studio } from './studio.ts'
+import type { State, Studio } from './studio.ts'
 
 /** The composer with all that can stand in it. */
 export const composerStates: State[] = [
@@ -72,7 +71,7 @@ export const composerStates: State[] = [
         await row.hover()
         await row.locator('.menu-star').click()
       }
-      await conversation.frame.getByText('Favourites', { exact: true }).waitFor()
+      await conversation.frame.getByText('Favorites', { exact: true }).waitFor()
       await studio.sideBar('composer-models')
       await studio.workbench.page.keyboard.press('Escape')
     },

@@ -1,6 +1,6 @@
 import { pastePicture } from '../ui/support/clipboard.ts'
 import { openFile } from '../ui/support/editor.ts'
-import type { State } from './states.ts'
+import type { State } from './studio.ts'
 
 /** What the composer, the menus and the find widget look like while they are used. */
 export const featureStates: State[] = [

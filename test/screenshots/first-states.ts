@@ -1,4 +1,4 @@
-import type { State } from './states.ts'
+import type { State } from './studio.ts'
 
 /** What a person sees first: a folder that is not trusted yet, then a machine on which no agent was found. */
 export const firstStates: State[] = [
@@ -9,7 +9,7 @@ export const firstStates: State[] = [
       await workbench.openViewContainer('Parley')
       await studio.usualWidth()
       const conversation = await studio.conversation()
-      const card = conversation.card('This folder is not trusted')
+      const card = conversation.card('Restricted Mode')
       await card.waitFor()
       await studio.sideBar('first-untrusted')
       await studio.narrow('first-untrusted')
@@ -28,13 +28,25 @@ export const firstStates: State[] = [
       await workbench.openViewContainer('Parley')
       await studio.usualWidth()
       const { frame } = await studio.conversation()
-      await frame.getByText('No agent found on this machine').waitFor()
+      await frame.getByText('Set Up an Agent').waitFor()
       await studio.sideBar('first-no-agents')
       await studio.narrow('first-no-agents')
       await workbench.runCommand('Parley: Open History')
       const history = await workbench.webview('body[data-view="history"]')
       await history.locator('.history-empty, .history-nothing').first().waitFor()
       await studio.sideBar('first-no-sessions')
+    },
+  },
+  {
+    name: 'first-manage-agents',
+    async take(studio) {
+      const { workbench } = studio
+      await workbench.runCommand('Parley: Manage Agents')
+      const page = await workbench.webview('body[data-view="agents"]')
+      await page.getByRole('region', { name: 'In the Registry' }).locator('.agent').first().waitFor()
+      await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
+      await studio.window('first-manage-agents')
+      await workbench.runCommand('View: Close All Editors')
     },
   },
 ]

@@ -1,6 +1,6 @@
 import { type Theme, themes } from '../host/workbench.ts'
 
-/** The themes to take pictures in: the four that everything is looked at in, and the colourful ones of VS Code. */
+/** The themes to take pictures in: the four that everything is looked at in, and the colorful ones of VS Code. */
 export const looks: Record<string, Theme> = {
   ...themes,
   solarizedLight: { label: 'Solarized Light', className: 'vs' },

@@ -10,7 +10,7 @@ const sample = (file: string) =>
 const planets = sample('planets.js')
 const server = sample('server.js')
 
-export const after = {
+const after = {
   planets: planets.replace(
     'export function findPlanet(name) {\n  return planets.find(planet => planet.name === name)\n}',
     [

@@ -1,8 +1,7 @@
 import type { Frame } from 'playwright-core'
 import { openFile } from '../ui/support/editor.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
-import type { State } from './states.ts'
-import type { Studio } from './studio.ts'
+import type { State, Studio } from './studio.ts'
 
 /** The pictures of the README, each as wide as it is shown there. */
 export const readmeStates: State[] = [
@@ -96,8 +95,8 @@ async function pasteSketch(frame: Frame): Promise<void> {
   await frame.evaluate(`(async () => {
     const canvas = new OffscreenCanvas(480, 480)
     const context = canvas.getContext('2d')
-    const disc = (x, y, radius, colour) => {
-      context.fillStyle = colour
+    const disc = (x, y, radius, color) => {
+      context.fillStyle = color
       context.beginPath()
       context.arc(x, y, radius, 0, 7)
       context.fill()

@@ -2,12 +2,7 @@ import { waitFor } from '../host/wait-for.ts'
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import { names } from './agents.ts'
 import { featureStates } from './feature-states.ts'
-import type { Studio } from './studio.ts'
-
-export interface State {
-  name: string
-  take(studio: Studio): Promise<void>
-}
+import type { State, Studio } from './studio.ts'
 
 /** All that the views show, one after the other in one window; a later state may find what an earlier one left. */
 export const states: State[] = [
@@ -15,7 +10,7 @@ export const states: State[] = [
     name: 'empty',
     async take(studio) {
       const { frame } = await openView(studio)
-      await frame.getByRole('button', { name: /Try the demo agent/ }).waitFor()
+      await frame.getByRole('button', { name: /Try the Demo Agent/ }).waitFor()
       await studio.sideBar('empty')
     },
   },
@@ -102,7 +97,7 @@ export const states: State[] = [
       await studio.sideBar('tools-open')
       await studio.workbench.setSideBarWidth(280)
       await studio.sideBar('narrow-tools-open')
-      await conversation.button(/Jump to latest|new$/).click()
+      await conversation.button(/Scroll to Latest Message|new$/).click()
       await conversation.frame.locator('.jump').waitFor({ state: 'detached' })
       await studio.sideBar('narrow-turn')
       await studio.usualWidth()

@@ -6,6 +6,12 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 
+/** A state of the views to take pictures of. */
+export interface State {
+  name: string
+  take(studio: Studio): Promise<void>
+}
+
 const directory = join(outDirectory, 'screenshots')
 
 /** A window in one theme, of which pictures are taken. */
@@ -47,7 +53,7 @@ export class Studio {
   async begin(agent: string): Promise<ConversationPage> {
     await this.workbench.runCommand('Parley: New Session with Agent…')
     // there are more agents than the list draws
-    await this.workbench.palette.getByPlaceholder('Which agent?').fill(agent)
+    await this.workbench.palette.getByPlaceholder('Select an agent').fill(agent)
     await this.workbench.palette.locator('.monaco-list-row', { hasText: agent }).first().click()
     return this.conversation()
   }

@@ -70,13 +70,13 @@ const work: Step[] = [
   { untilCancelled: true },
 ]
 
-const colours = [
+const colors = [
   ...['30', '31', '32', '33', '34', '35', '36', '37'].map(
-    (code, at) => `\u001b[${code}mcolour ${at}\u001b[0m \u001b[${Number(code) + 60}mbright ${at}\u001b[0m`,
+    (code, at) => `\u001b[${code}mcolor ${at}\u001b[0m \u001b[${Number(code) + 60}mbright ${at}\u001b[0m`,
   ),
   '\u001b[1mbold\u001b[0m \u001b[2mdim\u001b[0m \u001b[3mitalic\u001b[0m \u001b[4munderlined\u001b[0m \u001b[7mreversed\u001b[0m \u001b[9mstruck\u001b[0m',
   '\u001b[41;97m FAIL \u001b[0m \u001b[42;30m PASS \u001b[0m \u001b[43;30m WARN \u001b[0m \u001b[44;97m INFO \u001b[0m',
-  '\u001b[38;5;208m256 colours\u001b[0m and \u001b[38;2;120;180;255mtrue colour\u001b[0m',
+  '\u001b[38;5;208m256 colors\u001b[0m and \u001b[38;2;120;180;255mtrue color\u001b[0m',
 ].join('\r\n')
 const failure = [
   '',
@@ -113,7 +113,7 @@ function terminal(id: string, title: string, output: string, exit?: object): Ste
 
 const terminals: Step[] = [
   say('Commands, one after the other:'),
-  ...terminal('colours', 'npm run colours', colours, { exit_code: 0 }),
+  ...terminal('colors', 'npm run colors', colors, { exit_code: 0 }),
   ...terminal('failure', 'npm test -- parser', failure, { exit_code: 1 }),
   ...terminal('quiet', 'true', '', { exit_code: 0 }),
   ...terminal(

@@ -1,6 +1,5 @@
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
-import type { State } from './states.ts'
-import type { Studio } from './studio.ts'
+import type { State, Studio } from './studio.ts'
 
 /** All that can stand in a conversation, ordinary, narrow and wide, from its beginning to its end. */
 export const transcriptStates: State[] = [

@@ -1,6 +1,5 @@
 import { names } from './agents.ts'
-import type { State } from './states.ts'
-import type { Studio } from './studio.ts'
+import type { State, Studio } from './studio.ts'
 
 /** Permissions by rule, what a session changed, and the bars above the composer. */
 export const workStates: State[] = [
@@ -12,7 +11,7 @@ export const workStates: State[] = [
       await conversation.button(/^Allowed by your rule/).click()
       await studio.ended(conversation)
       await conversation.send('/run npm --version')
-      await conversation.permission.getByRole('button', { name: 'Allow by rule…' }).click()
+      await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
       await conversation.frame.getByRole('radio', { name: 'npm --version' }).waitFor()
       await studio.sideBar('work-rule-offer')
       await conversation.frame.getByRole('radio').first().press('Escape')

@@ -41,7 +41,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
 
   it('the empty view', async () => {
     const { frame } = await ConversationPage.open(workbench)
-    await frame.getByRole('button', { name: /Try the demo agent/ }).waitFor()
+    await frame.getByRole('button', { name: /Try the Demo Agent/ }).waitFor()
     await passes(frame)
   })
 
@@ -53,7 +53,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
       const permission = conversation.permission.filter({ hasText: question })
       await permission.waitFor()
       await passes(conversation.frame)
-      await permission.getByRole('button', { name: 'Allow by rule…' }).click()
+      await permission.getByRole('button', { name: 'Always Allow…' }).click()
       await conversation.frame.getByRole('dialog').getByRole('radio').first().waitFor()
       await passes(conversation.frame)
       await workbench.page.keyboard.press('Escape')
@@ -68,7 +68,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     const conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
     await frame.getByRole('region', { name: 'Plan' }).getByRole('button').click()
-    for (const row of [/^Read: Read planets/, /^Edit: Edit planets/, /^Command: ls -la/, /^Allow once ls/])
+    for (const row of [/^Read: Read planets/, /^Edit: Edit planets/, /^Command: ls -la/, /^Allowed once ls/])
       await conversation.button(row).first().click()
     await frame.locator('.terminal').first().waitFor()
     await frame.getByRole('region', { name: 'Changed files' }).getByRole('button').first().click()
@@ -112,9 +112,9 @@ describe('axe finds nothing wrong, in four themes, with', () => {
   it('a form, its mistakes and its answers', async () => {
     const conversation = await begin('Demo Agent')
     await conversation.send('/ask')
-    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     await question.getByRole('button', { name: 'Submit' }).click()
-    await question.getByText('This is needed.').waitFor()
+    await question.getByText('A value is required.').waitFor()
     await passes(conversation.frame)
     await question.getByRole('textbox', { name: 'Your name' }).fill('Ada')
     await question.getByRole('button', { name: 'Submit' }).click()
@@ -157,7 +157,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
       await passes(frame)
     })
 
-  it('formulas, diagrams and coloured diffs', async () => {
+  it('formulas, diagrams and colored diffs', async () => {
     const { frame } = await answered('Formulas', 'Explain', /./)
     await frame.locator('.diagram[data-state="drawn"] img').waitFor()
     await frame.locator('.katex').first().waitFor()
@@ -181,7 +181,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await pastePicture(frame, 640, 400)
     await frame.getByRole('list', { name: 'Attached' }).getByRole('img').waitFor()
     await passes(frame)
-    await conversation.button('Add context').click()
+    await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
     await frame.getByRole('dialog').getByRole('option').first().waitFor()
     await passes(frame)
     await keyboard.press('Escape')
@@ -225,7 +225,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await history.rows.first().hover()
     await passes(history.frame)
     await history.search.fill('nothing of that kind')
-    await history.frame.getByText(/No session matches/).waitFor()
+    await history.frame.getByText(/No sessions match/).waitFor()
     await passes(history.frame)
     await history.search.fill('')
   })

@@ -44,12 +44,12 @@ describe('actions', () => {
     await workbench.palette.locator('.monaco-list-row', { hasText: 'user-data' }).waitFor()
     await input.press('Enter')
     await waitFor('file', () => existsSync(file) && readFileSync(file, 'utf8').includes('All is **well**.'))
-    await workbench.notification('The conversation is in exported.md').waitFor()
+    await workbench.notification('Conversation exported to exported.md').waitFor()
   })
 
   it('send a prompt again, and bring one back to be edited', async () => {
     await talk('[[stop refusal]]')
-    const again = conversation.button('Send the prompt again')
+    const again = conversation.button('Resend Prompt')
     await again.waitFor()
     const before = prompts().length
     await again.click()
@@ -58,7 +58,7 @@ describe('actions', () => {
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
 
     await conversation.frame.locator('.row-prompt').first().hover()
-    await conversation.button('Edit as a new prompt').first().click()
+    await conversation.button('Edit and Resend').first().click()
     await conversation.focused(conversation.composer)
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
@@ -79,14 +79,14 @@ describe('actions', () => {
     const menu = workbench.page.locator('.context-view .monaco-menu')
     await menu.getByText('Copy Conversation as Markdown').waitFor()
     // a menu that has just come takes no click
-    await menu.getByText('Edit Prompt as a New One').hover()
+    await menu.getByText('Edit and Resend').hover()
     await workbench.page.keyboard.press('Enter')
     await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
   })
 
   it('begin a session with the conversation of another as its context', async () => {
     await talk('[[say The secret word is swordfish.]]')
-    await workbench.runCommand('Parley: New Session with This Conversation')
+    await workbench.runCommand('Parley: New Session with Conversation as Context')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.frame.locator('.composer .chip').waitFor()
     await talk('Go on')

@@ -39,11 +39,11 @@ describe('what a person can do besides talking', () => {
     })
     const conversation = await ConversationPage.find(workbench)
     await conversation.focused(conversation.composer)
-    await conversation.button(/^Try the demo agent/).click()
+    await conversation.button(/^Try the Demo Agent/).click()
     await conversation.phase('ready')
 
     await selectLines(workbench, 5)
-    await conversation.button('Add context').click()
+    await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
     await conversation.frame.getByRole('option', { name: 'Selection' }).click()
     await conversation.frame.locator('.composer').getByText('planets.js:1-5').waitFor()
     await conversation.send('/help')
@@ -55,7 +55,7 @@ describe('what a person can do besides talking', () => {
   it('is to see what goes over the wire once it is asked for, without the secrets', async () => {
     await ConversationPage.begin(workbench, 'Honest')
     await workbench.runCommand('Parley: Show Protocol Traffic')
-    await outputLine(workbench, 'Recording every frame').waitFor()
+    await outputLine(workbench, 'Recording protocol messages').waitFor()
     await ConversationPage.begin(workbench, 'Honest')
     await outputLine(workbench, /"session\/new"/).waitFor()
     const frame = await outputLine(workbench, /VAULT_KEY/).innerText()
@@ -114,9 +114,39 @@ describe('what a person can do besides talking', () => {
     await conversation.composer.press('Enter')
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
     const call = workbench.notification(/Demo Agent asks:.*planets\.js/)
-    await call.getByRole('button', { name: 'Show' }).click()
+    await call.getByRole('link', { name: 'Show' }).click()
     const shown = await ConversationPage.find(workbench)
     await shown.permission.getByRole('button', { name: 'Reject', exact: true }).click()
     await shown.text('You rejected the edit').waitFor()
+  })
+
+  it('is told why a command has nothing to do, and not offered what the agent does not support', async () => {
+    // of its own: no conversation was begun in it
+    const workbench = await vscode.open()
+    await workbench.runCommand('Parley: Go to Next Turn')
+    const why = workbench.notification('No conversation is open.')
+    await why.waitFor()
+    await why.locator('.codicon-info').waitFor()
+    const offered = async (title: string) => (await workbench.commandTitles(title)).includes(title)
+    for (const title of ['Parley: Change Model…', 'Parley: Fork Session'])
+      assert.ok(!(await offered(title)), title)
+
+    await ConversationPage.begin(workbench, 'Demo Agent')
+    await waitFor('Change Model in the palette', () => offered('Parley: Change Model…'))
+    await workbench.runCommand('Parley: Go to Next Pending Request')
+    await workbench.notification('No pending requests').waitFor()
+
+    await ConversationPage.begin(workbench, 'Honest')
+    await waitFor('no Change Model in the palette', async () => !(await offered('Parley: Change Model…')))
+  })
+
+  it('is to fork a session, of which each goes its own way', async () => {
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.send('/where')
+    await conversation.text('What the client offers').waitFor()
+    await workbench.runCommand('Parley: Fork Session')
+    await conversation.text(/^Forked session/).waitFor()
+    await conversation.send('/think about it')
+    await conversation.text('What the client offers').waitFor()
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -7,6 +7,7 @@ import { dropFile, enterInComposition, pastePicture, pasteText } from './support
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { storedDrafts } from './support/stored-drafts.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 type Block = {
@@ -77,7 +78,7 @@ describe('the composer', () => {
     await chips().waitFor()
     await type('please')
     await pastePicture(conversation.frame, 20, 20)
-    await conversation.frame.getByRole('alert').getByText('Plain takes no images').waitFor()
+    await conversation.frame.getByRole('alert').getByText("Plain doesn't support images").waitFor()
     assert.equal(await attached().count(), 0)
     await press('Enter')
     const [link, text] = await waitFor('prompt', () => prompts('Plain').at(-1))
@@ -167,7 +168,7 @@ describe('the composer', () => {
     await attached().filter({ hasText: 'app.js' }).waitFor()
     await openFile(workbench, 'planets.js')
     await selectLines(workbench, 2)
-    await conversation.button('Add context').click()
+    await conversation.frame.getByRole('button', { name: 'Add Context', exact: true }).click()
     await conversation.frame.getByRole('option', { name: /^Selection/ }).click()
     await attached().filter({ hasText: 'planets.js:1-2' }).waitFor()
     await conversation.send('both')
@@ -205,11 +206,7 @@ describe('the composer', () => {
     await press('Enter')
     await chips().waitFor()
     await type('again')
-    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
-    const kept = () =>
-      readdirSync(storages)
-        .map(one => join(storages, one, 'parley.parley', 'drafts.json'))
-        .some(path => existsSync(path) && readFileSync(path, 'utf8').includes('again'))
+    const kept = () => storedDrafts(vscode.server.root).includes('again')
     await waitFor('draft on disk', kept)
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
@@ -254,14 +251,14 @@ describe('the composer', () => {
     await conversation.send('[[slow 60000]]')
     await conversation.button(/^Stop/).waitFor()
     for (const prompt of ['one', 'two', 'three']) await conversation.send(prompt)
-    const queue = conversation.frame.getByRole('region', { name: 'Prompts that wait' }).getByRole('listitem')
+    const queue = conversation.frame.getByRole('region', { name: 'Queued prompts' }).getByRole('listitem')
     await queue.nth(2).waitFor()
     const order = async () => (await queue.locator('.queue-text').allTextContents()).join(' ')
     await queue.nth(2).getByRole('button', { name: /^Move/ }).press('ArrowUp')
     await waitFor('new order', async () => (await order()) === 'one three two')
     await queue.nth(0).getByRole('button', { name: 'Edit' }).click()
     await waitFor('prompt in the composer', async () => (await conversation.written()) === 'one')
-    await queue.nth(1).getByRole('button', { name: 'Stop the turn and send this now' }).click()
+    await queue.nth(1).getByRole('button', { name: 'Stop and Send Now' }).click()
     await waitFor('prompt', () => prompts('Capable').some(one => one[0]?.text === 'two'))
     await waitFor('the rest', () => prompts('Capable').some(one => one[0]?.text === 'three'))
     await queue.first().waitFor({ state: 'detached' })

@@ -41,7 +41,7 @@ const rich = [
   '',
   '```mermaid',
   'graph LR',
-  '  A[One] --> B[Two]',
+  '  A[One] --> B["<b class=from-diagram>Two</b> <img class=from-diagram src=x>"]',
   '```',
   '',
   'That was all.',
@@ -79,7 +79,7 @@ describe('what an agent says', () => {
     await block.getByText('planets.js').waitFor({ state: 'attached' })
 
     await block.hover()
-    await block.getByRole('button', { name: 'Open as a file' }).click()
+    await block.getByRole('button', { name: 'Open as File' }).click()
     await tab(/Untitled/).waitFor()
     await editorText("export const planets = ['Earth']").waitFor()
 
@@ -95,7 +95,7 @@ describe('what an agent says', () => {
     await tab(/planets\.js \(proposed\)/).waitFor({ state: 'detached' })
 
     await tab('planets.js').and(workbench.page.locator('.active')).waitFor()
-    await block.getByRole('button', { name: 'Insert at cursor' }).focus()
+    await block.getByRole('button', { name: 'Insert at Cursor' }).focus()
     await workbench.page.keyboard.press('Enter')
     await tab(/planets\.js/)
       .and(workbench.page.locator('.dirty'))
@@ -113,12 +113,23 @@ describe('what an agent says', () => {
     assert.equal(await diff.getByText('line 5', { exact: true }).count(), 0)
     await diff.getByRole('button', { name: '16 unchanged lines' }).click()
     await diff.getByText('line 5', { exact: true }).waitFor()
-    await conversation.button('Open diff').click()
+    await conversation.button('Open Diff').click()
     await tab(/other\.js \(Agent's edit\)/).waitFor()
   })
 
   it('draws formulas and diagrams, a diagram larger on a press, and leads to files', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Mathematician')
+    // what a diagram's text holds as markup must not be in the page for a moment, nor be parsed there
+    await conversation.frame.evaluate(`
+      window.fromDiagram = 0
+      const parse = Object.getOwnPropertyDescriptor(Element.prototype, 'innerHTML').set
+      Object.defineProperty(Element.prototype, 'innerHTML', { configurable: true, set(html) {
+        if (this.ownerDocument === document && /<(b|img) [^>]*from-diagram/.test(html)) window.fromDiagram = window.fromDiagram || new Error(String(html)).stack
+        parse.call(this, html)
+      } })
+      new MutationObserver(() => {
+        if (document.querySelector('.from-diagram')) window.fromDiagram = window.fromDiagram || 'element in the page'
+      }).observe(document, { subtree: true, childList: true })`)
     await conversation.send('Explain')
     await conversation.text('That was all.').waitFor()
     const { frame } = conversation
@@ -130,8 +141,9 @@ describe('what an agent says', () => {
     await picture.waitFor()
     const width = "document.querySelector('.diagram img').naturalWidth"
     await waitFor('a picture', async () => Number(await frame.evaluate(width)) > 20)
+    assert.equal(await frame.evaluate('window.fromDiagram'), 0)
 
-    await frame.locator('.diagram').getByRole('button', { name: 'Show larger' }).focus()
+    await frame.locator('.diagram').getByRole('button', { name: 'Enlarge' }).focus()
     await workbench.page.keyboard.press('Enter')
     const larger = frame.getByRole('dialog', { name: 'Diagram (graph)' })
     await larger.waitFor()

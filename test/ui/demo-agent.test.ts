@@ -82,7 +82,7 @@ describe('the oldest VS Code', () => {
 
   it('shows a conversation too', async () => {
     const conversation = await ConversationPage.open(await vscode.open())
-    await conversation.button(/Try the demo agent/).click()
+    await conversation.button(/Try the Demo Agent/).click()
     await conversation.ready()
     await conversation.send('/help')
     await conversation.text(/\/edit/).waitFor()
@@ -97,9 +97,9 @@ describe('a workspace that is not trusted', () => {
 
   it('starts no agent, and says why', async () => {
     const conversation = await ConversationPage.open(await vscode.open())
-    const reason = conversation.text(/none is started here until you trust/)
+    const reason = conversation.text(/trust this folder/)
     await reason.waitFor()
-    assert.equal(await conversation.button(/Try the demo agent/).count(), 0, 'It is offered all the same')
+    assert.equal(await conversation.button(/Try the Demo Agent/).count(), 0, 'It is offered all the same')
     await conversation.send('/help')
     await reason.waitFor()
     const agents = processesOf(vscode.server.root.directory).filter(({ command }) =>

@@ -21,9 +21,9 @@ const every = {
     count: { type: 'integer', title: 'Count', minimum: 1, maximum: 3, default: 2 },
     agree: { type: 'boolean', title: 'Agree', default: true },
     level: { type: 'string', title: 'Level', enum: ['low', 'high'] },
-    colour: {
+    color: {
       type: 'string',
-      title: 'Colour',
+      title: 'Color',
       oneOf: [
         { const: '#f00', title: 'Red' },
         { const: '#0f0', title: 'Green' },
@@ -97,7 +97,7 @@ describe('what agents may ask for', () => {
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Asking')
     await conversation.send('go')
-    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     const field = (name: RegExp) => question.getByRole('textbox', { name })
     await question.getByText('About the release').waitFor()
     await workbench.screenshot('elicitation-every-kind')
@@ -122,7 +122,7 @@ describe('what agents may ask for', () => {
         count: 2,
         agree: true,
         level: 'high',
-        colour: '#0f0',
+        color: '#0f0',
         parts: ['a'],
         more: ['x'],
       },
@@ -144,9 +144,9 @@ describe('what agents may ask for', () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Visiting')
-    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     await conversation.send('one')
-    await question.getByText(/letters of other alphabets/).waitFor()
+    await question.getByText(/look-alike characters/).waitFor()
     assert.equal(
       await question.locator('.address-text').innerText(),
       'https://xn--exmple-cua.com/sign/in?next=1',
@@ -155,12 +155,12 @@ describe('what agents may ask for', () => {
     await workbench.screenshot('elicitation-punycode')
     await question.getByRole('button', { name: 'Decline' }).click()
     await conversation.send('two')
-    await question.getByText(/not encrypted/).waitFor()
-    await question.getByText(/begins with a user’s name/).waitFor()
+    await question.getByText(/isn't encrypted/).waitFor()
+    await question.getByText(/contains a user name/).waitFor()
     assert.equal(await question.locator('.address-host').innerText(), 'example.org')
     await question.getByRole('button', { name: 'Decline' }).click()
     await conversation.send('three')
-    await question.getByText('Only addresses of the web are opened.').waitFor()
+    await question.getByText('Only http and https links can be opened.').waitFor()
     assert.equal(await question.getByRole('button', { name: /^Open/ }).count(), 0)
     await question.getByRole('button', { name: 'Decline' }).click()
     await waitFor('the refusals', () => answers('Visiting').length === 3)
@@ -174,6 +174,7 @@ describe('what agents may ask for', () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Away')
+    const before = answers('Away').length
     await conversation.send('go')
     await conversation.text('A moment.').waitFor()
     await workbench.runCommand('View: Show Explorer')
@@ -182,11 +183,18 @@ describe('what agents may ask for', () => {
     await workbench.runCommand('Parley: Show Agent Log')
     await outputLine(workbench, /Starting/).waitFor()
     openGate(vscode.server.root, 'Away')
-    const dialog = workbench.page.getByRole('dialog').filter({ hasText: 'Away asks: Your word is needed' })
-    await dialog.getByRole('button', { name: 'Answer' }).click()
-    await workbench.palette.locator('.monaco-list-row', { hasText: 'No' }).first().click()
-    await waitFor('the answer', () => answers('Away').length === 1)
-    assert.deepEqual(answers('Away')[0], { action: 'accept', content: { sure: false } })
+    const palette = workbench.palette.filter({ hasText: 'Away asks: Your word is needed' })
+    await palette.locator('.monaco-list-row', { hasText: 'Answer' }).first().click()
+    // The list grows while it is shown, and a click may meet another row.
+    await workbench.palette.locator('.monaco-list-row', { hasText: 'Yes' }).first().waitFor()
+    await workbench.paletteInput.fill('No')
+    await workbench.palette
+      .locator('.monaco-list-row', { hasText: 'Yes' })
+      .first()
+      .waitFor({ state: 'detached' })
+    await workbench.paletteInput.press('Enter')
+    await waitFor('the answer', () => answers('Away').length === before + 1)
+    assert.deepEqual(answers('Away').at(-1), { action: 'accept', content: { sure: false } })
     await ConversationPage.open(workbench)
   })
 
@@ -195,12 +203,14 @@ describe('what agents may ask for', () => {
     await ConversationPage.open(workbench)
     await workbench.choose('Parley: New Session with Agent…', 'Early')
     const conversation = await ConversationPage.find(workbench)
-    const card = conversation.card('Early needs you to sign in')
+    const card = conversation.card('Early requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
-    const dialog = workbench.page.getByRole('dialog').filter({ hasText: 'Early asks: Your word is needed' })
-    await dialog.waitFor()
+    const palette = workbench.palette.filter({ hasText: 'Early asks: Your word is needed' })
+    await palette.waitFor()
     await workbench.screenshot('elicitation-native')
-    await dialog.getByRole('button', { name: 'Answer' }).click()
+    // a line of its text is no answer
+    await palette.locator('.monaco-list-row', { hasText: 'Your word is needed' }).last().click()
+    await palette.locator('.monaco-list-row', { hasText: 'Answer' }).first().click()
     const input = workbench.paletteInput
     await input.fill('x')
     await workbench.palette.getByText(/at least 2/).waitFor()

@@ -13,7 +13,7 @@ describe('what an agent asks for', () => {
     const workbench = await vscode.window()
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.ready()
-    const question = conversation.frame.getByRole('group', { name: /^Your answer is needed/ })
+    const question = conversation.frame.getByRole('group', { name: /^Answer required/ })
     const picture = async (name: string) => {
       const directory = join(outDirectory, 'screenshots', 'elicitation')
       mkdirSync(directory, { recursive: true })
@@ -31,7 +31,7 @@ describe('what an agent asks for', () => {
     await picture('form')
     await question.getByRole('textbox', { name: /Where to write to/ }).fill('nobody')
     await question.getByRole('button', { name: 'Submit' }).click()
-    await question.getByText('This is needed.').waitFor()
+    await question.getByText('A value is required.').waitFor()
     await question.getByText('Enter an email address.').waitFor()
     await picture('form-problems')
     await name.fill('Ada')

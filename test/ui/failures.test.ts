@@ -53,7 +53,7 @@ describe('an agent that fails', () => {
   }
 
   it('is named when its setting is wrong, and the others are there', async () => {
-    const card = conversation.card('A setting needs a look')
+    const card = conversation.card('Invalid Setting')
     await card.getByText(/parley\.agents › broken › command.*user settings/).waitFor()
     await card.getByRole('button', { name: 'Open Settings' }).waitFor()
     await conversation.button(/^Honest/).waitFor()
@@ -62,11 +62,11 @@ describe('an agent that fails', () => {
 
   it('is looked for where it should be, and again on Retry', async () => {
     await pick('Absent')
-    const card = conversation.card('Absent is not installed here')
-    await card.getByText('The command “an-agent-that-comes-later” was not found.').waitFor()
+    const card = conversation.card("Absent isn't installed")
+    await card.getByText("The command “an-agent-that-comes-later” wasn't found.").waitFor()
     const details = await detailsOf(card)
     const place = join(vscode.server.root.home, 'bin')
-    await details.filter({ hasText: 'Looked in' }).getByText(place).waitFor()
+    await details.filter({ hasText: 'Searched in' }).getByText(place).waitFor()
 
     const { command, args, env } = agents(vscode.server.root).honest
     const program = join(place, 'an-agent-that-comes-later')
@@ -80,30 +80,30 @@ describe('an agent that fails', () => {
 
   it('shows its last words when it exits at once, and keeps the conversation that stands there', async () => {
     await pick('Exits')
-    const card = conversation.card('Exits stopped as it started')
+    const card = conversation.card('Exits stopped during startup')
     await card.getByText('exited with code 3').waitFor()
     await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
-    await conversation.frame.getByTitle('Session details').getByText('Absent').waitFor()
+    await conversation.frame.getByTitle('Session Details').getByText('Absent').waitFor()
   })
 
   it('shows what it printed instead of the protocol', async () => {
     await pick('Talks')
-    const card = conversation.card('Talks stopped as it started')
-    const noise = (await detailsOf(card)).filter({ hasText: 'Output that is not the protocol' })
+    const card = conversation.card('Talks stopped during startup')
+    const noise = (await detailsOf(card)).filter({ hasText: 'Output outside of the protocol' })
     await noise.getByText(/Usage: fixture \[options\]/).waitFor()
   })
 
   it('is told apart when it speaks another version', async () => {
     await pick('Newer')
     await conversation
-      .card('Newer speaks another version')
-      .getByText(/version 99 of the protocol/)
+      .card('Newer uses an unsupported protocol version')
+      .getByText(/protocol version 99/)
       .waitFor()
   })
 
   it('signs in where it wants that, and does what was asked for then', async () => {
     await pick('Locked')
-    const card = conversation.card('Locked needs you to sign in')
+    const card = conversation.card('Locked requires sign-in')
     await card.getByRole('button', { name: /^Sign in / }).click()
     await card.waitFor({ state: 'detached' })
     await conversation.phase('ready')
@@ -117,8 +117,8 @@ describe('an agent that fails', () => {
     await conversation.phase('ready')
     await conversation.send('[[auth]]')
     await conversation
-      .card('Honest needs you to sign in')
-      .getByText(/no way to sign in from here/)
+      .card('Honest requires sign-in')
+      .getByText(/Sign in with .* command line/)
       .waitFor()
     await conversation.text('[[auth]]').waitFor()
   })
@@ -131,14 +131,14 @@ describe('an agent that fails', () => {
     await conversation.text('You said: remember me').waitFor()
     await conversation.send('[[gate]] [[crash 7]]')
     await conversation.send('never sent')
-    await conversation.text('One prompt waits for the turn to end').waitFor()
+    await conversation.text('1 prompt queued').waitFor()
     openGate(vscode.server.root, 'Honest')
     const card = conversation.card('Honest stopped')
-    await card.getByText(/exited with code 7\. The conversation is kept\./).waitFor()
+    await card.getByText(/exited with code 7\. The conversation was saved\./).waitFor()
     await conversation.text('You said: remember me').waitFor()
     // what waited is in the composer, and nowhere else
     await waitFor('the prompt', async () => (await conversation.written()) === 'never sent')
-    await conversation.text('One prompt waits for the turn to end').waitFor({ state: 'detached' })
+    await conversation.text('1 prompt queued').waitFor({ state: 'detached' })
     await card.getByRole('button', { name: 'Restart and Continue' }).click()
     await card.waitFor({ state: 'detached' })
     await conversation.phase('ready')
@@ -159,16 +159,16 @@ describe('an agent that fails', () => {
     conversation = await ConversationPage.find(workbench)
     await conversation.phase('ready')
     await conversation.text('The turn was interrupted').waitFor()
-    await conversation.button('Send the prompt again').waitFor()
+    await conversation.button('Resend Prompt').waitFor()
   })
 
   it('works once its setting is mended', async () => {
     await pick('Misplaced')
-    const card = conversation.card(/(Misplaced|Mended) is not installed here/)
+    const card = conversation.card(/(Misplaced|Mended) isn't installed/)
     await card.waitFor()
     const { root } = vscode.server
     root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
-    const agent = conversation.frame.getByTitle('Session details')
+    const agent = conversation.frame.getByTitle('Session Details')
     await waitFor('session of the mended agent', async () => {
       // the file is read a moment after it was written, as when a person has saved it
       await card
@@ -186,8 +186,8 @@ describe('an agent that fails', () => {
     root.updateSettings({ 'parley.agents': { ...agents(root), silent }, 'parley.initializeTimeout': 1 })
     // its name shows that the settings were read
     await pick('Silent now')
-    const card = conversation.card('Silent now did not answer')
-    await card.getByText(/for 1 seconds/).waitFor()
+    const card = conversation.card("Silent now didn't respond")
+    await card.getByText(/within 1 second/).waitFor()
     await (await detailsOf(card)).getByText('fixture: thinking about it').waitFor()
     await card.getByRole('button', { name: 'Open Log' }).click()
     await outputLine(workbench, 'fixture: thinking about it').waitFor()

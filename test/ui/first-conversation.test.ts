@@ -55,7 +55,7 @@ describe('the first conversation', () => {
     await workbench.page.keyboard.press('3')
     await conversation.text('You rejected the edit').waitFor()
     await conversation.permission.waitFor({ state: 'detached' })
-    await conversation.button(/^Reject Edit planets\.js/).waitFor()
+    await conversation.button(/^Rejected Edit planets\.js/).waitFor()
     assert.equal(planets(), before)
   })
 
@@ -71,7 +71,7 @@ describe('the first conversation', () => {
       await conversation.text('You stopped the turn').waitFor()
       await conversation.button(/^Stop/).waitFor({ state: 'detached' })
       await conversation.send('/stop refusal')
-      await conversation.text('The agent refused to go on').waitFor()
+      await conversation.text('The agent refused to continue').waitFor()
     })
 
   it('keeps what is written while the agent starts, and sends what is sent', async () => {

@@ -46,9 +46,9 @@ describe('what a session is given', () => {
   it('is all folders and all servers for an agent that can take them, and the details say so', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()
-    await details.getByText(/planets-api\s*works here/).waitFor()
+    await details.getByText(/planets-api\s*working directory/).waitFor()
     for (const name of ['planets-web', 'notes'])
-      await details.getByText(new RegExp(`${name}\\s*also visible`)).waitFor()
+      await details.getByText(new RegExp(`${name}\\s*accessible`)).waitFor()
     for (const name of ['clock', 'library'])
       await row(details, name).getByLabel('Passed to the agent').waitFor()
 
@@ -69,11 +69,11 @@ describe('what a session is given', () => {
     for (const name of ['planets-web', 'notes']) {
       const unseen = row(details, name)
       await unseen.getByLabel('Not visible to the agent').waitFor()
-      await unseen.getByText('The agent cannot work in more than one folder.').waitFor()
+      await unseen.getByText("The agent can't work in more than one folder.").waitFor()
     }
     const library = row(details, 'library')
     await library.getByLabel('Not passed to the agent').waitFor()
-    await library.getByText('The agent does not connect to MCP servers over HTTP.').waitFor()
+    await library.getByText("The agent doesn't support MCP servers over HTTP.").waitFor()
     const missing = row(details, 'missing')
     await missing.getByLabel('Not passed to the agent').waitFor()
     await missing.getByText(/a-command-that-nobody-has/).waitFor()
@@ -91,7 +91,7 @@ describe('what a session is given', () => {
     await openFile(workbench, 'app.js')
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()
-    await details.getByText(/planets-web\s*works here/).waitFor()
+    await details.getByText(/planets-web\s*working directory/).waitFor()
     assert.equal(lastSession('Wide')?.cwd, folder('planets-web'))
   })
 })

@@ -10,7 +10,7 @@ describe('a session of an earlier window', () => {
   async function talk(): Promise<Workbench> {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
-    await conversation.button(/Try the demo agent/).click()
+    await conversation.button(/Try the Demo Agent/).click()
     await conversation.ready()
     await conversation.send('/help')
     await conversation.text(/\/compact/).waitFor()

@@ -36,15 +36,15 @@ describe('with the keyboard alone', () => {
     let conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
     const focus = await Focus.in(frame)
-    await conversation.button(/^Try the demo agent/).waitFor()
+    await conversation.button(/^Try the Demo Agent/).waitFor()
     // VS Code leaves the focus outside of a view that was only just made
     await command(workbench, 'Parley: Focus on Conversation View')
     await conversation.focused(conversation.composer)
 
     // the agents are one stop, the arrows go through them
-    await focus.goTo(/^Continue an earlier session/, 'Shift+Tab')
+    await focus.goTo(/^Open Session History/, 'Shift+Tab')
     await keyboard.press('Shift+Tab')
-    await focus.goTo(/^Try the demo agent/, 'ArrowDown')
+    await focus.goTo(/^Try the Demo Agent/, 'ArrowDown')
     await keyboard.press('Enter')
     await conversation.ready()
 
@@ -68,7 +68,7 @@ describe('with the keyboard alone', () => {
       /^Demo Agent is working/,
       /^Demo Agent asks: Edit planets\.js/,
       /^Demo Agent asks: .*ls -la/,
-      /^Demo Agent has finished/,
+      /^Demo Agent finished/,
     ])
       assert.ok(
         heard.some(text => sentence.test(text)),

@@ -26,7 +26,7 @@ describe('the views', () => {
   async function look(workbench: Workbench, where: string): Promise<void> {
     const empty = await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(280)
-    await empty.button(/Try the demo agent/).waitFor()
+    await empty.button(/Try the Demo Agent/).waitFor()
     await fits(empty, `${where}: empty`)
 
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
@@ -160,7 +160,7 @@ describe('in Chinese, the views', () => {
     await panes.filter({ hasText: '历史记录' }).waitFor()
     const conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
-    await frame.getByRole('heading', { name: '在此计算机上找不到智能体' }).waitFor()
+    await frame.getByRole('heading', { name: '设置智能体' }).waitFor()
     await fitsAndIsChinese()
     await conversation.button(/^试用演示智能体/).click()
     await conversation.phase('ready')
@@ -177,7 +177,7 @@ describe('in Chinese, the views', () => {
 
     async function fitsAndIsChinese() {
       assert.deepEqual(await layoutProblems(frame), [])
-      const english = /\b(Start|session|Stop|Allow this|Works in|Send|context)\b/
+      const english = /\b(Start|session|Stop|Allow this|Working directory|Send|context)\b/
       const shown = await frame.locator('.header, .empty, .composer, .permission-title').allInnerTexts()
       assert.doesNotMatch(shown.join('\n'), english)
     }

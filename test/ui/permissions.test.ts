@@ -33,7 +33,7 @@ describe('permissions', () => {
     assert.equal(await conversation.permission.count(), 0)
     await answered.click()
     await conversation.text('ls *').waitFor()
-    await conversation.button('Open your settings').click()
+    await conversation.button('Open User Settings').click()
     const line = workbench.page.locator('.view-line')
     await line.filter({ hasText: '"parley.permissionRules"' }).first().waitFor()
     // the editor takes the focus a moment after it is seen
@@ -56,7 +56,7 @@ describe('permissions', () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run ls -la && date')
     await conversation.permission.getByText('ls -la && date').waitFor()
-    await conversation.permission.getByRole('button', { name: 'Allow by rule…' }).click()
+    await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
     await conversation.text('No rule can allow this').waitFor()
     await workbench.page.keyboard.press('Escape')
     await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
@@ -65,17 +65,31 @@ describe('permissions', () => {
 
   it('are allowed from now on by a rule that the person saw before it was saved', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
-    await conversation.send('/run git --version')
-    await conversation.permission.getByRole('button', { name: 'Allow by rule…' }).click()
-    const offers = conversation.frame.getByRole('dialog', { name: 'Allow by rule' })
-    await offers.getByRole('radio', { name: 'git *' }).check()
-    await offers.getByText('"command": "git *"').waitFor()
-    await offers.getByRole('button', { name: 'Save for this workspace' }).click()
+    await conversation.send('/run echo one')
+    await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
+    const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
+    await offers.getByRole('radio', { name: 'Commands that start with echo' }).check()
+    await offers.getByText('Demo Agent may do this without asking: Commands that start with echo.').waitFor()
+    await offers.getByRole('button', { name: 'Save in Workspace Settings' }).click()
     await offers.waitFor({ state: 'detached' })
-    await conversation.button(/^Allow once/).waitFor()
+    await conversation.button(/^Allowed once/).waitFor()
     await conversation.text('exit code 0').waitFor()
-    await conversation.send('/run git --help')
+    await conversation.send('/run echo two')
     await conversation.button(/^Allowed by your rule/).waitFor()
+  })
+
+  it('have rules that a command lists, changes and removes', async () => {
+    const { palette } = workbench
+    const rows = palette.locator('.monaco-list-row')
+    await workbench.runCommand('Parley: Manage Permission Rules')
+    await rows.filter({ hasText: 'Edits: **/*.js' }).filter({ hasText: 'Reject' }).waitFor()
+    await rows.filter({ hasText: 'Commands that start with ls' }).click()
+    await rows.filter({ hasText: 'Ask' }).click()
+    await rows.filter({ hasText: 'Commands that start with ls' }).filter({ hasText: 'Ask' }).click()
+    await rows.filter({ hasText: 'Remove' }).click()
+    await rows.filter({ hasText: 'Edits: **/*.js' }).waitFor()
+    assert.equal(await rows.filter({ hasText: 'Commands that start with ls' }).count(), 0)
+    await workbench.page.keyboard.press('Escape')
   })
 
   it('come thirty at once, one after the other', async () => {
@@ -120,10 +134,10 @@ describe('permissions', () => {
   it('are answered from their notification while the conversation is hidden', async () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.waitFor()
-    await call.getByRole('button', { name: 'Allow once' }).click()
+    await call.getByRole('link', { name: 'Allow once' }).click()
     await call.waitFor({ state: 'detached' })
     await workbench.openViewContainer('Parley')
-    await conversation.button(/^Allow once date/).waitFor()
+    await conversation.button(/^Allowed once date/).waitFor()
     await conversation.text('exit code 0').waitFor()
   })
 
@@ -133,17 +147,16 @@ describe('permissions', () => {
     await conversation.permission.waitFor()
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
     const call = workbench.notification(/Demo Agent asks:.*date/)
-    await call.getByRole('button', { name: 'Reject', exact: true }).click()
+    await call.getByRole('link', { name: 'Reject', exact: true }).click()
     await workbench.openViewContainer('Parley')
     await conversation.text('You rejected the command').waitFor()
   })
 
-  it('that were answered in the conversation meanwhile say so when their notification is clicked', async () => {
+  it('take their notification back when they are answered in the conversation', async () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.click()
     await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
     await conversation.text('You rejected the command').waitFor()
-    await call.getByRole('button', { name: 'Allow once' }).click()
-    await workbench.notification('This question was answered meanwhile.').waitFor()
+    await call.waitFor({ state: 'detached' })
   })
 })

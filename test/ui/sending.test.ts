@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { pasteText } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
+import { storedDrafts } from './support/stored-drafts.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 type Block = { type: string; text?: string }
@@ -78,7 +77,7 @@ describe('sending while an agent starts', () => {
     // the cursor is where it was: behind what was typed last
     await type('!')
     assert.equal(await conversation.written(), `${whole}!`)
-    await waitFor('draft on disk', () => kept().includes('three!'))
+    await waitFor('draft on disk', () => storedDrafts(vscode.server.root).includes('three!'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await waitFor('the draft', async () => (await conversation.written()) === `${whole}!`)
@@ -91,7 +90,12 @@ describe('sending while an agent starts', () => {
     await enter()
     await type('nor this')
     assert.equal(await conversation.written(), 'nor this')
-    await waitFor('both on disk', () => kept().includes('not lost') && kept().includes('nor this'))
+    await waitFor(
+      'both on disk',
+      () =>
+        storedDrafts(vscode.server.root).includes('not lost') &&
+        storedDrafts(vscode.server.root).includes('nor this'),
+    )
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await waitFor(
@@ -99,8 +103,10 @@ describe('sending while an agent starts', () => {
       async () => (await conversation.written()) === 'not lost\n\nnor this',
     )
     assert.deepEqual(prompts('Endless'), [])
-    await waitFor('the draft as it is', () => kept().includes(JSON.stringify('not lost\n\nnor this')))
-    assert.equal(kept().includes('"sent"'), false)
+    await waitFor('the draft as it is', () =>
+      storedDrafts(vscode.server.root).includes(JSON.stringify('not lost\n\nnor this')),
+    )
+    assert.match(storedDrafts(vscode.server.root), /"prompts":\[\]/)
   })
 
   it('has in the composer again what waited in the queue when the window was reloaded', async () => {
@@ -110,19 +116,10 @@ describe('sending while an agent starts', () => {
     await waitFor('the turn', () => prompts('Plain').length === 1)
     await conversation.send('after that')
     await conversation.frame.locator('.queue').getByText('after that').waitFor()
-    await waitFor('it on disk', () => kept().includes('after that'))
+    await waitFor('it on disk', () => storedDrafts(vscode.server.root).includes('after that'))
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await waitFor('it in the composer', async () => (await conversation.written()) === 'after that')
     assert.equal(await conversation.frame.locator('.queue').count(), 0)
   })
-
-  /** The drafts that the server keeps, of whatever workspace. */
-  function kept(): string {
-    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
-    return readdirSync(storages)
-      .map(one => join(storages, one, 'parley.parley', 'drafts.json'))
-      .map(path => (existsSync(path) ? readFileSync(path, 'utf8') : ''))
-      .join('\n')
-  }
 })

@@ -53,11 +53,13 @@ describe('a session that is kept in order', () => {
   })
 
   it('is named with F2 in History, by its menu, and by the command; the agent is told', async () => {
-    const { workbench, conversation } = await begin('Able', 'three names')
+    // another one each time it is tried: those of before are listed, too
+    const name = `three names ${Date.now()}`
+    const { workbench, conversation } = await begin('Able', name)
     const history = await HistoryPage.open(workbench)
-    await history.row('three names').waitFor()
+    await history.row(name).waitFor()
     // the row that the keys are about
-    await history.search.fill('three names')
+    await history.search.fill(name)
     await waitFor('one row', async () => (await history.rows.count()) === 1)
     await history.search.press('F2')
     const field = history.frame.getByRole('textbox', { name: 'Session title' })
@@ -106,18 +108,18 @@ describe('a session that is kept in order', () => {
     await history.menu(workbench, 'an archive', 'Archive')
     await waitFor('the archiving', () => asked('Able', 'session/archive').length > 0)
     // one that is open is in sight all the same
-    await history.frame.getByRole('button', { name: 'Archived sessions too' }).waitFor()
+    await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).waitFor()
     await ConversationPage.begin(workbench, 'Able')
     await history.act('an archive', 'Close')
     // once it is closed it is called what its agent calls it
     const title = `Session ${asked('Able', 'session/archive').at(-1)?.sessionId}`
     await history.search.fill(title)
-    await history.frame.getByText('No session matches').waitFor()
-    await history.frame.getByRole('button', { name: 'Archived sessions too' }).click()
+    await history.frame.getByText('No sessions match').waitFor()
+    await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).click()
     await history.row(title).waitFor()
     await history.act(title, 'Unarchive')
     await waitFor('the return', () => asked('Able', 'session/unarchive').length > 0)
-    await history.frame.getByRole('button', { name: 'Archived sessions too' }).click()
+    await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).click()
     await history.row(title).waitFor()
     assert.ok(conversation)
   })
@@ -128,9 +130,9 @@ describe('a session that is kept in order', () => {
     const history = await HistoryPage.open(workbench)
     await history.find('a deletion')
     await history.act('a deletion', 'Delete')
-    await history.frame.getByRole('button', { name: 'Keep' }).click()
+    await history.frame.getByRole('button', { name: 'Cancel' }).click()
     await history.menu(workbench, 'a deletion', 'Delete…')
-    await history.frame.getByText('Delete it for good?').waitFor()
+    await history.frame.getByText('Delete permanently?').waitFor()
     assert.deepEqual(asked('Able', 'session/delete'), [])
     await history.search.press('Enter')
     await history.row('a deletion').waitFor({ state: 'detached' })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
+import { storedDrafts } from './support/stored-drafts.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('sessions', () => {
@@ -27,19 +26,12 @@ describe('sessions', () => {
     return conversation
   }
 
-  /** The text of the drafts that the server keeps, of whatever workspace. */
-  function keptDrafts(): string {
-    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
-    const files = readdirSync(storages).map(one => join(storages, one, 'parley.parley', 'drafts.json'))
-    return files.flatMap(file => (existsSync(file) ? [readFileSync(file, 'utf8')] : [])).join('\n')
-  }
-
   it('come back with their title and the draft when the window is reloaded in the middle of a turn', async () => {
     const before = await talk('/think first', /Both were scripted/)
     await before.send('/slow 600')
     await before.button(/^Tool: Work for 600 seconds/).waitFor()
     await before.composer.fill('what I was about to say')
-    await waitFor('draft on disk', () => keptDrafts().includes('what I was about to say'))
+    await waitFor('draft on disk', () => storedDrafts(vscode.server.root).includes('what I was about to say'))
     await workbench.reload()
 
     const after = await ConversationPage.find(workbench)
@@ -66,7 +58,7 @@ describe('sessions', () => {
     await history.row('/help me').waitFor({ state: 'detached' })
     await history.row('/where are we').waitFor()
     await history.search.fill('nothing of that kind')
-    await history.frame.getByText('No session matches “nothing of that kind”.').waitFor()
+    await history.frame.getByText('No sessions match “nothing of that kind”.').waitFor()
     await history.search.press('Escape')
     await history.row('/help me').waitFor()
   })
@@ -76,7 +68,7 @@ describe('sessions', () => {
     await behind.send('/slow 600')
     await behind.button(/^Tool: Work for 600 seconds/).waitFor()
     await behind.send('what waits in the queue')
-    await waitFor('queue on disk', () => keptDrafts().includes('what waits in the queue'))
+    await waitFor('queue on disk', () => storedDrafts(vscode.server.root).includes('what waits in the queue'))
     await talk('/help in front', /\/compact/)
     await workbench.reload()
 
@@ -95,7 +87,7 @@ describe('sessions', () => {
 
   it('of an agent that does not run are listed once it is started, with those of other folders', async () => {
     const history = await HistoryPage.open(workbench)
-    const note = history.frame.getByText(/Lister is not running/)
+    const note = history.frame.getByText(/Lister isn't running/)
     await note.getByRole('button').click()
     await history.row('Milliseconds').waitFor()
     await history.rows.filter({ hasText: 'Lister · in elsewhere' }).first().waitFor()
@@ -107,14 +99,14 @@ describe('sessions', () => {
     const history = await HistoryPage.open(workbench)
     await history.act('/help once more', 'Close')
     await conversation.phase('empty')
-    await conversation.button(/^Try the demo agent/).waitFor()
+    await conversation.button(/^Try the Demo Agent/).waitFor()
     const closed = history.row('/help once more').filter({ hasNotText: 'open' })
     await closed.waitFor()
 
     await history.act('/help once more', 'Resume')
     await conversation.phase('ready')
     await conversation.send('/stop refusal')
-    await conversation.text('The agent refused to go on').waitFor()
+    await conversation.text('The agent refused to continue').waitFor()
     await history.act('/help once more', 'Close')
     await conversation.phase('empty')
     await closed.waitFor()

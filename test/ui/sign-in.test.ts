@@ -43,6 +43,7 @@ const agents = (root: IsolatedRoot) => {
     wild: fixtureAgent(root, 'Wild', script([wild(root)])),
     key: fixtureAgent(root, 'Key', script([methods.key], { authKey: 'FIXTURE_KEY' })),
     guarded: fixtureAgent(root, 'Guarded', script([methods.terminal], { authFor: ['session/delete'] })),
+    early: fixtureAgent(root, 'Early', script([{ id: 'plain', name: 'Sign in' }])),
     late: fixtureAgent(
       root,
       'Late',
@@ -73,7 +74,7 @@ describe('signing in', () => {
   }
 
   const card = (conversation: ConversationPage, agent: string) =>
-    conversation.card(`${agent} needs you to sign in`)
+    conversation.card(`${agent} requires sign-in`)
   const picture = (workbench: Workbench, name: string) => workbench.screenshot(`sign-in-${name}`)
 
   /** Types into the terminal that a sign-in opened. */
@@ -85,12 +86,28 @@ describe('signing in', () => {
     await workbench.page.keyboard.press('Enter')
   }
 
+  it('sends what was written for an agent once it is signed in, and to no other agent', async () => {
+    const { workbench, conversation } = await begin('Late')
+    await conversation.phase('ready')
+    const page = await pick(workbench, 'Early')
+    await card(page, 'Early').waitFor()
+    await page.composer.click()
+    await workbench.page.keyboard.type('for Early alone')
+    await workbench.page.keyboard.press('Enter')
+    await page.frame.locator('.outgoing').getByText('for Early alone').waitFor()
+    await card(page, 'Early').getByRole('button', { name: 'Sign in' }).click()
+    const sent = (agent: string) => receivedBy(vscode.server.root, agent, 'session/prompt').length
+    await waitFor('the prompt', () => sent('Early') === 1)
+    assert.equal(sent('Late'), 0)
+    await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
+  })
+
   it('can be given up when the agent never answers, and tried again', async () => {
     const { workbench, conversation } = await begin('Slow')
     const asked = card(conversation, 'Slow')
     await asked.getByRole('button', { name: /^Sign in / }).click()
     const under = conversation.card('Signing in to Slow')
-    await under.getByText(/is under way/).waitFor()
+    await under.getByText(/Signing in with/).waitFor()
     await picture(workbench, 'under-way')
     await under.getByRole('button', { name: 'Cancel' }).click()
     await asked.getByRole('button', { name: /^Sign in / }).click()
@@ -105,8 +122,16 @@ describe('signing in', () => {
     const asked = card(conversation, 'Terminal')
     await asked.getByRole('button', { name: 'In a terminal' }).click()
     await inTerminal(workbench, '3')
-    await asked.getByText('The sign-in command ended with code 3.').waitFor()
+    await asked.getByText('The sign-in command exited with code 3.').waitFor()
     await picture(workbench, 'terminal-failed')
+    // its output stays to be read
+    const failed = workbench.page.locator('.terminal-wrapper', {
+      hasText: 'Sign-in failed. Press Enter to close the terminal.',
+    })
+    await failed.waitFor()
+    await failed.click()
+    await workbench.page.keyboard.press('Enter')
+    await failed.waitFor({ state: 'detached' })
     await asked.getByRole('button', { name: 'In a terminal' }).click()
     await inTerminal(workbench, '0')
     await conversation.phase('ready')
@@ -145,7 +170,7 @@ describe('signing in', () => {
     const told = JSON.stringify(linesOf(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []))
     assert.ok(!told.includes('s3cret-value'), 'no message holds it')
     await workbench.runCommand('Parley: Sign Out…')
-    await workbench.notification('You are signed out of Key.').waitFor()
+    await workbench.notification('Signed out of Key.').waitFor()
     await waitFor('logout', () => receivedBy(vscode.server.root, 'Key', 'logout').length > 0)
     await pick(workbench, 'Key')
     await card(conversation, 'Key').getByRole('button', { name: 'With a key' }).waitFor()
@@ -181,7 +206,7 @@ describe('signing in', () => {
     const history = await HistoryPage.open(workbench)
     await history.find('to be deleted')
     await history.act('to be deleted', 'Delete')
-    await history.frame.getByText('Delete it for good?').waitFor()
+    await history.frame.getByText('Delete permanently?').waitFor()
     await history.search.press('Enter')
     const refusal = workbench.notification(/Authentication required/)
     await refusal.getByRole('button', { name: 'Sign In…' }).click()

@@ -49,6 +49,9 @@ describe('Parley in the workbench', () => {
   it('opens its settings', async () => {
     const workbench = await vscode.window()
     await workbench.runCommand('Parley: Open Settings')
-    await workbench.page.locator('.settings-editor .setting-item', { hasText: 'Parley' }).first().waitFor()
+    // the window is a remote one: what belongs to the machine is in the remote tab alone
+    const setting = (name: string) =>
+      workbench.page.locator('.settings-editor .setting-item-contents', { hasText: `Parley: ${name}` })
+    for (const name of ['Agents', 'Default Agent', 'Mcp Servers']) await setting(name).first().waitFor()
   })
 })

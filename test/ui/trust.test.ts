@@ -17,7 +17,7 @@ describe('a workspace that becomes trusted', () => {
   it('has nothing started before, offers to manage trust, and works after', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.open(workbench)
-    const card = conversation.card('This folder is not trusted')
+    const card = conversation.card('Restricted Mode')
     await card.waitFor()
     await conversation.button(/^Honest/).click()
     await conversation.send('hello')

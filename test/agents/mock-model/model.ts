@@ -11,6 +11,8 @@ export type Work =
   | { do: 'shell'; command: string }
   /** A subagent is to do it; its own prompt is the task. */
   | { do: 'delegate'; task: string }
+  /** A tool of an MCP server, by the end of its name: each agent puts the server's before it in its own way. */
+  | { do: 'tool'; name: string; text: string }
   | { do: 'plan'; entries: Array<{ content: string; status: 'pending' | 'in_progress' | 'completed' }> }
 
 /** One answer of the model. */

@@ -63,6 +63,10 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     { text: ['Command ', 'finished.'] },
   ],
+  tool: () => [
+    { text: ['Turning it around.'], work: [{ do: 'tool', name: 'reverse_text', text: 'żółć PCA' }] },
+    { text: ['Turned ', 'around.'] },
+  ],
   plan: () => [
     {
       text: ['Planning.'],

@@ -1,7 +1,7 @@
 import type { JsonSchema, OfferedTool, ToolUse, Work } from './model.ts'
 
 /** Names of the tools for each kind of work, as agents have them; the first that is offered is used. */
-const NAMES: Record<Work['do'], string[]> = {
+const NAMES: Record<Exclude<Work['do'], 'tool'>, string[]> = {
   read: ['read_file', 'read', 'view'],
   edit: ['search_replace', 'replace', 'edit', 'edit_file'],
   write: ['write', 'write_file', 'create_file'],
@@ -12,10 +12,10 @@ const NAMES: Record<Work['do'], string[]> = {
 
 /** Puts work into a tool that the agent offers. `undefined` when it offers none for it. */
 export function toolUseFor(work: Work, tools: OfferedTool[]): Omit<ToolUse, 'id'> | undefined {
-  for (const name of NAMES[work.do]) {
-    const tool = tools.find(candidate => candidate.name === name)
+  for (const wanted of work.do === 'tool' ? [work.name] : NAMES[work.do]) {
+    const tool = tools.find(({ name }) => name === wanted || (work.do === 'tool' && name.endsWith(wanted)))
     if (!tool) continue
-    const { namespace } = tool
+    const { name, namespace } = tool
     return { name, ...(namespace ? { namespace } : {}), arguments: argumentsFor(work, tool.schema) }
   }
   const command = commandFor(work)
@@ -74,6 +74,7 @@ function valueFor(work: Work, name: string, property: JsonSchema): unknown {
       ),
     )
   }
+  if (work.do === 'tool') return name === 'text' ? work.text : undefined
   if (work.do === 'delegate') return name === 'message' ? work.task : undefined
   if (work.do === 'shell') return ['command', 'cmd'].includes(name) ? work.command : undefined
   if (['filepath', 'path', 'absolutepath', 'targetfile', 'file', 'filename'].includes(name)) return work.path

@@ -16,6 +16,7 @@ import { printMeasurement, printSummary } from './print.ts'
 import { type BenchWindow, Rig } from './rig.ts'
 import { costOfAChunk, flood, idle, load, paced, type Scenario, toolCalls } from './scenarios.ts'
 import { scrolling } from './scrolling.ts'
+import { firstView } from './startup.ts'
 
 const rounds = Number(process.env.PARLEY_BENCH_ROUNDS ?? 3)
 const only = new RegExp(process.env.PARLEY_BENCH_ONLY ?? '')
@@ -23,6 +24,7 @@ const profiles = process.env.PARLEY_BENCH_PROFILE
 
 /** In this order: those of the long session follow its load. */
 const scenarios: Scenario[] = [
+  firstView,
   firstSession,
   idle,
   flood(5000, 500),

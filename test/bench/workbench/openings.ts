@@ -58,7 +58,7 @@ export const reload: Scenario = {
     { name: 'sessions lost', unit: '', most: 0 },
     { name: 'workbench on screen', unit: 'ms' },
     { name: 'conversation on screen', unit: 'ms' },
-    { name: 'of that, since its page began', unit: 'ms' },
+    { name: 'of that, since its page began', unit: 'ms', most: 150 },
   ],
   async run(window) {
     const conversation = await window.newSession()

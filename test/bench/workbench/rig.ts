@@ -3,6 +3,7 @@ import type { Browser, CDPSession, Locator } from 'playwright-core'
 import { launchBrowser } from '../../host/browser.ts'
 import { installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
+import { packVsix } from '../../host/pack-vsix.ts'
 import { testDirectory, vsixFile } from '../../host/paths.ts'
 import { installVsix, type Server, startServer } from '../../host/server.ts'
 import { current } from '../../host/vscode-versions.ts'
@@ -19,12 +20,13 @@ const agentName = 'Fixture Agent'
 export class Rig {
   readonly browser: Browser
   readonly server: Server
-  readonly #workspace: string
+  readonly workspace: string
+  readonly agentName = agentName
 
   private constructor(browser: Browser, server: Server, workspace: string) {
     this.browser = browser
     this.server = server
-    this.#workspace = workspace
+    this.workspace = workspace
   }
 
   static async start(): Promise<Rig> {
@@ -43,13 +45,16 @@ export class Rig {
       'parley.defaultAgent': 'fixture',
     })
     await installVsix(vscode, root, vsixFile)
+    const emptyView = join(root.directory, 'empty-view.vsix')
+    packVsix(join(testDirectory, 'fixtures/empty-view'), emptyView)
+    await installVsix(vscode, root, emptyView)
     return new Rig(await launchBrowser(), await startServer(vscode, root), workspace)
   }
 
   /** A window of its own, with an extension host of its own and nothing warmed up. */
   async open(): Promise<BenchWindow> {
     const workbench = await Workbench.open(this.browser, this.server, {
-      workspace: this.#workspace,
+      workspace: this.workspace,
       motion: true,
     })
     return BenchWindow.of(this, workbench)

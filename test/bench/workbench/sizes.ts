@@ -1,6 +1,6 @@
 /** How much each measurement sends, as the targets name it. */
 export const turns = 1000
-export const updatesOfATurn = 10
+const updatesOfATurn = 10
 /** The fixture agent reads from a session's id how much to replay. */
 export const bigSession = { id: `big-${turns}-${updatesOfATurn}`, title: 'A thousand turns' }
 export const characters = 24

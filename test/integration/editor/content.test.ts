@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { themeTokenColours } from '../../../src/editor/theme/vscode-theme.ts'
+import { themeTokenColors } from '../../../src/editor/theme/vscode-theme.ts'
 import { insertCode, openText } from '../../../src/editor/vscode-code.ts'
 import { openContent } from '../../../src/editor/vscode-content.ts'
 
@@ -27,13 +27,13 @@ describe('what a conversation gives to the editor', () => {
   })
 })
 
-describe('the colours of a theme', () => {
+describe('the colors of a theme', () => {
   it('are read from the themes that come with VS Code, with those of the person over them', async () => {
-    const colours = await Promise.all(['Default Dark+', 'Visual Studio Dark', 'Dark+'].map(themeTokenColours))
-    const dark = colours.find(one => one.comment !== undefined)
+    const colors = await Promise.all(['Default Dark+', 'Visual Studio Dark', 'Dark+'].map(themeTokenColors))
+    const dark = colors.find(one => one.comment !== undefined)
     assert.equal(dark?.comment, '#6a9955')
     assert.ok(dark.string && dark.keyword && dark.number)
-    assert.deepEqual(await themeTokenColours('No theme of this name'), {})
+    assert.deepEqual(await themeTokenColors('No theme of this name'), {})
 
     const settings = vscode.workspace.getConfiguration()
     await settings.update(
@@ -42,7 +42,7 @@ describe('the colours of a theme', () => {
       vscode.ConfigurationTarget.Global,
     )
     try {
-      assert.equal((await themeTokenColours('No theme of this name')).comment, '#123456')
+      assert.equal((await themeTokenColors('No theme of this name')).comment, '#123456')
     } finally {
       await settings.update('editor.tokenColorCustomizations', undefined, vscode.ConfigurationTarget.Global)
     }

@@ -20,7 +20,7 @@ describe('files that are open in the editor', () => {
     encodings: vscodeEncodings,
   })
   const session = (cwd = folder()) =>
-    new SessionFiles(shared, { roots: { cwd, additionalDirectories: [] }, askOutside: async () => 'refuse' })
+    new SessionFiles(shared, { roots: { cwd, additionalDirectories: [] }, askAccess: async () => 'refuse' })
   const read = (path = file()) => session().readTextFile({ path })
   const write = (content: string, path = file()) => session().writeTextFile({ path, content })
   const open = async (content: string | Uint8Array, path = file()) => {

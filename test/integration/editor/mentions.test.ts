@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 import type { MentionRow } from '../../../src/conversation/mention.ts'
@@ -12,13 +12,18 @@ import { useTemporaryFolder } from './temporary-folder.ts'
 describe('context for prompts', () => {
   const temporary = useTemporaryFolder()
   let search: MentionSearch
+  const kept = new Map<string, unknown>()
   const own: vscode.Disposable[] = []
   const planets = () => vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'planets.js')
   const names = (rows: readonly MentionRow[]) => rows.map(({ name }) => name)
   const roots = () => ({ cwd: vscode.workspace.workspaceFolders![0]!.uri.fsPath, additionalDirectories: [] })
 
   beforeEach(() => {
-    search = new MentionSearch()
+    kept.clear()
+    search = new MentionSearch({
+      get: <T>(key: string) => kept.get(key) as T | undefined,
+      set: (key, value) => void kept.set(key, value),
+    })
     own.push(search)
   })
   afterEach(() => {
@@ -46,8 +51,54 @@ describe('context for prompts', () => {
     assert.deepEqual(names(open), ['app.js', 'planets.js'])
   })
 
+  it('offers files that were looked at and are in no tab, while they exist', async () => {
+    const [, web] = vscode.workspace.workspaceFolders!
+    const gone = vscode.Uri.joinPath(web!.uri, 'gone.txt')
+    writeFileSync(gone.fsPath, 'x')
+    await vscode.window.showTextDocument(gone)
+    await vscode.window.showTextDocument(planets())
+    const recent = async () => names((await search.find('')).filter(({ group }) => group === 'recent'))
+    await waitFor('both files remembered', () => [...kept.values()].flat().length === 2)
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+    await waitFor('files that were closed', async () => (await recent()).join() === 'planets.js,gone.txt')
+    rmSync(gone.fsPath)
+    assert.deepEqual(await recent(), ['planets.js'])
+    await vscode.window.showTextDocument(planets())
+    await waitFor('nothing twice', async () => (await recent()).length === 0)
+  })
+
+  it('offers the symbols of the active file, those at the cursor and behind it first', async () => {
+    const range = (from: number, to: number) => new vscode.Range(from, 0, to, 0)
+    own.push(
+      vscode.languages.registerDocumentSymbolProvider(
+        { pattern: '**/planets.js' },
+        {
+          provideDocumentSymbols: () =>
+            [range(0, 1), range(2, 4)].map(
+              (at, i) => new vscode.DocumentSymbol(`part${i}`, '', vscode.SymbolKind.Class, at, at),
+            ),
+        },
+      ),
+    )
+    const editor = await vscode.window.showTextDocument(planets())
+    editor.selection = new vscode.Selection(3, 0, 3, 0)
+    const rows = await waitFor('symbols', async () => {
+      const found = (await search.symbols('')).filter(({ name }) => name.startsWith('part'))
+      return found.length === 2 ? found : undefined
+    })
+    assert.deepEqual(names(rows), ['part1', 'part0'])
+    const take = rows[0]?.take
+    assert.ok(take && 'content' in take)
+    assert.deepEqual(take.content, {
+      type: 'symbol',
+      uri: planets().toString(),
+      startLine: 3,
+      endLine: 5,
+    })
+  })
+
   it('takes along what is selected, and says when nothing is', async () => {
-    await assert.rejects(capture('selection'), /Select some text in an editor first/)
+    await assert.rejects(capture('selection'), /Select text in an editor first/)
     const editor = await vscode.window.showTextDocument(planets())
     editor.selection = new vscode.Selection(0, 0, 1, 3)
     assert.ok(names(await search.find('')).includes('Selection'))
@@ -151,7 +202,7 @@ describe('context for prompts', () => {
 
   it('takes what is selected in the terminal, and leaves the clipboard as it was', async () => {
     await vscode.env.clipboard.writeText('mine')
-    await assert.rejects(capture('terminal'), /Select some text in the terminal first/)
+    await assert.rejects(capture('terminal'), /Select text in the terminal first/)
     assert.equal(await vscode.env.clipboard.readText(), 'mine')
   })
 })

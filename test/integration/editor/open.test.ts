@@ -45,7 +45,7 @@ describe('opening what is clicked', () => {
   })
 
   it('says when there is no such file', async () => {
-    await assert.rejects(openLink('nowhere.txt:3', roots()), /There is no file nowhere\.txt/)
+    await assert.rejects(openLink('nowhere.txt:3', roots()), /The file nowhere\.txt doesn't exist/)
   })
 
   it('refuses what is neither a page nor a file', async () => {

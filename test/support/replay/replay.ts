@@ -145,6 +145,9 @@ class Replay {
       case 'authenticate':
         this.#try(msg, this.sessions.agent.authenticate(String(params.methodId)))
         break
+      case 'logout':
+        this.#try(msg, this.sessions.agent.logout())
+        break
       case 'session/close':
         this.#try(msg, session?.close())
         break

@@ -12,26 +12,26 @@ globalThis.parleyLook = {
     }
   },
 
-  /** `ground`: the colour behind the page, which is the workbench's and which axe cannot see. */
+  /** `ground`: the color behind the page, which is the workbench's and which axe cannot see. */
   async wear({ style, classes, data }, ground) {
     const { body, documentElement } = document
     const another = body.dataset.vscodeThemeId !== data.vscodeThemeId
-    const colours = this.colours()
+    const colors = this.colors()
     documentElement.style.cssText = style
     documentElement.style.backgroundColor = `var(${ground})`
-    for (const name of this.colours().keys()) documentElement.style.removeProperty(name)
-    if (!another) for (const [name, value] of colours) documentElement.style.setProperty(name, value)
+    for (const name of this.colors().keys()) documentElement.style.removeProperty(name)
+    if (!another) for (const [name, value] of colors) documentElement.style.setProperty(name, value)
     body.className = [...[...body.classList].filter(name => !name.startsWith('vscode-')), ...classes].join(
       ' ',
     )
     Object.assign(body.dataset, data)
-    // a page that colours code asks the host for the theme's own colours
-    while (another && colours.size > 0 && this.colours().size === 0)
+    // a page that colors code asks the host for the theme's own colors
+    while (another && colors.size > 0 && this.colors().size === 0)
       await new Promise(resolve => setTimeout(resolve, 20))
   },
 
-  /** The theme's colours of code, by their variables. */
-  colours() {
+  /** The theme's colors of code, by their variables. */
+  colors() {
     const { style } = document.documentElement
     const names = [...style].filter(name => name.startsWith('--parley-token-'))
     return new Map(names.map(name => [name, style.getPropertyValue(name)]))
@@ -39,7 +39,7 @@ globalThis.parleyLook = {
 
   /** One line for each element that breaks a rule. */
   async check(tags) {
-    // colours that still fade into the next theme's would be mixtures of both
+    // colors that still fade into the next theme's would be mixtures of both
     for (const animation of document.getAnimations())
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
     const { violations } = await globalThis.axe.run(document, {

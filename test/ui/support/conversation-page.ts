@@ -56,7 +56,7 @@ export class ConversationPage {
       .catch(() => null)
     if (told === null) return undefined
     const { conversation } = JSON.parse(told) as { conversation: string }
-    return conversation === '' || conversation === 'new' ? undefined : conversation
+    return conversation === '' || /^new( \d+)?$/.test(conversation) ? undefined : conversation
   }
 
   get composer(): Locator {
@@ -95,8 +95,8 @@ export class ConversationPage {
 
   /** What there is to know of the session, opened from its header. */
   async details(): Promise<Locator> {
-    await this.frame.getByTitle('Session details').click()
-    const details = this.frame.getByRole('dialog', { name: 'Session details' })
+    await this.frame.getByTitle('Session Details').click()
+    const details = this.frame.getByRole('dialog', { name: 'Session Details' })
     await details.waitFor()
     return details
   }

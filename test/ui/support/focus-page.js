@@ -13,7 +13,7 @@ globalThis.parleyFocus ??= {
   stop() {
     const element = document.activeElement
     if (!document.hasFocus() || !element || element === document.body) return undefined
-    // a mark that still fades in would be in no colour yet
+    // a mark that still fades in would be in no color yet
     for (const animation of document.getAnimations())
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
     const { left, top, right, bottom } = element.getBoundingClientRect()
@@ -27,7 +27,7 @@ globalThis.parleyFocus ??= {
     }
   },
 
-  /** An outline of 2 pixels, a line in the colour of the focus, or what holds a text field has its border in the colour of the focus. */
+  /** An outline of 2 pixels, a line in the color of the focus, or what holds a text field has its border in the color of the focus. */
   isMarked(element) {
     const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(element)
     const visible = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2

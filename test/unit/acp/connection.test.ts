@@ -53,7 +53,7 @@ describe('Connection', () => {
         message: 'Unauthorized',
         detail: 'no key',
       })
-      await assert.rejects(answers[2]!, { code: -32603, detail: 'disk full' })
+      await assert.rejects(answers[2]!, { code: -32603, message: 'disk full', detail: undefined })
       await assert.rejects(answers[3]!, { code: -32097 })
     })
 

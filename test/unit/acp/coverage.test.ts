@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { COVERAGE } from '../../../src/acp/coverage.ts'
 import { type JsonSchema, officialSchema } from '../../support/official-schema.ts'
+import { COVERAGE, wordOf } from './protocol-coverage.ts'
 
 const SOURCE = path.join(import.meta.dirname, '../../../src/acp')
 
@@ -78,9 +78,6 @@ function speaksOf(program: string, spoken: string): boolean {
   const name = spoken.replace(/[$.*+?^{}()|[\]\\/]/g, '\\$&')
   return new RegExp(`['"\`.]${name}['"\`]|[\\s{,.(]${name}\\??[:,)]|\\.${name}\\b`).test(program)
 }
-/** The word of a row that code and tests must speak of. */
-const word = (what: string, name: string) =>
-  what === 'method' || what === 'update' ? name : (name.split('.').at(-1) ?? name)
 
 describe('the table of the protocol', () => {
   for (const version of [1, 2] as const) {
@@ -113,8 +110,9 @@ describe('the table of the protocol', () => {
 
   it('names code that handles each, and tests that show it', () => {
     const wrong: string[] = []
-    for (const { what, name, at, test, note } of COVERAGE) {
-      const spoken = word(what, name)
+    for (const row of COVERAGE) {
+      const { name, at, test, note } = row
+      const spoken = wordOf(row)
       // The code of states and methods that are all handled alike names none of them.
       if (at && !note && !speaksOf(read(path.join(SOURCE, at)), spoken)) wrong.push(`${name}: not in ${at}`)
       if (test && !speaksOf(read(path.join(import.meta.dirname, test)), spoken))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError } from '../../../src/acp/agent.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from '../../../src/acp/agent-errors.ts'
 import { detailOf, RpcError } from '../../../src/acp/rpc-error.ts'
+import { readError } from '../../../src/acp/wire/state.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 
 describe('an error of the agent', () => {
@@ -90,5 +91,30 @@ describe('toAgentError', () => {
     assert.equal(toAgentError('m', closed), closed)
     const made = toAgentError('m', new RpcError(1, 'x'))
     assert.equal(toAgentError('n', made), made)
+  })
+})
+
+describe('the words of an error that says nothing by itself', () => {
+  for (const [data, message] of [
+    [{ details: 'The key is not valid.' }, 'The key is not valid.'],
+    [{ message: 'The key is not valid.' }, 'The key is not valid.'],
+    ['The key is not valid.', 'The key is not valid.'],
+    [[{ error: { message: 'One' } }, { reason: 'Two' }], 'One\nTwo'],
+  ] as const) {
+    it(`are those of ${JSON.stringify(data)} (quirk 28)`, () => {
+      const error = new RpcError(-32603, 'Internal error', data)
+      assert.deepEqual([error.message, error.detail], [message, undefined])
+      assert.deepEqual(readError({ code: -32603, message: 'Internal error', data }), {
+        code: -32603,
+        message,
+      })
+    })
+  }
+
+  it('stay where the reason is no words, or the message says something', () => {
+    const tree = new RpcError(-32603, 'Internal error', { code: 7 })
+    assert.deepEqual([tree.message, tree.detail], ['Internal error', '{"code":7}'])
+    const said = new RpcError(401, 'Unauthorized', { details: 'no key' })
+    assert.deepEqual([said.message, said.detail], ['Unauthorized', 'no key'])
   })
 })

@@ -265,6 +265,18 @@ describe('startAgent', () => {
         detail: 'run login',
       })
       assert.match(failed.stderrTail, /no key/)
+      assert.deepEqual(failed.authMethods, [])
+    })
+
+    it('when it wants a sign-in first, with the ways that it names', async () => {
+      const failed = await failure(
+        `${PRELUDE}; on('initialize', id => send({ id, error: { code: -32000, message: 'Sign in', data: { authMethods: [{ id: 'key', name: 'API key' }] } } }))`,
+      )
+      assert.ok(failed.kind === 'initialize-error')
+      assert.deepEqual(
+        failed.authMethods?.map(({ methodId, name }) => [methodId, name]),
+        [['key', 'API key']],
+      )
     })
 
     for (const result of ['null', '{}', '"x"', '{ protocolVersion: null }']) {

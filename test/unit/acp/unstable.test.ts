@@ -186,6 +186,23 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(memory.agent.capabilities.systemPrompt, { override: false })
     })
 
+    it('a system prompt takes the place of the own one only where the agent lets it', async () => {
+      const systemPrompt = { mode: { override: {} } }
+      const { agent, pipe } = memoryAgent(
+        version === 1
+          ? { agentCapabilities: { sessionCapabilities: { systemPrompt } } }
+          : { info: { name: 'a', version: '1' }, capabilities: { session: { systemPrompt } } },
+        {},
+        schema,
+      )
+      assert.deepEqual(agent.capabilities.systemPrompt, { override: true })
+      const start = agent.newSession({ ...SETUP, systemPrompt: { mode: 'override', content: words } })
+      const { id, params } = await pipe.asked('session/new')
+      assert.deepEqual(params.systemPrompt, { mode: 'override', content: words })
+      pipe.send({ id, result: { sessionId: 's' } })
+      await start
+    })
+
     it('updates of subagents, messages between sessions and plans are kept', async () => {
       const { pipe, updates } = capable()
       const updatesSent = [

@@ -6,6 +6,7 @@ import { AgentCatalog, type AgentCatalogOptions } from '../../../src/agents/agen
 import { demoAgent } from '../../../src/agents/demo-agent.ts'
 import type { LaunchEnvironment } from '../../../src/agents/launch-environment.ts'
 import { agentPresets } from '../../../src/agents/presets.ts'
+import type { InstalledAgent } from '../../../src/agents/registry/installed-agents.ts'
 import type { SettingLayer } from '../../../src/agents/setting-layers.ts'
 import { describeProblem } from '../../../src/agents/setting-problem.ts'
 import { Emitter } from '../../../src/common/event.ts'
@@ -58,6 +59,14 @@ describe('the catalog of agents', () => {
       demo: demoAgent('/parley/demo-agent.mjs'),
       ...more,
     })
+  const installedAgent = (id: string, type: 'program' | 'script' = 'program'): InstalledAgent => ({
+    ...{ format: 1, id, name: id, version: '1.0.0', description: '', distribution: 'npx', source: id },
+    ...{ installedAt: 0, directory: `/storage/${id}`, canRollBack: false },
+    launch: { type, path: 'bin/run', args: ['--acp'], env: { A: 'a' } },
+  })
+  const installedAre = (...agents: InstalledAgent[]) => ({
+    installed: { agents, onDidChange: new Emitter<void>().event, ready: async () => {} },
+  })
   const user = (value: unknown): SettingLayer[] => [{ scope: 'user', value }]
   const ids = (of: AgentCatalog) => of.agents.map(agent => agent.id)
 
@@ -74,6 +83,26 @@ describe('the catalog of agents', () => {
   })
   afterEach(() => {
     for (const directory of [bin, shellBin]) rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('has the agents that Parley installed, under the ids of the presets that they are', async () => {
+    values = { agents: [{ scope: 'user', value: { claude: { env: { B: 'b' } } } }] }
+    put(bin, 'claude-agent-acp')
+    const agents = catalog({
+      ...installedAre(installedAgent('claude-acp'), installedAgent('other', 'script')),
+      execPath: '/editor/node',
+    })
+    await agents.ready()
+    const claude = agents.get('claude')
+    assert.deepEqual(
+      [claude?.source, claude?.name, claude?.command, claude?.args, claude?.env, claude?.version],
+      ['installed', 'Claude Code', '/storage/claude-acp/bin/run', ['--acp'], { A: 'a', B: 'b' }, '1.0.0'],
+    )
+    const other = agents.get('other')
+    assert.deepEqual(
+      [other?.command, other?.args, other?.env],
+      ['/editor/node', ['/storage/other/bin/run', '--acp'], { ELECTRON_RUN_AS_NODE: '1', A: 'a' }],
+    )
   })
 
   it('starts a well-known agent as it does, with what the settings change of it', async () => {
@@ -94,7 +123,10 @@ describe('the catalog of agents', () => {
     const agents = catalog()
     await agents.ready()
     assert.deepEqual(ids(agents), ['demo'])
-    assert.equal(agents.defaultAgent?.id, 'demo')
+    const defaultId = () => agents.defaultAgent?.id
+    assert.equal(defaultId(), undefined, 'nobody chose the demo agent')
+    lastUsed = 'demo'
+    assert.equal(defaultId(), 'demo')
     assert.deepEqual(agents.problems, [])
   })
 
@@ -231,28 +263,28 @@ describe('the catalog of agents', () => {
     })
 
     const wrong: Array<[string, unknown, string]> = [
-      [
-        'an unknown id',
-        'nope',
-        'there is no agent with the id "nope" (there are: mine, other, gemini, demo)',
-      ],
+      ['an unknown id', 'nope', 'unknown agent ID "nope" (available: mine, other, gemini, demo)'],
       [
         'a preset that is not installed',
         'codex',
-        'Codex is a well-known agent, but codex-acp is not on the PATH',
+        "Codex is a well-known agent, but codex-acp isn't on the PATH",
       ],
-      ['no text', 7, 'expected the id of an agent, found a number'],
+      ['no text', 7, 'expected the ID of an agent, found a number'],
     ]
     for (const [what, value, message] of wrong) {
-      it(`is the one used last when the setting names ${what}, which is told`, async () => {
+      it(`is none when the setting names ${what}, which is told`, async () => {
         lastUsed = 'other'
         values.defaultAgent = [{ scope: 'workspace', value }]
         const agents = catalog()
         await agents.ready()
-        assert.equal(agents.defaultAgent?.id, 'other')
-        assert.deepEqual(agents.problems.map(describeProblem), [
+        assert.equal(agents.defaultAgent, undefined)
+        assert.ok(agents.isSearched)
+        assert.ok(agents.defaultProblem)
+        assert.equal(
+          describeProblem(agents.defaultProblem.problem),
           `parley.defaultAgent (workspace settings): ${message}.`,
-        ])
+        )
+        assert.deepEqual(agents.problems, [])
       })
     }
 
@@ -260,9 +292,12 @@ describe('the catalog of agents', () => {
       put(shellBin, 'codex-acp')
       values.defaultAgent = user('codex')
       const agents = catalog()
-      assert.deepEqual(agents.problems, [])
+      assert.deepEqual(
+        [agents.defaultAgent, agents.defaultProblem, agents.isSearched],
+        [undefined, undefined, false],
+      )
       await agents.ready()
-      assert.deepEqual(agents.problems, [])
+      assert.equal(agents.defaultProblem, undefined)
       assert.equal(agents.defaultAgent?.id, 'codex')
     })
   })

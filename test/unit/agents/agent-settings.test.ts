@@ -105,7 +105,7 @@ describe('the setting parley.agents', () => {
     [
       'an empty command',
       { a: { command: '  ' } },
-      'parley.agents › a › command (user settings): expected a string that is not empty, found an empty string.',
+      'parley.agents › a › command (user settings): expected a non-empty string, found an empty one.',
     ],
     [
       'a command with a NUL',
@@ -130,7 +130,7 @@ describe('the setting parley.agents', () => {
     [
       'an env name that cannot be',
       { a: { command: 'x', env: { 'A=B': '1' } } },
-      'parley.agents › a › env › A=B (user settings): expected the name of an environment variable, found one that no system takes.',
+      'parley.agents › a › env › A=B (user settings): expected the name of an environment variable, found an invalid name.',
     ],
     [
       'a cwd of null',
@@ -145,12 +145,12 @@ describe('the setting parley.agents', () => {
     [
       'an empty id',
       { '': { command: 'x' } },
-      'parley.agents ›  (user settings): expected an id that is not empty, found an empty one.',
+      'parley.agents ›  (user settings): expected a non-empty ID, found an empty one.',
     ],
     [
       'a list of agents',
       [{ command: 'x' }],
-      'parley.agents (user settings): expected an object of agents by their ids, found an array.',
+      'parley.agents (user settings): expected an object with agents by ID, found an array.',
     ],
   ]
   for (const [what, value, sentence] of bad) {
@@ -212,7 +212,7 @@ describe('the setting parley.agents', () => {
       'parley.agents › a › cwd (user settings): expected a string, found a number.',
     ])
     assert.deepEqual(problemsOf({ scope: 'folder', folder: 'api', value: 7 }), [
-      'parley.agents (settings of the folder "api"): expected an object of agents by their ids, found a number.',
+      'parley.agents (settings of the folder "api"): expected an object with agents by ID, found a number.',
     ])
   })
 

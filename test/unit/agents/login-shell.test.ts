@@ -110,8 +110,8 @@ describe("a login shell's environment", () => {
   })
 
   it('says that there is no such shell, and that its directory is gone', async () => {
-    assert.match(await failure({ shell: join(home, 'no-shell') }), /ENOENT/)
-    assert.match(await failure({ cwd: join(home, 'nowhere') }), /ENOENT/)
+    assert.match(await failure({ shell: join(home, 'no-shell') }), /command .*no-shell doesn't exist/)
+    assert.match(await failure({ cwd: join(home, 'nowhere') }), /working directory .*nowhere doesn't exist/)
   })
 
   it('does not reject when the system refuses to start anything', async () => {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { AgentDefinition } from '../../../src/agents/definition.ts'
 import { demoAgent } from '../../../src/agents/demo-agent.ts'
-import { findCommand, searchedDirectories } from '../../../src/agents/find-command.ts'
 import type { LaunchEnvironment } from '../../../src/agents/launch-environment.ts'
 import { type LaunchContext, resolveLaunch } from '../../../src/agents/resolve-launch.ts'
+import { findCommand, searchedDirectories } from '../../../src/common/processes/find-command.ts'
 
 const { platform } = process
 
@@ -123,14 +123,14 @@ describe('what is spawned', () => {
       command: 'no-such-agent',
       searched: [join(root, 'empty'), join(root, 'bin')],
     })
-    assert.equal(message, 'The program "no-such-agent" was not found in the 2 directories of the PATH.')
+    assert.equal(message, 'The program "no-such-agent" wasn\'t found in the 2 directories of the PATH.')
   })
 
   it('is not found at an absolute path, nor where nothing may be run', async () => {
     const path = program('bin/agent', 0o644)
     const { failure: missing, message } = await failure(agent({ command: path }))
     assert.deepEqual(missing, { kind: 'command-missing', command: path, searched: [join(root, 'bin')] })
-    assert.equal(message, `There is no program at ${path}.`)
+    assert.equal(message, `No program was found at ${path}.`)
     assert.equal((await failure(agent({}))).failure.kind, 'command-missing')
     mkdirSync(join(root, 'bin/dir'))
     assert.equal((await failure(agent({ command: 'dir' }))).failure.kind, 'command-missing')
@@ -138,7 +138,7 @@ describe('what is spawned', () => {
 
   it('says that the PATH is empty', async () => {
     const { message } = await failure(agent({}), { environment: withPath() })
-    assert.equal(message, 'The program "agent" was not found: the PATH is empty.')
+    assert.equal(message, 'The program "agent" wasn\'t found: the PATH is empty.')
   })
 
   it('never takes a program from a relative directory of the PATH', async () => {
@@ -155,8 +155,8 @@ describe('what is spawned', () => {
     assert.equal(wrong.kind, 'spawn')
     assert.equal(
       message,
-      'parley.agents › mine › args[1]: ${workspaceFolder:three}: no workspace folder has this name (there are "one", "two"). ' +
-        'parley.agents › mine › cwd: ${nope}: no variable has this name.',
+      'parley.agents › mine › args[1]: ${workspaceFolder:three}: unknown workspace folder (available: "one", "two"). ' +
+        'parley.agents › mine › cwd: ${nope}: unknown variable.',
     )
   })
 
@@ -165,12 +165,15 @@ describe('what is spawned', () => {
     const { args, notes } = await launch(agent({ args: ['[${env:NOPE}]'] }))
     assert.deepEqual(args, ['[]'])
     assert.deepEqual(notes, [
-      'parley.agents › mine › args[0]: ${env:NOPE}: the environment variable NOPE is not set: it stands for nothing.',
+      "parley.agents › mine › args[0]: ${env:NOPE}: the environment variable NOPE isn't set and is replaced with an empty string.",
     ])
   })
 
   it('says that a command is empty once its variables are replaced', async () => {
-    assert.match((await failure(agent({ command: '${env:NOPE}' }))).message, /command: it is empty once/)
+    assert.match(
+      (await failure(agent({ command: '${env:NOPE}' }))).message,
+      /command: the value is empty after/,
+    )
   })
 
   it('says that its cwd does not exist, or is a file', async () => {
@@ -178,7 +181,7 @@ describe('what is spawned', () => {
     for (const cwd of [join(root, 'nowhere'), path]) {
       const { failure: wrong, message } = await failure(agent({ cwd }))
       assert.equal(wrong.kind, 'spawn')
-      assert.equal(message, `The directory to start "Mine" in does not exist: ${cwd}`)
+      assert.equal(message, `The working directory for "Mine" doesn't exist: ${cwd}`)
     }
   })
 

@@ -46,16 +46,16 @@ describe('variables in settings', () => {
   })
 
   const unknown: Array<[string, RegExp]> = [
-    ['${nope}', /^no variable has this name$/],
-    ['${}', /^no variable has this name$/],
-    ['${file}', /^no variable has this name$/],
-    ['${command:x}', /^no variable has this name$/],
-    ['${userHome:x}', /^no variable has this name$/],
+    ['${nope}', /^unknown variable$/],
+    ['${}', /^unknown variable$/],
+    ['${file}', /^unknown variable$/],
+    ['${command:x}', /^unknown variable$/],
+    ['${userHome:x}', /^unknown variable$/],
     ['${TOKEN}', /did you mean \$\{env:TOKEN\}\?$/],
     ['${API_KEY}', /did you mean \$\{env:API_KEY\}\?$/],
     ['${env:}', /the name of an environment variable is missing/],
-    ['${workspaceFolder:nope}', /^no workspace folder has this name \(there are "api", "web app"\)$/],
-    ['${input:key}', /asked for in parley\.mcpServers only/],
+    ['${workspaceFolder:nope}', /^unknown workspace folder \(available: "api", "web app"\)$/],
+    ['${input:key}', /only in parley\.mcpServers/],
   ]
   for (const [text, message] of unknown) {
     it(`leaves ${text} as it is and says why`, () => {
@@ -71,7 +71,7 @@ describe('variables in settings', () => {
   it('says that no folder is open', () => {
     for (const text of ['${workspaceFolder}', '${workspaceFolderBasename}']) {
       const [problem] = substitute(text, { ...context, folders: [] }).problems
-      assert.equal(problem?.message, 'no folder of this machine is open')
+      assert.equal(problem?.message, 'no local folder is open')
     }
   })
 

@@ -21,6 +21,12 @@ describe('filterRows', () => {
     assert.deepEqual(titles({ text: '01A1' }), ['Shopping list'])
   })
 
+  it('finds a session by the titles that it had before', () => {
+    const row = { title: 'Session 7', cwd: '/w', formerTitles: ['Fix the parser', 'Parser'] }
+    assert.deepEqual(filterRows([row], { text: 'fix parser' }), [row])
+    assert.deepEqual(filterRows([row], { text: 'lexer' }), [])
+  })
+
   it('takes words as they are, not as patterns', () => {
     assert.deepEqual(titles({ text: '.*' }), [])
   })

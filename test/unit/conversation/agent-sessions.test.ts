@@ -231,7 +231,7 @@ describe('AgentSessions: load', () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     void session.prompt([text('x')])
-    assert.throws(() => sessions.loadSession('s', setup), /at work/)
+    assert.throws(() => sessions.loadSession('s', setup), /is running/)
     void sessions.loadSession('other', setup).opened.catch(() => {})
     assert.throws(() => sessions.loadSession('other', setup), /already/)
   })
@@ -259,7 +259,7 @@ describe('AgentSessions: questions', () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     const answer = sessions.requestPermission(asking(), never)
-    session.answerPermission('p1', 'yes')
+    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
     assert.deepEqual(await sessions.requestPermission(asking({ sessionId: 'x' }), never), {
       type: 'cancelled',
@@ -274,7 +274,7 @@ describe('AgentSessions: questions', () => {
     agent.news[0]!.resolve({ sessionId: 's' })
     const session = await made
     assert.deepEqual(sketch(session.state), ['permission May I?: open'])
-    session.answerPermission('p1', 'no')
+    session.answerPermission(session.pendingRequests[0]!.requestId, 'no')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'no' })
     assert.deepEqual(await stray, { type: 'cancelled' })
   })

@@ -261,7 +261,7 @@ const local: fc.Arbitrary<LocalEvent> = fc.oneof(
     ),
   requestId.map(
     (id): LocalEvent => ({
-      type: 'permission_answered',
+      type: 'request_answered',
       requestId: id,
       outcome: { type: 'selected', optionId: 'yes' },
     }),

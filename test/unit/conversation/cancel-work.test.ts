@@ -24,6 +24,10 @@ describe('Session: stopping one piece of work', () => {
       ['a2', false],
     ] as const)
       session.receive({ type: 'subagent', subagent: { sessionId: id, canCancel } })
+    asked.length = 0
+    session.receiveWithin('a1', { type: 'terminal', terminal: { terminalId: 'y1', canCancel: true } })
+    await session.cancelWork({ terminalId: 'y1' })
+    assert.deepEqual(asked, ['a1 terminal y1'])
     for (const subagentId of ['a1', 'a2', 'none']) await session.cancelWork({ subagentId })
     assert.deepEqual(agent.cancels, ['a1'])
   })

@@ -68,7 +68,7 @@ describe('the echo of a prompt', () => {
 
   it('comes late, after the turn ended', () => {
     const state = prompted([text('hello')], running, idle('end_turn'), chunk('user', 'hello', 'u'))
-    assert.deepEqual(sketch(state), ['user: hello'])
+    assert.deepEqual(sketch(state), ['user: hello', 'turn_end: empty'])
   })
 
   it('is known by the id that the agent answered with, whatever it says', () => {

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import type { ElicitationField, ElicitationRequest } from '../../../src/acp/model.ts'
 import { answerElicitation } from '../../../src/acp/wire/elicitation.ts'
-import { matchesInTime } from '../../../src/conversation/bounded-pattern.ts'
+import { matchesInTime } from '../../../src/common/timed-regexp.ts'
 import { checkContent, checkField, presetOf } from '../../../src/conversation/elicitation-schema.ts'
 import { describeFieldProblem } from '../../../src/conversation/elicitation-words.ts'
 
@@ -19,11 +19,11 @@ const said = (one: ElicitationField, value: unknown) => {
 
 describe('what a form takes', () => {
   it('asks for what is required, and for nothing else', () => {
-    assert.equal(said(field({ type: 'text', required: true }), ''), 'This is needed.')
-    assert.equal(said(field({ type: 'boolean', required: true }), undefined), 'This is needed.')
+    assert.equal(said(field({ type: 'text', required: true }), ''), 'A value is required.')
+    assert.equal(said(field({ type: 'boolean', required: true }), undefined), 'A value is required.')
     assert.equal(said(field({ type: 'boolean', required: true }), false), undefined)
     assert.equal(said(field({ type: 'text', minLength: 3 }), ''), undefined)
-    assert.match(said(field({ type: 'unknown', raw: 1, required: true }), undefined) ?? '', /does not know/)
+    assert.match(said(field({ type: 'unknown', raw: 1, required: true }), undefined) ?? '', /doesn't support/)
   })
 
   it('keeps to lengths in characters, bounds, whole numbers and choices', () => {
@@ -37,18 +37,15 @@ describe('what a form takes', () => {
     assert.equal(said(count, 1.5), 'Enter a whole number.')
     assert.equal(said(count, Number.NaN), 'Enter a whole number.')
     assert.equal(said(field({ type: 'number' }), 'one'), 'Enter a number.')
-    assert.equal(
-      said(field({ type: 'boolean' }), 'yes'),
-      'This is not a value of the kind that is asked for.',
-    )
+    assert.equal(said(field({ type: 'boolean' }), 'yes'), 'The value has the wrong type.')
     const choices = [
       { value: 'a', title: 'A' },
       { value: 'b', title: 'B' },
     ]
-    assert.equal(said(field({ type: 'select', choices }), 'c'), 'Choose one of what is offered.')
+    assert.equal(said(field({ type: 'select', choices }), 'c'), 'Select one of the available values.')
     const several = field({ type: 'multi_select', choices, minItems: 2 })
-    assert.equal(said(several, ['a']), 'Choose at least 2.')
-    assert.equal(said(several, ['a', 'a']), 'Choose each only once.')
+    assert.equal(said(several, ['a']), 'Select at least 2.')
+    assert.equal(said(several, ['a', 'a']), 'Select each value only once.')
     assert.equal(said(several, ['a', 'b']), undefined)
   })
 
@@ -75,7 +72,7 @@ describe('what a form takes', () => {
 
   it('holds to a pattern, but not to one that is none, nor for ever', () => {
     const word = field({ type: 'text', pattern: '^[a-z]+$' })
-    assert.equal(said(word, 'ab1'), 'This does not have the form that is asked for.')
+    assert.equal(said(word, 'ab1'), "The value doesn't match the required format.")
     assert.equal(said(word, 'ab'), undefined)
     assert.equal(said(field({ type: 'text', pattern: '(' }), 'x'), undefined)
     assert.equal(matchesInTime('^[a-z]+$', 'ab1'), false)
@@ -167,7 +164,13 @@ async function fieldsOf(requestedSchema: object): Promise<ElicitationField[]> {
     },
   }
   const params = { mode: 'form', message: 'm', sessionId: 's', requestedSchema }
-  await answerElicitation(client, params, new AbortController().signal, () => {})
+  await answerElicitation(
+    client,
+    params,
+    new AbortController().signal,
+    () => {},
+    () => undefined,
+  )
   assert(asked?.mode === 'form')
   return asked.fields
 }

@@ -28,13 +28,14 @@ describe('Session: forms and addresses', () => {
     const one = session.createElicitation(form(), never)
     const two = session.createElicitation(form({ message: 'And you?' }), never)
     assert.equal(session.state.activity, 'requires_action')
+    const [first, second] = session.pendingRequests.map(({ requestId }) => requestId)
     assert.equal(
-      session.answerElicitation('f2', { action: 'accept', content: { name: 'Ada', more: 'x' } }),
+      session.answerElicitation(second!, { action: 'accept', content: { name: 'Ada', more: 'x' } }),
       true,
     )
     assert.deepEqual(await two, { action: 'accept', content: { name: 'Ada' } })
     assert.equal(session.state.activity, 'requires_action')
-    session.answerElicitation('f1', { action: 'decline' })
+    session.answerElicitation(first!, { action: 'decline' })
     assert.deepEqual(await one, { action: 'decline' })
     assert.equal(session.state.activity, 'idle')
     assert.deepEqual(sketch(session.state), [
@@ -53,9 +54,12 @@ describe('Session: forms and addresses', () => {
       { name: 5 },
     ]
     for (const content of wrong)
-      assert.equal(session.answerElicitation('f1', { action: 'accept', content }), false)
+      assert.equal(
+        session.answerElicitation(session.pendingRequests[0]!.requestId, { action: 'accept', content }),
+        false,
+      )
     assert.deepEqual(sketch(session.state), ['elicitation Who are you?: open'])
-    assert.equal(session.answerElicitation('f9', { action: 'decline' }), false)
+    assert.equal(session.answerElicitation('another', { action: 'decline' }), false)
   })
 
   it('cancels it when the agent withdraws it, the turn is stopped or ends, or the agent is gone', async () => {
@@ -84,8 +88,11 @@ describe('Session: forms and addresses', () => {
   it('waits for what is done at an address until the agent says so', async () => {
     const { sessions, session } = await open()
     const asked = session.createElicitation(visit, never)
-    assert.equal(session.elicitation('f1')?.mode, 'url')
-    session.answerElicitation('f1', { action: 'accept', content: { stray: 'x' } })
+    assert.equal(session.elicitation(session.pendingRequests[0]!.requestId)?.mode, 'url')
+    session.answerElicitation(session.pendingRequests[0]!.requestId, {
+      action: 'accept',
+      content: { stray: 'x' },
+    })
     assert.deepEqual(await asked, { action: 'accept' })
     assert.equal(session.state.activity, 'idle')
     assert.deepEqual(sketch(session.state), ['elicitation Sign in there.: accept waiting'])
@@ -99,7 +106,7 @@ describe('Session: forms and addresses', () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('go')])
     void session.createElicitation(visit, never)
-    session.answerElicitation('f1', { action: 'accept' })
+    session.answerElicitation(session.pendingRequests[0]!.requestId, { action: 'accept' })
     agent.say('s', running, chunk('agent', 'On it.'))
     agent.endTurn(agent.prompts[0]!)
     assert.equal(sketch(session.state)[1], 'elicitation Sign in there.: accept ended')
@@ -116,7 +123,10 @@ describe('Session: forms and addresses', () => {
     agent.news[0]!.resolve({ sessionId: 's' })
     const session = await making
     await settle()
-    session.answerElicitation('f1', { action: 'accept', content: { name: 'Ada' } })
+    session.answerElicitation(session.pendingRequests[0]!.requestId, {
+      action: 'accept',
+      content: { name: 'Ada' },
+    })
     assert.deepEqual(await early, { action: 'accept', content: { name: 'Ada' } })
     assert.deepEqual(await stranger, { action: 'cancel' })
     assert.deepEqual(await sessions.createElicitation('t', form(), never), { action: 'cancel' })

@@ -1,4 +1,4 @@
-import { type Agent, AgentClosedError, type AgentExit } from '../../../src/acp/agent.ts'
+import { type Agent, AgentClosedError, type AgentExit, AgentRequestError } from '../../../src/acp/agent.ts'
 import type { ContentBlock, SessionInfo, SessionStart, SessionUpdate } from '../../../src/acp/model.ts'
 import { Emitter } from '../../../src/common/event.ts'
 
@@ -76,14 +76,18 @@ export class FakeAgent implements Agent {
     for (const answer of [...open, ...this.news, ...this.loads, ...this.resumes]) answer.reject(error)
   }
 
-  newSession(): Promise<SessionStart> {
-    return this.#keep(this.news)
+  newSession(
+    _setup?: unknown,
+    signal?: AbortSignal,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart> {
+    return this.#keep(this.news, signal, onLate)
   }
-  loadSession(): Promise<SessionStart> {
-    return this.#keep(this.loads)
+  loadSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
+    return this.#keep(this.loads, signal)
   }
-  resumeSession(): Promise<SessionStart> {
-    return this.#keep(this.resumes)
+  resumeSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
+    return this.#keep(this.resumes, signal)
   }
   async listSessions(query: { cwd?: string; cursor?: string }) {
     this.listed.push(query)
@@ -111,10 +115,24 @@ export class FakeAgent implements Agent {
   async logout(): Promise<void> {}
   dispose(): void {}
 
-  #keep(list: Deferred<SessionStart>[]): Promise<SessionStart> {
+  /** As a connection does, it gives a request up as soon as `signal` aborts. The agent may answer all the same. */
+  #keep(
+    list: Deferred<SessionStart>[],
+    signal?: AbortSignal,
+    onLate?: (start: SessionStart) => void,
+  ): Promise<SessionStart> {
     const answer = new Deferred<SessionStart>()
     list.push(answer)
-    return answer.promise
+    if (!signal) return answer.promise
+    const aborted = new Promise<never>((_resolve, reject) => {
+      const error = new AgentRequestError('session/new', 'cancelled', { code: -32800, message: 'cancelled' })
+      signal.addEventListener('abort', () => reject(error), { once: true })
+    })
+    answer.promise.then(
+      start => signal.aborted && onLate?.(start),
+      () => {},
+    )
+    return Promise.race([answer.promise, aborted])
   }
 }
 

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
+import type { SessionUpdate } from '../../../src/acp/model.ts'
 import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
-import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/books.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { type LocalEvent, reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
+import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent } from './fake-agent.ts'
-import { chunk, modes, running, sketch, text } from './updates.ts'
+import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
-const MARK = 'What stands above is what Parley kept.'
+const MARK = "The messages above come from Parley's saved copy."
+const SOME = "Some of the messages above come from Parley's saved copy."
 
 function kept(): ReducingState {
   const state = createSessionState()
@@ -64,17 +67,24 @@ describe('a load that replays nothing', () => {
     assert.equal(session.state.entries.length, 6)
   })
 
-  it('gives way to a replay that comes after the answer', async () => {
+  it('is merged with a replay that comes after the answer', async () => {
     const { agent, clock, session, answer } = await load()
     await answer()
     clock.pass(250)
     agent.say('s', { type: 'info', title: 'Told' }, chunk('agent', 'welcome'))
     assert.deepEqual(sketch(session.state).slice(0, 2), before)
+    agent.say('s', chunk('user', 'once'), chunk('agent', 'said'))
+    clock.pass(250)
     agent.say('s', chunk('user', 'replayed'), chunk('agent', 'late'))
-    assert.deepEqual(sketch(session.state), ['user: replayed', 'agent: late'])
+    clock.pass(250)
+    const merged = [...before, 'agent: welcome', `notice: ${SOME}`, 'user: replayed', 'agent: late']
+    assert.deepEqual(sketch(session.state), merged)
     assert.deepEqual([session.state.title, session.state.configOptions.length], ['Told', 1])
-    agent.say('s', chunk('user', 'the second'))
-    assert.equal(session.state.entries.length, 3)
+    // what the user sends ends the replay
+    agent.say('s', chunk('user', 'the third'))
+    void session.prompt([text('and now')])
+    agent.say('s', chunk('agent', 'go on'))
+    assert.deepEqual(sketch(session.state), [...merged, 'user: the third', 'user: and now', 'agent: go on'])
   })
 
   it('says it once, however often it is loaded', async () => {
@@ -93,7 +103,7 @@ describe('a load that replays nothing', () => {
     assert.equal(none.clock.waiting, 0)
     assert.deepEqual(none.session.state.entries, [])
 
-    const some = await load(() => assert.fail('nobody needs it'))
+    const some = await load(() => undefined)
     some.agent.say('s', chunk('agent', 'replayed'))
     await some.answer()
     assert.deepEqual(sketch(some.session.state), ['agent: replayed'])
@@ -107,5 +117,135 @@ describe('a load that replays nothing', () => {
     assert.deepEqual(session.state.entries, [])
     session.loaded()
     assert.deepEqual(sketch(session.state), ['user: open'])
+  })
+})
+
+describe('a load that replays less than was seen', () => {
+  /** A turn that ended, and one that was cut off in its answer. */
+  function seen(): ReducingState {
+    const state = createSessionState()
+    const local = (event: LocalEvent) => reduceLocal(state, event, 1000)
+    const agent = (...updates: SessionUpdate[]) => {
+      for (const update of updates) reduce(state, update, 2000)
+    }
+    local({ type: 'prompt', content: [text('fix the bug')] })
+    agent(running, chunk('thought', 'hm'), chunk('agent', 'I look at it. '))
+    agent(tool('t', { title: 'Edit', status: 'pending' }))
+    const request = asking({ subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } })
+    local({ type: 'permission_asked', requestId: 'q', request })
+    local({ type: 'request_answered', requestId: 'q', outcome: { type: 'selected', optionId: 'yes' } })
+    agent(tool('t', { status: 'completed' }), chunk('agent', 'It is fixed.'), idle('end_turn'))
+    local({ type: 'prompt', content: [text('and the other one')] })
+    agent(running, chunk('agent', 'Half of the ans'))
+    local({ type: 'agent_gone' })
+    state.title = 'Two bugs'
+    return state
+  }
+  const first = [
+    'user: fix the bug',
+    'thought: hm',
+    'agent: I look at it. ',
+    'tool t: completed',
+    'permission May I?: selected',
+    'agent: It is fixed.',
+  ]
+  const second = ['user: and the other one', 'agent: Half of the ans', 'turn_end: interrupted']
+
+  async function replayed(...updates: SessionUpdate[]) {
+    const loading = await load(seen)
+    loading.agent.say('s', ...updates)
+    await loading.answer()
+    loading.clock.pass(5000)
+    return loading
+  }
+
+  it('keeps the turn that was cut off, with a note, and what the agent does not replay of the others', async () => {
+    const { session } = await replayed(
+      chunk('user', 'fix the bug'),
+      // in one piece, wrapped anew
+      chunk('agent', 'I look at it.\nIt is fixed.'),
+      tool('t', { title: 'Edit', status: 'completed' }),
+    )
+    assert.deepEqual(sketch(session.state), [...first, ...second, `notice: ${SOME}`])
+    assert.equal(session.state.title, 'Two bugs')
+    assert.deepEqual(
+      session.state.entries.map(({ id, turn }) => `${id} ${turn}`),
+      session.state.entries.map((_, i) => `e${i} ${i < first.length ? 1 : 2}`),
+    )
+    assert.equal(session.state.entries[0]?.startedAt, 1000, 'as it was seen')
+  })
+
+  it('puts the rest of an answer at its end, and what was done since after it', async () => {
+    const { agent, session } = await replayed(
+      chunk('user', 'fix the bug'),
+      chunk('agent', 'I look at it. It is fixed.'),
+      tool('t', { title: 'Edit', status: 'completed' }),
+      chunk('user', 'and the other one'),
+      chunk('agent', 'Half of the answer, and the rest of it.'),
+      tool('t2', { title: 'Test', status: 'completed' }),
+      chunk('user', 'said elsewhere'),
+    )
+    assert.deepEqual(sketch(session.state), [
+      ...first,
+      second[0],
+      'agent: Half of the answer, and the rest of it.',
+      'tool t2: completed',
+      second[2],
+      'user: said elsewhere',
+    ])
+    agent.say('s', tool('t2', { title: 'Tests' }))
+    const tools = session.state.entries.flatMap(entry => (entry.kind === 'tool_call' ? entry.title : []))
+    assert.deepEqual(tools, ['Edit', 'Tests'], 'it is known by its id')
+  })
+
+  it('takes prompts apart that come back as one, and knows the ones it has when there are many alike', async () => {
+    const state = createSessionState()
+    for (const [prompt, answer] of [
+      ['go on', ''],
+      ['go on', 'the first answer'],
+      ['go on', ''],
+    ] as const) {
+      reduceLocal(state, { type: 'prompt', content: [text(prompt)] })
+      reduce(state, running)
+      if (answer) reduce(state, chunk('agent', answer))
+      reduce(state, idle('end_turn'))
+    }
+    const { agent, session, answer } = await load(() => state)
+    agent.say('s', chunk('user', 'go on'), chunk('user', 'go on'), chunk('agent', 'the first answer'))
+    await answer()
+    assert.deepEqual(sketch(session.state).slice(0, 5), [
+      'user: go on',
+      'turn_end: empty',
+      'user: go on',
+      'agent: the first answer',
+      'user: go on',
+    ])
+  })
+
+  it('keeps the options, the commands and the title that the agent told this process once', async () => {
+    const { agent, session, answer } = await load(() => undefined)
+    agent.say('s', chunk('user', 'open'), { type: 'info', title: 'Told once' })
+    agent.say('s', { type: 'commands', commands: [{ name: 'init', description: '' }] })
+    await answer()
+    session.beginLoad(setup)
+    assert.equal(session.state.title, 'Told once')
+    session.receive(chunk('user', 'open'))
+    session.receive({ type: 'info', title: null })
+    session.loaded()
+    assert.deepEqual(sketch(session.state), ['user: open'])
+    assert.equal(session.state.title, 'Told once')
+    assert.deepEqual([session.state.commands.length, session.state.configOptions.length], [1, 1])
+  })
+
+  it('is not doubled by an agent that replays what it resumes', async () => {
+    const agent = new FakeAgent()
+    const clock = new Clock()
+    const sessions = new AgentSessions(agent, { now: () => clock.now, schedule: clock.schedule })
+    const resumed = sessions.resumeSession('s', setup, undefined, { reducingState: seen() })
+    agent.say('s', chunk('user', 'fix the bug'), chunk('agent', 'I look at it. It is fixed.'))
+    agent.resumes[0]?.resolve({ sessionId: 's' })
+    await resumed.opened
+    clock.pass(250)
+    assert.deepEqual(sketch(resumed.session.state), [...first, ...second, `notice: ${SOME}`])
   })
 })

@@ -97,7 +97,7 @@ describe('two sessions and two agents at once', () => {
   /** Plays a turn, allowing what is asked; what the session holds in the very moment in which the turn is over. */
   async function played(name: string, session: Session): Promise<{ said: string; own: string }> {
     session.onDidChange(() => {
-      for (const question of session.openQuestions) {
+      for (const question of session.pendingRequests) {
         if (question.kind === 'permission') {
           session.answerPermission(question.requestId, question.options[0]?.optionId)
         }

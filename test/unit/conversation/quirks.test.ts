@@ -34,13 +34,21 @@ describe('quirks of agents, in a conversation', () => {
     assert.equal(session.state.commands.length, 1)
   })
 
+  it('quirk 34: prompts without an answer between them, and texts with a plan between them, stay apart', async () => {
+    const { agent, session } = await open()
+    const plan = { type: 'plan' as const, plan: { planId: 'p', entries: [] } }
+    agent.say('s', chunk('user', 'first'), chunk('user', 'second'))
+    agent.say('s', chunk('agent', 'I plan it.'), plan, chunk('agent', 'I do it.'))
+    assert.deepEqual(sketch(session.state), ['user: first|second', 'agent: I plan it.', 'agent: I do it.'])
+  })
+
   it('quirk 6: a permission comes before its tool call, or with none ever', async () => {
     const { agent, sessions, session } = await open()
     void session.prompt([text('x')])
     const toolCall = { toolCallId: 't', title: 'Edit a.txt', kind: 'edit' }
     void sessions.requestPermission(asking({ subject: { type: 'tool_call', toolCall } }), never)
     assert.deepEqual(sketch(session.state), ['user: x', 'tool t: pending', 'permission May I?: open'])
-    session.answerPermission('p1', 'yes')
+    session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
     agent.say('s', tool('t', { status: 'completed' }))
     const entry = session.state.entries[1]
     assert(entry?.kind === 'tool_call')
@@ -90,6 +98,43 @@ describe('quirks of agents, in a conversation', () => {
     session.answerPermission(entry.requestId, 'B')
     assert.deepEqual(await answer, { type: 'selected', optionId: 'B' })
   })
+
+  for (const [stopReason, status] of [
+    ['end_turn', 'completed'],
+    ['cancelled', 'cancelled'],
+  ] as const) {
+    it(`quirk 33: a command that was allowed and never closed is ${status} after ${stopReason}`, async () => {
+      const { agent, sessions, session } = await open()
+      void session.prompt([text('x')])
+      for (const id of ['allowed', 'rejected']) {
+        agent.say('s', tool(id, { kind: 'execute', status: 'in_progress' }))
+        const answered = sessions.requestPermission(
+          {
+            sessionId: 's',
+            title: 'Run',
+            subject: { type: 'tool_call', toolCall: { toolCallId: id } },
+            options: [
+              { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+              { optionId: 'no', name: 'No', kind: 'reject_once' },
+            ],
+          },
+          never,
+        )
+        const [question] = session.pendingRequests
+        assert.ok(question)
+        session.answerPermission(question.requestId, id === 'allowed' ? 'yes' : 'no')
+        await answered
+      }
+      agent.endTurn(agent.prompts[0]!, stopReason)
+      await settle()
+      const statusOf = (id: string) =>
+        session.state.entries.flatMap(entry =>
+          entry.kind === 'tool_call' && entry.toolCallId === id ? entry.status : [],
+        )
+      assert.deepEqual(statusOf('allowed'), [status])
+      assert.deepEqual(statusOf('rejected'), ['cancelled'])
+    })
+  }
 
   it('quirk 11: tool calls that a cancel leaves open are closed, also when the agent answers end_turn', async () => {
     for (const stopReason of ['cancelled', 'end_turn']) {

@@ -26,7 +26,7 @@ function deepFreeze<T>(value: T): T {
 const time = fc.option(fc.constant(1_800_000_000_000), { nil: undefined })
 
 describe('reduce, whatever comes', () => {
-  it('never throws, never changes its input, and its books agree with its entries', () => {
+  it('never throws, never changes its input, and its memory agree with its entries', () => {
     fc.assert(
       fc.property(happenings, time, (list, now) => {
         const state = createSessionState()
@@ -160,35 +160,35 @@ function assertConsistent(state: ReducingState): void {
   assert.equal(index.size, entries.length)
   entries.forEach((entry, position) => {
     assert.equal(index.get(entry.id), position)
-    const owner = entry.within === undefined ? state : state.books.subagentStates.get(entry.within)
+    const owner = entry.within === undefined ? state : state.memory.subagentStates.get(entry.within)
     assert(owner)
-    const { books } = owner
+    const { memory } = owner
     if (entry.within !== undefined) assert(entry.kind !== 'message' || entry.role !== 'user')
     if (entry.kind === 'tool_call') {
-      assert.equal(books.tools.get(entry.toolCallId), position)
-      assert.equal(books.openTools.has(position), !isFinalStatus(entry.status))
+      assert.equal(memory.tools.get(entry.toolCallId), position)
+      assert.equal(memory.openTools.has(position), !isFinalStatus(entry.status))
     }
     if (entry.kind === 'permission') {
-      assert.equal(books.openPermissions.has(position), entry.outcome === undefined)
-      if (entry.toolCallId !== undefined) assert(books.tools.has(entry.toolCallId))
+      assert.equal(memory.openRequests.get(entry.requestId) === position, entry.outcome === undefined)
+      if (entry.toolCallId !== undefined) assert(memory.tools.has(entry.toolCallId))
     }
     if (entry.kind === 'elicitation') {
-      assert.equal(books.openElicitations.has(position), entry.outcome === undefined)
+      assert.equal(memory.openRequests.get(entry.requestId) === position, entry.outcome === undefined)
     }
-    if (entry.kind === 'subagent') assert.equal(books.subagents.get(entry.sessionId), position)
+    if (entry.kind === 'subagent') assert.equal(memory.subagents.get(entry.sessionId), position)
     if (entry.kind === 'session_message') {
-      assert.equal(books.sessionMessages.get(entry.messageId), position)
+      assert.equal(memory.sessionMessages.get(entry.messageId), position)
     }
     if (entry.kind === 'turn_end') assert.notEqual(entry.stopReason, 'end_turn')
     if (entry.endedAt !== undefined) assert(entry.startedAt !== undefined && entry.startedAt <= entry.endedAt)
     assert(entry.turn <= state.turn)
   })
-  for (const { books } of [state, ...state.books.subagentStates.values()]) {
-    for (const position of books.untoldTools) assert(books.openTools.has(position))
-    if (books.openPermissions.size > 0) assert.equal(state.activity, 'requires_action')
-    if (books.openElicitations.size > 0) assert.equal(state.activity, 'requires_action')
+  for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
+    for (const position of memory.untoldTools) assert(memory.openTools.has(position))
+    assert.equal(memory.openRequests, state.memory.openRequests)
+    if (memory.openRequests.size > 0) assert.equal(state.activity, 'requires_action')
   }
-  if (!state.books.running) assert.notEqual(state.activity, 'running')
-  if (!state.books.running) assert.equal(state.unconfirmed, undefined)
+  if (!state.memory.running) assert.notEqual(state.activity, 'running')
+  if (!state.memory.running) assert.equal(state.unconfirmed, undefined)
   assert.notEqual(state.background, 0)
 }

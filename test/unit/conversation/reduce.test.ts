@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
+import { messageText, wholeMessage } from '../../../src/conversation/markdown-export.ts'
 import { createSessionState, type ReducingState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import type { Change } from '../../../src/conversation/state.ts'
@@ -91,7 +92,51 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: again'])
   })
 
-  it('keeps the place of a message that begins empty', () => {
+  it('shows text that continues a message after a tool call at the end', () => {
+    const state = createSessionState()
+    take(state, [chunk('agent', 'Let me look. ', 'm'), tool('t')])
+    assert.deepEqual(take(state, [chunk('agent', 'Fou', 'm')]), [{ type: 'entry', id: 'e2' }])
+    assert.deepEqual(take(state, [chunk('agent', 'nd', 'm')]), [
+      { type: 'text', id: 'e2', block: 0, text: 'nd' },
+    ])
+    assert.deepEqual(sketch(state), ['agent: Let me look. ', 'tool t: pending', 'agent: Found'])
+    // nothing but text came in between: it stays one
+    take(state, [chunk('thought', 'hm', 'n'), chunk('agent', ' it', 'm')])
+    assert.deepEqual(sketch(state).slice(2), ['agent: Found it', 'thought: hm'])
+  })
+
+  it('is one message for who copies it, from each of its parts', () => {
+    const state = replayed(
+      chunk('agent', 'Other', 'other'),
+      chunk('agent', 'One ', 'm'),
+      tool('t'),
+      chunk('agent', 'two ', 'm'),
+      tool('u'),
+      chunk('agent', 'three', 'm'),
+    )
+    for (const index of [1, 3, 5]) {
+      assert.equal(messageText(wholeMessage(state.entries, index)!), 'One two three')
+    }
+    assert.equal(messageText(wholeMessage(state.entries, 0)!), 'Other')
+    assert.equal(wholeMessage(state.entries, 2), undefined)
+  })
+
+  it('takes a whole message whose beginning stands above a tool call', () => {
+    const upsert = (value: string): SessionUpdate => ({
+      type: 'message',
+      role: 'agent',
+      messageId: 'm',
+      content: [text(value)],
+    })
+    const state = replayed(chunk('agent', 'One ', 'm'), tool('t'), upsert('One two'))
+    assert.deepEqual(sketch(state), ['agent: One ', 'tool t: pending', 'agent: two'])
+    take(state, [upsert('One two three')])
+    assert.deepEqual(sketch(state), ['agent: One ', 'tool t: pending', 'agent: two three'])
+    take(state, [upsert('Something else')])
+    assert.deepEqual(sketch(state), ['agent: Something else', 'tool t: pending', 'agent: '])
+  })
+
+  it('keeps the place of a prompt that begins empty', () => {
     const state = replayed(
       { type: 'message', role: 'user', messageId: 'u', content: [] },
       chunk('user', 'question', 'u'),
@@ -99,7 +144,7 @@ describe('reduce: messages', () => {
       tool('t'),
       chunk('agent', 'answer', 'a'),
     )
-    assert.deepEqual(sketch(state), ['user: question', 'agent: answer', 'tool t: pending'])
+    assert.deepEqual(sketch(state), ['user: question', 'agent: ', 'tool t: pending', 'agent: answer'])
   })
 
   it('numbers the turns of a replay by its user messages', () => {
@@ -250,7 +295,7 @@ describe('reduce: tool calls', () => {
     take(state, [tool('t', { status: 'pending' })], 1000)
     reduceLocal(state, { type: 'permission_asked', requestId: 'p', request }, 1100)
     const outcome = { type: 'selected' as const, optionId: 'yes' }
-    reduceLocal(state, { type: 'permission_answered', requestId: 'p', outcome }, 90_000)
+    reduceLocal(state, { type: 'request_answered', requestId: 'p', outcome }, 90_000)
     take(state, [tool('t', { status: 'completed' })], 90_200)
     assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [90_000, 90_200])
   })
@@ -324,19 +369,6 @@ describe('reduce: what a turn leaves open', () => {
       assert.equal(sketch(replayed(running, tool('t'), idle(stopReason)))[0], 'tool t: cancelled')
     }
     assert.equal(sketch(replayed(running, tool('t'), idle('max_tokens')))[0], 'tool t: completed')
-  })
-
-  it('is a question of the background only while that goes on', () => {
-    const state = replayed(running)
-    const toolCall = { toolCallId: 'watch' }
-    const request = asking({ subject: { type: 'tool_call', toolCall } })
-    reduceLocal(state, { type: 'permission_asked', requestId: 'p', request })
-    take(state, [{ type: 'state', state: 'idle', background: ['watch'] }])
-    assert.deepEqual(sketch(state), ['tool watch: pending', 'permission May I?: open'])
-    assert.equal(state.activity, 'requires_action')
-    take(state, [running, idle()])
-    assert.deepEqual(sketch(state), ['tool watch: completed', 'permission May I?: cancelled'])
-    assert.equal(state.activity, 'idle')
   })
 })
 
@@ -480,12 +512,12 @@ describe('reduceLocal', () => {
     reduceLocal(state, { type: 'permission_asked', requestId: 'p2', request: asking({ title: 'B' }) }, 3)
     assert.equal(state.activity, 'requires_action')
     const yes = { type: 'selected', optionId: 'yes' } as const
-    reduceLocal(state, { type: 'permission_answered', requestId: 'p1', outcome: yes }, 4)
+    reduceLocal(state, { type: 'request_answered', requestId: 'p1', outcome: yes }, 4)
     assert.equal(state.activity, 'requires_action')
-    reduceLocal(state, { type: 'permission_answered', requestId: 'p2', outcome: { type: 'cancelled' } }, 5)
+    reduceLocal(state, { type: 'request_answered', requestId: 'p2', outcome: { type: 'cancelled' } }, 5)
     assert.equal(state.activity, 'running')
     assert.deepEqual(sketch(state), ['user: x', 'permission A: selected', 'permission B: cancelled'])
-    const again = { type: 'permission_answered', requestId: 'p1', outcome: { type: 'cancelled' } } as const
+    const again = { type: 'request_answered', requestId: 'p1', outcome: { type: 'cancelled' } } as const
     assert.deepEqual(reduceLocal(state, again, 6), [])
   })
 
@@ -493,7 +525,7 @@ describe('reduceLocal', () => {
     const state = createSessionState()
     take(state, [running, { type: 'state', state: 'requires_action' }])
     reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() })
-    reduceLocal(state, { type: 'permission_answered', requestId: 'p', outcome: { type: 'cancelled' } })
+    reduceLocal(state, { type: 'request_answered', requestId: 'p', outcome: { type: 'cancelled' } })
     assert.equal(state.activity, 'running')
   })
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { createSessionState } from '../../../src/conversation/reducer/books.ts'
+import { messageText, wholeMessage } from '../../../src/conversation/markdown-export.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { restoreState } from '../../../src/conversation/restore-state.ts'
 import type { SessionState } from '../../../src/conversation/state.ts'
 import { update } from './arbitrary-updates.ts'
@@ -72,5 +73,15 @@ describe('a conversation that was kept', () => {
     assert.ok(tool?.kind === 'tool_call' && tool.status === 'completed')
     assert.ok(said?.kind === 'message')
     assert.equal(said.blocks.map(block => (block.type === 'text' ? block.text : '')).join(''), 'one two')
+    reduce(after, { type: 'tool_call', toolCall: { toolCallId: 'u' } })
+    reduce(after, message(' three'))
+    const again = restoreState(kept(after))
+    reduce(again, message(' and four'))
+    assert.deepEqual(
+      again.entries.map(entry => entry.kind === 'message' && entry.blocks.map(({ type }) => type)),
+      [false, ['text'], false, ['text']],
+    )
+    const whole = wholeMessage(again.entries, 1)
+    assert.equal(whole && messageText(whole), 'one two three and four')
   })
 })

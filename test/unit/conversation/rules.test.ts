@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { AppliedRule, RuleAnswer } from '../../../src/conversation/applied-rule.ts'
+import type { RuleAnswer } from '../../../src/conversation/rule-answer.ts'
 import { Session } from '../../../src/conversation/session.ts'
-import type { Change, SessionActivity, ToolCallEntry } from '../../../src/conversation/state.ts'
+import type { AppliedRule, Change, SessionActivity, ToolCallEntry } from '../../../src/conversation/state.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { asking, running, tool } from './updates.ts'
 
@@ -47,7 +47,7 @@ describe('Session: rules for permissions', () => {
       activities.filter(one => one === 'requires_action'),
       [],
     )
-    assert.deepEqual(session.openQuestions, [])
+    assert.deepEqual(session.pendingRequests, [])
   })
 
   it('leave a question to the person where none fits', async () => {
@@ -55,7 +55,7 @@ describe('Session: rules for permissions', () => {
     session.answerByRule = async () => undefined
     const answer = session.requestPermission(asking(), never)
     await settle()
-    const [waiting] = session.openQuestions
+    const [waiting] = session.pendingRequests
     assert.equal(session.state.activity, 'requires_action')
     assert.equal(session.permission(waiting?.requestId ?? '')?.request.title, asking().title)
     const option = asking().options[0]?.optionId
@@ -90,6 +90,6 @@ describe('Session: rules for permissions', () => {
     session.answerByRule = async () => ({ optionId: 'yes', rule })
     void session.askPerson(asking(), never)
     await settle()
-    assert.equal(session.openQuestions.length, 1)
+    assert.equal(session.pendingRequests.length, 1)
   })
 })

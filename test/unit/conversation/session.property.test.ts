@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
 import type { ElicitationOutcome, PermissionOutcome } from '../../../src/acp/model.ts'
+import type { TurnOutcome } from '../../../src/conversation/prompt-queue.ts'
 import { Session } from '../../../src/conversation/session.ts'
-import type { TurnOutcome } from '../../../src/conversation/turn.ts'
 import { update } from './arbitrary-updates.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent, type PromptCall, settle } from './fake-agent.ts'
@@ -37,6 +37,10 @@ class World {
   }
 
   readonly #settled = new Set<PromptCall>()
+
+  pending(n: number): string {
+    return this.session.pendingRequests[n]?.requestId ?? ''
+  }
 
   prompt(): void {
     const index = this.outcomes.push(undefined) - 1
@@ -85,8 +89,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   act(2, 'cancel', world => world.session.cancel()),
   act(2, 'time passes', world => world.clock.pass(10_000)),
   act(2, 'abandon', world => world.session.abandonTurn()),
-  act(1, 'send queued', world => world.session.sendQueued()),
-  act(1, 'withdraw', world => world.session.withdraw(world.session.queued[0]?.id ?? '')),
+  act(1, 'send queued', world => world.session.queue.resume()),
+  act(1, 'withdraw', world => world.session.queue.remove(world.session.queue.queued[0]?.id ?? '')),
   act(2, 'ask', world => world.ask(new AbortController().signal)),
   act(1, 'ask and withdraw', world => {
     const abort = new AbortController()
@@ -97,7 +101,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     weight: 2,
     arbitrary: fc
       .nat(5)
-      .map((id): Act => [`answer p${id}`, world => world.session.answerPermission(`p${id}`, 'yes')]),
+      .map((n): Act => [`answer ${n}`, world => world.session.answerPermission(world.pending(n), 'yes')]),
   },
   act(2, 'ask with a form', world => world.askForm(new AbortController().signal)),
   {
@@ -105,9 +109,9 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc
       .tuple(fc.nat(5), fc.constantFrom('Ada', ''))
       .map(
-        ([id, name]): Act => [
-          `fill in f${id}: ${name}`,
-          world => world.session.answerElicitation(`f${id}`, { action: 'accept', content: { name } }),
+        ([n, name]): Act => [
+          `fill in ${n}: ${name}`,
+          world => world.session.answerElicitation(world.pending(n), { action: 'accept', content: { name } }),
         ],
       ),
   },
@@ -161,34 +165,48 @@ describe('Session, whatever the person and the agent do', () => {
     )
   })
 
-  it('sends each prompt once and in order, one at a time, when the agent keeps to the protocol', async () => {
+  it('sends each prompt once, one at a time and in the order shown, when the agent keeps to the protocol', async () => {
     const keeps = fc.array(
       fc.oneof(
         act(4, 'prompt', world => world.prompt()),
         act(3, 'end', world => world.answer(0, 'v1')),
         act(1, 'cancel', world => world.session.cancel()),
         act(1, 'ask', world => world.ask(new AbortController().signal)),
-        act(1, 'send queued', world => world.session.sendQueued()),
+        act(1, 'send queued', world => world.session.queue.resume()),
       ),
       { maxLength: 50, size: 'max' },
     )
     await fc.assert(
       fc.asyncProperty(keeps, async steps => {
         const world = new World()
+        let count = 0
         for (const [, run] of steps) {
+          const shown = world.session.queue.queued.map(({ content }) => content)
+          const before = world.agent.prompts.length
           run(world)
           assert(world.open().length <= 1)
           await settle()
+          const sent = world.agent.prompts.slice(before).map(({ content }) => content)
+          const now = world.session.queue.queued.map(({ content }) => content)
+          // what is sent is the first of what was shown, unless something was written to go before it
+          if (sent.length > 0 && shown.length > 0 && world.outcomes.length === count)
+            assert.deepEqual(sent[0], shown[0])
+          assert.deepEqual(
+            now.filter(one => shown.includes(one)),
+            shown.filter(one => now.includes(one)),
+          )
+          count = world.outcomes.length
         }
-        world.session.sendQueued()
+        world.session.queue.resume()
         while (world.open().length > 0) {
           world.answer(0, 'v1')
           await settle()
-          world.session.sendQueued()
+          world.session.queue.resume()
         }
+        const sent = world.agent.prompts.map(({ content }) => JSON.stringify(content))
         assert.deepEqual(
-          world.agent.prompts.map(call => call.content),
-          world.outcomes.map((_, index) => [text(`prompt ${index}`)]),
+          sent.toSorted(),
+          world.outcomes.map((_, index) => JSON.stringify([text(`prompt ${index}`)])).toSorted(),
         )
         assert(world.outcomes.every(outcome => outcome?.type === 'ended'))
         assert.equal(world.clock.waiting, 0)

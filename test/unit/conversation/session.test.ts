@@ -80,28 +80,68 @@ describe('Session: turns', () => {
     void session.prompt([text('one')])
     const two = session.prompt([text('two')])
     void session.prompt([text('three')])
-    assert.deepEqual([agent.prompts.length, session.queued.length], [1, 2])
+    assert.deepEqual([agent.prompts.length, session.queue.queued.length], [1, 2])
     assert.deepEqual(sketch(session.state), ['user: one'])
+    agent.say('s', chunk('agent', 'first'))
     agent.endTurn(agent.prompts[0]!)
     await settle()
-    assert.deepEqual([agent.prompts.length, session.queued.length], [2, 1])
+    assert.deepEqual([agent.prompts.length, session.queue.queued.length], [2, 1])
+    agent.say('s', chunk('agent', 'second'))
     agent.endTurn(agent.prompts[1]!)
     assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
     await settle()
-    assert.deepEqual(sketch(session.state), ['user: one', 'user: two', 'user: three'])
+    assert.deepEqual(sketch(session.state), [
+      'user: one',
+      'agent: first',
+      'user: two',
+      'agent: second',
+      'user: three',
+    ])
     assert.deepEqual(
       session.state.entries.map(entry => entry.turn),
-      [1, 2, 3],
+      [1, 1, 2, 2, 3],
     )
+  })
+
+  it('says that a turn ended without anything in it', async () => {
+    const { agent, session } = make()
+    void session.prompt([text('one')])
+    agent.endTurn(agent.prompts[0]!, 'end_turn')
+    await settle()
+    assert.deepEqual(sketch(session.state), ['user: one', 'turn_end: empty'])
+    void session.prompt([text('two')])
+    agent.say('s', chunk('agent', 'fine'))
+    agent.endTurn(agent.prompts[1]!, 'end_turn')
+    await settle()
+    assert.deepEqual(sketch(session.state).slice(2), ['user: two', 'agent: fine'])
+  })
+
+  it('knows who canceled a turn, whatever the agent answers', async () => {
+    const { agent, session } = make()
+    const last = () => session.state.entries.at(-1)
+    const stopped = session.prompt([text('one')])
+    agent.say('s', chunk('agent', 'I begin'))
+    session.cancel()
+    agent.endTurn(agent.prompts[0]!, 'end_turn')
+    assert.deepEqual(await stopped, { type: 'ended', stopReason: 'cancelled' })
+    const byPerson = last()
+    assert.ok(byPerson?.kind === 'turn_end' && byPerson.stopReason === 'cancelled' && !byPerson.canceledBy)
+    session.queue.resume()
+    void session.prompt([text('two')])
+    agent.say('s', chunk('agent', 'I begin'))
+    agent.endTurn(agent.prompts[1]!, 'cancelled')
+    await settle()
+    const end = last()
+    assert.ok(end?.kind === 'turn_end' && end.stopReason === 'cancelled' && end.canceledBy === 'agent')
   })
 
   it('takes a prompt back from the queue', async () => {
     const { agent, session } = make()
     void session.prompt([text('one')])
     const two = session.prompt([text('two')])
-    assert.deepEqual(session.withdraw(session.queued[0]!.id), [text('two')])
+    assert.equal(session.queue.remove(session.queue.queued[0]!.id), true)
     assert.deepEqual(await two, { type: 'withdrawn' })
-    assert.equal(session.withdraw('q99'), undefined)
+    assert.equal(session.queue.remove('q99'), false)
     agent.endTurn(agent.prompts[0]!)
     await settle()
     assert.equal(agent.prompts.length, 1)
@@ -130,9 +170,9 @@ describe('Session: turns', () => {
     const end = session.state.entries.at(-1)
     assert(end?.kind === 'turn_end')
     assert.deepEqual(end.error, { code: -32000, message: 'Sign in', detail: 'no token' })
-    assert.deepEqual([session.queueHeld, agent.prompts.length], [true, 1])
-    session.sendQueued()
-    assert.deepEqual([session.queueHeld, agent.prompts.length], [false, 2])
+    assert.deepEqual([session.queue.isPaused, agent.prompts.length], [true, 1])
+    session.queue.resume()
+    assert.deepEqual([session.queue.isPaused, agent.prompts.length], [false, 2])
   })
 
   it('holds the queue when the agent tells that the turn failed', async () => {
@@ -148,7 +188,7 @@ describe('Session: turns', () => {
       stopReason: 'error',
       error: { code: 1, message: 'broken' },
     })
-    assert.deepEqual([session.queueHeld, agent.prompts.length], [true, 1])
+    assert.deepEqual([session.queue.isPaused, agent.prompts.length], [true, 1])
   })
 
   it('tells the error itself though the idle state came first', async () => {
@@ -217,14 +257,14 @@ describe('Session: cancel', () => {
     agent.say('s', tool('t', { status: 'in_progress' }))
     agent.endTurn(agent.prompts[0]!, 'cancelled')
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'cancelled' })
-    assert.deepEqual([session.cancelState, session.queueHeld, agent.prompts.length], ['none', true, 1])
+    assert.deepEqual([session.cancelState, session.queue.isPaused, agent.prompts.length], ['none', true, 1])
     assert.deepEqual(sketch(session.state).slice(-2), ['tool t: cancelled', 'turn_end: cancelled'])
     const three = session.prompt([text('three')])
-    assert.deepEqual(agent.prompts[1]?.content, [text('two')])
+    assert.deepEqual(agent.prompts[1]?.content, [text('three')])
     agent.endTurn(agent.prompts[1]!)
-    await settle()
-    agent.endTurn(agent.prompts[2]!)
     assert.equal((await three).type, 'ended')
+    await settle()
+    assert.deepEqual(agent.prompts[2]?.content, [text('two')])
   })
 
   it('does nothing when nothing goes on', () => {
@@ -297,6 +337,17 @@ describe('Session: cancel', () => {
   })
 })
 
+describe('Session: what the user stopped', () => {
+  it('is canceled, not failed', async () => {
+    const { agent, session } = make()
+    void session.prompt(hello)
+    agent.say('s', running, tool('a', { status: 'failed' }), tool('b', { status: 'in_progress' }))
+    session.cancel()
+    agent.say('s', tool('b', { status: 'failed' }), idle('cancelled'))
+    assert.deepEqual(sketch(session.state).slice(1, 3), ['tool a: failed', 'tool b: cancelled'])
+  })
+})
+
 describe('Session: permissions', () => {
   it('asks several at once and gives each its answer', async () => {
     const { session } = make()
@@ -316,10 +367,11 @@ describe('Session: permissions', () => {
   it('takes no option that was not offered, and no second answer', async () => {
     const { session } = make()
     const answer = session.requestPermission(asking(), never)
-    assert.equal(session.answerPermission('p1', 'sudo'), false)
-    assert.equal(session.answerPermission('p9', 'yes'), false)
-    assert.equal(session.answerPermission('p1', 'yes'), true)
-    assert.equal(session.answerPermission('p1', 'no'), false)
+    const { requestId } = session.pendingRequests[0]!
+    assert.equal(session.answerPermission(requestId, 'sudo'), false)
+    assert.equal(session.answerPermission('another', 'yes'), false)
+    assert.equal(session.answerPermission(requestId, 'yes'), true)
+    assert.equal(session.answerPermission(requestId, 'no'), false)
     assert.deepEqual(await answer, { type: 'selected', optionId: 'yes' })
   })
 
@@ -469,8 +521,8 @@ describe('Session: the end', () => {
     assert(result.type === 'failed' && result.error instanceof AgentClosedError)
     assert.equal((await queued).type, 'failed')
     assert.deepEqual(
-      session.queued.map(prompt => prompt.content),
-      [[text('two')]],
+      session.queue.prompts.map(({ state, draft }) => [state, draft.text]),
+      [['returned', 'two']],
     )
     assert.deepEqual(sketch(session.state), [
       'user: hello',

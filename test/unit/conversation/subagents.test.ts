@@ -140,12 +140,9 @@ describe('reduce: what a subagent does', () => {
   it('is over where its parent alone tells so, as in v1', () => {
     const state = announced()
     reduceWithin(state, 'child', tool('its', { status: 'in_progress' }), 3)
-    const request = { ...asking({ title: 'May I?' }), sessionId: 'child' }
-    reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 4)
     const subagent = { sessionId: 'child', state: { activity: 'idle', stopReason: 'end_turn' } }
     reduce(state, { type: 'subagent', subagent }, 9)
     assert.deepEqual(nested(state).slice(1, 2), ['child tool its: cancelled'])
-    assert.equal(sketch(state).at(-1), 'permission May I?: cancelled')
     assert.equal(state.activity, 'idle')
   })
 
@@ -156,7 +153,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(state.activity, 'requires_action')
     assert.equal(state.entries.at(-1)?.within, 'child')
     const outcome = { type: 'selected', optionId: 'yes' } as const
-    reduceLocalWithin(state, { type: 'permission_answered', requestId: 'p1', outcome }, 3)
+    reduceLocalWithin(state, { type: 'request_answered', requestId: 'p1', outcome }, 3)
     assert.equal(state.activity, 'idle')
     assert.equal(sketch(state).at(-1), 'permission May I?: selected')
   })

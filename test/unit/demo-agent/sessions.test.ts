@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import type { PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk'
@@ -40,6 +41,29 @@ describe('demo agent: sessions', () => {
     assert.equal(titles.length, 2)
     assert.equal(titles[0], titles[1])
     assert.equal([...(titles[0] ?? '')].length, 60)
+  })
+
+  it('forks a session: what was said so far is in both, what follows in one', async () => {
+    const source = await open()
+    await prompt(source, '/think about it')
+    const before = rig.client.updates(source).length
+    const place = { cwd: rig.workspace, mcpServers: [], additionalDirectories: [rig.workspace] }
+    const forked = await rig.agent.request('session/fork', { sessionId: source, ...place })
+    const { sessionId } = forked as { sessionId: string }
+    assert.notEqual(sessionId, source)
+    await prompt(sessionId, '/where')
+    assert.equal(rig.client.updates(source).length, before)
+
+    const said = async (id: string) => {
+      await rig.agent.request('session/close', { sessionId: id })
+      rig.client.clear()
+      await rig.agent.request('session/load', { sessionId: id, ...place })
+      return textOf(rig.client.updates(id), 'user_message_chunk')
+    }
+    assert.equal(await said(source), '/think about it')
+    assert.equal(await said(sessionId), '/think about it/where')
+    const unknown = { sessionId: randomUUID(), ...place }
+    await assert.rejects(rig.agent.request('session/fork', unknown), /not found/i)
   })
 
   it('replays the conversation on load: prompts, thoughts, tool calls and the plan', async () => {
@@ -227,7 +251,10 @@ describe('demo agent: as a program', () => {
   })
 })
 
-function textOf(updates: SessionUpdate[], kind: 'agent_message_chunk' | 'agent_thought_chunk'): string {
+function textOf(
+  updates: SessionUpdate[],
+  kind: 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk',
+): string {
   return updates
     .map(update =>
       update.sessionUpdate === kind && update.content.type === 'text' ? update.content.text : '',

@@ -79,6 +79,7 @@ describe('the path guard', () => {
       path: at('door/src/a.ts'),
       realPath: at('root/src/a.ts'),
       inside: true,
+      relative: ['src/a.ts'],
       aliases: [],
     })
   })

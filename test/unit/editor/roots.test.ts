@@ -6,6 +6,7 @@ import {
   type RootsPlan,
   rootsForExisting,
   rootsForScratch,
+  rootsIn,
   rootsOf,
   type WorkspaceRoot,
 } from '../../../src/editor/roots.ts'
@@ -135,29 +136,59 @@ describe('the roots of a new session', () => {
 })
 
 describe('the roots of a session from history', () => {
+  it('are its own, and what this window adds is marked', () => {
+    const own = { cwd: '/w/lib', additionalDirectories: ['/w/docs', '/else/where', 'relative'] }
+    const plan = rootsForExisting(own, input())
+    assert.deepEqual(plan.additional, [
+      { path: '/w/app', label: 'app', added: true },
+      { path: '/w/docs', label: 'docs' },
+      { path: '/else/where', label: '/else/where' },
+    ])
+    assert.deepEqual(plan.unseen, [])
+  })
+
+  it("are its own alone where it belongs to another workspace, which is said of this window's folders", () => {
+    const own = { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] }
+    const plan = rootsForExisting(own, input())
+    assert.deepEqual(rootsOf(plan), { cwd: '/home/me/other', additionalDirectories: ['/home/me/lib'] })
+    assert.deepEqual(
+      plan.unseen.map(({ label }) => label),
+      ['app', 'lib', 'docs'],
+    )
+    assert.match(plan.unseen[0]?.reason ?? '', /another workspace/)
+    assert.match(plan.cwdRemark ?? '', /isn't open in this window/)
+  })
+
+  it('are said to be unseen where the agent takes one folder only', () => {
+    const own = { cwd: '/w/lib', additionalDirectories: ['/else/where'] }
+    const plan = rootsForExisting(own, input({ additionalDirectories: false }))
+    assert.deepEqual(plan.additional, [])
+    assert.ok(plan.unseen.some(({ label }) => label === '/else/where'))
+  })
+
   it('keep its cwd, and the other folders go along', () => {
-    const plan = rootsForExisting('/w/lib', input())
+    const plan = rootsIn('/w/lib', input())
     assert.deepEqual(rootsOf(plan), { cwd: '/w/lib', additionalDirectories: ['/w/app', '/w/docs'] })
     assert.equal(plan.cwdLabel, 'lib')
     assert.equal(plan.cwdRemark, undefined)
   })
 
   it('say when it is from elsewhere', () => {
-    const plan = rootsForExisting('/home/me/other', input())
+    const plan = rootsIn('/home/me/other', input())
     assert.deepEqual(rootsOf(plan), {
       cwd: '/home/me/other',
       additionalDirectories: ['/w/app', '/w/lib', '/w/docs'],
     })
     assert.equal(plan.cwdLabel, '~/other')
-    assert.match(plan.cwdRemark ?? '', /not open in this window/)
+    assert.match(plan.cwdRemark ?? '', /isn't open in this window/)
   })
 
   it('do not say so of a folder within the workspace', () => {
-    assert.equal(rootsForExisting('/w/app/src', input()).cwdRemark, undefined)
+    assert.equal(rootsIn('/w/app/src', input()).cwdRemark, undefined)
   })
 
   it('send the cwd as the agent told it', () => {
-    const plan = rootsForExisting('/W/App', input({ rules: new PathRules('darwin') }))
+    const plan = rootsIn('/W/App', input({ rules: new PathRules('darwin') }))
     assert.equal(plan.cwd, '/W/App')
     assert.deepEqual(
       plan.additional.map(({ label }) => label),
@@ -166,7 +197,7 @@ describe('the roots of a session from history', () => {
   })
 
   it('know the scratch folder again', () => {
-    const plan = rootsForExisting('/store/scratch', {
+    const plan = rootsIn('/store/scratch', {
       ...input({ folders: [] }),
       scratchFolder: '/store/scratch',
     })
@@ -176,7 +207,7 @@ describe('the roots of a session from history', () => {
 
   it('refuse a cwd that is not absolute (quirk 21)', () => {
     for (const cwd of ['', '.', 'w/app', '~']) {
-      assert.throws(() => rootsForExisting(cwd, input()), /not an absolute path/)
+      assert.throws(() => rootsIn(cwd, input()), /isn't an absolute path/)
     }
   })
 })

@@ -26,6 +26,6 @@ describe('the scratch folder', () => {
   it('is not a link to elsewhere, nor a file', async () => {
     mkdirSync(path.join(storage(), 'elsewhere'))
     symlinkSync(path.join(storage(), 'elsewhere'), path.join(storage(), 'scratch'), 'junction')
-    await assert.rejects(ensureScratchFolder(storage()), /not a folder/)
+    await assert.rejects(ensureScratchFolder(storage()), /isn't a folder/)
   })
 })

@@ -43,7 +43,7 @@ describe('what the fixture agent was sent, held against the official schema', ()
     const session = await sessions.newSession({ cwd: folder, additionalDirectories: [], mcpServers: [] })
     const asked = new Promise<void>(resolve => {
       session.onDidChange(() => {
-        const [question] = session.openQuestions
+        const [question] = session.pendingRequests
         if (question?.kind !== 'permission') return
         session.answerPermission(question.requestId, question.options[0]?.optionId)
         resolve()

@@ -1,48 +1,116 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { ChangesStore } from '../../../src/history/changes-store.ts'
 
-describe('what sessions changed, kept', () => {
+describe('what agents changed, stored', () => {
   let folder = ''
+  let store: ChangesStore
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'parley-kept-changes-'))
+    store = new ChangesStore(folder, silentLogger)
   })
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
-  const touched = { path: '/w/a', before: 'a', left: null }
-
-  it('is there for the next window, by agent and session', () => {
-    const store = new ChangesStore(folder, silentLogger)
-    store.keepFor('one', 's').write([touched, { path: '/w/b', before: 'x', left: 'x' }])
-    store.keepFor('one', 't').write([{ path: '/w/c', before: null, left: 'c', mixed: true }])
+  afterEach(() => {
     store.dispose()
-    const next = new ChangesStore(folder, silentLogger)
-    assert.deepEqual(next.keepFor('one', 's').read(), [touched])
-    assert.deepEqual(next.keepFor('one', 't').read(), [
-      { path: '/w/c', before: null, left: 'c', mixed: true },
-    ])
-    assert.deepEqual(next.keepFor('two', 's').read(), [])
-    next.keepFor('one', 's').write([])
-    next.dispose()
-    assert.equal(readdirSync(folder).length, 1)
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const again = () => new ChangesStore(folder, silentLogger)
+  const names = (name: string) => readdirSync(join(folder, name), { recursive: true }).map(String)
+  const blobs = () => names('blobs').filter(name => name.length > 2)
+  const by = { turns: [{ session: 's', turn: 1 }] }
+  const changed = (path: string, text = 'b\n') => ({
+    path,
+    text,
+    segments: [
+      {
+        id: 1,
+        versions: [
+          { value: ['a\n'], by: 'user' as const, seq: 0 },
+          { value: [text], by, seq: 1 },
+        ],
+      },
+    ],
+    attributes: [
+      {
+        value: { type: 'text' as const, encoding: 'utf8', bom: false, mode: 0o644 },
+        by: 'user' as const,
+        seq: 0,
+      },
+    ],
   })
 
-  it('is bounded: too much text is left out, and only so many sessions stay', () => {
-    const store = new ChangesStore(folder, silentLogger)
-    const large = { path: '/w/large', before: null, left: 'x'.repeat(17_000_000) }
-    store.keepFor('one', 's').write([touched, large])
-    for (let i = 0; i < 60; i++) store.keepFor('many', String(i)).write([touched])
-    store.dispose()
-    assert.equal(readdirSync(folder).length, 50)
+  it('is there for the next window, each text once', async () => {
+    store.save('/w/a', changed('/w/a'))
+    store.save('/w/b', changed('/w/b'))
+    await store.flushed()
+    assert.deepEqual(
+      (await again().load()).sort((a, b) => (a.path < b.path ? -1 : 1)),
+      [changed('/w/a'), changed('/w/b')],
+    )
+    assert.equal(blobs().length, 1)
+    store.save('/w/a', undefined)
+    await store.flushed()
+    assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 
-  it('is nothing where the file is damaged', () => {
-    const store = new ChangesStore(folder, silentLogger)
-    store.keepFor('one', 's').write([touched])
+  it('is written in the background without a warning, only what is new, and at once when the window closes', async () => {
+    const warnings: string[] = []
+    const warned = (warning: Error) => warnings.push(warning.name)
+    process.on('warning', warned)
+    store.save('/w/a', changed('/w/a'))
+    assert.deepEqual(readdirSync(folder), [])
+    await store.flushed()
+    const old = new Date(1000)
+    for (const name of names('files')) utimesSync(join(folder, 'files', name), old, old)
+    store.save('/w/b', changed('/w/b'))
     store.dispose()
-    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '{"x"')
-    assert.deepEqual(new ChangesStore(folder, silentLogger).keepFor('one', 's').read(), [])
+    await new Promise(setImmediate)
+    process.off('warning', warned)
+    assert.deepEqual(warnings, [])
+    // the first was not written again, and is as old as it was made here
+    assert.deepEqual(await again().load(), [changed('/w/b')])
+  })
+
+  it('has bytes for as long as something refers to them', async () => {
+    const hash = await store.put(Buffer.from([0, 1, 2]))
+    assert.deepEqual(await store.get(hash), Buffer.from([0, 1, 2]))
+    store.save('/w/a', changed('/w/a'))
+    await store.flushed()
+    const old = new Date(1000)
+    for (const name of blobs()) utimesSync(join(folder, 'blobs', name), old, old)
+    const next = again()
+    assert.deepEqual(await next.load(), [changed('/w/a')])
+    await next.loadUndone()
+    assert.equal(await next.get(hash), undefined)
+    assert.deepEqual(await next.load(), [changed('/w/a')])
+    assert.equal(await next.get('../../etc/passwd'), undefined)
+  })
+
+  it('has what was undone, the latest first', async () => {
+    const files = [{ before: changed('/w/a'), after: changed('/w/a', 'a\n') }]
+    await store.saveUndone({ id: '1', at: Date.now() - 1000, session: 's', files })
+    await store.saveUndone({ id: '2', at: Date.now(), session: 's', files })
+    await store.saveUndone({ id: '3', at: 1, session: 's', files })
+    const undone = await again().loadUndone()
+    assert.deepEqual(
+      undone.map(({ id }) => id),
+      ['2', '1'],
+    )
+    assert.deepEqual(undone[0]?.files, files)
+    await store.addUndone({ id: '4', at: Date.now() + 1000 }, files[0]!)
+    await store.addUndone({ id: '4', at: Date.now() + 1000 }, files[0]!)
+    assert.deepEqual((await again().loadUndone())[0]?.files, [...files, ...files])
+    store.forgetUndone('2')
+    await store.flushed()
+  })
+
+  it('leaves out what is damaged', async () => {
+    store.save('/w/a', changed('/w/a'))
+    store.save('/w/b', changed('/w/b'))
+    await store.flushed()
+    writeFileSync(join(folder, 'files', names('files')[0]!), '{"x"')
+    assert.equal((await again().load()).length, 1)
   })
 })

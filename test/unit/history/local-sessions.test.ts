@@ -1,5 +1,14 @@
 import { strict as assert } from 'node:assert'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
@@ -81,6 +90,22 @@ describe('LocalSessions', () => {
     assert.equal(sessions.agent('claude')?.name, 'Claude')
   }
 
+  it("keeps a session's own system prompt, that it has none, or that nobody knows", function () {
+    if (!sqlite) this.skip()
+    const sessions = make()
+    const systemPrompt = { mode: 'append' as const, text: 'Be brief.' }
+    sessions.opened('claude', { ...session('one', 'First'), systemPrompt })
+    sessions.opened('claude', { ...session('two', 'Second'), systemPrompt: null })
+    sessions.opened('claude', session('three', 'Third'))
+    sessions.opened('claude', session('one', 'First'))
+    sessions.dispose()
+    const again = make()
+    assert.deepEqual(
+      ['one', 'two', 'three'].map(id => again.get('claude', id)?.systemPrompt),
+      [systemPrompt, null, undefined],
+    )
+  })
+
   it('keeps what the person calls a session, and that it is put away', function () {
     if (!sqlite) this.skip()
     const sessions = make()
@@ -136,11 +161,46 @@ describe('LocalSessions', () => {
     assert.equal(sessions.get('claude', 'one')?.givenTitle, 'Mine')
   })
 
+  it('remembers the titles that a session had, some of them', function () {
+    if (!sqlite) this.skip()
+    const sessions = make()
+    for (let i = 0; i < 13; i++) {
+      const title = `Title ${i}`
+      sessions.opened('claude', { sessionId: 'one', cwd: '/w', additionalDirectories: [], title })
+    }
+    sessions.noted('claude', { sessionId: 'one', cwd: '/w' }, { givenTitle: 'Mine' })
+    sessions.noted('claude', { sessionId: 'one', cwd: '/w' }, { givenTitle: '' })
+    sessions.touched('claude', 'one', 'Title 11')
+    const former = make().get('claude', 'one')?.formerTitles
+    assert.equal(former?.length, 10)
+    assert.deepEqual(former?.slice(-3), ['Title 10', 'Mine', 'Title 12'])
+  })
+
+  it('brings a database along that an earlier version of Parley wrote', function () {
+    if (!sqlite) this.skip()
+    mkdirSync(path.dirname(file), { recursive: true })
+    copyFileSync(new URL('../../fixtures/history/sessions-v3.db', import.meta.url), file)
+    const sessions = make()
+    assert.deepEqual(sessions.list('claude'), [
+      {
+        agentId: 'claude',
+        sessionId: 'one',
+        cwd: '/w',
+        additionalDirectories: ['/x'],
+        title: 'A bug',
+        createdAt: 1000,
+        updatedAt: 1000,
+      },
+    ])
+    assert.deepEqual(sessions.agent('claude'), { name: 'Claude', list: true, load: true, resume: false })
+    assert.deepEqual(problems, [])
+  })
+
   it('goes on without SQLite, and says so once', () => {
     const sessions = make({ sqlite: undefined })
     remembers(sessions)
     assert.equal(problems.length, 1)
-    assert.match(problems[0]!, /its list of sessions on disk/)
+    assert.match(problems[0]!, /its session list to disk/)
   })
 
   it('is told by this Node whether there is SQLite', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { NewerDatabaseError } from '../../../src/history/sqlite-store.ts'
+import { NewerDatabaseError } from '../../../src/history/database.ts'
 import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
 
 const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
@@ -26,7 +26,7 @@ describe('StorageTrouble', () => {
     fails('conversations')
     fails('sessions')
     assert.equal(told.length, 1)
-    assert.match(told[0] ?? '', /on disk.*disk is full/)
+    assert.match(told[0] ?? '', /to disk.*disk is full/)
   })
 
   it('tells it again only when all was well in between', () => {
@@ -54,7 +54,7 @@ describe('StorageTrouble', () => {
     fails('list', new NewerDatabaseError('version 9'))
     assert.deepEqual(told.slice(1), [
       'sessions: database is locked',
-      'list: A newer version of Parley wrote it.',
+      'list: Created by a newer version of Parley.',
     ])
   })
 })

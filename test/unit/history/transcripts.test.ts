@@ -1,11 +1,29 @@
 import { strict as assert } from 'node:assert'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Entry } from '../../../src/conversation/state.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import type { Entry, TerminalState } from '../../../src/conversation/state.ts'
 import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
-import { readEntry, readHead, readTerminal } from '../../../src/history/transcript-schema.ts'
+import {
+  entryJson,
+  readEntry,
+  readHead,
+  readTerminal,
+  valueJson,
+} from '../../../src/history/transcript-schema.ts'
 import { Transcripts, type TranscriptsOptions } from '../../../src/history/transcripts.ts'
+import { until } from '../../support/until.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 const entry = (position: number, text: string): { position: number; entry: Entry } => ({
@@ -42,10 +60,46 @@ describe('Transcripts', () => {
         kept.kind === 'message' && kept.blocks[0]?.type === 'text' ? kept.blocks[0].text : '?',
       )
 
+  const query = (sql: string) => {
+    const db = new sqlite!.DatabaseSync(file)
+    try {
+      return db.prepare(sql).get()
+    } finally {
+      db.close()
+    }
+  }
+
   it('touches no disk before it is asked for something', () => {
     make()
     assert(!existsSync(path.dirname(file)))
     assert.deepEqual(problems, [])
+  })
+
+  it('writes no secret that Parley holds, also not in pieces', function () {
+    if (!sqlite) this.skip()
+    const secrets = new SecretRegistry()
+    secrets.add('hunter2/"hunter2"')
+    const transcripts = make({ secrets })
+    const said = `It is hunter2/"hunter2" or ${Buffer.from('hunter2/"hunter2"').toString('base64')}.`
+    transcripts.write('a', 's', {
+      replace: true,
+      entries: [entry(0, said)],
+      terminals: [{ terminalId: 't', command: said, output: said } as TerminalState],
+      head: { title: said, plans: [], working: false } as never,
+    })
+    transcripts.write('a', 's', {
+      replace: false,
+      entries: [],
+      texts: [{ position: 0, block: 0, text: said }],
+      terminals: [],
+      outputs: [{ terminalId: 't', text: said }],
+    })
+    assert.deepEqual(textsOf(transcripts), ['It is ••• or •••I=.It is ••• or •••I=.'])
+    transcripts.dispose()
+    for (const name of readdirSync(path.dirname(file))) {
+      const bytes = readFileSync(path.join(path.dirname(file), name), 'utf8')
+      assert.doesNotMatch(bytes, /hunter2|aHVudGVy/)
+    }
   })
 
   it('goes on without SQLite, and says so once', () => {
@@ -69,36 +123,44 @@ describe('Transcripts', () => {
     assert.equal(readHead('{"title":3,"usage":{"used":1,"size":2}}').usage?.size, 2)
   })
 
+  /** Nested so deep that nothing writes it. */
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+  const unknown = (position: number, raw: unknown): Entry => ({
+    kind: 'unknown',
+    id: `e${position}`,
+    turn: 0,
+    updateKind: 'x',
+    raw,
+  })
+
+  it('cuts what is nested too deep, where it is written and where an earlier version wrote it', () => {
+    for (const json of [
+      entryJson(unknown(0, JSON.parse(deep(50_000)))),
+      `{"kind":"unknown","id":"e0","turn":0,"updateKind":"x","raw":${deep(50_000)}}`,
+    ]) {
+      const read = readEntry(json, 0)
+      assert.ok(read.kind === 'unknown' && read.updateKind === 'x')
+      assert.match(JSON.stringify(read.raw), /^\[{90,100}"…"\]{90,100}$/)
+    }
+    assert.equal(JSON.parse(entryJson(unknown(0, 1n))).updateKind, 'damaged')
+    assert.equal(valueJson({ never: 1n }), undefined)
+  })
+
   describe('on disk', () => {
+    it("writes the other entries when one can't be written", () => {
+      const transcripts = make()
+      const bad = { position: 1, entry: unknown(1, JSON.parse(deep(50_000))) }
+      const entries = [entry(0, 'before'), bad, entry(2, 'after')]
+      const written = transcripts.write('a', 's', { replace: true, entries, terminals: [] })
+      assert.deepEqual([written, textsOf(transcripts), problems], [true, ['before', '?', 'after'], []])
+    })
+
     const write = (window: Transcripts, replace: boolean, ...texts: Array<[number, string]>) =>
       window.write('a', 's', {
         replace,
         entries: texts.map(([at, text]) => entry(at, text)),
         terminals: [],
       })
-
-    it('are never mixed by two windows that have the same session', () => {
-      const one = make()
-      assert.equal(write(one, true, [0, 'first']), true)
-      const two = make()
-      assert.deepEqual(textsOf(two), ['first'])
-      assert.equal(write(two, false, [1, 'of two']), true, 'it goes on with what it read')
-      assert.equal(write(one, false, [1, 'of one']), false)
-      const more = {
-        replace: false,
-        entries: [],
-        terminals: [],
-        texts: [{ position: 0, block: 0, text: '!' }],
-      }
-      assert.equal(one.write('a', 's', more), false)
-      assert.deepEqual(textsOf(make()), ['first', 'of two'])
-      assert.equal(write(one, true, [0, 'first'], [1, 'of one']), true, 'as a whole')
-      assert.equal(write(one, false, [2, 'and more']), true)
-      assert.equal(write(two, false, [2, 'of two']), false)
-      textsOf(two)
-      assert.equal(write(two, false, [2, 'of two']), false, 'reading it is not having it')
-      assert.deepEqual(textsOf(make()), ['first', 'of one', 'and more'])
-    })
 
     before(function () {
       if (!sqlite) this.skip()
@@ -220,6 +282,160 @@ describe('Transcripts', () => {
       assert.deepEqual(textsOf(make()), ['said since'])
       assert.equal(damaged().length, 1)
       assert.equal(problems.length, 1)
+    })
+
+    it('brings a file along that an earlier version wrote', () => {
+      mkdirSync(path.dirname(file), { recursive: true })
+      copyFileSync(new URL('../../fixtures/history/conversations-v0.db', import.meta.url), file)
+      const transcripts = make()
+      const one = transcripts.read('claude', 'one')
+      assert.deepEqual(
+        one?.entries.map(kept => kept.kind === 'message' && kept.blocks),
+        [[{ type: 'text', text: 'Fix the bug' }], [{ type: 'text', text: 'It is fixed.' }]],
+      )
+      assert.equal(one?.terminals[0]?.output, 'output')
+      assert.equal(one?.head.title, 'A bug')
+      assert.equal(transcripts.read('codex', 'two')?.entries.length, 1)
+      const more = { replace: false, entries: [entry(2, 'And more.')], terminals: [] }
+      assert.equal(transcripts.write('claude', 'one', more), true)
+      assert.equal(make().read('claude', 'one')?.entries.length, 3)
+      assert.equal(query('PRAGMA user_version')?.user_version, 2)
+      assert.equal(query('PRAGMA auto_vacuum')?.auto_vacuum, 2, 'it can shrink')
+      assert.deepEqual(problems, [])
+    })
+
+    it('leaves a newer version’s file alone, and says so', () => {
+      write(make(), true, [0, 'theirs'])
+      for (const transcripts of open.splice(0)) transcripts.dispose()
+      query('PRAGMA user_version = 99')
+      query('PRAGMA wal_checkpoint(TRUNCATE)')
+      const bytes = readFileSync(file)
+      const transcripts = make()
+      assert.equal(textsOf(transcripts), undefined)
+      assert.equal(write(transcripts, true, [0, 'ours']), false)
+      transcripts.forget('a', 's')
+      transcripts.trim()
+      transcripts.dispose()
+      assert.equal(problems.length, 1)
+      assert.match(problems[0]!, /newer version/)
+      assert.deepEqual(readFileSync(file), bytes)
+      assert.deepEqual(damaged(), [])
+    })
+
+    it('stays below the size that the settings allow: the oldest go, but none that is open anywhere', async () => {
+      let now = 0
+      let maxBytes = 100 << 20
+      const options = { now: () => now, maxBytes: () => maxBytes }
+      const transcripts = make(options)
+      const other = make(options)
+      const long = 'x'.repeat(100_000)
+      for (let i = 0; i < 20; i++) {
+        now += 1000
+        const owner = i === 0 ? other : transcripts
+        owner.write('a', `s${i}`, { replace: true, entries: [entry(0, long)], terminals: [] })
+        if (i !== 0 && i !== 1) owner.release('a', `s${i}`)
+      }
+      const full = transcripts.usedBytes
+      assert.ok(full > 2_000_000)
+      maxBytes = 1_000_000
+      transcripts.trim()
+      assert.ok(transcripts.usedBytes <= maxBytes)
+      assert.ok(transcripts.has('a', 's0'), 'open in the other window')
+      assert.ok(transcripts.has('a', 's1'), 'open in this one')
+      assert.ok(!transcripts.has('a', 's2'))
+      assert.ok(transcripts.has('a', 's19'), 'the newest')
+      await until(() => Number(query('PRAGMA page_count')?.page_count) * 4096 < 1_500_000, 'the file shrinks')
+      // also while it grows
+      now += 100_000
+      transcripts.write('a', 'new', {
+        replace: true,
+        entries: [entry(0, 'x'.repeat(900_000))],
+        terminals: [],
+      })
+      assert.ok(transcripts.usedBytes <= 1_300_000)
+    })
+  })
+
+  describe('of a session that several windows have', () => {
+    let now = 0
+    const write = (window: Transcripts, replace: boolean, ...texts: Array<[number, string]>) =>
+      window.write('a', 's', { replace, entries: texts.map(([at, text]) => entry(at, text)), terminals: [] })
+    const options = { now: () => now }
+
+    before(function () {
+      if (!sqlite) this.skip()
+    })
+    beforeEach(() => {
+      now = 1_000_000
+    })
+
+    it('are written by the one that has it; what another one writes is kept apart and merged', () => {
+      const [one, two] = [make(options), make(options)]
+      assert.equal(one.acquire('a', 's'), true)
+      assert.equal(write(one, true, [0, 'the first answer']), true)
+      assert.equal(two.acquire('a', 's'), false)
+      assert.equal(two.isElsewhere('a', 's'), true)
+      assert.deepEqual(textsOf(two), ['the first answer'])
+      assert.equal(write(two, false, [1, 'an answer of two']), false, 'changes alone would mix')
+      assert.equal(write(two, true, [0, 'the first answer'], [1, 'an answer of two']), true)
+      assert.equal(write(one, false, [1, 'an answer of one']), true, 'nobody wrote over it')
+      assert.deepEqual(textsOf(make(options))?.sort(), [
+        'an answer of one',
+        'an answer of two',
+        'the first answer',
+      ])
+      one.release('a', 's')
+      assert.equal(two.acquire('a', 's'), true)
+      const whole = two.read('a', 's')!.entries.map((kept, position) => ({ position, entry: kept }))
+      assert.equal(two.write('a', 's', { replace: false, entries: [], terminals: [] }), false)
+      assert.equal(two.write('a', 's', { replace: true, entries: whole, terminals: [] }), true)
+      assert.equal(query('SELECT count(*) AS n FROM conversations')?.n, 1, 'nothing is apart any more')
+      assert.equal(textsOf(make(options))?.length, 3)
+    })
+
+    it('are given up when another window asks, and taken when it does not answer', () => {
+      const [one, two] = [make(options), make(options)]
+      const told: string[] = []
+      one.onDidRequest(({ sessionId }) => told.push(`wanted ${sessionId}`))
+      one.onDidLose(({ sessionId }) => told.push(`lost ${sessionId}`))
+      one.acquire('a', 's')
+      one.acquire('a', 't')
+      two.request('a', 's')
+      one.poll()
+      assert.deepEqual(told.splice(0), ['wanted s'])
+      one.release('a', 's')
+      assert.equal(two.acquire('a', 's'), true)
+      two.seize('a', 't')
+      one.poll()
+      assert.deepEqual(told, ['lost t'])
+      one.poll()
+      assert.equal(told.length, 1)
+    })
+
+    it('are free again once the window that has it is gone, or silent for long', () => {
+      const [one, two] = [make(options), make(options)]
+      one.acquire('a', 's')
+      one.acquire('a', 't')
+      one.acquire('a', 'u')
+      now += 15_000
+      assert.equal(two.acquire('a', 's'), false)
+      one.poll()
+      now += 15_000
+      assert.equal(two.acquire('a', 's'), false, 'it is alive')
+      now += 30_000
+      assert.equal(two.acquire('a', 's'), true)
+      one.poll()
+      assert.equal(two.acquire('a', 't'), false, 'it was asleep')
+      one.dispose()
+      assert.equal(two.acquire('a', 't'), true)
+      // a process that was killed
+      const dead = spawnSync(process.execPath, ['-e', '']).pid
+      const three = make(options)
+      three.acquire('a', 'v')
+      const db = new sqlite!.DatabaseSync(file)
+      db.exec(`UPDATE leases SET pid = ${dead} WHERE session_id = 'v'`)
+      db.close()
+      assert.equal(two.acquire('a', 'v'), true)
     })
   })
 })

@@ -161,13 +161,13 @@ describe('the MCP servers of a session', () => {
         name: 'b',
         type: 'http',
         passed: false,
-        reason: 'The agent does not connect to MCP servers over HTTP.',
+        reason: "The agent doesn't support MCP servers over HTTP.",
       },
       {
         name: 'c',
         type: 'sse',
         passed: false,
-        reason: 'The agent does not connect to MCP servers over SSE.',
+        reason: "The agent doesn't support MCP servers over SSE.",
       },
     ])
     assert.deepEqual(
@@ -191,24 +191,21 @@ describe('the MCP servers of a session', () => {
   })
 
   it('are left out with the reason', async () => {
-    assert.equal(await reason({ command: 'nope' }), 'Its command nope was not found on the PATH.')
-    assert.equal(await reason({ command: './nope' }), 'Its command ./nope was not found.')
-    assert.equal(await reason({ command: 'server', disabled: true }), 'It is disabled in the settings.')
-    assert.equal(await reason({ command: 'server', cwd: '/no/where' }), 'Its "cwd" does not exist: /no/where')
+    assert.equal(await reason({ command: 'nope' }), "The command nope wasn't found on the PATH.")
+    assert.equal(await reason({ command: './nope' }), "The command ./nope wasn't found.")
+    assert.equal(await reason({ command: 'server', disabled: true }), 'Disabled in settings.')
+    assert.equal(await reason({ command: 'server', cwd: '/no/where' }), '"cwd" doesn\'t exist: /no/where')
     assert.equal(
       await reason({ command: 'server', envFile: '/no/where' }),
-      'Its "envFile" does not exist: /no/where',
+      '"envFile" doesn\'t exist: /no/where',
     )
-    assert.equal(await reason({ command: 'server', envFile: root }), `Its "envFile" cannot be read: ${root}`)
-    assert.equal(
-      await reason({ command: 'server', args: ['${nope}'] }),
-      '${nope}: no variable has this name.',
-    )
-    assert.equal(await reason({ url: 'ftp://x/' }), 'Its "url" is not an http or https address.')
-    assert.equal(await reason({ url: 'nonsense' }), 'Its "url" is not an http or https address.')
+    assert.equal(await reason({ command: 'server', envFile: root }), `Can't read "envFile": ${root}`)
+    assert.equal(await reason({ command: 'server', args: ['${nope}'] }), '${nope}: unknown variable.')
+    assert.equal(await reason({ url: 'ftp://x/' }), '"url" isn\'t an http or https URL.')
+    assert.equal(await reason({ url: 'nonsense' }), '"url" isn\'t an http or https URL.')
     assert.equal(
       await reason({ url: 'http://x/', headers: { 'a b': '1' } }),
-      'Its header "a b" has a character that no header may have.',
+      'The header "a b" contains an invalid character.',
     )
   })
 
@@ -216,7 +213,7 @@ describe('the MCP servers of a session', () => {
     user({ it: { command: 'server', args: ['${env:NOPE}'] } })
     const { notes } = await select()
     assert.equal(notes[0]?.passed, true)
-    assert.match(notes[0]?.reason ?? '', /NOPE is not set/)
+    assert.match(notes[0]?.reason ?? '', /NOPE isn't set/)
   })
 
   it('get the variables of an envFile under those of env', async () => {
@@ -303,7 +300,7 @@ describe('the MCP servers of a session', () => {
       answers.key = undefined
       assert.equal(
         await reason({ command: 'server', args: ['${input:key}'] }, [key]),
-        'The value of "key" was not given.',
+        'No value was entered for "key".',
       )
       assert.equal(secrets.kept.size, 0)
       answers.key = 'now'
@@ -323,7 +320,7 @@ describe('the MCP servers of a session', () => {
     it('say that an input is not defined', async () => {
       assert.equal(
         await reason({ command: 'server', args: ['${input:other}'] }, [key]),
-        'The input "other" is not among the "inputs".',
+        'The input "other" isn\'t defined in "inputs".',
       )
     })
 
@@ -370,7 +367,7 @@ describe('the MCP servers of a session', () => {
         passed.map(server => server.name),
         ['b'],
       )
-      assert.equal(notes[0]?.reason, 'It could not be prepared: the keyring is locked')
+      assert.equal(notes[0]?.reason, "The server couldn't be prepared: the keyring is locked")
     })
 
     it('log and note no value', async () => {

@@ -121,7 +121,7 @@ describe('the setting parley.mcpServers', () => {
     [
       'servers that are an array',
       { servers: [] },
-      'parley.mcpServers › servers (user settings): expected an object of servers by their names, found an array.',
+      'parley.mcpServers › servers (user settings): expected an object with servers by name, found an array.',
     ],
     [
       'a server that is a string',
@@ -136,7 +136,7 @@ describe('the setting parley.mcpServers', () => {
     [
       'both command and url',
       { servers: { a: { command: 'x', url: 'http://x/' } } },
-      'parley.mcpServers › servers › a (user settings): expected either a "command" or a "url", found both; "type" would decide.',
+      'parley.mcpServers › servers › a (user settings): expected either a "command" or a "url", found both; set "type" to choose one.',
     ],
     [
       'an unknown type',
@@ -156,7 +156,7 @@ describe('the setting parley.mcpServers', () => {
     [
       'an env value that is an object',
       { a: { command: 'x', env: { A: {} } } },
-      'parley.mcpServers › a › env › A (user settings): expected a string, a number or null, found something else.',
+      'parley.mcpServers › a › env › A (user settings): expected a string, a number or null, found another value.',
     ],
     [
       'inputs that are an object',
@@ -171,7 +171,7 @@ describe('the setting parley.mcpServers', () => {
     [
       'a pick without options',
       { inputs: [{ id: 'x', type: 'pickString' }] },
-      'parley.mcpServers › inputs[0] › options (user settings): expected what to pick from, found nothing.',
+      'parley.mcpServers › inputs[0] › options (user settings): expected at least one option, found none.',
     ],
     [
       'an id that is there twice',
@@ -181,7 +181,7 @@ describe('the setting parley.mcpServers', () => {
           { id: 'x', type: 'promptString' },
         ],
       },
-      'parley.mcpServers › inputs[1] › id (user settings): expected an id of its own, found one that an earlier input has.',
+      'parley.mcpServers › inputs[1] › id (user settings): expected a unique ID, found one that another input already uses.',
     ],
   ]
   for (const [what, value, sentence] of bad) {

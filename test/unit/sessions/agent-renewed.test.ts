@@ -3,7 +3,7 @@ import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
 import type { AuthMethod } from '../../../src/acp/model.ts'
 import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
 import { until } from '../../support/until.ts'
-import { House } from './house.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
 
 const methods: AuthMethod[] = [
   { methodId: 'plain', type: 'agent', name: 'Sign in' },
@@ -16,23 +16,23 @@ function refusal(method: string): AgentRequestError {
 }
 
 describe('An agent that is started anew for a sign-in', () => {
-  let house: House
+  let fixture: SessionsFixture
   let here: ConversationController
   let there: ConversationController
 
   beforeEach(async () => {
-    house = new House()
-    house.prepare = agent => Object.assign(agent, { authMethods: methods })
-    here = house.controller
-    there = house.place()
+    fixture = new SessionsFixture()
+    fixture.prepare = agent => Object.assign(agent, { authMethods: methods })
+    here = fixture.controller
+    there = fixture.place()
     await begin(here, 's1')
     await begin(there, 's2')
   })
 
   async function begin(place: ConversationController, sessionId: string): Promise<void> {
     const starting = place.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news.pop()!.resolve({ sessionId })
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news.pop()!.resolve({ sessionId })
     await starting
     assert.equal(place.key, `one/${sessionId}`)
   }
@@ -46,8 +46,8 @@ describe('An agent that is started anew for a sign-in', () => {
   }
   /** Both conversations are taken up again by the new process. */
   async function resumed(count = 2): Promise<void> {
-    await until(() => house.started.length === 2 && house.agent.resumes.length === count)
-    for (const resume of house.agent.resumes) resume.resolve({ sessionId: 'whatever' })
+    await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === count)
+    for (const resume of fixture.agent.resumes) resume.resolve({ sessionId: 'whatever' })
     await until(() => here.phase === 'ready' && there.phase === 'ready')
   }
 
@@ -58,30 +58,30 @@ describe('An agent that is started anew for a sign-in', () => {
       await signing
       assert.deepEqual([kinds(here), kinds(there)], [[], []])
       assert.deepEqual([here.key, there.key], ['one/s1', 'one/s2'])
-      assert.equal(house.started.length, 2)
+      assert.equal(fixture.started.length, 2)
       await write(there, 'go on')
-      await until(() => house.agent.prompts.length === 1)
-      assert.equal(house.agent.prompts[0]?.sessionId, 's2')
+      await until(() => fixture.agent.prompts.length === 1)
+      assert.equal(fixture.agent.prompts[0]?.sessionId, 's2')
     })
   }
 
   it('lets a turn come to its end, with what waits behind it, and goes on then', async () => {
-    const before = house.agent
+    const before = fixture.agent
     await write(there, 'work')
     await write(there, 'and more')
     await until(() => before.prompts.length === 1)
     const session = there.current?.session
     void signIn(here, 'terminal')
-    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
-    house.agent.resumes[0]!.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
+    fixture.agent.resumes[0]!.resolve({ sessionId: 's1' })
     await until(() => here.phase === 'ready')
     assert.equal(there.phase, 'ready')
     assert.equal(there.current?.session, session, 'it is still with the process of before')
     before.endTurn(before.prompts[0]!)
     await until(() => before.prompts.length === 2)
     before.endTurn(before.prompts[1]!)
-    await until(() => house.agent.resumes.length === 2)
-    house.agent.resumes[1]!.resolve({ sessionId: 's2' })
+    await until(() => fixture.agent.resumes.length === 2)
+    fixture.agent.resumes[1]!.resolve({ sessionId: 's2' })
     await until(() => there.phase === 'ready' && there.current?.session !== session)
     assert.deepEqual(kinds(there), [])
     const said = there.current?.session.state.entries.filter(entry => entry.kind === 'message')
@@ -95,15 +95,15 @@ describe('An agent that is started anew for a sign-in', () => {
     const sent = write(there, 'soon')
     await resumed()
     await Promise.all([signing, sent])
-    await until(() => house.agent.prompts.length === 1)
+    await until(() => fixture.agent.prompts.length === 1)
   })
 
   it('says that it was started anew, where an agent cannot take up conversations', async () => {
-    Object.assign(house.agent.capabilities, { load: false, resume: false })
+    Object.assign(fixture.agent.capabilities, { load: false, resume: false })
     await signIn(here, 'terminal')
     assert.equal(there.phase, 'ended')
     const [failure] = there.failures.values()
-    assert.ok(failure?.type === 'ended' && /cannot take up/.test(failure.exit.message ?? ''))
+    assert.ok(failure?.type === 'ended' && /can't continue/.test(failure.exit.message ?? ''))
   })
 
   it('goes on with the others, too, when one conversation restarts it', async () => {
@@ -113,11 +113,11 @@ describe('An agent that is started anew for a sign-in', () => {
   })
 
   it('keeps the card of a sign-in that came to nothing, and the conversations', async () => {
-    house.variablesFail = new Error('no')
+    fixture.variablesFail = new Error('no')
     await signIn(here, 'key')
     assert.deepEqual([kinds(here), kinds(there)], [['sign-in'], []])
-    house.variablesFail = undefined
-    house.onStart = () => {
+    fixture.variablesFail = undefined
+    fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'one', message: 'no' }, 'no')
     }
     const [id] = [...here.failures.keys()]
@@ -130,10 +130,10 @@ describe('An agent that is started anew for a sign-in', () => {
 
   describe('and what was asked for before', () => {
     async function refused(place: ConversationController): Promise<void> {
-      const count = house.agent.prompts.length
+      const count = fixture.agent.prompts.length
       await write(place, 'refused')
-      await until(() => house.agent.prompts.length === count + 1)
-      house.agent.prompts.at(-1)!.answer.reject(refusal('session/prompt'))
+      await until(() => fixture.agent.prompts.length === count + 1)
+      fixture.agent.prompts.at(-1)!.answer.reject(refusal('session/prompt'))
       await until(() => place.failures.size === 1)
     }
 
@@ -141,15 +141,15 @@ describe('An agent that is started anew for a sign-in', () => {
       it(`goes on in every conversation that was refused it (${methodId})`, async () => {
         await refused(here)
         await refused(there)
-        const before = house.agent.prompts.length
+        const before = fixture.agent.prompts.length
         const [id] = [...here.failures.keys()]
         const signing = here.signIn(id!, methodId)
         if (methodId !== 'plain') await resumed()
         await signing
-        const all = () => house.agent.prompts.length - (methodId === 'plain' ? before : 0)
+        const all = () => fixture.agent.prompts.length - (methodId === 'plain' ? before : 0)
         await until(() => all() === 2)
         assert.deepEqual(
-          house.agent.prompts
+          fixture.agent.prompts
             .slice(-2)
             .map(({ sessionId }) => sessionId)
             .sort(),
@@ -160,21 +160,21 @@ describe('An agent that is started anew for a sign-in', () => {
     }
 
     it('has a new session where the agent cannot take up the old one', async () => {
-      Object.assign(house.agent.capabilities, { load: false, resume: false })
+      Object.assign(fixture.agent.capabilities, { load: false, resume: false })
       await refused(here)
       const [id] = [...here.failures.keys()]
       const signing = here.signIn(id!, 'terminal')
-      await until(() => house.started.length === 2 && house.agent.news.length === 1)
-      house.agent.news[0]!.resolve({ sessionId: 's3' })
+      await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+      fixture.agent.news[0]!.resolve({ sessionId: 's3' })
       await signing
-      await until(() => house.agent.prompts.length === 1)
-      assert.equal(house.agent.prompts[0]?.sessionId, 's3')
+      await until(() => fixture.agent.prompts.length === 1)
+      assert.equal(fixture.agent.prompts[0]?.sessionId, 's3')
     })
 
     it('is done by itself outside of a conversation, too, once a process knows of the sign-in', async () => {
       let done = 0
       const deleted = async () => {
-        assert.ok(house.hosts.get('one').running, 'an agent runs for it')
+        assert.ok(fixture.hosts.get('one').running, 'an agent runs for it')
         done++
       }
       const signing = signIn(here, 'terminal', deleted)
@@ -194,32 +194,32 @@ describe('An agent that is started anew for a sign-in', () => {
 
 describe('An agent that nobody has a conversation with', () => {
   it('runs again after a sign-in in a terminal, so that its sessions can be listed', async () => {
-    const house = new House()
-    house.prepare = agent => Object.assign(agent, { authMethods: methods })
-    await house.controller.offerSignIn('one')
-    const [id] = [...house.controller.failures.keys()]
-    await house.controller.signIn(id!, 'terminal')
-    await until(() => house.started.length === 2 && house.hosts.get('one').running !== undefined)
-    assert.equal(house.controller.phase, 'empty')
-    assert.equal(house.controller.failures.size, 0)
+    const fixture = new SessionsFixture()
+    fixture.prepare = agent => Object.assign(agent, { authMethods: methods })
+    await fixture.controller.offerSignIn('one')
+    const [id] = [...fixture.controller.failures.keys()]
+    await fixture.controller.signIn(id!, 'terminal')
+    await until(() => fixture.started.length === 2 && fixture.hosts.get('one').running !== undefined)
+    assert.equal(fixture.controller.phase, 'empty')
+    assert.equal(fixture.controller.failures.size, 0)
   })
 })
 
 describe('A conversation whose agent is gone', () => {
   it('says so again when something else that was tried failed', async () => {
-    const house = new House()
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]!.resolve({ sessionId: 's1' })
+    const fixture = new SessionsFixture()
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]!.resolve({ sessionId: 's1' })
     await starting
-    house.agent.exit()
-    await until(() => house.controller.phase === 'ended')
-    house.onStart = () => {
+    fixture.agent.exit()
+    await until(() => fixture.controller.phase === 'ended')
+    fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
     }
-    await house.controller.start('two')
+    await fixture.controller.start('two')
     assert.deepEqual(
-      [...house.controller.failures.values()].map(({ type }) => type),
+      [...fixture.controller.failures.values()].map(({ type }) => type),
       ['ended', 'start'],
     )
   })

@@ -1,29 +1,50 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import { House } from './house.ts'
+import { SessionsFixture, twoWindows } from './sessions-fixture.ts'
 
 describe('SessionManager: deleting', () => {
   it('deletes with the agent, closes it here, and forgets what was kept', async () => {
-    const house = await House.withSession()
+    const fixture = await SessionsFixture.withSession()
     const deleted: string[] = []
-    house.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
-    house.controller.leave()
-    await house.manager.delete('one', 's1')
+    fixture.agent.deleteSession = async (id?: string) => void deleted.push(String(id))
+    fixture.controller.leave()
+    await fixture.manager.delete('one', 's1')
     assert.deepEqual(deleted, ['s1'])
-    assert.deepEqual(house.manager.list(), [])
-    assert.deepEqual(house.records.list('one'), [])
-    assert.equal(house.transcripts.kept.has('one/s1'), false)
+    assert.deepEqual(fixture.manager.list(), [])
+    assert.deepEqual(fixture.records.list('one'), [])
+    assert.equal(fixture.transcripts.kept.has('one/s1'), false)
   })
 
-  it('forgets nothing when the agent refuses or cannot', async () => {
-    const house = await House.withSession()
-    house.agent.deleteSession = async () => {
+  it('forgets nothing when the agent refuses, or another window has the session', async () => {
+    const fixture = await SessionsFixture.withSession()
+    fixture.agent.deleteSession = async () => {
       throw new AgentRequestError('session/delete', 'other', { code: 1, message: 'It is locked.' })
     }
-    await assert.rejects(house.manager.delete('one', 's1'), /It is locked/)
-    assert.equal(house.records.list('one').length, 1)
-    Object.assign(house.agent, { capabilities: { ...house.agent.capabilities, delete: false } })
-    await assert.rejects(house.manager.delete('one', 's1'), /cannot delete/)
-    await assert.rejects(house.manager.delete('two', 's1'), /cannot delete/)
+    await assert.rejects(fixture.manager.delete('one', 's1'), /It is locked/)
+    assert.equal(fixture.records.list('one').length, 1)
+    const [first, second] = twoWindows()
+    first.leases.acquire('one', 's1')
+    second.records.opened('one', { sessionId: 's1', cwd: '/w', additionalDirectories: [], title: 'Theirs' })
+    await assert.rejects(second.manager.delete('one', 's1'), /open in another window/)
+    assert.equal(second.records.list('one').length, 1)
+  })
+
+  it('deletes what is saved of a session whose agent cannot delete it, does not run or is gone', async () => {
+    const fixture = await SessionsFixture.withSession()
+    Object.assign(fixture.agent, { capabilities: { ...fixture.agent.capabilities, delete: false } })
+    fixture.agent.deleteSession = async () => assert.fail('it cannot')
+    for (const agentId of ['one', 'two', 'gone']) {
+      fixture.records.opened(agentId, {
+        sessionId: 's1',
+        cwd: '/w',
+        additionalDirectories: [],
+        title: 'Saved',
+      })
+      fixture.transcripts.write(agentId, 's1', { replace: true, entries: [], terminals: [] })
+      await fixture.manager.delete(agentId, 's1')
+      assert.deepEqual(fixture.records.list(agentId), [])
+      assert.equal(fixture.transcripts.kept.has(`${agentId}/s1`), false)
+    }
+    assert.deepEqual(fixture.manager.list(), [])
   })
 })

@@ -3,7 +3,7 @@ import type { ElicitationRequest } from '../../../src/acp/model.ts'
 import { answerElicitation } from '../../../src/views/conversation/answer-elicitation.ts'
 import { settle } from '../conversation/fake-agent.ts'
 import { form } from '../conversation/updates.ts'
-import { House } from './house.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
 
 const never = new AbortController().signal
 const ofNoSession = { ...form(), sessionId: undefined } as unknown as ElicitationRequest
@@ -16,72 +16,116 @@ const visit: ElicitationRequest = {
 }
 
 async function begin() {
-  const house = new House()
-  const started = house.controller.start('one')
+  const fixture = new SessionsFixture()
+  const started = fixture.controller.start('one')
   await settle()
-  house.agent.news[0]!.resolve({ sessionId: 's' })
+  fixture.agent.news[0]!.resolve({ sessionId: 's' })
   await started
-  const client = house.manager.client('one', () => house.hosts.get('one').running?.sessions)
-  const question = () => house.controller.current?.session.state.entries.at(-1)
-  return { house, client, question }
+  const client = fixture.manager.client('one', () => fixture.hosts.get('one').running?.sessions)
+  const question = () => fixture.controller.current?.session.state.entries.at(-1)
+  const pending = () => fixture.controller.current!.session.pendingRequests[0]!.requestId
+  return { fixture, client, question, pending }
 }
 
 describe('Forms and addresses, on their way to the person', () => {
   it('stand in the conversation they name', async () => {
-    const { house, client, question } = await begin()
+    const { fixture, client, question, pending } = await begin()
     const asked = client.createElicitation!(form(), never)
     assert.equal(question()?.kind, 'elicitation')
     assert.equal(
-      house.controller.answerElicitation('f1', { action: 'accept', content: { name: 'Ada' } }),
+      fixture.controller.answerElicitation(pending(), { action: 'accept', content: { name: 'Ada' } }),
       true,
     )
     assert.deepEqual(await asked, { action: 'accept', content: { name: 'Ada' } })
     assert.deepEqual(await client.createElicitation!(form({ sessionId: 'nobody' }), never), {
       action: 'cancel',
     })
-    assert.deepEqual(house.nativeQuestions, [])
+    assert.deepEqual(fixture.nativeQuestions, [])
   })
 
   it('stand where the person works with the agent when they name none, and else nowhere', async () => {
-    const { house, client, question } = await begin()
+    const { fixture, client, question } = await begin()
     void client.createElicitation!(ofNoSession, never)
     assert.equal(question()?.kind, 'elicitation')
-    const other = house.manager.client('two', () => undefined)
+    const other = fixture.manager.client('two', () => undefined)
     assert.deepEqual(await other.createElicitation!(ofNoSession, never), { action: 'decline' })
-    assert.deepEqual(house.nativeQuestions, ['two Who are you?'])
+    assert.deepEqual(fixture.nativeQuestions, ['two Who are you?'])
     client.elicitationComplete!('v')
-    assert.deepEqual(house.completed, ['v'])
+    assert.deepEqual(fixture.completed, ['v'])
+  })
+
+  it('that belong to a request of ours end with it, and not with a turn or a conversation', async () => {
+    const { fixture, client, pending } = await begin()
+    const { session } = fixture.controller.current!
+    const request = new AbortController()
+    let answer: unknown
+    const asked = client.createElicitation!(ofNoSession, request.signal).then(outcome => {
+      answer = outcome
+    })
+    void session.prompt([{ type: 'text', text: 'go' }])
+    fixture.agent.endTurn(fixture.agent.prompts[0]!)
+    session.cancel()
+    await settle()
+    assert.equal(answer, undefined)
+    assert.equal(session.elicitation(pending())?.message, 'Who are you?')
+    await fixture.manager.close(fixture.controller.current!)
+    await asked
+    assert.deepEqual(fixture.nativeQuestions, ['one Who are you?'], 'asked on outside of the conversation')
+    assert.deepEqual(answer, { action: 'decline' })
+  })
+
+  it('are withdrawn from the conversation with the request of ours', async () => {
+    const { fixture, client } = await begin()
+    const request = new AbortController()
+    const asked = client.createElicitation!(ofNoSession, request.signal)
+    request.abort()
+    assert.deepEqual(await asked, { action: 'cancel' })
+    assert.deepEqual(fixture.controller.current?.session.pendingRequests, [])
+    assert.deepEqual(fixture.nativeQuestions, [])
+  })
+
+  it('open no address after they were withdrawn', async () => {
+    const { fixture, client, pending } = await begin()
+    const request = new AbortController()
+    const asked = client.createElicitation!(visit, request.signal)
+    const requestId = pending()
+    request.abort()
+    await asked
+    const opened: string[] = []
+    const actions = { openLink: async (href: string) => void opened.push(href) }
+    await answerElicitation(fixture.controller, actions, requestId, { action: 'accept' })
+    assert.deepEqual(opened, [])
   })
 
   it('open an address before the agent hears of the consent, and not when it cannot be opened', async () => {
-    const { house, client } = await begin()
+    const { fixture, client, pending } = await begin()
     const asked = client.createElicitation!(visit, never)
-    const refuse = { openLink: () => Promise.reject(new Error('The link was not opened.')) }
+    const refuse = { openLink: () => Promise.reject(new Error("The link couldn't be opened.")) }
     await assert.rejects(
-      answerElicitation(house.controller, refuse, 'f1', { action: 'accept' }),
-      /not opened/,
+      answerElicitation(fixture.controller, refuse, pending(), { action: 'accept' }),
+      /couldn't be opened/,
     )
     const opened: string[] = []
     const actions = { openLink: async (href: string) => void opened.push(href) }
-    await answerElicitation(house.controller, actions, 'f1', { action: 'accept' })
+    await answerElicitation(fixture.controller, actions, pending(), { action: 'accept' })
     assert.deepEqual(opened, ['https://example.com/'])
     assert.deepEqual(await asked, { action: 'accept' })
 
     void client.createElicitation!({ ...visit, url: 'file:///etc/passwd' }, never)
     await assert.rejects(
-      answerElicitation(house.controller, actions, 'f2', { action: 'accept' }),
-      /of the web/,
+      answerElicitation(fixture.controller, actions, pending(), { action: 'accept' }),
+      /http and https/,
     )
-    await answerElicitation(house.controller, actions, 'f2', { action: 'decline' })
+    await answerElicitation(fixture.controller, actions, pending(), { action: 'decline' })
     assert.deepEqual(opened, ['https://example.com/'])
   })
 
   it('say so when the form does not take the values', async () => {
-    const { house, client } = await begin()
+    const { fixture, client, pending } = await begin()
     void client.createElicitation!(form(), never)
     const actions = { openLink: async () => {} }
     const answer = { action: 'accept' as const, content: { name: 'far too long' } }
-    await assert.rejects(answerElicitation(house.controller, actions, 'f1', answer), /does not take/)
-    await answerElicitation(house.controller, actions, 'gone', answer)
+    await assert.rejects(answerElicitation(fixture.controller, actions, pending(), answer), /doesn't accept/)
+    await answerElicitation(fixture.controller, actions, 'gone', answer)
   })
 })

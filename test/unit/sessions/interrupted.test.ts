@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Interrupted } from '../../../src/sessions/interrupted.ts'
 import { SessionMarks } from '../../../src/sessions/session-marks.ts'
 import { until } from '../../support/until.ts'
-import { House } from './house.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
 
 describe('Interrupted', () => {
   const disk = new Map<string, unknown>()
@@ -11,51 +11,51 @@ describe('Interrupted', () => {
     set: (key: string, value: unknown) => void disk.set(key, structuredClone(value)),
   }
   const window = async () => {
-    const house = await House.withSession()
-    const marks = new SessionMarks(house.manager, () => false)
-    return { house, interrupted: new Interrupted(house.manager, marks.onDidChange, keep) }
+    const fixture = await SessionsFixture.withSession()
+    const marks = new SessionMarks(fixture.manager, () => false)
+    return { fixture, interrupted: new Interrupted(fixture.manager, marks.onDidChange, keep) }
   }
-  const work = async (house: House) => {
-    await house.controller.prompt({ text: 'long', attachments: [] })
-    await until(() => house.agent.prompts.length === 1)
+  const work = async (fixture: SessionsFixture) => {
+    await fixture.controller.prompt({ text: 'long', attachments: [] })
+    await until(() => fixture.agent.prompts.length === 1)
   }
 
   beforeEach(() => disk.clear())
 
   it('knows what was at work when the window went, until it is open again', async () => {
     const before = await window()
-    await work(before.house)
+    await work(before.fixture)
     assert.equal(before.interrupted.has('one', 's1'), false, 'it is at work')
 
-    const house = new House()
-    const marks = new SessionMarks(house.manager, () => false)
-    const after = new Interrupted(house.manager, marks.onDidChange, keep)
+    const fixture = new SessionsFixture()
+    const marks = new SessionMarks(fixture.manager, () => false)
+    const after = new Interrupted(fixture.manager, marks.onDidChange, keep)
     assert.equal(after.has('one', 's1'), true)
     assert.equal(after.has('one', 's2'), false)
-    const starting = house.controller.start('one')
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    const starting = fixture.controller.start('one')
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
     await starting
-    await work(house)
+    await work(fixture)
     assert.equal(after.has('one', 's1'), true, 'nobody opened it')
-    const reopening = house.controller.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
-    await until(() => house.agent.resumes.length === 1)
-    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    const reopening = fixture.controller.reopen('resume', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
+    await until(() => fixture.agent.resumes.length === 1)
+    fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await reopening
     assert.equal(after.has('one', 's1'), false)
     assert.deepEqual([...disk.values()], [[['one', 's2']]])
   })
 
   it('forgets what came to its end, and leaves what was when the window goes', async () => {
-    const { house, interrupted } = await window()
-    await work(house)
-    house.agent.endTurn(house.agent.prompts[0]!)
-    await until(() => house.controller.current?.session.state.activity === 'idle')
+    const { fixture, interrupted } = await window()
+    await work(fixture)
+    fixture.agent.endTurn(fixture.agent.prompts[0]!)
+    await until(() => fixture.controller.current?.session.state.activity === 'idle')
     assert.deepEqual([...disk.values()], [[]])
-    await house.controller.prompt({ text: 'again', attachments: [] })
-    await until(() => house.agent.prompts.length === 2)
+    await fixture.controller.prompt({ text: 'again', attachments: [] })
+    await until(() => fixture.agent.prompts.length === 2)
     interrupted.dispose()
-    house.manager.dispose()
+    fixture.manager.dispose()
     assert.deepEqual([...disk.values()], [[['one', 's1']]])
   })
 

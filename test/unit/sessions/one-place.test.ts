@@ -6,10 +6,10 @@ import {
   ConversationSurfaces,
 } from '../../../src/views/conversation/conversation-surface.ts'
 import { until } from '../../support/until.ts'
-import { House } from './house.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
 
 describe('A session is in one place of the window', () => {
-  let house: House
+  let fixture: SessionsFixture
   let revealed: ConversationController[]
   let surfaces: ConversationSurfaces
   let sideBar: ConversationController
@@ -21,19 +21,20 @@ describe('A session is in one place of the window', () => {
     reveal: async () => void revealed.push(controller),
     attach() {},
     tell() {},
+    showRequest() {},
   })
 
   beforeEach(async () => {
-    house = new House()
+    fixture = new SessionsFixture()
     revealed = []
-    sideBar = house.controller
-    tab = house.place()
+    sideBar = fixture.controller
+    tab = fixture.place()
     surfaces = new ConversationSurfaces(surface(sideBar))
     surfaces.add(surface(tab))
-    house.elsewhere = (reference, mine) => surfaces.elsewhere(reference, mine)
+    fixture.elsewhere = (reference, mine) => surfaces.elsewhere(reference, mine)
     const starting = tab.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]!.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]!.resolve({ sessionId: 's1' })
     await starting
   })
   afterEach(() => surfaces.dispose())
@@ -46,19 +47,19 @@ describe('A session is in one place of the window', () => {
       assert.deepEqual(revealed, [tab])
       assert.equal(sideBar.current, undefined)
       assert.equal(sideBar.phase, 'empty')
-      assert.equal(house.agent.loads.length + house.agent.resumes.length, 0)
+      assert.equal(fixture.agent.loads.length + fixture.agent.resumes.length, 0)
     })
   }
 
   it('also when its agent is gone, and where it is it comes back', async () => {
-    house.agent.exit()
+    fixture.agent.exit()
     await until(() => tab.phase === 'ended')
     await sideBar.retry({ type: 'load', ...reference() })
     assert.deepEqual(revealed, [tab])
     assert.equal(sideBar.phase, 'empty')
     const back = tab.retry({ type: 'resume', ...reference() })
-    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
-    house.agent.resumes[0]!.resolve({ sessionId: 's1' })
+    await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
+    fixture.agent.resumes[0]!.resolve({ sessionId: 's1' })
     await back
     assert.equal(tab.phase, 'ready')
     assert.deepEqual(revealed, [tab])
@@ -66,7 +67,7 @@ describe('A session is in one place of the window', () => {
 
   it('after a reload that left it to two', async () => {
     const last = reference()
-    const other = house.place(new Map([['parley.lastSession', last]]))
+    const other = fixture.place(new Map([['parley.lastSession', last]]))
     surfaces.add(surface(other))
     await other.restore()
     assert.equal(other.phase, 'empty')
@@ -76,10 +77,10 @@ describe('A session is in one place of the window', () => {
   it('and while it is on its way to one', async () => {
     const { sessionId: _, ...rest } = reference()
     void sideBar.reopen('load', { ...rest, sessionId: 's2' })
-    await until(() => house.agent.loads.length === 1)
+    await until(() => fixture.agent.loads.length === 1)
     await tab.reopen('load', { ...rest, sessionId: 's2' })
     assert.deepEqual(revealed, [sideBar])
-    assert.equal(house.agent.loads.length, 1)
+    assert.equal(fixture.agent.loads.length, 1)
     assert.equal(tab.key, 'one/s1')
   })
 

@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict'
-import type { OpenSession } from '../../../src/sessions/session-manager.ts'
+import type { OpenSession } from '../../../src/sessions/open-session.ts'
 import { markOf, SessionMarks } from '../../../src/sessions/session-marks.ts'
 import { until } from '../../support/until.ts'
 import { chunk } from '../conversation/updates.ts'
-import { House } from './house.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
 
 describe('The mark of a session', () => {
-  let house: House
+  let fixture: SessionsFixture
   let seen: OpenSession | undefined
   let marks: SessionMarks
   let told = 0
 
   beforeEach(async () => {
-    house = new House()
+    fixture = new SessionsFixture()
     seen = undefined
     told = 0
-    marks = new SessionMarks(house.manager, open => open === seen)
+    marks = new SessionMarks(fixture.manager, open => open === seen)
     marks.onDidChange(() => told++)
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    assert.equal(markOf(house.controller, marks), 'running', 'while it starts')
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    assert.equal(markOf(fixture.controller, marks), 'running', 'while it starts')
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
   })
   afterEach(() => marks.dispose())
 
-  const open = () => house.controller.current!
+  const open = () => fixture.controller.current!
   async function turn(stopReason: string): Promise<void> {
-    const count = house.agent.prompts.length
-    await house.controller.prompt({ text: 'go', attachments: [] })
-    await until(() => house.agent.prompts.length === count + 1)
+    const count = fixture.agent.prompts.length
+    await fixture.controller.prompt({ text: 'go', attachments: [] })
+    await until(() => fixture.agent.prompts.length === count + 1)
     assert.equal(marks.of(open()), 'running')
-    house.agent.endTurn(house.agent.prompts.at(-1)!, stopReason)
+    fixture.agent.endTurn(fixture.agent.prompts.at(-1)!, stopReason)
     await until(() => open().session.state.activity === 'idle')
   }
 
@@ -60,25 +60,25 @@ describe('The mark of a session', () => {
   })
 
   it('says that the person is waited for, while they are', async () => {
-    await house.controller.prompt({ text: 'go', attachments: [] })
-    await until(() => house.agent.prompts.length === 1)
-    house.agent.say('s1', { type: 'state', state: 'requires_action' })
-    assert.equal(markOf(house.controller, marks), 'waiting')
-    house.agent.say('s1', { type: 'state', state: 'running' }, chunk('agent', 'x'))
-    assert.equal(markOf(house.controller, marks), 'running')
+    await fixture.controller.prompt({ text: 'go', attachments: [] })
+    await until(() => fixture.agent.prompts.length === 1)
+    fixture.agent.say('s1', { type: 'state', state: 'requires_action' })
+    assert.equal(markOf(fixture.controller, marks), 'waiting')
+    fixture.agent.say('s1', { type: 'state', state: 'running' }, chunk('agent', 'x'))
+    assert.equal(markOf(fixture.controller, marks), 'running')
   })
 
   it('stays failed where the agent is gone, and counts only what is open', async () => {
     await turn('end_turn')
-    house.agent.exit()
-    await until(() => house.controller.phase === 'ended')
-    assert.equal(markOf(house.controller, marks), 'failed')
+    fixture.agent.exit()
+    await until(() => fixture.controller.phase === 'ended')
+    assert.equal(markOf(fixture.controller, marks), 'failed')
     assert.equal(marks.count('done'), 0)
   })
 
   it('is told of when the title is known', async () => {
     const before = told
-    house.agent.say('s1', { type: 'info', title: 'A title' })
+    fixture.agent.say('s1', { type: 'info', title: 'A title' })
     assert.ok(told > before)
   })
 })

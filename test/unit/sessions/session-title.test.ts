@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../src/acp/model.ts'
-import { createSessionState } from '../../../src/conversation/reducer/books.ts'
+import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { sessionTitle } from '../../../src/sessions/session-title.ts'
 
 describe('what a session is called', () => {

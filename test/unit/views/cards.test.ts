@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
 import type { Failure } from '../../../src/sessions/failures/failure.ts'
-import { CardButtonId } from '../../../src/views/cards/card-parts.ts'
+import { CardButtonId } from '../../../src/views/cards/card-content.ts'
 import { cardFor, settingsCard } from '../../../src/views/cards/cards.ts'
 
 const attempt = { type: 'new' as const, agentId: 'a' }
@@ -92,7 +92,7 @@ describe('cards', () => {
     assert.ok(card.details?.some(detail => detail.text === '/bin\n/usr/bin'))
     assert.deepEqual(
       card.buttons.map(button => button.id),
-      [CardButtonId.retry, CardButtonId.openSettings, CardButtonId.dismiss],
+      [CardButtonId.retry, `${CardButtonId.openSettings}agents`, CardButtonId.dismiss],
     )
   })
 
@@ -147,15 +147,25 @@ describe('cards', () => {
   it('say which way to sign in did not work, and why', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const card = cardFor('id', { ...signIn, tried: 'key', message: 'Nobody answered' })
-    assert.equal(card.text, '“API key” did not work: Nobody answered. Choose how.')
+    assert.equal(card.text, '“API key” failed: Nobody answered. Choose how to sign in.')
   })
 
   it('say why one has to sign in, when the agent says more than that', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const said = (message: string) => cardFor('id', { ...signIn, message }).text
-    assert.equal(said('Authentication required'), 'Choose how.')
-    assert.equal(said(''), 'Choose how.')
-    assert.equal(said('The API key is missing'), 'The API key is missing. Choose how.')
+    assert.equal(said('Authentication required'), 'Choose how to sign in.')
+    assert.equal(said(''), 'Choose how to sign in.')
+    assert.equal(said('The API key is missing'), 'The API key is missing. Choose how to sign in.')
+  })
+
+  it('lead to the setting that a problem is in, or to all when there are several', () => {
+    const leadsTo = (...problems: string[]) => settingsCard(problems).buttons[0]?.id
+    const agents = 'parley.agents › mine (user settings): expected an object, found a number.'
+    const size = 'parley.mcpServers (user settings): expected an object, found a number.'
+    assert.equal(leadsTo(agents), 'open-settings:agents')
+    assert.equal(leadsTo(agents, agents), 'open-settings:agents')
+    assert.equal(leadsTo(agents, size), 'open-settings:')
+    assert.equal(leadsTo('parley.nothing: unknown.'), 'open-settings:')
   })
 
   it('name every problem of the settings', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import type { SessionUpdate } from '../../../src/acp/model.ts'
 import type { FindQuery } from '../../../src/common/find-pattern.ts'
-import { createSessionState } from '../../../src/conversation/reducer/books.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { FIND_LIMIT, type FindResult } from '../../../src/views/bridge/find.ts'
 import { FindSearch } from '../../../src/views/conversation/find-search.ts'
 
@@ -102,9 +102,9 @@ describe('finding in a conversation', () => {
   it('says what is no expression, and gives up one that takes too long', async () => {
     update(said(`${'a'.repeat(40)}!`, 'm1'))
     await search.start(1, query('(', { regex: true }))
-    assert.match(last().problem!, /no regular expression/)
+    assert.match(last().problem!, /Invalid regular expression/)
     await search.start(2, query('(a+)+$', { regex: true }))
-    assert.match(last().problem!, /too long/)
+    assert.match(last().problem!, /timed out/)
     await search.start(3, query('a{40}', { regex: true }))
     assert.deepEqual(last().hits, [0, 1, 1])
   })

@@ -13,6 +13,7 @@ const item = (more: Partial<HistoryItem>): HistoryItem => ({
   canResume: true,
   canClose: false,
   canDelete: false,
+  deletesCopy: false,
   canFork: false,
   canArchive: false,
   ...more,
@@ -21,7 +22,8 @@ const item = (more: Partial<HistoryItem>): HistoryItem => ({
 describe('the rows of History', () => {
   const elsewhere = (more: Partial<HistoryItem>) => {
     const list = { items: () => [item(more)], agents: () => [] } as unknown as HistoryList
-    const around = { trusted: true, hasFolder: true, isHere: () => true, endedOf: () => undefined }
+    const storage = { used: 0, max: 0 }
+    const around = { trusted: true, hasFolder: true, isHere: () => true, endedOf: () => undefined, storage }
     return historyState(list, around).rows[0]?.elsewhere
   }
 

@@ -8,7 +8,7 @@ describe('what is remembered of options', () => {
     set: (key: string, value: unknown) => void values.set(key, value),
   })
 
-  it('is kept by agent and option, favourites as they were marked and the last five used', () => {
+  it('is kept by agent and option, favorites as they were marked and the last five used', () => {
     const values = new Map<string, unknown>()
     const memory = new OptionMemory(keepOf(values))
     let told = 0
@@ -19,9 +19,16 @@ describe('what is remembered of options', () => {
     for (const value of ['1', '2', '3', '4', '5', '6', '2']) memory.used('a', 'model', value)
     memory.used('b', 'model', 'x')
     const again = new OptionMemory(keepOf(values))
-    assert.deepEqual(again.of('a'), { model: { favourites: ['haiku'], recent: ['2', '6', '5', '4', '3'] } })
+    assert.deepEqual(again.of('a'), { model: { favorites: ['haiku'], recent: ['2', '6', '5', '4', '3'] } })
     assert.deepEqual(again.of('c'), {})
     assert.equal(told, 11)
+  })
+
+  it('reads favorites that an earlier version stored', () => {
+    const stored = { a: { model: { favourites: ['opus'], recent: ['haiku'] } } }
+    const memory = new OptionMemory(keepOf(new Map([['parley.optionValues', stored]])))
+    memory.toggle('a', 'model', 'sonnet')
+    assert.deepEqual(memory.of('a'), { model: { favorites: ['opus', 'sonnet'], recent: ['haiku'] } })
   })
 
   it('begins anew when anything else was kept', () => {
@@ -31,7 +38,7 @@ describe('what is remembered of options', () => {
       [1],
       { a: 7 },
       { a: { model: [] } },
-      { a: { model: { favourites: [1, 'y'] } } },
+      { a: { model: { favorites: [1, 'y'] } } },
     ]) {
       const memory = new OptionMemory(keepOf(new Map([['parley.optionValues', kept]])))
       memory.used('a', 'model', 'z')
@@ -45,20 +52,20 @@ describe('the sections of an option', () => {
   const shape = (sections: ReturnType<typeof sectionsOf>) =>
     sections.map(({ section, choices }) => [section, choices.length])
 
-  it('are the favourites, what was used lately, then the agent’s own groups', () => {
-    const remembered = { favourites: ['m3', 'gone'], recent: ['m3', 'm15', 'gone'] }
+  it('are the favorites, what was used lately, then the agent’s own groups', () => {
+    const remembered = { favorites: ['m3', 'gone'], recent: ['m3', 'm15', 'gone'] }
     assert.deepEqual(shape(sectionsOf(many, remembered)), [
-      ['favourites', 1],
+      ['favorites', 1],
       ['recent', 1],
       [{ group: 'A' }, 10],
       [{ group: 'B' }, 10],
     ])
   })
 
-  it('have one for all where the agent has no groups, and none at all without favourites', () => {
+  it('have one for all where the agent has no groups, and none at all without favorites', () => {
     const flat = many.map(({ value }) => ({ value }))
-    assert.deepEqual(shape(sectionsOf(flat, { favourites: ['m1'], recent: [] })), [
-      ['favourites', 1],
+    assert.deepEqual(shape(sectionsOf(flat, { favorites: ['m1'], recent: [] })), [
+      ['favorites', 1],
       ['all', 20],
     ])
     assert.deepEqual(shape(sectionsOf(flat, undefined)), [[undefined, 20]])
@@ -66,6 +73,6 @@ describe('the sections of an option', () => {
 
   it('leave a short list as it is', () => {
     const few = many.slice(0, 4)
-    assert.deepEqual(shape(sectionsOf(few, { favourites: ['m1'], recent: ['m2'] })), [[{ group: 'A' }, 4]])
+    assert.deepEqual(shape(sectionsOf(few, { favorites: ['m1'], recent: ['m2'] })), [[{ group: 'A' }, 4]])
   })
 })

@@ -6,6 +6,7 @@ import type {
   ConversationPatch,
   ConversationSnapshot,
 } from '../../../src/views/bridge/conversation.ts'
+import { pendingNotes } from '../../../src/views/conversation/head.ts'
 import { PatchPump } from '../../../src/views/conversation/patch-pump.ts'
 import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
@@ -36,7 +37,8 @@ describe('PatchPump', () => {
       head: () => current,
       draft: () => draft,
       composerHeight: () => undefined,
-      waiting: () => [],
+      returned: () => [],
+      sendReturned: () => {},
       sendSnapshot: snapshot => snapshots.push(structuredClone(snapshot)),
       sendPatch: patch => patches.push(structuredClone(patch)),
     })
@@ -76,6 +78,98 @@ describe('PatchPump', () => {
     assert.deepEqual([snapshots.length, patches.length], [1, 0])
   })
 
+  const call = (toolCallId: string, rawInput?: unknown) =>
+    session.receive({ type: 'tool_call', toolCall: { toolCallId, title: toolCallId, rawInput } })
+  /** Nested so deep that nothing writes it. */
+  const deep = () => JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown
+
+  for (const how of ['throws', 'rejects'] as const) {
+    it(`sends the other entries when one can't be sent, where sending ${how}`, async () => {
+      const sent: Array<ConversationSnapshot | ConversationPatch> = []
+      const send = (message: ConversationSnapshot | ConversationPatch) => {
+        const write = () => void sent.push(JSON.parse(JSON.stringify(message)))
+        return how === 'throws' ? write() : Promise.resolve().then(write)
+      }
+      pump.dispose()
+      pump = new PatchPump({
+        session: () => session,
+        head: () => current,
+        draft: () => draft,
+        composerHeight: () => undefined,
+        returned: () => [],
+        sendReturned: () => {},
+        sendSnapshot: send,
+        sendPatch: send,
+      })
+      session.onDidChange(changes => pump.add(changes))
+      const entries = () => sent.flatMap(message => ('entries' in message ? message.entries : []))
+      call('before')
+      call('bad', deep())
+      call('after')
+      pump.pageReady()
+      await until(() => entries().length === 3)
+      assert.deepEqual(
+        entries().map(entry => entry.kind === 'tool_call' && entry.title),
+        ['before', 'bad', 'after'],
+      )
+      call('worse', deep())
+      call('last')
+      const ops = () => sent.flatMap(message => ('ops' in message ? message.ops : []))
+      await until(() => ops().some(op => op.op === 'entry' && op.index === 4))
+      assert.ok(ops().some(op => op.op === 'entry' && op.index === 3))
+    })
+  }
+
+  it('sends what a pending request is drawn with, however far back it is', async () => {
+    const never = new AbortController().signal
+    const ask = (sessionId: string, toolCallId: string) =>
+      void session.requestPermission(
+        {
+          sessionId,
+          title: 'May I?',
+          subject: { type: 'tool_call', toolCall: { toolCallId, title: toolCallId } },
+          options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+        },
+        never,
+      )
+    session.receive({ type: 'subagent', subagent: { sessionId: 'child', title: 'Helper' } })
+    session.receive({ type: 'tool_call', toolCall: { toolCallId: 'late', title: 'late' } })
+    ask('child', 'old')
+    const many = () => {
+      for (let i = 0; i < 250; i++) {
+        session.receive({ type: 'message', role: 'agent', messageId: `m${i}`, content: [] })
+      }
+    }
+    many()
+    current = { ...head, pendingRequests: pendingNotes(session) }
+    pump.pageReady()
+    await until(() => snapshots.length === 1)
+    const sent = snapshots[0]?.pendingEntries ?? []
+    assert.deepEqual(
+      sent.map(({ index, entry }) => [index, entry.kind]),
+      [
+        [0, 'subagent'],
+        [2, 'tool_call'],
+        [3, 'permission'],
+      ],
+    )
+    assert.deepEqual(
+      snapshots[0]?.head.pendingRequests.map(({ index }) => index),
+      [3],
+    )
+    ask('s', 'late')
+    current = { ...head, pendingRequests: pendingNotes(session) }
+    await until(() => patches.length === 1)
+    const entries = patches[0]!.ops.flatMap(op => (op.op === 'entry' ? [op.index] : []))
+    assert.deepEqual(entries.includes(1), true, 'the tool call that the new one is about')
+    const told = patches[0]!.ops.find(op => op.op === 'head')
+    assert.equal(told?.head.pendingRequests?.length, 2)
+    for (const { requestId } of session.pendingRequests) session.answerPermission(requestId, 'yes')
+    current = { ...head, pendingRequests: pendingNotes(session) }
+    await until(() => patches.length === 2)
+    assert.deepEqual(patches[1]!.ops.find(op => op.op === 'head')?.head.pendingRequests, [])
+  })
+
   it('joins all that comes within a frame into one patch', async () => {
     pump.pageReady()
     await until(() => snapshots.length === 1)
@@ -104,10 +198,10 @@ describe('PatchPump', () => {
     current = { ...head, progress: 'Starting…' }
     pump.pageReady()
     await until(() => snapshots.length === 1)
-    current = { ...head, queueHeld: true }
+    current = { ...head, queuePaused: true }
     pump.headChanged()
     await until(() => patches.length === 1)
-    assert.deepEqual(patches[0]?.ops, [{ op: 'head', head: { queueHeld: true }, cleared: ['progress'] }])
+    assert.deepEqual(patches[0]?.ops, [{ op: 'head', head: { queuePaused: true }, cleared: ['progress'] }])
     pump.headChanged()
     chunk('x')
     await until(() => patches.length === 2)
@@ -178,5 +272,69 @@ describe('PatchPump', () => {
     session.loaded()
     const indexes = () => patches.flatMap(({ ops }) => ops.map(op => (op.op === 'entry' ? op.index : 0)))
     await until(() => snapshots.at(-1)?.total === 10_000 || indexes().includes(9999))
+  })
+
+  it('sends of a tool call that it sent before only what is new', async () => {
+    pump.pageReady()
+    await until(() => snapshots.length === 1)
+    const tool = (text: string) =>
+      session.receive({
+        type: 'tool_call',
+        toolCall: {
+          toolCallId: 't',
+          title: 'Run',
+          content: [{ type: 'content', content: { type: 'text', text } }],
+        },
+      })
+    tool('one ')
+    await until(() => patches.length === 1)
+    assert.equal(patches[0]?.ops[0]?.op, 'entry')
+    tool('one two ')
+    await until(() => patches.length === 2)
+    assert.deepEqual(patches[1]?.ops, [
+      { op: 'tool', id: 'e0', set: {}, content: { keep: 0, append: 'two ', add: [] } },
+    ])
+  })
+
+  it('sends the output of a terminal only while the view shows it', async () => {
+    const terminal = (terminalId: string) => {
+      session.receive({
+        type: 'tool_call',
+        toolCall: { toolCallId: `of ${terminalId}`, content: [{ type: 'terminal', terminalId }] },
+      })
+      session.receive({ type: 'terminal', terminal: { terminalId, output: 'begun ' } })
+    }
+    terminal('seen')
+    terminal('folded')
+    pump.pageReady()
+    await until(() => snapshots.length === 1)
+    assert.deepEqual(
+      snapshots[0]?.terminals.map(({ terminalId, output }) => [terminalId, output]),
+      [
+        ['seen', undefined],
+        ['folded', undefined],
+      ],
+    )
+    pump.watchTerminals(['seen', 'never told of'])
+    await until(() => patches.length === 1)
+    assert.deepEqual(
+      patches[0]?.ops.map(op => op.op === 'terminal' && [op.terminal.terminalId, op.terminal.output]),
+      [['seen', 'begun ']],
+    )
+    for (const terminalId of ['seen', 'folded'])
+      session.receive({ type: 'terminal_output', terminalId, text: 'more' })
+    await until(() => patches.length === 2)
+    assert.deepEqual(patches[1]?.ops, [{ op: 'terminal_output', terminalId: 'seen', text: 'more' }])
+    // shown again after it was hidden
+    pump.setVisible(false)
+    pump.setVisible(true)
+    await until(() => snapshots.length === 2)
+    assert.deepEqual(
+      snapshots[1]?.terminals.map(({ terminalId, output }) => [terminalId, output]),
+      [
+        ['seen', 'begun more'],
+        ['folded', undefined],
+      ],
+    )
   })
 })

@@ -7,10 +7,9 @@ import type { AgentLaunch } from '../../../../src/acp/agent.ts'
 import {
   AgentProcess,
   type AgentProcessOptions,
-  SpawnError,
   type StopTimes,
 } from '../../../../src/acp/transport/agent-process.ts'
-import { treeIsAlive } from '../../../../src/acp/transport/process-tree.ts'
+import { SpawnError } from '../../../../src/common/processes/spawn-process.ts'
 import { until } from '../../../support/until.ts'
 
 const QUICK: StopTimes = { terminateAfterMs: 300, killAfterMs: 300 }
@@ -76,7 +75,7 @@ describe('AgentProcess', () => {
     assert.ok(isRunning(grandchild))
     await agent.stop(QUICK)
     await until(() => !isRunning(grandchild))
-    assert.equal(treeIsAlive(agent.pid), false)
+    assert.equal(isRunning(-agent.pid), false)
   })
 
   it('ends shells in groups of their own, also when the agent left them behind at the end of its input', async function () {
@@ -188,7 +187,7 @@ describe('AgentProcess', () => {
     it('does not blame the command for a missing folder', async () => {
       const cwd = path.join(folder, 'gone')
       const error = await failure({ cwd })
-      assert.equal(error.kind, 'other')
+      assert.equal(error.kind, 'folder-missing')
       assert.ok(error.message.includes(cwd))
     })
 
@@ -197,12 +196,12 @@ describe('AgentProcess', () => {
       const file = path.join(folder, 'agent')
       await writeFile(file, '#!/no/such/interpreter\n')
       const denied = await failure({ command: file })
-      assert.equal(denied.kind, 'other')
-      assert.match(denied.message, /may not be executed/)
+      assert.equal(denied.kind, 'not-executable')
+      assert.match(denied.message, /isn't executable/)
       await chmod(file, 0o755)
       const missing = await failure({ command: file })
-      assert.equal(missing.kind, 'other')
-      assert.match(missing.message, /not installed/)
+      assert.equal(missing.kind, 'interpreter-missing')
+      assert.match(missing.message, /isn't installed/)
     })
   })
 })

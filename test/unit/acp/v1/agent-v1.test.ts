@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError, FileMissingError } from '../../../../src/acp/agent.ts'
 import type { PermissionOutcome, PermissionRequest, SessionSetup } from '../../../../src/acp/model.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
+import { AgentSessions } from '../../../../src/conversation/agent-sessions.ts'
 import { memoryAgent } from '../../../support/memory-agent.ts'
 import { until } from '../../../support/until.ts'
 
@@ -56,6 +57,27 @@ describe('AgentV1', () => {
       })
       pipe.send({ id, result: { sessionId: 's', configOptions: null } })
       assert.deepEqual(await start, { sessionId: 's' })
+    })
+
+    it('begin with SSE servers where the agent takes them, and without where it does not', async () => {
+      const server = {
+        type: 'sse' as const,
+        name: 'events',
+        url: 'https://b.test/sse',
+        headers: [{ name: 'Authorization', value: 'Bearer t' }],
+      }
+      for (const [mcpCapabilities, sent] of [
+        [{ sse: true }, [server]],
+        [{ http: true }, []],
+      ] as const) {
+        const { agent, pipe, warnings } = memoryAgent({ agentCapabilities: { mcpCapabilities } })
+        const start = agent.newSession({ ...SETUP, mcpServers: [server] })
+        const { id, params } = await pipe.asked('session/new')
+        assert.deepEqual(params, { cwd: '/work', mcpServers: sent })
+        assert.equal(warnings.length, 1 - sent.length)
+        pipe.send({ id, result: { sessionId: 's' } })
+        await start
+      }
     })
 
     it('are asked only for what the agent has', async () => {
@@ -151,6 +173,20 @@ describe('AgentV1', () => {
       controller.abort()
       await assert.rejects(load, refused('cancelled'))
       assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
+    })
+
+    it('that are given up are closed when the agent makes them all the same', async () => {
+      const { agent, pipe } = memoryAgent(ALL)
+      const sessions = new AgentSessions(agent)
+      const controller = new AbortController()
+      const session = sessions.newSession(SETUP, controller.signal)
+      const { id } = await pipe.asked('session/new')
+      controller.abort()
+      await assert.rejects(session, CancelledError)
+      assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
+      pipe.send({ id, result: { sessionId: 's' } })
+      assert.deepEqual((await pipe.asked('session/close')).params, { sessionId: 's' })
+      assert.equal(sessions.sessions.size, 0)
     })
 
     it('are listed page by page, with times of all shapes (quirk 22)', async () => {
@@ -406,6 +442,29 @@ describe('AgentV1', () => {
       ])
     })
 
+    it('are replaced by those that the agent tells later', async () => {
+      const { pipe, updates } = memoryAgent()
+      const option = {
+        id: 'effort',
+        name: 'Effort',
+        type: 'select',
+        currentValue: 'high',
+        options: [{ value: 'high', name: 'High' }],
+      }
+      const tell = (configOptions: unknown) =>
+        pipe.send({
+          method: 'session/update',
+          params: { sessionId: 's', update: { sessionUpdate: 'config_option_update', configOptions } },
+        })
+      tell([option])
+      tell([])
+      await until(() => updates.length === 2)
+      assert.deepEqual(
+        updates.map(({ update }) => update.type === 'config_options' && update.options.map(({ id }) => id)),
+        [['effort'], []],
+      )
+    })
+
     it('of a mode that is told in words for another client are taken, and the words left out (quirk 13)', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
@@ -553,6 +612,34 @@ describe('AgentV1', () => {
         { sessionId: 's', command: 'ls -l | wc', args: [], env: [], outputByteLimit: 1000 },
         { sessionId: 's', command: 'ls', args: ['-l'], env: [{ name: 'A', value: '1' }], cwd: '/w' },
       ])
+    })
+
+    it('of a terminal is done to that terminal alone: it is killed, then released', async () => {
+      const calls: string[] = []
+      const { pipe } = memoryAgent(
+        {},
+        {
+          async killTerminal(...of) {
+            calls.push(`kill ${of.join(' ')}`)
+          },
+          async releaseTerminal(sessionId, terminalId) {
+            if (terminalId === 'gone') throw new Error('There is no terminal gone.')
+            calls.push(`release ${sessionId} ${terminalId}`)
+          },
+        },
+      )
+      const ask = (id: number, method: string, terminalId: unknown) =>
+        pipe.send({ id, method, params: { sessionId: 's', terminalId } })
+      ask(1, 'terminal/kill', 't1')
+      assert.deepEqual((await pipe.answer(1)).result, {})
+      assert.deepEqual(calls, ['kill s t1'])
+      ask(2, 'terminal/release', 't1')
+      assert.deepEqual((await pipe.answer(2)).result, {})
+      ask(3, 'terminal/kill', 7)
+      ask(4, 'terminal/release', 'gone')
+      assert.equal((await pipe.answer(3)).error?.code, -32602)
+      assert.equal((await pipe.answer(4)).error?.message, 'There is no terminal gone.')
+      assert.deepEqual(calls, ['kill s t1', 'release s t1'])
     })
 
     it('no longer waits for a command that the agent no longer waits for', async () => {

@@ -63,6 +63,29 @@ describe('the answer to a v1 initialize', () => {
     )
   })
 
+  const parts: Array<[agent: object, can: object]> = [
+    [{ loadSession: true }, { load: true }],
+    [{ sessionCapabilities: { resume: {} } }, { resume: true }],
+    [{ sessionCapabilities: { list: {} } }, { list: true }],
+    [{ sessionCapabilities: { close: {} } }, { close: true }],
+    [{ sessionCapabilities: { delete: {} } }, { delete: true }],
+    [{ sessionCapabilities: { additionalDirectories: {} } }, { additionalDirectories: true }],
+    [{ auth: { logout: {} } }, { logout: true }],
+    [{ mcpCapabilities: { http: true } }, { mcp: { ...NONE.mcp, http: true } }],
+    [{ mcpCapabilities: { sse: true } }, { mcp: { ...NONE.mcp, sse: true } }],
+    [{ promptCapabilities: { image: true } }, { prompt: { ...NONE.prompt, image: true } }],
+    [{ promptCapabilities: { audio: true } }, { prompt: { ...NONE.prompt, audio: true } }],
+    [
+      { promptCapabilities: { embeddedContext: true } },
+      { prompt: { ...NONE.prompt, embeddedContext: true } },
+    ],
+  ]
+  for (const [agent, can] of parts) {
+    it(`has ${JSON.stringify(agent)} alone where it says only that`, () => {
+      assert.deepEqual(capabilities(agent), { ...NONE, ...can })
+    })
+  }
+
   it('names its version as a number, or as the text of one', () => {
     assert.equal(initializeSchema.parse({ protocolVersion: 2 }).protocolVersion, 2)
     assert.equal(initializeSchema.parse({ protocolVersion: '1' }).protocolVersion, 1)
@@ -73,6 +96,7 @@ describe('the answer to a v1 initialize', () => {
 
   it('offers ways to sign in of all shapes (quirk 23)', () => {
     const problems: string[] = []
+    const keyOf = (name: string) => [{ name, secret: true, optional: false }]
     const methods = readAuthMethods(
       [
         { id: 'oauth', name: 'Log in', description: null },
@@ -90,6 +114,10 @@ describe('the answer to a v1 initialize', () => {
         },
         { name: 'without an id' },
         { id: 'bare' },
+        { id: 'gemini', name: 'Gemini API key', _meta: { 'api-key': { provider: 'google' } } },
+        { id: 'droid', name: 'API key', description: 'Set FACTORY_API_KEY before you start Droid' },
+        { id: 'either', name: 'Key', description: 'OPENAI_API_KEY or ANTHROPIC_API_KEY' },
+        { id: 'new', name: 'Key', _meta: { 'api-key': { provider: 'constructor' } } },
       ],
       problem => problems.push(problem),
     )
@@ -112,6 +140,16 @@ describe('the answer to a v1 initialize', () => {
         ],
       },
       { methodId: 'bare', type: 'agent', name: 'bare' },
+      { methodId: 'gemini', type: 'agent', name: 'Gemini API key', vars: keyOf('GEMINI_API_KEY') },
+      {
+        methodId: 'droid',
+        type: 'agent',
+        name: 'API key',
+        description: 'Set FACTORY_API_KEY before you start Droid',
+        vars: keyOf('FACTORY_API_KEY'),
+      },
+      { methodId: 'either', type: 'agent', name: 'Key', description: 'OPENAI_API_KEY or ANTHROPIC_API_KEY' },
+      { methodId: 'new', type: 'agent', name: 'Key' },
     ])
     assert.equal(problems.length, 2)
     assert.deepEqual(

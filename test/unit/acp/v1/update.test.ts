@@ -277,6 +277,28 @@ describe('a v1 update', () => {
     })
   })
 
+  it('of a plan by its id is a list, a document or a file, until it is removed', () => {
+    const entries = [{ content: 'do', priority: 'high', status: 'completed' }]
+    const plan = (content: object) => ({ sessionUpdate: 'plan_update', plan: content })
+    assert.deepEqual(
+      clean(
+        plan({ type: 'items', planId: 'i', entries }),
+        plan({ type: 'markdown', planId: 'm', content: '# Plan\n- do' }),
+        plan({ type: 'file', planId: 'f', uri: 'file:///w/plan.md' }),
+        { sessionUpdate: 'plan_removed', planId: 'm' },
+      ),
+      [
+        { type: 'plan', plan: { planId: 'i', entries } },
+        { type: 'plan', plan: { planId: 'm', entries: [], markdown: '# Plan\n- do' } },
+        {
+          type: 'plan',
+          plan: { planId: 'f', entries: [], markdown: '<file:///w/plan.md>', uri: 'file:///w/plan.md' },
+        },
+        { type: 'plan_removed', planId: 'm' },
+      ],
+    )
+  })
+
   it('of a plan keeps the entries that can be read', () => {
     const entries = [
       { content: 'a', priority: 'high', status: 'completed' },

@@ -130,6 +130,27 @@ describe('AgentV2', () => {
       assert.deepEqual(seen, ['message', 'message_chunk', 'state', 'loaded', 'message_chunk'])
     })
 
+    it('read the output of terminals anew when a session is loaded', async () => {
+      const { agent, pipe, updates } = memoryAgent()
+      const output = (bytes: number[]) =>
+        update('s', {
+          sessionUpdate: 'terminal_output_chunk',
+          terminalId: 'x',
+          data: Buffer.from(bytes).toString('base64'),
+        })
+      // the first byte of a character whose rest never comes
+      pipe.send(output([0xc3]))
+      await until(() => updates.length === 1)
+      const load = agent.loadSession('s', SETUP)
+      const { id } = await pipe.asked('session/resume')
+      pipe.send(output([0x61]), { id, result: {} })
+      await load
+      assert.deepEqual(updates.at(-1), {
+        sessionId: 's',
+        update: { type: 'terminal_output', terminalId: 'x', text: 'a' },
+      })
+    })
+
     it('resume without a replay', async () => {
       const { agent, pipe } = memoryAgent()
       const resume = agent.resumeSession('s', SETUP)

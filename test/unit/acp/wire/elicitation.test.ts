@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import type { Agent } from '../../../../src/acp/agent.ts'
 import type { ElicitationOutcome, ElicitationRequest } from '../../../../src/acp/model.ts'
 import { memoryAgent } from '../../../support/memory-agent.ts'
+import type { MemoryPipe } from '../../../support/memory-pipe.ts'
 import { until } from '../../../support/until.ts'
 
 const FORM = {
@@ -28,8 +30,8 @@ const FORM = {
         default: ['p'],
       },
       manyTitled: { type: 'array', items: { anyOf: [{ const: 'u', title: 'You' }] } },
-      newer: { type: '_colour', palette: 3 },
-      newerItems: { type: 'array', items: { type: '_colour', enum: ['red'] } },
+      newer: { type: '_color', palette: 3 },
+      newerItems: { type: 'array', items: { type: '_color', enum: ['red'] } },
     },
   },
 }
@@ -46,6 +48,12 @@ function client(answer: ElicitationOutcome) {
     },
     elicitationComplete: (id: string) => void complete.push(id),
   }
+}
+
+/** Has a request of ours wait for its answer; its id. */
+async function underWay(agent: Agent, pipe: MemoryPipe): Promise<number> {
+  agent.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] }).catch(() => {})
+  return Number((await pipe.asked('session/new')).id)
 }
 
 for (const version of [1, 2] as const) {
@@ -131,14 +139,14 @@ for (const version of [1, 2] as const) {
               title: 'newer',
               required: false,
               type: 'unknown',
-              raw: { type: '_colour', palette: 3 },
+              raw: { type: '_color', palette: 3 },
             },
             {
               key: 'newerItems',
               title: 'newerItems',
               required: false,
               type: 'unknown',
-              raw: { type: 'array', items: { type: '_colour', enum: ['red'] } },
+              raw: { type: 'array', items: { type: '_color', enum: ['red'] } },
             },
           ],
         },
@@ -147,13 +155,14 @@ for (const version of [1, 2] as const) {
 
     it('is an address, of a session or of a request of ours, and is complete later', async () => {
       const host = client({ action: 'accept' })
-      const { pipe } = memoryAgent({}, host, { version })
+      const { agent, pipe } = memoryAgent({}, host, { version })
+      const requestId = await underWay(agent, pipe)
       const url = 'https://sign.in.test/now'
       pipe.send(
         {
           id: 1,
           method: 'elicitation/create',
-          params: { mode: 'url', requestId: 4, message: 'Go', elicitationId: 'e', url },
+          params: { mode: 'url', requestId, message: 'Go', elicitationId: 'e', url },
         },
         { method: 'elicitation/complete', params: { elicitationId: 'e' } },
         { method: 'elicitation/complete', params: {} },
@@ -162,6 +171,38 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(host.asked, [{ message: 'Go', mode: 'url', elicitationId: 'e', url }])
       await until(() => host.complete.length === 1)
       assert.deepEqual(host.complete, ['e'])
+    })
+
+    it('ends with the request that it belongs to', async () => {
+      let signal: AbortSignal | undefined
+      const host = {
+        createElicitation: (_: ElicitationRequest, withdrawn: AbortSignal) => {
+          signal = withdrawn
+          return new Promise<ElicitationOutcome>(() => {})
+        },
+      }
+      const { agent, pipe } = memoryAgent({}, host, { version })
+      const requestId = await underWay(agent, pipe)
+      const { sessionId, toolCallId, ...params } = FORM
+      pipe.send({ id: 1, method: 'elicitation/create', params: { ...params, requestId } })
+      await until(() => signal !== undefined)
+      assert.equal(signal?.aborted, false)
+      pipe.send({ id: requestId, result: { sessionId: 's' } })
+      assert.deepEqual((await pipe.answer(1)).result, { action: 'cancel' })
+      assert.equal(signal?.aborted, true)
+    })
+
+    it('is not asked for a request that is not under way', async () => {
+      const host = client({ action: 'decline' })
+      const { agent, pipe } = memoryAgent({}, host, { version })
+      const requestId = await underWay(agent, pipe)
+      pipe.send({ id: requestId, result: { sessionId: 's' } })
+      const { sessionId, toolCallId, ...params } = FORM
+      for (const [id, over] of [requestId, 4711, 'x'].entries()) {
+        pipe.send({ id, method: 'elicitation/create', params: { ...params, requestId: over } })
+        assert.deepEqual((await pipe.answer(id)).result, { action: 'cancel' })
+      }
+      assert.deepEqual(host.asked, [])
     })
 
     it('can be declined', async () => {

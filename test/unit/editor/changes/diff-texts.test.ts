@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createTwoFilesPatch } from 'diff'
 import fc from 'fast-check'
 import type { FileChange } from '../../../../src/acp/model.ts'
-import { diffTexts } from '../../../../src/editor/changes/diff-texts.ts'
+import { diffTexts, fragmentLine } from '../../../../src/editor/changes/diff-texts.ts'
 
 const change = (more: Partial<FileChange>): FileChange => ({ operation: 'modify', path: '/w/a.ts', ...more })
 
@@ -24,6 +24,16 @@ describe('the texts of a diff', () => {
     const whole = { oldText: 'one\ntwo\nthree\n', newText: 'one\nTWO\nthree\n' }
     assert.deepEqual(diffTexts(fragment, { current: whole.oldText }), whole)
     assert.deepEqual(diffTexts(fragment, { current: whole.newText }), whole)
+  })
+
+  it('are found in the file by their line, before the edit and after it (quirk 27)', () => {
+    const fragment = change({ oldText: 'two\nx', newText: 'TWO\nx' })
+    const line = (current: string) => fragmentLine(fragment, current)
+    assert.equal(line('one\ntwo\nx\n'), 2)
+    assert.equal(line('one\r\n\r\nTWO\r\nx\r\n'), 3)
+    assert.equal(line('two\nx'), 1)
+    assert.deepEqual([line('none'), line('two\nx\ntwo\nx\n'), line('')], [undefined, undefined, undefined])
+    assert.equal(fragmentLine(change({}), 'one'), undefined)
   })
 
   it('are completed in the line ends of the file', () => {

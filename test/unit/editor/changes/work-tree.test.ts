@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { ChangedFiles } from '../../../../src/editor/changes/changed-files.ts'
+import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
 import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
-import { noDocuments } from '../../../../src/editor/files/documents.ts'
-import { disk } from '../../../../src/editor/files/file-system.ts'
-import { filesShared } from '../../../../src/editor/files/files.ts'
+import { memoryTracker } from '../../../support/memory-tracker.ts'
 
 describe('what changes in a work tree', () => {
   let root: string
+  let omitted = 0
   let tree: WorkTree
-  let files: ChangedFiles
+  let files: SessionChanges
   const put = (name: string, text: string | Buffer) => writeFileSync(join(root, name), text)
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args], { cwd: root })
@@ -29,11 +28,7 @@ describe('what changes in a work tree', () => {
     put('dirty.txt', 'written by the person\n')
     put('still.txt', 'also by the person\n')
     put('new-before.txt', 'new\n')
-    files = new ChangedFiles(
-      filesShared({ documents: noDocuments, fileSystem: disk }),
-      { cwd: root, additionalDirectories: [] },
-      { read: () => [], write() {} },
-    )
+    files = new SessionChanges(memoryTracker(), 's', { cwd: root, additionalDirectories: [] })
     tree = new WorkTree(path => files.textOf(path))
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
@@ -41,7 +36,8 @@ describe('what changes in a work tree', () => {
   async function changedBy(work: () => void, folders = [root]): Promise<Record<string, string | null>> {
     const before = await tree.snapshot(folders)
     work()
-    const changes = await tree.changed(before)
+    const { changes, omitted: left } = await tree.changed(before)
+    omitted = left
     return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), before]))
   }
 
@@ -63,7 +59,7 @@ describe('what changes in a work tree', () => {
     })
     await files.noticed(Object.entries(changes).map(([name, before]) => ({ path: join(root, name), before })))
     assert.deepEqual(
-      files.list().map(({ path, status, meanwhile }) => [relative(root, path), status, meanwhile]),
+      files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
       [
         ['dirty.txt', 'modified', true],
         ['new-before.txt', 'modified', true],
@@ -72,7 +68,7 @@ describe('what changes in a work tree', () => {
         ['new.txt', 'added', true],
       ],
     )
-    assert.equal(await files.undo(join(root, 'gone.txt'), async () => {}), 'undone')
+    assert.deepEqual((await files.undo({ paths: [join(root, 'gone.txt')] })).left, [])
     assert.equal(await files.textOf(join(root, 'gone.txt')), 'gone.txt\n')
   })
 
@@ -106,11 +102,30 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(changes, {})
   })
 
-  it('is not told where so much changed that it was no edit', async () => {
+  it('is counted where so much changed that it was no edit', async () => {
     const changes = await changedBy(() => {
-      for (let i = 0; i < 201; i++) put(`new-${i}.txt`, 'x')
+      for (let i = 0; i < 1001; i++) put(`new-${i}.txt`, 'x')
+      put('dirty.txt', 'changed\n')
     })
-    assert.deepEqual(changes, {})
+    assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n' })
+    assert.equal(omitted, 1001)
+    files.omitted = omitted
+    assert.equal(files.omitted, 1001)
+  })
+
+  it('is told with the mode from before', async function () {
+    if (process.platform === 'win32') this.skip()
+    put('run.sh', 'x\n')
+    chmodSync(join(root, 'run.sh'), 0o755)
+    git('add', '.')
+    git('commit', '-q', '-m', 'executable')
+    const before = await tree.snapshot([root])
+    rmSync(join(root, 'run.sh'))
+    const { changes } = await tree.changed(before)
+    assert.deepEqual(changes, [{ path: join(root, 'run.sh'), before: 'x\n', mode: 0o755 }])
+    await files.noticed(changes)
+    await files.undo()
+    assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
   it('is not told where there is no repository', async () => {

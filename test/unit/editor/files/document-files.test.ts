@@ -17,7 +17,7 @@ describe('files with an open document', () => {
   const session = (document: FakeDocument, fileSystem: FileSystem = disk, cwd = folder()) =>
     new SessionFiles(filesShared({ documents: fakeDocuments(document), fileSystem }), {
       roots: { cwd, additionalDirectories: [] },
-      askOutside: async () => 'refuse',
+      askAccess: async () => 'refuse',
     })
   const write = (document: FakeDocument, content: string, fileSystem?: FileSystem) =>
     session(document, fileSystem).writeTextFile({ path: file(), content })

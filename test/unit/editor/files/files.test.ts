@@ -17,15 +17,15 @@ import path from 'node:path'
 import { FileMissingError } from '../../../../src/acp/agent.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import { noDocuments } from '../../../../src/editor/files/documents.ts'
+import type { AskAccess } from '../../../../src/editor/files/file-access.ts'
 import { disk, type FileSystem } from '../../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
 import { MAX_READ_BYTES } from '../../../../src/editor/files/line-reader.ts'
-import type { AskOutside } from '../../../../src/editor/files/outside-access.ts'
 import type { Encodings } from '../../../../src/editor/files/text-file.ts'
 import { until } from '../../../support/until.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
 
-const refuse: AskOutside = async () => 'refuse'
+const refuse: AskAccess = async () => 'refuse'
 const fails = (code: string) => async () => Promise.reject(Object.assign(new Error(code), { code }))
 
 describe('files without an open document', () => {
@@ -35,10 +35,10 @@ describe('files without an open document', () => {
     writeFileSync(at(name), content)
     return at(name)
   }
-  const files = (more: Partial<FilesShared> = {}, askOutside = refuse) =>
+  const files = (more: Partial<FilesShared> = {}, askAccess = refuse) =>
     new SessionFiles(filesShared({ documents: noDocuments, fileSystem: disk, ...more }), {
       roots: { cwd: folder(), additionalDirectories: [] },
-      askOutside,
+      askAccess,
     })
   const read = (name: string, line?: number, limit?: number) =>
     files().readTextFile({ path: at(name), line, limit })
@@ -317,7 +317,7 @@ describe('files without an open document', () => {
       const session = () =>
         new SessionFiles(shared, {
           roots: { cwd: folder(), additionalDirectories: [] },
-          askOutside: refuse,
+          askAccess: refuse,
         })
       const [one, two] = [session(), session()]
       const texts = Array.from({ length: 10 }, (_, index) => `text ${index}`)

@@ -83,8 +83,11 @@ describe('making a prompt', () => {
 
   it('refuses in a sentence what the agent cannot take and what is nowhere on disk', async () => {
     const image: PromptPart = { type: 'image', data: 'AA==', mimeType: 'image/png' }
-    await assert.rejects(make([image], unable), /Codex takes no images/)
-    await assert.rejects(make([{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], unable), /no audio/)
+    await assert.rejects(make([image], unable), /Codex doesn't support images/)
+    await assert.rejects(
+      make([{ type: 'audio', data: 'AA==', mimeType: 'audio/wav' }], unable),
+      /doesn't support audio/,
+    )
   })
 
   it('cuts a symbol out of its file', async () => {

@@ -2,49 +2,49 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { Emitter } from '../../../../src/common/event.ts'
 import { type CallAnswer, QuestionCalls } from '../../../../src/sessions/attention/question-calls.ts'
-import type { OpenSession } from '../../../../src/sessions/session-manager.ts'
+import type { OpenSession } from '../../../../src/sessions/open-session.ts'
 import { until } from '../../../support/until.ts'
 import { Deferred } from '../../conversation/fake-agent.ts'
 import { asking } from '../../conversation/updates.ts'
-import { House } from '../house.ts'
+import { SessionsFixture } from '../sessions-fixture.ts'
 
 const never = new AbortController().signal
 
 describe('Calls to a question that waits', () => {
-  let house: House
+  let fixture: SessionsFixture
   let open: OpenSession
   let seen: boolean
-  let calls: Array<{ text: string | undefined; answer: Deferred<CallAnswer | undefined> }>
+  let calls: Array<{ text: string | undefined; answer: Deferred<CallAnswer | undefined>; over: AbortSignal }>
   let revealed: OpenSession[]
   let late: number
   const look = new Emitter<void>()
   let subject: QuestionCalls
 
   beforeEach(async () => {
-    house = new House()
+    fixture = new SessionsFixture()
     seen = false
     calls = []
     revealed = []
     late = 0
     subject = new QuestionCalls({
-      manager: house.manager,
+      manager: fixture.manager,
       isSeen: () => seen,
       onDidLook: look.event,
-      call: (_open, question) => {
+      call: (_open, question, over) => {
         const answer = new Deferred<CallAnswer | undefined>()
-        calls.push({ text: question?.text, answer })
+        calls.push({ text: question?.text, answer, over })
         return answer.promise
       },
       reveal: async session => void revealed.push(session),
       tooLate: () => late++,
     })
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]!.resolve({ sessionId: 's1' })
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]!.resolve({ sessionId: 's1' })
     await starting
-    open = house.controller.current!
-    await house.controller.prompt({ text: 'go', attachments: [] })
-    await until(() => house.agent.prompts.length === 1)
+    open = fixture.controller.current!
+    await fixture.controller.prompt({ text: 'go', attachments: [] })
+    await until(() => fixture.agent.prompts.length === 1)
     mock.timers.enable({ apis: ['setTimeout'] })
   })
   afterEach(() => {
@@ -53,7 +53,7 @@ describe('Calls to a question that waits', () => {
   })
 
   const ask = (title: string) => open.session.requestPermission(asking({ title }), never)
-  const first = () => open.session.openQuestions[0]!.requestId
+  const first = () => open.session.pendingRequests[0]!.requestId
   const optionId = asking().options[0]!.optionId
   /** Long after what is due, and what follows from it. */
   const settled = async () => {
@@ -128,7 +128,20 @@ describe('Calls to a question that waits', () => {
     calls[0]!.answer.resolve({ optionId })
     await settled()
     assert.equal(late, 1)
-    assert.equal(open.session.openQuestions.length, 1)
+    assert.equal(open.session.pendingRequests.length, 1)
+  })
+
+  it('go away when the request is answered elsewhere, or withdrawn', async () => {
+    const withdrawn = new AbortController()
+    void open.session.requestPermission(asking({ title: 'One?' }), withdrawn.signal)
+    void ask('Two?')
+    assert.equal(calls[0]!.over.aborted, false)
+    withdrawn.abort()
+    assert.equal(calls[0]!.over.aborted, true)
+    assert.deepEqual([calls.length, calls[1]!.over.aborted], [2, false])
+    seen = true
+    open.session.answerPermission(first(), optionId)
+    assert.equal(calls[1]!.over.aborted, true)
   })
 
   it('come again for a later question', async () => {
@@ -140,7 +153,7 @@ describe('Calls to a question that waits', () => {
   })
 
   it('come where an agent says no more than that it waits', async () => {
-    house.agent.say('s1', { type: 'state', state: 'requires_action' })
+    fixture.agent.say('s1', { type: 'state', state: 'requires_action' })
     assert.deepEqual(
       calls.map(call => call.text),
       [undefined],

@@ -33,6 +33,7 @@ describe('a question in a notification', () => {
       'npm test\nrm -rf /',
       'echo \u202eabc',
       '[ls](command:workbench.action.quit)',
+      'echo [x',
     ]) {
       assert.deepEqual(ask(command(line))?.options, [], line)
     }

@@ -6,12 +6,10 @@ import { join } from 'node:path'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { Session } from '../../../../src/conversation/session.ts'
-import { ChangedFiles } from '../../../../src/editor/changes/changed-files.ts'
+import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
 import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
-import { noDocuments } from '../../../../src/editor/files/documents.ts'
-import { disk } from '../../../../src/editor/files/file-system.ts'
-import { filesShared } from '../../../../src/editor/files/files.ts'
 import { noticeChanges } from '../../../../src/sessions/changes/notice-changes.ts'
+import { memoryTracker } from '../../../support/memory-tracker.ts'
 import { until } from '../../../support/until.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
 import { tool } from '../../conversation/updates.ts'
@@ -20,7 +18,7 @@ describe('files that only a command changed', () => {
   let root: string
   let agent: FakeAgent
   let session: Session
-  let changes: ChangedFiles
+  let changes: SessionChanges
   const saved = new Emitter<string>()
   let following: { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
@@ -38,10 +36,7 @@ describe('files that only a command changed', () => {
     const setup = { cwd: root, additionalDirectories: [], mcpServers: [] }
     agent = new FakeAgent()
     session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
-    changes = new ChangedFiles(filesShared({ documents: noDocuments, fileSystem: disk }), setup, {
-      read: () => [],
-      write() {},
-    })
+    changes = new SessionChanges(memoryTracker(), 's', setup)
     const tree = new WorkTree(path => changes.textOf(path))
     snapshot = undefined
     looks = 0
@@ -81,7 +76,7 @@ describe('files that only a command changed', () => {
     await turn('execute')
     await until(() => changes.list().length > 0)
     assert.deepEqual(changes.list(), [
-      { path: join(root, 'a.txt'), status: 'modified', meanwhile: true, added: 1, removed: 1 },
+      { path: join(root, 'a.txt'), status: 'modified', uncertain: true, added: 1, removed: 1 },
     ])
   })
 
@@ -89,7 +84,7 @@ describe('files that only a command changed', () => {
     const turning = turn('execute', async () => {
       await changes.noticed([{ path: join(root, 'a.txt'), before: 'a\n' }])
       assert.equal(changes.list().length, 1)
-      changes.keep([join(root, 'a.txt')])
+      changes.keep({ paths: [join(root, 'a.txt')] })
     })
     let told = 0
     const noticed = changes.noticed.bind(changes)

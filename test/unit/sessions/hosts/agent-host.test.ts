@@ -5,22 +5,22 @@ import { silentLogger } from '../../../../src/common/logger.ts'
 import { AgentHost } from '../../../../src/sessions/hosts/agent-host.ts'
 import { until } from '../../../support/until.ts'
 import { Deferred, type FakeAgent } from '../../conversation/fake-agent.ts'
-import { House } from '../house.ts'
+import { SessionsFixture } from '../sessions-fixture.ts'
 
 describe('AgentHost', () => {
   it('starts one process for all who ask at once', async () => {
-    const house = new House()
-    const host = house.hosts.get('one')
+    const fixture = new SessionsFixture()
+    const host = fixture.hosts.get('one')
     const [first, second] = await Promise.all([host.ensure(), host.ensure()])
     assert.equal(first, second)
-    assert.equal(house.started.length, 1)
+    assert.equal(fixture.started.length, 1)
   })
 
   it('goes on starting while one still waits, and stops when nobody does', async () => {
-    const house = new House()
+    const fixture = new SessionsFixture()
     const gate = new Deferred<void>()
-    house.onStart = () => gate.promise
-    const host = house.hosts.get('one')
+    fixture.onStart = () => gate.promise
+    const host = fixture.hosts.get('one')
     const one = new AbortController()
     const two = new AbortController()
     const first = host.ensure(one.signal)
@@ -36,18 +36,18 @@ describe('AgentHost', () => {
   })
 
   it('starts anew after the process ended', async () => {
-    const house = new House()
-    const host = house.hosts.get('one')
+    const fixture = new SessionsFixture()
+    const host = fixture.hosts.get('one')
     await host.ensure()
-    house.agent.exit()
+    fixture.agent.exit()
     assert.equal(host.running, undefined)
     await host.ensure()
-    assert.equal(house.started.length, 2)
+    assert.equal(fixture.started.length, 2)
   })
 
   it('forgets a stopped agent at once', async () => {
-    const house = new House()
-    const host = house.hosts.get('one')
+    const fixture = new SessionsFixture()
+    const host = fixture.hosts.get('one')
     const { sessions } = await host.ensure()
     host.stop()
     assert.equal(host.running, undefined)
@@ -55,13 +55,13 @@ describe('AgentHost', () => {
   })
 
   describe('that tells a new process something first', () => {
-    function hostOf(house: House, prepare: (agent: FakeAgent) => Promise<void>): AgentHost {
+    function hostOf(fixture: SessionsFixture, prepare: (agent: FakeAgent) => Promise<void>): AgentHost {
       return new AgentHost({
         agentId: 'one',
         name: () => 'One',
-        resolveLaunch: () => house.directory.resolveLaunch('one'),
-        start: house.start,
-        client: () => house.manager.client('one', () => undefined),
+        resolveLaunch: () => fixture.directory.resolveLaunch('one'),
+        start: fixture.start,
+        client: () => fixture.manager.client('one', () => undefined),
         connectOptions: () => ({
           clientInfo: { name: 'test', title: 'Test', version: '0' },
           initializeTimeoutMs: 1000,
@@ -73,40 +73,40 @@ describe('AgentHost', () => {
     }
 
     it('hands it out only then', async () => {
-      const house = new House()
+      const fixture = new SessionsFixture()
       const told = new Deferred<void>()
-      const host = hostOf(house, () => told.promise)
+      const host = hostOf(fixture, () => told.promise)
       const starting = host.ensure()
-      await until(() => house.started.length === 1)
+      await until(() => fixture.started.length === 1)
       assert.equal(host.running, undefined)
       told.resolve()
-      assert.equal((await starting).agent, house.agent)
+      assert.equal((await starting).agent, fixture.agent)
     })
 
     it('can be given up while it does not answer, and started anew', async () => {
-      const house = new House()
+      const fixture = new SessionsFixture()
       const never = new Deferred<void>()
       let disposed = 0
-      house.prepare = agent => Object.assign(agent, { dispose: () => disposed++ })
+      fixture.prepare = agent => Object.assign(agent, { dispose: () => disposed++ })
       let first = true
-      const host = hostOf(house, async () => {
+      const host = hostOf(fixture, async () => {
         if (first) await never.promise
       })
       const abort = new AbortController()
       const starting = host.ensure(abort.signal)
-      await until(() => house.started.length === 1)
+      await until(() => fixture.started.length === 1)
       abort.abort()
       await assert.rejects(starting, CancelledError)
       await until(() => !host.isStarting)
       assert.equal(disposed, 1)
       first = false
       await host.ensure()
-      assert.equal(house.started.length, 2)
+      assert.equal(fixture.started.length, 2)
     })
 
     it('says so when the process ends over it', async () => {
-      const house = new House()
-      const host = hostOf(house, async agent => agent.exit({ exitCode: 3 }))
+      const fixture = new SessionsFixture()
+      const host = hostOf(fixture, async agent => agent.exit({ exitCode: 3 }))
       await assert.rejects(host.ensure(), AgentStartError)
       assert.equal(host.running, undefined)
     })

@@ -86,4 +86,20 @@ describe('launchFingerprint', () => {
     const all = new Set([plain, ...others].map(launchFingerprint))
     assert.equal(all.size, 5)
   })
+
+  it('is the same for another version of an installed agent, and for nothing else of it', () => {
+    const installed = (path: string, more: object = {}) => {
+      const all = { command: '/node', args: [path], env: {}, source: 'installed' as const, ...more }
+      return launchFingerprint(all)
+    }
+    const first = installed('/storage/agents/mine/1.0.0-0123abcd/run.js')
+    assert.equal(first, installed('/storage/agents/mine/1.1.0-4567ef01/run.js'))
+    assert.notEqual(first, installed('/storage/agents/other/1.0.0-0123abcd/run.js'))
+    assert.notEqual(first, installed('/storage/agents/mine/1.0.0-0123abcd/other.js'))
+    assert.notEqual(first, installed('/storage/agents/mine/1.0.0-0123abcd/run.js', { env: { A: '1' } }))
+    assert.notEqual(
+      launchFingerprint({ command: '/storage/agents/mine/1.0.0-0123abcd/run', args: [], env: {} }),
+      launchFingerprint({ command: '/storage/agents/mine/1.1.0-4567ef01/run', args: [], env: {} }),
+    )
+  })
 })

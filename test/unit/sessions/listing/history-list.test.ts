@@ -4,7 +4,7 @@ import type { SessionInfo } from '../../../../src/acp/model.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { HistoryList, type Listing } from '../../../../src/sessions/listing/history-list.ts'
 import { until } from '../../../support/until.ts'
-import { House } from '../house.ts'
+import { SessionsFixture } from '../sessions-fixture.ts'
 
 const info = (sessionId: string, title?: string, updatedAt?: number): SessionInfo => ({
   sessionId,
@@ -15,25 +15,25 @@ const info = (sessionId: string, title?: string, updatedAt?: number): SessionInf
 })
 
 describe('HistoryList', () => {
-  let house: House
+  let fixture: SessionsFixture
   let history: HistoryList
   let pages: SessionInfo[][]
   let fail: Error | undefined
   let hangs: boolean
 
   beforeEach(() => {
-    house = new House()
+    fixture = new SessionsFixture()
     pages = [[info('s1', 'First', 100)], [info('s2', undefined, 200)]]
     fail = undefined
     hangs = false
     history = new HistoryList({
-      agents: house.directory,
-      hosts: house.hosts,
-      manager: house.manager,
-      records: house.records,
-      upkeep: house.upkeep,
-      patienceMs: 5,
-      isKept: (agentId, sessionId) => house.transcripts.has(agentId, sessionId),
+      agents: fixture.directory,
+      hosts: fixture.hosts,
+      manager: fixture.manager,
+      records: fixture.records,
+      organizer: fixture.organizer,
+      slowAfterMs: 5,
+      isKept: (agentId, sessionId) => fixture.transcripts.has(agentId, sessionId),
       listingOf: () => {
         let shown = 0
         const listing: Listing = {
@@ -61,7 +61,7 @@ describe('HistoryList', () => {
 
   it('starts no agent by itself, and lists one that runs (quirk 24)', async () => {
     await history.refresh()
-    assert.equal(house.started.length, 0)
+    assert.equal(fixture.started.length, 0)
     assert.equal(note('one')?.state, 'not-started')
     await history.start('one')
     await until(() => note('one')?.state === 'listed')
@@ -76,8 +76,8 @@ describe('HistoryList', () => {
   })
 
   it('keeps what Parley opened itself when the agent does not run', async () => {
-    house.records.opened('two', { sessionId: 'r1', cwd: '/w/b', additionalDirectories: [], title: 'Kept' })
-    house.records.agentRuns('two', { list: false, load: true, resume: false })
+    fixture.records.opened('two', { sessionId: 'r1', cwd: '/w/b', additionalDirectories: [], title: 'Kept' })
+    fixture.records.agentRuns('two', { list: false, load: true, resume: false })
     const [item] = history.items()
     assert.deepEqual(
       [item?.sessionId, item?.title, item?.canLoad, item?.canResume, item?.open],
@@ -88,17 +88,17 @@ describe('HistoryList', () => {
 
   it('has what can be read of agents that are gone, or that take up no session again', () => {
     const keep = (agentId: string, sessionId: string) => {
-      house.records.opened(agentId, { sessionId, cwd: '/w/b', additionalDirectories: [], title: sessionId })
+      fixture.records.opened(agentId, { sessionId, cwd: '/w/b', additionalDirectories: [], title: sessionId })
       const said: Entry = { kind: 'turn_end', id: 'e0', turn: 1, stopReason: 'cancelled' }
       const entries = [{ position: 0, entry: said }]
-      house.transcripts.write(agentId, sessionId, { replace: true, entries, terminals: [] })
+      fixture.transcripts.write(agentId, sessionId, { replace: true, entries, terminals: [] })
     }
     keep('gone', 'kept')
     keep('two', 'bare')
     keep('renamed', 'of one that had a name')
-    house.records.agentRuns('renamed', { name: 'Once Three', list: true, load: true, resume: true })
-    house.records.agentRuns('two', { list: false, load: false, resume: false })
-    house.records.opened('gone', { sessionId: 'nothing', cwd: '/w/b', additionalDirectories: [] })
+    fixture.records.agentRuns('renamed', { name: 'Once Three', list: true, load: true, resume: true })
+    fixture.records.agentRuns('two', { list: false, load: false, resume: false })
+    fixture.records.opened('gone', { sessionId: 'nothing', cwd: '/w/b', additionalDirectories: [] })
     assert.deepEqual(
       history.items().map(item => [item.agentName, item.sessionId, item.canLoad, item.canResume]),
       [
@@ -111,19 +111,19 @@ describe('HistoryList', () => {
   })
 
   it('keeps what is open of an agent that the settings have no more', async () => {
-    const starting = house.controller.start('one')
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    const starting = fixture.controller.start('one')
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
-    house.entries.shift()
+    fixture.entries.shift()
     const [item] = history.items()
     assert.deepEqual([item?.agentName, item?.sessionId, item?.open], ['Agent One', 's1', true])
   })
 
   it('shows a session once that is recorded, listed and open', async () => {
-    const starting = house.controller.start('one')
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    const starting = fixture.controller.start('one')
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
     await until(() => note('one')?.state === 'listed')
     const mine = history.items().filter(item => item.sessionId === 's1')
@@ -134,13 +134,13 @@ describe('HistoryList', () => {
   })
 
   it('dates an open session by what was said in it here, until the agent tells more', async () => {
-    const starting = house.controller.start('one')
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    const starting = fixture.controller.start('one')
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
     await until(() => note('one')?.state === 'listed')
     const before = Date.now()
-    void house.controller.prompt({ text: 'hello', attachments: [] })
+    void fixture.controller.prompt({ text: 'hello', attachments: [] })
     const dated = () => history.items().find(item => item.sessionId === 's1')?.updatedAt ?? 0
     await until(() => dated() >= before)
   })
@@ -156,7 +156,7 @@ describe('HistoryList', () => {
     hangs = true
     await history.start('one')
     await until(() => note('one')?.state === 'failed')
-    assert.match(note('one')?.message ?? '', /not answered/)
+    assert.match(note('one')?.message ?? '', /hasn't responded/)
     hangs = false
     await history.refresh()
     await until(() => note('one')?.state === 'listed')
@@ -177,10 +177,10 @@ describe('HistoryList', () => {
   it('forgets what an agent listed when it ends, and remembers what it can do', async () => {
     await history.start('one')
     await until(() => history.items().length === 1)
-    house.agent.exit()
+    fixture.agent.exit()
     await until(() => note('one')?.state === 'not-started')
     assert.equal(history.items().length, 0)
-    assert.equal(house.records.agent('one')?.load, true)
-    assert.equal(house.records.agent('one')?.name, 'Agent One')
+    assert.equal(fixture.records.agent('one')?.load, true)
+    assert.equal(fixture.records.agent('one')?.name, 'Agent One')
   })
 })

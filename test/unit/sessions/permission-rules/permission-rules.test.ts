@@ -1,80 +1,28 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import type { PermissionOption, PermissionRequest, ToolCallPatch } from '../../../../src/acp/model.ts'
+import type { PermissionOption, PermissionRequest } from '../../../../src/acp/model.ts'
 import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
-import { Emitter } from '../../../../src/common/event.ts'
-import { silentLogger } from '../../../../src/common/logger.ts'
-import { createSessionState } from '../../../../src/conversation/reducer/books.ts'
 import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
-import { diskLinks, type Links } from '../../../../src/editor/path-guard.ts'
+import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
+import { diskLinks } from '../../../../src/editor/path-guard.ts'
 import { RuleConsent } from '../../../../src/sessions/permission-rules/consent.ts'
-import { PermissionRules } from '../../../../src/sessions/permission-rules/permission-rules.ts'
-
-const OPTIONS: PermissionOption[] = [
-  { optionId: 'always', name: 'Always', kind: 'allow_always' },
-  { optionId: 'once', name: 'Once', kind: 'allow_once' },
-  { optionId: 'never', name: 'Never', kind: 'reject_always' },
-  { optionId: 'no', name: 'No', kind: 'reject_once' },
-]
+import { command, OPTIONS, RulesHarness, request } from './harness.ts'
 
 describe('permission rules', () => {
-  let directory = ''
+  let harness: RulesHarness
   let root = ''
+  let directory = ''
+  let answer: RulesHarness['answer']
+  let edit: RulesHarness['edit']
+  let rulesOf: RulesHarness['rules']
   before(() => {
-    directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
-    root = join(directory, 'project')
-    mkdirSync(join(root, 'src'), { recursive: true })
-    mkdirSync(join(directory, 'other'))
-    writeFileSync(join(root, 'src/a.ts'), '')
-    symlinkSync(directory, join(root, 'src/out'))
+    harness = new RulesHarness()
+    ;({ root, directory, answer, edit } = harness)
+    rulesOf = harness.rules.bind(harness)
   })
-  after(() => rmSync(directory, { recursive: true, force: true }))
-
-  interface Setup {
-    options?: PermissionOption[]
-    trusted?: boolean
-    links?: Links
-    lookMs?: number
-    layers?: SettingLayer[]
-    agentId?: string
-    consent?: RuleConsent
-  }
-  const rulesOf = (rules: unknown[], { trusted = true, links, lookMs, layers, consent }: Setup = {}) =>
-    new PermissionRules({
-      settings: {
-        layers: () => layers ?? [{ scope: 'user', value: rules }],
-        onDidChange: new Emitter<void>().event,
-      },
-      trusted: () => trusted,
-      log: silentLogger,
-      ...(consent && { consent }),
-      ...(links && { links }),
-      ...(lookMs !== undefined && { lookMs }),
-    })
-  const roots = () => ({ cwd: root, additionalDirectories: [join(directory, 'other')] })
-  const answer = async (rules: unknown[], request: PermissionRequest, setup: Setup = {}) => {
-    const answers = rulesOf(rules, setup).answersFor(setup.agentId ?? 'one', roots)
-    const tool = toolCallOf(createSessionState(), request)
-    const given = await answers(
-      { ...request, options: setup.options ?? OPTIONS },
-      tool,
-      new AbortController().signal,
-    )
-    return given ? `${given.rule.action} ${given.optionId}` : 'ask'
-  }
-  const request = (toolCall: Partial<ToolCallPatch>): PermissionRequest => ({
-    sessionId: 's',
-    title: 'May I?',
-    subject: { type: 'tool_call', toolCall: { toolCallId: 't', ...toolCall } },
-    options: OPTIONS,
-  })
-  const command = (line: string, more: Record<string, unknown> = {}) =>
-    request({ kind: 'execute', title: line, rawInput: { command: line, ...more } })
-  const edit = (...paths: string[]) =>
-    request({ kind: 'edit', title: 'Edit', locations: paths.map(path => ({ path: join(root, path) })) })
+  after(() => harness.dispose())
+  const roots = () => harness.roots()
 
   const npm = { command: 'npm test *', action: 'allow' }
   const src = { path: 'src/**', action: 'allow' }
@@ -89,14 +37,14 @@ describe('permission rules', () => {
     assert.equal(await answer([{ ...npm, action: 'ask' }, npm], command('npm test')), 'ask')
   })
 
-  it('never take an answer for good where there is another, and ask where there is none', async () => {
+  it('never take an answer for good: without one for this time they ask', async () => {
     const [always, once, never, no] = OPTIONS as [
       PermissionOption,
       PermissionOption,
       PermissionOption,
       PermissionOption,
     ]
-    assert.equal(await answer([npm], command('npm test'), { options: [always, no] }), 'allow always')
+    assert.equal(await answer([npm], command('npm test'), { options: [always, no] }), 'ask')
     assert.equal(
       await answer([npm], command('npm test'), { options: [always, { ...always, optionId: 'b' }] }),
       'ask',
@@ -145,7 +93,7 @@ describe('permission rules', () => {
     assert.equal(await answer([npm], told({ command: 'npm', args: ['test', '; rm x'] })), 'allow once')
   })
 
-  it('never count outside of the folders of the session', async () => {
+  it('never allow anything outside of the folders of the session', async () => {
     const cat = { command: 'cat *', action: 'allow' }
     assert.equal(await answer([cat], command('cat src/a.ts')), 'allow once')
     assert.equal(await answer([cat], command(`cat ${directory}/other/x`)), 'allow once')
@@ -166,7 +114,8 @@ describe('permission rules', () => {
     assert.equal(await answer([any], command('cd && cat x')), 'ask')
     assert.equal(await answer([any], command('cd src && cat a.ts')), 'allow once')
     assert.equal(await answer([src], edit('../x.ts')), 'ask')
-    assert.equal(await answer([{ kind: 'edit', action: 'reject' }], edit('../x.ts')), 'ask')
+    assert.equal(await answer([{ path: '**', action: 'reject' }], edit('../x.ts')), 'ask')
+    assert.equal(await answer([{ kind: 'edit', action: 'reject' }], edit('../x.ts')), 'reject no')
     assert.equal(await answer([{ kind: 'edit', action: 'allow' }], edit('src/out/x')), 'ask')
   })
 
@@ -328,7 +277,7 @@ describe('permission rules', () => {
       (await rulesOf([]).suggest('one', roots(), one, toolCallOf(createSessionState(), one))).map(
         ({ text }) => text,
       )
-    assert.deepEqual(await texts(command('npm test')), ['npm test', 'npm test *', 'npm *'])
+    assert.deepEqual(await texts(command('npm test')), ['npm test', 'npm test *'])
     assert.deepEqual(await texts(command('rm -rf build')), ['rm -rf build'])
     assert.deepEqual(await texts(edit('src/a.ts')), ['edit src/a.ts', 'edit src/**', 'edit **'])
     for (const line of ['npm test && rm x', 'npm test > x', 'cat /etc/passwd', 'X=1 npm test']) {

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../../src/common/logger.ts'
 import { Accounts } from '../../../../src/sessions/sign-in/accounts.ts'
 import { describeAccount } from '../../../../src/views/account-words.ts'
 import { until } from '../../../support/until.ts'
-import { House } from '../house.ts'
+import { SessionsFixture } from '../sessions-fixture.ts'
 
 const ada: AuthStatus = {
   state: 'authenticated',
@@ -17,19 +17,19 @@ const ada: AuthStatus = {
 
 describe('Accounts', () => {
   it('asks an agent that tells as it starts, and hears what changes; nothing is known of one that ended', async () => {
-    const house = new House()
+    const fixture = new SessionsFixture()
     const told = new Emitter<AuthStatus>()
     let status: AuthStatus = { state: 'unauthenticated', accounts: [] }
     let changes = 0
-    const accounts = new Accounts(house.directory, house.hosts, silentLogger)
+    const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
     accounts.onDidChange(() => changes++)
-    house.prepare = agent =>
+    fixture.prepare = agent =>
       Object.assign(agent, {
         capabilities: { ...agent.capabilities, authStatus: true },
         authStatus: async () => status,
         onAuthStatus: told.event,
       })
-    await house.hosts.get('one').ensure()
+    await fixture.hosts.get('one').ensure()
     await until(() => accounts.get('one') !== undefined)
     assert.equal(describeAccount(accounts.get('one')), 'Not signed in')
     told.fire(ada)
@@ -37,16 +37,16 @@ describe('Accounts', () => {
     status = { state: 'authenticated', accounts: [] }
     await accounts.refresh('one')
     assert.equal(describeAccount(accounts.get('one')), 'Signed in')
-    house.hosts.get('one').stop()
+    fixture.hosts.get('one').stop()
     await until(() => accounts.get('one') === undefined)
     assert.ok(changes >= 4)
     assert.equal(describeAccount(undefined), undefined)
   })
 
   it('asks nothing of an agent that does not tell', async () => {
-    const house = new House()
-    const accounts = new Accounts(house.directory, house.hosts, silentLogger)
-    await house.hosts.get('one').ensure()
+    const fixture = new SessionsFixture()
+    const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
+    await fixture.hosts.get('one').ensure()
     await accounts.refresh('one')
     assert.equal(accounts.get('one'), undefined)
   })

@@ -5,8 +5,8 @@ import { CancelledError } from '../../../../src/common/errors.ts'
 import { SignInValues } from '../../../../src/sessions/sign-in/sign-in-values.ts'
 import { signOut } from '../../../../src/sessions/sign-in/sign-out.ts'
 import { until } from '../../../support/until.ts'
-import { House } from '../house.ts'
 import { MemorySecrets } from '../memory-secrets.ts'
+import { SessionsFixture } from '../sessions-fixture.ts'
 
 const method: AuthMethod = {
   methodId: 'key',
@@ -50,7 +50,10 @@ describe('signing in by environment variables', () => {
     )
     await assert.rejects(values.signIn('one', method, never), CancelledError)
     const vars = [{ name: 'A=B', secret: true, optional: false }]
-    await assert.rejects(values.signIn('one', { ...method, vars }, never), /no system takes: A=B/)
+    await assert.rejects(
+      values.signIn('one', { ...method, vars }, never),
+      /invalid environment variable: A=B/,
+    )
     assert.equal(secrets.values.size, 0)
   })
 
@@ -94,106 +97,119 @@ describe('signing in by environment variables', () => {
 })
 
 describe('ConversationController: signing in', () => {
-  async function refused(house: House) {
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    Object.assign(house.agent, { authMethods: [method] })
+  async function refused(fixture: SessionsFixture, methods = [method]) {
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    Object.assign(fixture.agent, { authMethods: methods })
     const error = { code: -32000, message: 'Authentication required' }
-    house.agent.news[0]?.reject(new AgentRequestError('session/new', 'auth-required', error))
+    fixture.agent.news[0]?.reject(new AgentRequestError('session/new', 'auth-required', error))
     await starting
-    return [...house.controller.failures.keys()][0]!
+    return [...fixture.controller.failures.keys()][0]!
   }
 
   it('asks for variables, starts the agent anew, and does what was asked for', async () => {
-    const house = new House()
-    const id = await refused(house)
-    const signing = house.controller.signIn(id, 'key')
-    await until(() => house.started.length === 2 && house.agent.news.length === 1)
-    house.agent.news[0]?.resolve({ sessionId: 's2' })
+    const fixture = new SessionsFixture()
+    const id = await refused(fixture)
+    const signing = fixture.controller.signIn(id, 'key')
+    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
     await signing
-    assert.deepEqual(house.variableSignIns, ['one key'])
-    assert.equal(house.controller.key, 'one/s2')
-    assert.equal(house.controller.failures.size, 0)
+    assert.deepEqual(fixture.variableSignIns, ['one key'])
+    assert.equal(fixture.controller.key, 'one/s2')
+    assert.equal(fixture.controller.failures.size, 0)
+  })
+
+  it('asks for the key that a plain method needs, and tells the agent once it has been started with it', async () => {
+    const fixture = new SessionsFixture()
+    fixture.prepare = agent => Object.assign(agent, { authMethods: [plain] })
+    const plain: AuthMethod = { ...method, type: 'agent' }
+    const id = await refused(fixture, [plain])
+    const signing = fixture.controller.signIn(id, 'key')
+    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+    fixture.agent.news[0]?.resolve({ sessionId: 's2' })
+    await signing
+    assert.deepEqual(fixture.variableSignIns, ['one key'])
+    assert.equal(fixture.controller.key, 'one/s2')
   })
 
   it('leaves the agent alone when the person gives no values', async () => {
-    const house = new House()
-    const id = await refused(house)
-    house.variablesFail = new CancelledError()
-    await house.controller.signIn(id, 'key')
-    assert.equal(house.started.length, 1)
-    assert.equal(house.controller.failures.get(id)?.type, 'sign-in')
+    const fixture = new SessionsFixture()
+    const id = await refused(fixture)
+    fixture.variablesFail = new CancelledError()
+    await fixture.controller.signIn(id, 'key')
+    assert.equal(fixture.started.length, 1)
+    assert.equal(fixture.controller.failures.get(id)?.type, 'sign-in')
   })
 
   it('says which way came to nothing and why, but nothing of one that the person cancelled', async () => {
-    const house = new House()
-    const id = await refused(house)
+    const fixture = new SessionsFixture()
+    const id = await refused(fixture)
     const told = () => {
-      const failure = house.controller.failures.get(id)
+      const failure = fixture.controller.failures.get(id)
       return failure?.type === 'sign-in' ? [failure.tried, failure.message, failure.running] : undefined
     }
-    house.variablesFail = new CancelledError()
-    await house.controller.signIn(id, 'key')
+    fixture.variablesFail = new CancelledError()
+    await fixture.controller.signIn(id, 'key')
     assert.deepEqual(told(), [undefined, 'Authentication required', undefined])
-    house.variablesFail = new Error('Nobody answered')
-    await house.controller.signIn(id, 'key')
+    fixture.variablesFail = new Error('Nobody answered')
+    await fixture.controller.signIn(id, 'key')
     assert.deepEqual(told(), ['key', 'Nobody answered', undefined])
   })
 
   it('offers the ways to sign in when the person asks, and brings the conversation to the new process', async () => {
-    const house = new House()
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    const fixture = new SessionsFixture()
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
-    Object.assign(house.agent, { authMethods: [method] })
-    await house.controller.offerSignIn('one')
-    const [id, failure] = [...house.controller.failures][0]!
+    Object.assign(fixture.agent, { authMethods: [method] })
+    await fixture.controller.offerSignIn('one')
+    const [id, failure] = [...fixture.controller.failures][0]!
     assert.ok(failure.type === 'sign-in' && failure.asked)
-    const signing = house.controller.signIn(id, 'key')
-    await until(() => house.started.length === 2 && house.agent.resumes.length === 1)
-    house.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    const signing = fixture.controller.signIn(id, 'key')
+    await until(() => fixture.started.length === 2 && fixture.agent.resumes.length === 1)
+    fixture.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await signing
-    assert.equal(house.controller.phase, 'ready')
-    assert.equal(house.controller.key, 'one/s1')
-    assert.equal(house.controller.failures.size, 0)
+    assert.equal(fixture.controller.phase, 'ready')
+    assert.equal(fixture.controller.key, 'one/s1')
+    assert.equal(fixture.controller.failures.size, 0)
   })
 
   it('tells the agent that the person signs out, and ends a process that has kept values', async () => {
-    const house = new House()
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
-    house.agent.news[0]?.resolve({ sessionId: 's1' })
+    const fixture = new SessionsFixture()
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
     let logouts = 0
-    Object.assign(house.agent, {
-      capabilities: { ...house.agent.capabilities, logout: true },
+    Object.assign(fixture.agent, {
+      capabilities: { ...fixture.agent.capabilities, logout: true },
       logout: async () => void logouts++,
     })
-    const host = house.hosts.get('one')
+    const host = fixture.hosts.get('one')
     assert.equal(await signOut(host, async () => false), true)
-    assert.equal(house.controller.phase, 'ready')
+    assert.equal(fixture.controller.phase, 'ready')
     assert.equal(await signOut(host, async () => true), true)
     assert.equal(logouts, 2)
     assert.equal(host.running, undefined)
-    assert.equal(house.controller.phase, 'ended')
+    assert.equal(fixture.controller.phase, 'ended')
     assert.deepEqual(
-      [...house.controller.failures.values()].map(failure => failure.type),
+      [...fixture.controller.failures.values()].map(failure => failure.type),
       ['ended'],
     )
   })
 
   it('ends a process that has kept values, and never answers that the person signs out, when they wait no longer', async () => {
-    const house = await House.withSession()
+    const fixture = await SessionsFixture.withSession()
     let asked = 0
-    Object.assign(house.agent, {
-      capabilities: { ...house.agent.capabilities, logout: true },
+    Object.assign(fixture.agent, {
+      capabilities: { ...fixture.agent.capabilities, logout: true },
       logout: () => {
         asked++
         return new Promise(() => {})
       },
     })
-    const host = house.hosts.get('one')
+    const host = fixture.hosts.get('one')
     const [values, none] = [new AbortController(), new AbortController()]
     void signOut(host, async () => false, none.signal)
     void signOut(host, async () => true, values.signal)
@@ -205,25 +221,25 @@ describe('ConversationController: signing in', () => {
   })
 
   it('comes from a change of an option, too, which is made once the person is signed in', async () => {
-    const house = new House()
-    house.prepare = agent =>
+    const fixture = new SessionsFixture()
+    fixture.prepare = agent =>
       Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })
-    const starting = house.controller.start()
-    await until(() => house.started.length > 0 && house.agent.news.length > 0)
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     const option = { id: 'model', name: 'Model', type: 'boolean', currentValue: false } as const
-    house.agent.news[0]?.resolve({ sessionId: 's1', configOptions: [option] })
+    fixture.agent.news[0]?.resolve({ sessionId: 's1', configOptions: [option] })
     await starting
-    const changing = house.controller.setConfigOption('model', true)
+    const changing = fixture.controller.setConfigOption('model', true)
     const refusal = { code: -32000, message: 'Authentication required' }
-    house.agent.options[0]?.answer.reject(
+    fixture.agent.options[0]?.answer.reject(
       new AgentRequestError('session/set_config_option', 'auth-required', refusal),
     )
     await changing
-    const [id, failure] = [...house.controller.failures][0]!
+    const [id, failure] = [...fixture.controller.failures][0]!
     assert.equal(failure.type, 'sign-in')
-    await house.controller.signIn(id, 'plain')
-    await until(() => house.agent.options.length === 2)
-    assert.deepEqual(house.agent.options[1]?.value, true)
-    assert.equal(house.controller.failures.size, 0)
+    await fixture.controller.signIn(id, 'plain')
+    await until(() => fixture.agent.options.length === 2)
+    assert.deepEqual(fixture.agent.options[1]?.value, true)
+    assert.equal(fixture.controller.failures.size, 0)
   })
 })

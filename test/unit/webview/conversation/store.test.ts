@@ -8,7 +8,6 @@ import type {
   PatchOp,
 } from '../../../../src/views/bridge/conversation.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
-import { TerminalText } from '../../../../src/webview/tools/terminal-text.ts'
 import { until } from '../../../support/until.ts'
 import { head, message, permission, toolCall } from './entries.ts'
 
@@ -170,39 +169,66 @@ describe('conversation store', () => {
     assert.deepEqual(asked, [0, 100, 100])
   })
 
-  it('tells which permissions wait, oldest first', () => {
+  it('knows what waits from the host, with what it is drawn with, however far back', () => {
     const store = new ConversationStore(noFetch)
-    store.applySnapshot(snapshot([permission('p1'), toolCall('t'), permission('p2')]))
-    assert.deepEqual(store.waiting.value, ['p1', 'p2'])
-    store.applyPatch(
-      patch(2, {
-        op: 'entry',
-        index: 0,
-        entry: permission('p1', { outcome: { type: 'selected', optionId: 'yes' } }),
+    const pending = (id: string, index: number) => ({ requestId: `request-${id}`, entryId: id, index })
+    const old = permission('p1', { toolCallId: 'call-t', within: 'child' })
+    const its = toolCall('t', { within: 'child' })
+    const other = toolCall('u', { toolCallId: 'call-t' })
+    store.applySnapshot(
+      snapshot([other, permission('p2')], {
+        head: head({ pendingRequests: [pending('p1', 7), pending('p2', 501)] }),
+        first: 500,
+        total: 502,
+        pendingEntries: [
+          { index: 3, entry: its },
+          { index: 7, entry: old },
+        ],
       }),
     )
+    assert.deepEqual(store.waiting.value, ['p1', 'p2'])
+    assert.equal(store.slot('p1')?.index, 7)
+    assert.deepEqual(
+      store.rows.rowsOf(7).map(row => row.kind),
+      ['permission'],
+    )
+    assert.equal(store.toolCall('call-t', 'child'), store.slot('t'), 'each subagent has its own ids')
+    assert.equal(store.toolCall('call-t'), store.slot('u'))
+    store.applyPatch(patch(2, { op: 'head', head: { pendingRequests: [pending('p2', 501)] } }))
     assert.deepEqual(store.waiting.value, ['p2'])
-    assert.equal(store.toolCall('call-t'), store.slot('t'))
   })
 
-  it('takes terminals in any order, and their output as it grows', () => {
+  it('no longer counts a request that was answered while nobody looked', () => {
+    const store = new ConversationStore(noFetch)
+    const pendingRequests = [{ requestId: 'request-p', entryId: 'p', index: 0 }]
+    store.applySnapshot(snapshot([permission('p')], { head: head({ pendingRequests }) }))
+    store.applySnapshot(snapshot([message('z', 'agent', 'Done')], { first: 1, total: 2, revision: 5 }))
+    assert.deepEqual(store.waiting.value, [])
+    assert.equal(store.asked.value, false)
+  })
+
+  it('takes terminals in any order, and their output as it grows', async () => {
     const store = new ConversationStore(noFetch)
     store.applySnapshot(snapshot([]))
     const terminal = store.terminals.get('t1')
-    const text = () => terminal.read(() => new TerminalText())
+    const { screen } = terminal
+    const leave = terminal.view()
+    const text = () => screen.value?.lines.map(line => screen.value?.text(line)).join('|')
     store.applyPatch(patch(2, { op: 'terminal_output', terminalId: 't1', text: 'a\n' }))
     store.applyPatch(
       patch(3, { op: 'terminal', terminal: { terminalId: 't1', output: 'a\nb', truncated: false } }),
     )
     assert.equal(terminal.raw, 'a\nb')
-    assert.equal(text().screen.length, 2)
+    await until(() => text() === 'a|b')
     store.applyPatch(
       patch(4, { op: 'terminal', terminal: { terminalId: 't1', output: 'new', truncated: true } }),
     )
     assert.equal(terminal.raw, 'new')
-    assert.deepEqual(text().screen.at(-1)?.spans, [
-      { text: 'new', foreground: undefined, background: undefined, decorations: [] },
-    ])
+    await until(() => text() === 'new')
+    leave()
+    store.applyPatch(patch(5, { op: 'terminal_output', terminalId: 't1', text: ' and more' }))
+    terminal.view()
+    await until(() => text() === 'new and more')
   })
 
   it('replaces and clears parts of the head', () => {

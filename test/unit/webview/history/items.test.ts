@@ -14,6 +14,7 @@ const state = (rows: HistoryRow[]): HistoryState => ({
   agents: [],
   trusted: true,
   hasFolder: true,
+  storage: { used: 0, max: 0 },
 })
 const keys = (of: HistoryState, filter = { text: '', here: false, archived: false }) =>
   historyItems(of, filter, now).map(item => item.key)

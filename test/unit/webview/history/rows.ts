@@ -16,6 +16,7 @@ export function historyRow(sessionId: string, more: Partial<HistoryRow> = {}): H
     canResume: true,
     canClose: false,
     canDelete: false,
+    deletesCopy: false,
     canFork: false,
     canArchive: false,
     archived: false,

@@ -226,6 +226,30 @@ describe('markdown blocks', () => {
     }
   })
 
+  it('takes a long text in slices, each of which does little, and comes to the same', () => {
+    const code = `const a = 1\n`.repeat(10_000)
+    const texts = [
+      `Before.\n\n\`\`\`ts\n${code}\`\`\`\n\nAfter.`,
+      `- item\n\n  \`\`\`ts\n${code.replace(/^/gm, '  ')}  \`\`\`\n\nAfter.`,
+      `<details>\n\n${'Some prose.\n\n'.repeat(6000)}</details>\n\nAfter.`,
+      '`'.repeat(100_000),
+      'word '.repeat(20_000),
+    ]
+    for (const text of texts) {
+      const once = feed(text).stream
+      const sliced = new BlockStream()
+      sliced.append(text)
+      let slices = 1
+      while (sliced.flush(0).pending) assert.ok(slices++ < 1000)
+      assert.ok(slices > 1)
+      assert.deepEqual(
+        sliced.blocks.map(({ type, source }) => [type, source]),
+        once.blocks.map(({ type, source }) => [type, source]),
+      )
+      assert.ok(once.blocks.every(({ type, source }) => type === 'fence' || source.length <= 66_000))
+    }
+  })
+
   it('cuts a long table between its rows, and repeats its head', () => {
     const head = '| a | b |\n|---|---|\n'
     const rows = Array.from({ length: 2000 }, (_, i) => `| row ${i} | of a table |\n`)

@@ -50,7 +50,7 @@ describe('conversation page, without eyes or mouse', function () {
     await patch({ op: 'entry', index: 2, entry: permission('p', { title: 'May I?' }) })
     await says('Ada asks: May I?')
     await patch({ op: 'head', head: { activity: 'idle' }, cleared: [] })
-    await says('Ada has finished')
+    await says('Ada finished')
     assert.equal(heard.length, 4, heard.join(' | '))
   })
 

@@ -35,8 +35,8 @@ describe('actions on the page', function () {
   afterEach(() => page.close())
 
   it('are for the entry that they stand at', async () => {
-    press('Send again')
-    press('Edit as a new prompt')
+    press('Resend')
+    press('Edit and Resend')
     await page.until(() => ran.length === 2)
     assert.deepEqual(ran, [
       { command: 'parley.sendAgain', key: 'k1', entryId: 'u' },

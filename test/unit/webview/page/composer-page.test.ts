@@ -3,7 +3,7 @@ import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import * as composer from '../../../../src/views/bridge/composer.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import { ToggleFavourite } from '../../../../src/views/bridge/options.ts'
+import { ToggleFavorite } from '../../../../src/views/bridge/options.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -30,30 +30,34 @@ describe('composer page', function () {
   const moved: Array<{ id: string; to: number }> = []
   const now: string[] = []
   const stars: string[] = []
+  let symbolsHere: composer.MentionRow[]
 
   beforeEach(async () => {
     page = await openPage('conversation')
     for (const list of [queries, sent, drafts, moved, now, stars]) list.length = 0
     rows = [file('src/a.ts'), file('src/b.ts')]
+    symbolsHere = []
     held = undefined
     let ready = false
     page.host.onNotification(bridge.Ready, () => {
       ready = true
     })
-    page.host.onRequest(bridge.SendPrompt, ({ draft }) => void sent.push(promptOf(draft)))
+    page.host.onRequest(bridge.EnqueuePrompt, ({ draft }) => void sent.push(promptOf(draft)))
     page.host.onNotification(bridge.SaveDraft, draft => void drafts.push(draft))
     page.host.onRequest(composer.SearchMentions, async ({ query }) => {
       queries.push(query)
       await held
       return rows.filter(row => row.name.startsWith(query))
     })
-    page.host.onRequest(composer.SearchSymbols, () => [])
+    page.host.onRequest(composer.SearchSymbols, ({ query }) =>
+      query === '' ? symbolsHere : symbolsHere.filter(({ name }) => name.startsWith(query)),
+    )
     page.host.onRequest(composer.Capture, () => {
-      throw new Error('Select some text in an editor first.')
+      throw new Error('Select text in an editor first.')
     })
     page.host.onNotification(composer.MoveQueued, ({ id, to }) => void moved.push({ id, to }))
     page.host.onNotification(composer.SendQueuedNow, ({ id }) => void now.push(id))
-    page.host.onNotification(ToggleFavourite, ({ value }) => void stars.push(value))
+    page.host.onNotification(ToggleFavorite, ({ value }) => void stars.push(value))
     await page.until(() => ready)
   })
   afterEach(() => page.close())
@@ -97,6 +101,76 @@ describe('composer page', function () {
       { type: 'file', uri: 'file:///src/b.ts', label: 'src/b.ts' },
     ])
     await page.until(() => page.written === '')
+  })
+
+  it('offers symbols of the active file behind @ and @#, and says what to type', async () => {
+    const list = () => page.document.querySelector('.mentions')?.textContent ?? ''
+    await show()
+    page.type('@#')
+    await page.until(() => list().includes('Type a symbol name'))
+    page.type('@#x')
+    await page.until(() => list().includes('Type a symbol name'))
+    page.type('@#xyz')
+    await page.until(() => list().includes('Nothing matches'))
+    symbolsHere = [{ ...file('orbitOf'), group: 'symbols' }]
+    page.type('@')
+    await page.until(() => list().includes('orbitOf') && list().includes('b.ts'))
+    assert.match(list(), /# searches only symbols/)
+    page.type('@#')
+    await page.until(() => list().includes('orbitOf') && !list().includes('b.ts'))
+    assert.match(list(), /Type to search the workspace/)
+  })
+
+  const activeContext = (automatic: boolean, ...[attachment]: bridge.Attachment[]) =>
+    page.host.sendNotification(composer.ActiveContextChanged, {
+      automatic,
+      ...(attachment && { attachment }),
+    })
+  const button = (name: string | RegExp) =>
+    [...page.document.querySelectorAll<HTMLElement>('.composer button')].find(one =>
+      (one.getAttribute('aria-label') ?? '').match(name),
+    )
+  const planets: bridge.Attachment = {
+    id: 'active',
+    label: 'planets.js',
+    icon: 'file-code',
+    content: { type: 'file', uri: 'file:///planets.js' },
+  }
+  const sendText = async (text: string) => {
+    const before = sent.length
+    page.type(text)
+    page.key(area(), 'Enter')
+    await page.until(() => sent.length === before + 1)
+    return sent.at(-1)?.map(({ type }) => type)
+  }
+
+  it('offers the active file, adds it with one key, and not twice', async () => {
+    await show()
+    await activeContext(false, planets)
+    await page.until(() => button('Add planets.js'))
+    assert.deepEqual(await sendText('without'), ['text'])
+    page.key(area(), 'Enter', { altKey: true })
+    await page.until(() => button('Remove planets.js'))
+    assert.equal(button('Add planets.js'), undefined)
+    assert.deepEqual(await sendText('with'), ['text', 'file'])
+    await page.until(() => button('Add planets.js'))
+    await activeContext(false)
+    await page.until(() => !button('Add planets.js'))
+  })
+
+  it('adds the active file to every prompt where the setting says so, shows it, and lets it be removed', async () => {
+    await show()
+    await activeContext(true, planets)
+    await page.until(() => button('Remove planets.js'))
+    assert.deepEqual(await sendText('one'), ['text', 'file'])
+    await page.until(() => button('Remove planets.js'))
+    assert.deepEqual(await sendText('two'), ['text', 'file'])
+    await page.until(() => button('Remove planets.js'))
+    button('Remove planets.js')?.click()
+    await page.until(() => button('Add planets.js'))
+    assert.deepEqual(await sendText('three'), ['text'])
+    await activeContext(true, { ...planets, label: 'planets.js:1-2' })
+    await page.until(() => button('Remove planets.js:1-2'))
   })
 
   it('sends nothing by an Enter that comes before anything was found', async () => {
@@ -214,7 +288,7 @@ describe('composer page', function () {
     await page.until(() => options().length === 1)
     page.key(area(), 'Enter')
     await page.until(() => page.document.querySelector('.composer-failure'))
-    assert.match(page.document.querySelector('.composer-failure')!.textContent!, /Select some text/)
+    assert.match(page.document.querySelector('.composer-failure')!.textContent!, /Select text/)
     assert.equal(page.written, '')
   })
 
@@ -235,18 +309,23 @@ describe('composer page', function () {
   })
 
   it('moves prompts that wait by key, and sends one at once', async () => {
-    const queue = ['one', 'two', 'three'].map(text => ({ id: text, text, attachments: 0 }))
+    const queue = ['one', 'two', 'three'].map(text => ({
+      id: text,
+      state: 'queued' as const,
+      text,
+      attachments: 0,
+    }))
     await show({ activity: 'running', queue })
     await page.until(() => page.document.querySelectorAll('.queue li').length === 3)
     const grips = page.document.querySelectorAll('.queue-grip')
     page.key(grips[1]!, 'ArrowUp')
     page.key(grips[2]!, 'ArrowDown')
-    page.document.querySelectorAll<HTMLElement>('.queue [aria-label^="Stop the turn"]')[2]!.click()
+    page.document.querySelectorAll<HTMLElement>('.queue [aria-label^="Stop and Send"]')[2]!.click()
     await page.until(() => now.length === 1)
     assert.deepEqual([moved, now], [[{ id: 'two', to: 0 }], ['three']])
   })
 
-  it('offers 384 models with the favourites first, finds one by a few letters, and marks it by key', async () => {
+  it('offers 384 models with the favorites first, finds one by a few letters, and marks it by key', async () => {
     const choices = Array.from({ length: 384 }, (_, i) => ({ value: `m${i}`, name: `Model ${i}` }))
     const model = {
       id: 'model',
@@ -258,7 +337,7 @@ describe('composer page', function () {
     }
     await show({
       configOptions: [model as never],
-      rememberedOptions: { model: { favourites: ['m200'], recent: ['m300', 'm200'] } },
+      rememberedOptions: { model: { favorites: ['m200'], recent: ['m300', 'm200'] } },
     })
     page.document.querySelector<HTMLElement>('.option[aria-label="Model: Model 3"]')!.click()
     const names = () =>

@@ -4,7 +4,7 @@ import {
   DiffLayout,
   SetDiffLayout,
   ThemeShown,
-  TokenColours,
+  TokenColors,
 } from '../../../../src/views/bridge/appearance.ts'
 import * as code from '../../../../src/views/bridge/code.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
@@ -90,6 +90,34 @@ describe('content on the page', function () {
     assert.deepEqual(await last(), ['conversation/copy', { text: 'one\nsrc/a.ts:3:4 failed\n' }])
   })
 
+  it('shows the last lines of a command that runs, folds one that succeeded, keeps those of a failed one', async () => {
+    const watched: string[][] = []
+    page.host.onNotification(bridge.WatchTerminals, ({ ids }) => void watched.push(ids))
+    const run = (status: 'in_progress' | 'completed' | 'failed') =>
+      toolCall('t', { toolKind: 'execute', status, content: [{ type: 'terminal', terminalId: 't1' }] })
+    await show(run('in_progress'))
+    await page.until(() => query('.tail')?.textContent === 'onesrc/a.ts:3:4 failed')
+    await page.until(() => watched.at(-1)?.join() === 't1')
+    await show(run('completed'))
+    await page.until(() => !query('.tail'))
+    const output = Array.from({ length: 30 }, (_, i) => `line ${i}`).join('\n')
+    await show(
+      toolCall('u', {
+        toolKind: 'execute',
+        status: 'failed',
+        content: [{ type: 'content', content: { type: 'text', text: `\`\`\`\n${output}\n\`\`\`` } }],
+      }),
+    )
+    await page.until(() => query('.tail')?.textContent?.endsWith('line 29'))
+    assert.equal(query('.tail')!.textContent!.split('\n').length, 10)
+    // closed by the user, it stays so
+    await press('.work .line')
+    await page.until(() => query('.work-body'))
+    await press('.work .line')
+    await page.until(() => !query('.work-body'))
+    assert.equal(query('.tail'), null)
+  })
+
   it('opens what came as a file, and shows text folded, drawn only when it is opened', async () => {
     const entry = message('a', 'agent', 'Files:') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push(
@@ -140,11 +168,11 @@ describe('content on the page', function () {
     assert.equal(query('dialog'), null)
   })
 
-  it('asks for the colours of the theme it is in, and uses them', async () => {
+  it('asks for the colors of the theme it is in, and uses them', async () => {
     page.document.body.dataset.vscodeThemeId = 'Night Owl'
     assert.deepEqual(await last(), ['appearance/theme', { themeId: 'Night Owl' }])
     const { style } = page.document.documentElement
-    await page.host.sendNotification(TokenColours, { comment: '#ffffff', string: 'url(x)' })
+    await page.host.sendNotification(TokenColors, { comment: '#ffffff', string: 'url(x)' })
     await page.until(() => style.getPropertyValue('--parley-token-comment') !== '')
     assert.equal(style.getPropertyValue('--parley-token-comment'), 'rgb(255 255 255)')
     assert.equal(style.getPropertyValue('--parley-token-string'), '')
@@ -169,7 +197,7 @@ describe('content on the page', function () {
     const links = Array.from({ length: 300 }, (_, i) => `  a${i} --> a${i + 1}`).join('\n')
     await show(message('a', 'agent', `\`\`\`mermaid\ngraph TD\n${links}\n\`\`\``))
     await page.until(() => query('.diagram[data-state="asked"]'))
-    assert.match(query('.diagram-note')!.textContent!, /drawing it can take seconds/)
+    assert.match(query('.diagram-note')!.textContent!, /Rendering may take several seconds/)
     assert.match(query('.diagram code')!.textContent!, /a299 --> a300/)
     page.document.body.dataset.vscodeThemeId = 'Another one'
     await page.until(() => query('.diagram[data-state="asked"] [data-action="draw-diagram"]'))
@@ -183,7 +211,7 @@ describe('content on the page', function () {
     await show(message('a', 'agent', 'Let $x^2$ be\n\n```mermaid\ngraph TD\n  A-->B\n```'))
     await page.until(() => query('.math[data-state="failed"]') && query('.diagram[data-state="failed"]'))
     assert.equal(query('.math')!.textContent, '$x^2$')
-    assert.match(query('.diagram-note')!.textContent!, /cannot be drawn/)
+    assert.match(query('.diagram-note')!.textContent!, /Can't render/)
     assert.match(query('.diagram code')!.textContent!, /A-->B/)
   })
 })

@@ -4,6 +4,7 @@ import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import { FetchPrompts } from '../../../../src/views/bridge/composer.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { FocusChanged } from '../../../../src/views/bridge/navigate.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -32,7 +33,7 @@ describe('conversation page', function () {
     refuse = false
     held = undefined
     page.host.onNotification(bridge.Ready, () => void ready.push(revision))
-    page.host.onRequest(bridge.SendPrompt, async ({ key, draft }) => {
+    page.host.onRequest(bridge.EnqueuePrompt, async ({ key, draft }) => {
       if (refuse) throw new Error('There is no session.')
       sent.push({ key, parts: promptOf(draft) })
       await held
@@ -68,6 +69,15 @@ describe('conversation page', function () {
 
   beforeEach(() => open())
   afterEach(() => page.close())
+
+  it('draws the other entries when one cannot be drawn', async () => {
+    const broken = { ...permission('p'), options: null } as unknown as Entry
+    await show([message('a', 'agent', 'Before'), broken, message('b', 'agent', 'After')])
+    await page.until(() => text().includes('Before') && text().includes('After'))
+    assert.match(text(), /This entry can't be displayed/)
+    await patch({ op: 'text', id: 'b', block: 0, text: ', and more' })
+    await page.until(() => text().includes('After, and more'))
+  })
 
   it('streams a message, and asks for a snapshot after a gap', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', '**Bold** and `co')])
@@ -270,8 +280,77 @@ describe('conversation page', function () {
     await answered(2, 'yes')
     page.document.querySelector<HTMLElement>('[data-option="1"]')!.click()
     await answered(3, 'no')
-    assert.match(text(), /Reject/)
-    assert.match(text(), /Allow once/)
+    assert.match(text(), /Rejected/)
+    assert.match(text(), /Allowed once/)
+  })
+
+  it('says what an option does whose name says something else, and hides nothing', async () => {
+    const options = [
+      { optionId: 'a', name: 'Reject', kind: 'allow_always' as const },
+      { optionId: 'b', name: '', kind: 'allow_once' as const },
+      { optionId: 'c', name: 'Re\u202eject', kind: 'reject_once' as const },
+    ]
+    const tool = toolCall('t', { toolKind: 'execute', title: 'ls \u202e# safe', status: 'pending' })
+    await show([tool, permission('1', { options, title: 'Really\u2066?', toolCallId: 'call-t' })])
+    const box = () => page.document.querySelector('.permission')
+    await page.until(box)
+    const labels = [...box()!.querySelectorAll('[data-option]')].map(button => button.textContent)
+    assert.deepEqual(labels, ['1RejectAlways allow', '2Allow once', '3Re‹U+202E›jectReject'])
+    assert.match(box()!.textContent!, /Really‹U\+2066›\?/)
+    assert.match(box()!.textContent!, /ls ‹U\+202E›# safe/)
+    assert.doesNotMatch(page.document.body.textContent!, /[\u202e\u2066]/)
+  })
+
+  it('shows what the person rejected as rejected, not as failed', async () => {
+    const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' as const }]
+    const asked = (outcome: { type: 'selected'; optionId: string } | { type: 'cancelled' }, id: string) => [
+      toolCall(id, { title: `Edit ${id}`, status: 'failed', toolKind: 'edit' }),
+      permission(`p${id}`, { options, outcome, toolCallId: `call-${id}` }),
+    ]
+    await show([
+      ...asked({ type: 'selected', optionId: 'no' }, 'a'),
+      ...asked({ type: 'cancelled' }, 'b'),
+      toolCall('c', { title: 'Edit c', status: 'failed', toolKind: 'edit' }),
+    ])
+    await page.until(() => text().includes('Edit c'))
+    const rows = [...page.document.querySelectorAll('.row-tool')].map(row => row.textContent)
+    assert.match(rows[0]!, /rejected$/)
+    assert.match(rows[1]!, /canceled$/)
+    assert.match(rows[2]!, /failed$/)
+    assert.equal(page.document.querySelectorAll('.row-tool .failed .codicon').length, 1)
+  })
+
+  it('says where a link leads, whatever its words and its title say', async () => {
+    const links =
+      '[docs](https://example.com/a "https://bank.example") [https://bank.example/](https://evil.example/x) [in](https://me@evil.example/)'
+    await show([message('a', 'agent', links)])
+    await page.until(() => page.document.querySelectorAll('.prose a').length === 3)
+    const [docs, other, user] = [...page.document.querySelectorAll('.prose a')]
+    assert.equal(docs?.getAttribute('title'), 'example.com\nhttps://example.com/a')
+    assert.equal(docs?.getAttribute('data-host'), null)
+    assert.equal(other?.getAttribute('data-host'), 'evil.example')
+    assert.equal(user?.getAttribute('data-host'), 'evil.example')
+    assert.match(user?.getAttribute('title') ?? '', /user name/)
+  })
+
+  it('knows of a request whose entry it has not fetched', async () => {
+    await page.host.sendNotification(bridge.Snapshot, {
+      revision: 1,
+      head: head({
+        key: 'long',
+        activity: 'requires_action',
+        pendingRequests: [{ requestId: 'request-old', entryId: 'old', index: 7 }],
+      }),
+      entries: [message('u1', 'user', 'Four'), message('u2', 'user', 'Five')],
+      first: 500,
+      total: 502,
+      pendingEntries: [{ index: 7, entry: permission('old') }],
+      terminals: [],
+      draft: { text: '', marks: [], items: [] },
+    })
+    await page.until(() => text().includes('Five'))
+    await page.until(() => text().includes('Waiting'))
+    await page.until(() => page.document.querySelector('[role="status"]')?.textContent?.includes('Allow?'))
   })
 
   it('gives the focus to the option that allows once, wherever it stands, and to none that allows for good', async () => {
@@ -353,9 +432,9 @@ describe('conversation page', function () {
   it('says between turns what goes on in the background', async () => {
     const line = () => page.document.querySelector('.working-text')?.textContent
     await show([message('a', 'agent', 'It runs')], { background: 2 })
-    await page.until(() => line() === '2 things go on in the background')
+    await page.until(() => line() === '2 background tasks running')
     await show([message('a', 'agent', 'It runs')], { background: 1 })
-    await page.until(() => line() === 'One thing goes on in the background')
+    await page.until(() => line() === '1 background task running')
     await show([message('a', 'agent', 'It runs')])
     await page.until(() => line() === undefined)
   })
@@ -408,6 +487,36 @@ describe('conversation page', function () {
     await page.until(() => page.document.body.textContent?.includes('Another'))
     page.key(area(), 'ArrowUp')
     await page.until(() => page.written === 'Another')
+  })
+
+  it('tells of the focus when it changes, and not with each patch', async () => {
+    const told: boolean[] = []
+    page.host.onNotification(FocusChanged, ({ focused }) => void told.push(focused))
+    page.document.hasFocus = () => true
+    await show([message('a', 'agent', 'One')])
+    for (const text of [' two', ' three', ' four']) await patch({ op: 'text', id: 'a', block: 0, text })
+    await page.until(() => text().includes('four'))
+    page.window.dispatchEvent(new page.window.Event('blur'))
+    page.window.dispatchEvent(new page.window.Event('focus'))
+    await page.until(() => told.length >= 2 && told.at(-1) === true)
+    assert.ok(told.filter(Boolean).length <= 2, String(told))
+  })
+
+  it('counts a message that streams on below the view among what is new', async () => {
+    const heights: PropertyDescriptor = { configurable: true, get: () => 5000 }
+    Object.defineProperty(page.window.HTMLElement.prototype, 'scrollHeight', heights)
+    Object.defineProperty(page.window.HTMLElement.prototype, 'clientHeight', { ...heights, get: () => 500 })
+    await show([message('u', 'user', 'Go'), message('a', 'agent', 'One')])
+    await page.until(() => page.document.querySelector('.transcript .row'))
+    const list = page.document.querySelector('.transcript')!
+    list.scrollTop = 100
+    list.dispatchEvent(new page.window.Event('scroll'))
+    const jump = () => page.document.querySelector('.jump')?.textContent
+    await page.until(() => jump() === 'Scroll to Latest Message')
+    await patch({ op: 'text', id: 'a', block: 0, text: ' and two' })
+    await page.until(() => jump() === '1 new')
+    await patch({ op: 'entry', index: 2, entry: message('b', 'agent', 'Three') })
+    await page.until(() => jump() === '2 new')
   })
 
   it('opens links and files in the editor, and copies code', async () => {
@@ -463,9 +572,41 @@ describe('conversation page', function () {
     ])
   })
 
+  it('numbers the lines of a fragment as its file has them, and leads there', async () => {
+    const asked: unknown[] = []
+    page.host.onRequest(bridge.FindFragment, ({ key, ...place }) => {
+      asked.push(place)
+      return place.change === 0 ? 41 : null
+    })
+    const change = (path: string) => ({ operation: 'modify', path, oldText: 'a\n', newText: 'b\nc\n' })
+    const entry = toolCall('t', {
+      title: 'Edit',
+      toolKind: 'edit',
+      content: [{ type: 'diff', changes: [change('/p/a.ts'), change('/p/b.ts')] }],
+    })
+    await show([entry])
+    await page.until(() => page.document.querySelector('.work .diff-counts'))
+    page.document.querySelector<HTMLElement>('.work .line')!.click()
+    const gutters = () =>
+      [...page.document.querySelectorAll<HTMLElement>('.diff-added')].map(line => line.dataset.gutter!.trim())
+    await page.until(() => gutters()[0] === '41 +' && gutters().length === 4)
+    assert.deepEqual(gutters(), ['41 +', '42 +', '1 +', '2 +'])
+    for (const link of page.document.querySelectorAll<HTMLElement>('.work .change-path')) link.click()
+    await page.until(() => files.length === 2)
+    assert.deepEqual(files, [
+      { path: '/p/a.ts', line: 41 },
+      { path: '/p/b.ts', line: 1 },
+    ])
+    const place = { entryId: 't', content: 0 }
+    assert.deepEqual(asked, [
+      { ...place, change: 0 },
+      { ...place, change: 1 },
+    ])
+  })
+
   it('says everything in the language of the page', async () => {
     page.close()
-    await open({ l10n: { 'Allow this?': 'Erlauben?', 'Waiting for you': 'Wartet auf dich' } })
+    await open({ l10n: { 'Allow this?': 'Erlauben?', 'Waiting for your answer': 'Wartet auf dich' } })
     await show([permission('1', { title: '' })], { activity: 'requires_action' })
     await page.until(() => text().includes('Erlauben?'))
     assert.match(text(), /Wartet auf dich/)
@@ -486,7 +627,7 @@ describe('conversation page', function () {
     await page.until(() => text().includes('hologram'))
     page.document.querySelector<HTMLElement>('.row-unknown .line')!.click()
     await page.until(() => text().includes('"depth": 3'))
-    assert.match(text(), /Content of an unknown kind: video/)
+    assert.match(text(), /Unknown content type: video/)
     assert.match(text(), /sideways/)
   })
 })

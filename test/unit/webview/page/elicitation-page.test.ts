@@ -17,8 +17,8 @@ const fields = [
     default: '2024-02-29T10:00:00Z',
   },
   {
-    key: 'colour',
-    title: 'Colour',
+    key: 'color',
+    title: 'Color',
     type: 'select',
     required: false,
     choices: [
@@ -108,7 +108,7 @@ describe('what an agent asks for, on the page', function () {
     const name = labelled('Name')
     assert.equal(name.getAttribute('aria-invalid'), 'true')
     const about = page.document.getElementById(name.getAttribute('aria-describedby') ?? '')
-    assert.equal(about?.textContent?.trim(), 'This is needed.')
+    assert.equal(about?.textContent?.trim(), 'A value is required.')
     await page.until(() => page.document.activeElement === name)
     assert.equal(answers.length, 0)
 
@@ -123,7 +123,7 @@ describe('what an agent asks for, on the page', function () {
     assert.equal(requestId, 'f-a')
     assert.ok(answer.action === 'accept' && answer.content)
     const { when, ...rest } = answer.content
-    assert.deepEqual(rest, { name: 'Ada', age: 36, colour: '', tags: ['t'] })
+    assert.deepEqual(rest, { name: 'Ada', age: 36, color: '', tags: ['t'] })
     assert.equal(new Date(String(when)).toISOString(), '2024-02-29T10:00:00.000Z')
   })
 
@@ -162,7 +162,7 @@ describe('what an agent asks for, on the page', function () {
     const odd = { key: 'x', title: 'Odd', type: 'unknown', raw: {}, required: true } as ElicitationField
     await show(form('a', { ask: { mode: 'form', fields: [odd] } }))
     assert.equal(button('Submit').disabled, true)
-    assert.match(box('f-a').textContent ?? '', /cannot be filled in/)
+    assert.match(box('f-a').textContent ?? '', /doesn't support/)
   })
 
   it('shows an address whole, its host apart, warns, and opens nothing by itself', async () => {
@@ -185,15 +185,15 @@ describe('what an agent asks for, on the page', function () {
     const labels = [...box('f-a').querySelectorAll('button')].map(
       one => one.ariaLabel ?? one.getAttribute('aria-label') ?? one.textContent?.trim(),
     )
-    assert.deepEqual(labels, ['Copy Address', 'Decline', 'Cancel'])
+    assert.deepEqual(labels, ['Copy URL', 'Decline', 'Cancel'])
   })
 
   it('keeps the answer readable', async () => {
-    const content = { name: 'Ada', colour: 'r', sure: true }
+    const content = { name: 'Ada', color: 'r', sure: true }
     await show(form('a', { outcome: { action: 'accept', content } }))
     page.document.querySelector<HTMLElement>('.answered button')!.click()
     await page.until(() => page.document.querySelector('.elicitation-content'))
     const given = [...page.document.querySelectorAll('.elicitation-given')].map(one => one.textContent)
-    assert.deepEqual(given, ['NameAda', 'ColourRed', 'Sure?Yes'])
+    assert.deepEqual(given, ['NameAda', 'ColorRed', 'Sure?Yes'])
   })
 })

@@ -180,8 +180,8 @@ describe('finding on the page', function () {
     await page.until(() => count() === '1 of 3')
     page.key(input(), 'r', { code: 'KeyR', altKey: true })
     await page.until(() => searches.at(-1)?.query.regex === true)
-    await answer([], { problem: 'This is no regular expression.' })
-    await page.until(() => count() === 'This is no regular expression.')
+    await answer([], { problem: 'Invalid regular expression.' })
+    await page.until(() => count() === 'Invalid regular expression.')
     assert.equal(input().getAttribute('aria-invalid'), 'true')
   })
 

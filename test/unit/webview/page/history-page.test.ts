@@ -17,6 +17,7 @@ describe('history page', function () {
       agents: [],
       trusted: true,
       hasFolder: true,
+      storage: { used: 0, max: 0 },
       ...more,
     })
   const titles = () =>
@@ -85,7 +86,7 @@ describe('history page', function () {
     assert.deepEqual({ ...(page.kept.state as object) }, { text: 'export', here: false, archived: false })
     page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
     await page.until(() => titles().length === 0)
-    assert.match(page.document.body.textContent!, /No session matches “export”/)
+    assert.match(page.document.body.textContent!, /No sessions match “export”/)
     page.document.querySelector<HTMLElement>('.history-nothing .link-button')!.click()
     await page.until(() => titles().length === 2)
   })
@@ -113,7 +114,7 @@ describe('history page', function () {
     })
     await page.until(() => page.document.querySelectorAll('.history-note').length === 3)
     const content = page.document.body.textContent!
-    assert.match(content, /X keeps no list of sessions/)
+    assert.match(content, /X doesn't list sessions/)
     assert.match(content, /Y said no\./)
     page.document.querySelectorAll<HTMLElement>('.history-note button')[1]!.click()
     await page.until(() => started.length === 1)
@@ -148,7 +149,7 @@ describe('history page', function () {
   it('shows what was put away only when it is asked to', async () => {
     await show([row('1'), row('2', { archived: true, canArchive: true })])
     await page.until(() => titles().length === 1)
-    const all = page.document.querySelector<HTMLElement>('[aria-label="Archived sessions too"]')!
+    const all = page.document.querySelector<HTMLElement>('[aria-label="Include Archived Sessions"]')!
     all.click()
     await page.until(() => titles().length === 2)
     page.document.querySelector<HTMLElement>('[title^="Unarchive"]')!.click()
@@ -166,6 +167,24 @@ describe('history page', function () {
     assert.equal(context.parleyCanFork, true)
     assert.equal(context.parleyCanDelete, false)
     assert.match(page.document.body.textContent!, /running elsewhere/)
+  })
+
+  it('says what is deleted where the agent keeps its own history, and how much space is used', async () => {
+    await show([row('1', { canDelete: true, deletesCopy: true })], {
+      storage: { used: 34_200_000, max: 1_000_000_000 },
+    })
+    const { document } = page
+    await page.until(() => document.querySelectorAll('.history-row').length === 1)
+    assert.match(document.body.textContent!, /Saved conversations: 34\.2 of 1,000 MB/)
+    page.key(document.querySelector('input')!, 'Delete')
+    await page.until(() => /Delete Parley's saved copy\?/.test(document.body.textContent!))
+    const button = [...document.querySelectorAll('button')].find(one => one.textContent === 'Change Limit')
+    let shown = 0
+    page.host.onNotification(bridge.HistorySize, () => {
+      shown += 1
+    })
+    button!.click()
+    await page.until(() => shown === 1)
   })
 
   it('deletes only after it asked in place, by keyboard and by mouse', async () => {
@@ -207,6 +226,6 @@ describe('history page', function () {
   it('says why there is nothing', async () => {
     await show([], { trusted: false })
     await page.until(() => page.document.querySelector('.history-nothing'))
-    assert.match(page.document.body.textContent!, /not trusted/)
+    assert.match(page.document.body.textContent!, /until you trust/)
   })
 })

@@ -9,6 +9,8 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/node'
+import { Patch, Snapshot } from '../../../../src/views/bridge/conversation.ts'
+import { PendingOfTest } from '../conversation/pending.ts'
 
 type View = 'conversation' | 'history'
 const bundles = new Map<View, Promise<string>>()
@@ -104,9 +106,12 @@ export async function openPage(
       return { dispose: () => hear.delete(callback) }
     }
   }
+  const pending = new PendingOfTest()
   class Writer extends AbstractMessageWriter {
     async write(message: Message): Promise<void> {
       const data = JSON.parse(JSON.stringify(message))
+      if (data.method === Snapshot.method) data.params = pending.snapshot(data.params)
+      else if (data.method === Patch.method) data.params = pending.patch(data.params)
       window.dispatchEvent(new window.MessageEvent('message', { data }))
     }
     end(): void {}

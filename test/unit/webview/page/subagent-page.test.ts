@@ -74,7 +74,7 @@ describe('a subagent in the conversation', function () {
     line(/Subagent/)!.click()
     await page.until(() => page.document.querySelectorAll('.subagent-messages li').length === 2)
     assert.match(text(), /Looks for tests/)
-    assert.match(text(), /Works in \/w\/tests/)
+    assert.match(text(), /Working directory: \/w\/tests/)
     assert.match(page.document.querySelector('.subagent-messages')!.textContent!, /^Words of e1Words of e2$/)
     line(/^To Scout/)!.click()
     await page.until(() => /and more/.test(text()))
@@ -152,11 +152,11 @@ describe('a subagent in the conversation', function () {
     await page.until(() => /Words of e3/.test(text()))
     const button = (name: string) =>
       page.document.querySelector<HTMLElement>(`.hide-work[aria-label="${name}"]`)
-    button('Hide what it does')!.click()
+    button('Hide Messages')!.click()
     await page.until(() => !/Words of e1|Words of e2|Digger(?! )/.test(text().replace('Scout › Digger', '')))
     assert.match(text(), /May I dig\?/)
     assert.match(text(), /Words of e3/)
-    button('Show what it does')!.click()
+    button('Show Messages')!.click()
     await page.until(() => /Words of e1/.test(text()) && /Words of e2/.test(text()))
   })
 
@@ -184,8 +184,8 @@ describe('a subagent in the conversation', function () {
       named.map(row => row.textContent?.trim()),
       ['ScoutWords of e4', 'Scout › DiggerWords of e6'],
     )
-    const colour = (row: HTMLElement) => [...row.classList].find(name => /^subagent-\d$/.test(name))
-    assert.notEqual(colour(named[0]!), colour(named[1]!))
+    const color = (row: HTMLElement) => [...row.classList].find(name => /^subagent-\d$/.test(name))
+    assert.notEqual(color(named[0]!), color(named[1]!))
     assert.ok(page.document.querySelector('.subagent-name')!.getAttribute('title')!.includes('Scout'))
   })
 })

@@ -29,8 +29,8 @@ describe('the work of an agent on the page', function () {
     host.onNotification(bridge.AnswerPermission, hear('answer'))
     host.onRequest(rules.OfferRules, () => ({
       offers: [
-        { text: 'npm test', json: '{ "command": "npm test" }' },
-        { text: 'npm *', json: '{ "command": "npm *" }' },
+        { label: 'The command npm test', preview: 'One.', json: '{ "command": "npm test" }' },
+        { label: 'Commands that start with npm', preview: 'Two.', json: '{ "command": "npm *" }' },
       ],
       workspace: true,
     }))
@@ -78,8 +78,8 @@ describe('the work of an agent on the page', function () {
     await press('2 files')
     await press('a.ts')
     await press('Review')
-    await press('Undo the changes in b.ts')
-    await press('Keep all changes')
+    await press('Revert Changes in b.ts')
+    await press('Keep All Changes')
     await page.until(() => heard.length === 4)
     assert.deepEqual(heard, [
       ['open', { key, path: '/w/src/a.ts' }],
@@ -94,18 +94,18 @@ describe('the work of an agent on the page', function () {
   it('says of a changed file that the agent did not tell of it', async () => {
     await show([])
     const files = [
-      { path: '/w/a.ts', status: 'modified' as const },
-      { path: '/w/b.ts', status: 'added' as const, meanwhile: true },
+      { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
+      { path: '/w/b.ts', status: 'added' as const, uncertain: true as const, added: 0, removed: 0 },
     ]
     await page.host.sendNotification(changes.ChangedFilesShown, { key, files })
     await page.until(() => query('.changes'))
     await press('2 files')
     const rows = [...page.document.querySelectorAll('.changes-file')].map(row => row.textContent ?? '')
     assert.deepEqual(
-      rows.map(row => row.includes('Changed while the agent worked')),
+      rows.map(row => row.includes('Changed on disk during the turn')),
       [false, true],
     )
-    assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /by somebody else/)
+    assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /or another program/)
   })
 
   it('closes the bars of a low view while a question waits, and opens them again after it', async () => {
@@ -141,7 +141,7 @@ describe('the work of an agent on the page', function () {
 
   it('switches whether the editor follows', async () => {
     await show([], { sessionId: 's' })
-    await press('Follow the agent in the editor')
+    await press('Follow Agent in Editor')
     await page.until(() => heard.length === 1)
     assert.deepEqual(heard, [['follow', { on: true }]])
     await page.host.sendNotification(follow.FollowShown, { on: true })
@@ -154,7 +154,7 @@ describe('the work of an agent on the page', function () {
     await show([answered])
     await press('Allowed by your rule')
     await page.until(() => query('.answered-rule')?.textContent?.includes('npm test *'))
-    await press('Open the workspace’s settings')
+    await press('Open Workspace Settings')
     await page.until(() => heard.length === 1)
     assert.deepEqual(heard, [['rules', { scope: 'workspace' }]])
   })
@@ -164,17 +164,17 @@ describe('the work of an agent on the page', function () {
       toolCall('t', { toolKind: 'execute', title: 'npm test' }),
       permission('p', { toolCallId: 'call-t' }),
     ])
-    await press('Allow by rule…')
+    await press('Always Allow…')
     await page.until(() => page.document.querySelectorAll('.rule-offers .field-choice').length === 2)
     page.document.querySelectorAll<HTMLElement>('.rule-offers .field-choice input')[1]?.click()
-    await page.until(() => query('.rule-offers')?.textContent?.includes('"npm *"'))
+    await page.until(() => query('.rule-offers')?.textContent?.includes('Two.'))
     saving = () => {
       throw new Error('The disk is full.')
     }
-    await press('Save for me')
+    await press('Save in User Settings')
     await page.until(() => query('.rule-failure')?.textContent?.includes('The disk is full.'))
     saving = undefined
-    await press('Save for this workspace')
+    await press('Save in Workspace Settings')
     await page.until(() => !query('.rule-offers'))
     const [name, params] = heard.at(-1) as [string, object]
     assert.equal(name, 'save')
@@ -186,7 +186,7 @@ describe('the work of an agent on the page', function () {
       target: 'workspace',
     })
     // a digit in what floats answers no question
-    await press('Allow by rule…')
+    await press('Always Allow…')
     await page.until(() => query('.rule-offers .field-choice input'))
     page.key(query('.rule-offers .field-choice input')!, '1')
     assert.equal(heard.length, 1)

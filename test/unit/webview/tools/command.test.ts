@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { commandOf, repeatsCommand } from '../../../../src/conversation/tool-command.ts'
-import { visible } from '../../../../src/webview/tools/visible.ts'
 import { toolCall } from '../conversation/entries.ts'
 
 const command = (rawInput: unknown, title = '') =>
@@ -18,6 +17,13 @@ describe('the command a tool call wants to run', () => {
     )
     assert.equal(command({ command: ['npm', 'run', 'a b'] })?.command, "npm run 'a b'")
     assert.equal(command({ cmd: 'ls', workdir: '/x' })?.cwd, '/x')
+  })
+
+  it('is every command that the agent named, with its environment', () => {
+    assert.equal(command({ commands: ['npm ci', ['npm', 'run', 'a b']] })?.command, "npm ci\nnpm run 'a b'")
+    assert.equal(command({ command: 'a', script: 'b' })?.command, 'a\nb')
+    assert.deepEqual(command({ command: 'a', env: { PATH: './x' } })?.environment, ['PATH=./x'])
+    assert.deepEqual(command({ command: 'a', env: [{ name: 'B', value: 'c' }] })?.environment, ['B=c'])
   })
 
   it('is told from a text that only repeats it', () => {
@@ -42,14 +48,5 @@ describe('the command a tool call wants to run', () => {
     assert.deepEqual(command(undefined, '`npm test`'), { command: 'npm test' })
     assert.deepEqual(command({ other: 1 }, 'npm test'), { command: 'npm test' })
     assert.equal(command({ command: '' }), undefined)
-  })
-})
-
-describe('what a person agrees to', () => {
-  it('hides nothing', () => {
-    assert.equal(
-      visible('rm \u202etxt.exe\u0000\u200b\r\n\tok é 😀'),
-      'rm ‹U+202E›txt.exe‹U+0000›‹U+200B›‹U+000D›\n\tok é 😀',
-    )
   })
 })

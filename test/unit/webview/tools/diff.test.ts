@@ -78,6 +78,42 @@ describe('diffs', () => {
       { numRuns: 300 },
     )
   })
+
+  it('compares long texts stretch by stretch, and tells the same of them', () => {
+    const line = fc.nat({ max: 400 }).map(n => `line ${n}`)
+    const change = fc.record({ at: fc.nat(9999), remove: fc.nat(4), add: fc.array(line, { maxLength: 4 }) })
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), changes => {
+        const before = Array.from({ length: 10_000 }, (_, i) => `${'x'.repeat(20)} ${i}`)
+        const after = [...before]
+        for (const { at, remove, add } of changes) after.splice(at, remove, ...add)
+        const diff = diffOf({
+          operation: 'modify',
+          path: '/a',
+          oldText: before.join('\n'),
+          newText: after.join('\n'),
+        })!
+        // applied to the old text, its hunks make the new one
+        const made: string[] = []
+        let at = 0
+        for (const hunk of diff.hunks) {
+          made.push(...before.slice(at, hunk.oldStart - 1))
+          assert.equal(made.length, hunk.start - 1)
+          at = hunk.oldStart - 1
+          for (const { kind, lines } of hunk.groups) {
+            if (kind !== 'added') assert.deepEqual(before.slice(at, at + lines.length), lines)
+            if (kind !== 'added') at += lines.length
+            if (kind !== 'removed') made.push(...lines)
+          }
+        }
+        made.push(...before.slice(at))
+        assert.deepEqual(made, after)
+        assert.ok(diff.removed <= changes.reduce((sum, { remove }) => sum + remove, 0) + 40)
+        assert.equal(diff.added - diff.removed, after.length - before.length)
+      }),
+      { numRuns: 60 },
+    )
+  })
 })
 
 function countsOf(one: FileChange): [number, number] {

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import hljs from 'highlight.js'
-import {
-  changedRanges,
-  markRanges,
-  type Token,
-  tokenLines,
-} from '../../../../src/webview/tools/line-tokens.ts'
+import { type Token, tokenLines } from '../../../../src/webview/tools/highlighted-lines.ts'
+import { changedRanges, markRanges } from '../../../../src/webview/tools/line-tokens.ts'
 
 const text = (tokens: readonly Token[]) => tokens.map(token => token.text).join('')
 
 describe('the tokens of a line', () => {
-  it('keep their colours across the ends of lines', () => {
+  it('keep their colors across the ends of lines', () => {
     const lines = tokenLines(hljs.highlight('/* a\nb */\nconst x = 1', { language: 'javascript' }).value)
     assert.deepEqual(
       lines.map(tokens => tokens[0]),

@@ -1,5 +1,27 @@
 import assert from 'node:assert/strict'
-import { rawText } from '../../../../src/webview/tools/raw.ts'
+import { rawCode, rawText } from '../../../../src/webview/tools/raw.ts'
+
+describe('raw input', () => {
+  it('shows a patch as its lines', () => {
+    const patch = '*** Begin Patch\n*** Update File: a.ts\n@@\n-one\n+two\n*** End Patch'
+    assert.deepEqual(rawCode(patch), { text: patch, language: 'diff' })
+    assert.deepEqual(rawCode({ input: patch }), { text: patch, language: 'diff' })
+    assert.deepEqual(rawCode({ patch, note: 'x' }), {
+      text: `{\n  "note": "x"\n}\n${patch}`,
+      language: 'diff',
+    })
+    assert.deepEqual(rawCode(JSON.stringify({ input: patch })), { text: patch, language: 'diff' })
+    const unified = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\n'
+    assert.equal(rawCode({ diff: unified }).text, unified)
+  })
+
+  it('shows everything else as it is, or as JSON', () => {
+    assert.deepEqual(rawCode('plain'), { text: 'plain', language: '' })
+    assert.deepEqual(rawCode('{"a":1}'), { text: '{\n  "a": 1\n}', language: 'json' })
+    assert.deepEqual(rawCode({ input: 'x' }), { text: '{\n  "input": "x"\n}', language: 'json' })
+    assert.deepEqual(rawCode('{broken'), { text: '{broken', language: '' })
+  })
+})
 
 describe('raw output', () => {
   it('is read from every shape that agents give it', () => {

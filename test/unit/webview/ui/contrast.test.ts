@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { quietColour } from '../../../../src/webview/host/fit-theme.ts'
-import { contrast, type Rgb, readable, readColour } from '../../../../src/webview/ui/contrast.ts'
+import { quietColor } from '../../../../src/webview/host/fit-theme.ts'
+import { contrast, type Rgb, readable, readColor } from '../../../../src/webview/ui/contrast.ts'
 
 describe('asides', () => {
   it('are quieter than the text where the theme makes no difference, and can be read', () => {
@@ -9,13 +9,13 @@ describe('asides', () => {
       [248, 248, 248],
       [255, 255, 255],
     ]
-    const own = quietColour([59, 59, 59], [59, 59, 59], light)
+    const own = quietColor([59, 59, 59], [59, 59, 59], light)
     assert.ok(own && light.every(surface => contrast(own, surface) >= 4.5), String(own))
     assert.ok(contrast(own, [59, 59, 59]) > 1.5)
   })
 
-  it('have the theme’s own colour where that differs', () => {
-    assert.equal(quietColour([204, 204, 204], [157, 157, 157], [[24, 24, 24]]), undefined)
+  it('have the theme’s own color where that differs', () => {
+    assert.equal(quietColor([204, 204, 204], [157, 157, 157], [[24, 24, 24]]), undefined)
   })
 
   it('are as much brighter as the field that they stand in needs', () => {
@@ -28,19 +28,19 @@ describe('asides', () => {
       [81, 65, 44],
     ]
     assert.ok(contrast(own!, surfaces[1]!) < 4.5)
-    const fitted = quietColour(text, own, surfaces)
+    const fitted = quietColor(text, own, surfaces)
     assert.ok(fitted && surfaces.every(surface => contrast(fitted, surface) >= 4.5))
-    assert.equal(quietColour(undefined, [157, 157, 157], [[24, 24, 24]]), undefined)
+    assert.equal(quietColor(undefined, [157, 157, 157], [[24, 24, 24]]), undefined)
   })
 })
 
 describe('contrast', () => {
-  it('reads the colours that VS Code writes', () => {
-    assert.deepEqual(readColour('#fff'), [255, 255, 255])
-    assert.deepEqual(readColour(' #102030 '), [16, 32, 48])
-    assert.deepEqual(readColour('#ffffff80', [0, 0, 0]), [128, 128, 128])
-    assert.deepEqual(readColour('rgba(10, 20, 30, 0.5)', [20, 20, 20]), [15, 20, 25])
-    for (const none of ['', 'red', '#12', 'rgb(a)', 'var(--x)']) assert.equal(readColour(none), undefined)
+  it('reads the colors that VS Code writes', () => {
+    assert.deepEqual(readColor('#fff'), [255, 255, 255])
+    assert.deepEqual(readColor(' #102030 '), [16, 32, 48])
+    assert.deepEqual(readColor('#ffffff80', [0, 0, 0]), [128, 128, 128])
+    assert.deepEqual(readColor('rgba(10, 20, 30, 0.5)', [20, 20, 20]), [15, 20, 25])
+    for (const none of ['', 'red', '#12', 'rgb(a)', 'var(--x)']) assert.equal(readColor(none), undefined)
   })
 
   it('is that of WCAG', () => {
@@ -49,7 +49,7 @@ describe('contrast', () => {
     assert.ok(Math.abs(contrast([119, 119, 119], [255, 255, 255]) - 4.48) < 0.01)
   })
 
-  it('leaves colours their hue where the text itself is faint', () => {
+  it('leaves colors their hue where the text itself is faint', () => {
     const [text, ground, green]: Rgb[] = [
       [101, 123, 131],
       [253, 246, 227],
@@ -60,11 +60,11 @@ describe('contrast', () => {
     assert.ok(contrast(shown, ground!) >= contrast(text!, ground!) * 0.75)
   })
 
-  it('is enough afterwards, wherever the text itself can be read, and good colours stay', () => {
+  it('is enough afterwards, wherever the text itself can be read, and good colors stay', () => {
     const part = fc.integer({ min: 0, max: 255 })
-    const colour = fc.tuple(part, part, part)
+    const color = fc.tuple(part, part, part)
     fc.assert(
-      fc.property(colour, colour, colour, (one: Rgb, surface: Rgb, text: Rgb) => {
+      fc.property(color, color, color, (one: Rgb, surface: Rgb, text: Rgb) => {
         fc.pre(contrast(text, surface) >= 4.5)
         const result = readable(one, [surface], text)
         assert.ok(contrast(result, surface) >= 4.5)

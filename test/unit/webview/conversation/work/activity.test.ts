@@ -31,14 +31,16 @@ describe('what the agent does, in a word', () => {
 
   it('is not told where the agent does not say', () => {
     const last = message('a', 'agent', 'So')
-    assert.deepEqual(activityWord('running', last, 0, undefined, true), { text: 'What it does is not known' })
-    assert.deepEqual(activityWord('running', last, 1, undefined, true), { text: 'Waiting for you' })
+    assert.deepEqual(activityWord('running', last, 0, undefined, true), { text: 'Status unknown' })
+    assert.deepEqual(activityWord('running', last, 1, undefined, true), { text: 'Waiting for your answer' })
   })
 
   it('is the person when something waits for them', () => {
-    assert.deepEqual(activityWord('requires_action', undefined, 0, undefined), { text: 'Waiting for you' })
+    assert.deepEqual(activityWord('requires_action', undefined, 0, undefined), {
+      text: 'Waiting for your answer',
+    })
     assert.deepEqual(activityWord('running', message('a', 'agent', 'x'), 1, undefined), {
-      text: 'Waiting for you',
+      text: 'Waiting for your answer',
     })
   })
 })
@@ -46,7 +48,7 @@ describe('what the agent does, in a word', () => {
 describe('a run of reads', () => {
   it('is summed up in one line', () => {
     assert.equal(runSummary(['search', 'read', 'read']), 'Searched once, read 2 files')
-    assert.equal(runSummary(['read', 'fetch']), 'Read one file, fetched one page')
+    assert.equal(runSummary(['read', 'fetch']), 'Read 1 file, fetched 1 page')
   })
 })
 

@@ -1,0 +1,64 @@
+/**
+ * Merging a replay with what is saved of the conversation: it runs in one go in the extension host, so it must cost what
+ * the conversation's length is, and little of that. Prints a ratio: an entry of 10,000 against one of 1,000.
+ */
+import { mergeEntries } from '../../src/conversation/merge-entries.ts'
+import type { Entry } from '../../src/conversation/state.ts'
+
+const BOUND = 2.5
+const ANSWER = 'The parser reads one token at a time and keeps what follows. '.repeat(10)
+const OUTPUT = 'a line of a file\n'.repeat(60)
+
+/** Turns of a prompt, answers and tool calls with their output. */
+function conversation(length: number): Entry[] {
+  let turn = 0
+  return Array.from({ length }, (_, i): Entry => {
+    if (i % 100 === 0) turn++
+    const base = { id: `e${i}`, turn }
+    if (i % 100 === 0) {
+      const text = `Prompt ${turn}: mend what is broken in the parser`
+      return { ...base, kind: 'message', role: 'user', blocks: [{ type: 'text', text }] }
+    }
+    if (i % 3 === 0)
+      return { ...base, kind: 'message', role: 'agent', blocks: [{ type: 'text', text: `${i}. ${ANSWER}` }] }
+    return {
+      ...base,
+      kind: 'tool_call',
+      toolCallId: `t${i}`,
+      title: `Read ${i}.ts`,
+      toolKind: 'read',
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: OUTPUT } }],
+      locations: [{ path: `/w/${i}.ts` }],
+      rawInput: { path: `/w/${i}.ts` },
+      canCancel: false,
+    }
+  })
+}
+
+/** Milliseconds of the processor: a busy machine takes no more of them. The least of several, after one to warm up. */
+function cost(length: number): number {
+  const [known, replay] = [conversation(length), conversation(length)]
+  const times: number[] = []
+  for (let run = 0; run < 8; run++) {
+    globalThis.gc?.()
+    const before = process.cpuUsage()
+    const { entries } = mergeEntries(known, replay)
+    const { user, system } = process.cpuUsage(before)
+    if (entries.length !== length) throw new Error(`${entries.length} entries instead of ${length}`)
+    if (run > 0) times.push((user + system) / 1000)
+  }
+  return Math.min(...times)
+}
+
+cost(1_000)
+const few = cost(1_000)
+const many = cost(10_000)
+const ratio = many / 10 / few
+console.log(
+  `merge a replay: 1,000 entries ${few.toFixed(1)} ms, 10,000 entries ${many.toFixed(1)} ms, ratio ${ratio.toFixed(2)}`,
+)
+if (ratio > BOUND) {
+  console.error(`An entry of 10,000 costs more than ${BOUND} times one of 1,000.`)
+  process.exitCode = 1
+}

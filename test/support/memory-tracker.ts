@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import {
+  ChangeTracker,
+  type TrackerStore,
+  type Undone,
+  type UndoneFile,
+} from '../../src/editor/changes/change-tracker.ts'
+import type { StoredFile } from '../../src/editor/changes/tracked-file.ts'
+import { noDocuments } from '../../src/editor/files/documents.ts'
+import { disk } from '../../src/editor/files/file-system.ts'
+import { type FilesShared, filesShared } from '../../src/editor/files/files.ts'
+
+/** What a window would keep on disk; everything goes through JSON, as it does there. */
+export class MemoryStore implements TrackerStore {
+  readonly blobs = new Map<string, Uint8Array>()
+  readonly files = new Map<string, string>()
+  readonly undone = new Map<string, string>()
+
+  async load(): Promise<StoredFile[]> {
+    return [...this.files.values()].map(file => JSON.parse(file))
+  }
+
+  save(path: string, file: StoredFile | undefined): void {
+    if (file) this.files.set(path, JSON.stringify(file))
+    else this.files.delete(path)
+  }
+
+  async put(bytes: Uint8Array): Promise<string> {
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    this.blobs.set(hash, Uint8Array.from(bytes))
+    return hash
+  }
+
+  async get(hash: string): Promise<Uint8Array | undefined> {
+    return this.blobs.get(hash)
+  }
+
+  async saveUndone(undone: Undone): Promise<void> {
+    this.undone.set(undone.id, JSON.stringify(undone))
+  }
+
+  async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
+    const known = this.undone.get(head.id)
+    const files: UndoneFile[] = known ? JSON.parse(known).files : []
+    this.undone.set(head.id, JSON.stringify({ ...head, files: [...files, file] }))
+  }
+
+  async loadUndone(): Promise<Undone[]> {
+    return [...this.undone.values()].map(undone => JSON.parse(undone)).reverse()
+  }
+
+  forgetUndone(id: string): void {
+    this.undone.delete(id)
+  }
+}
+
+export function memoryTracker(
+  files: FilesShared = filesShared({ documents: noDocuments, fileSystem: disk }),
+  store: TrackerStore = new MemoryStore(),
+): ChangeTracker {
+  return new ChangeTracker({ files, store })
+}

@@ -1,0 +1,38 @@
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('the keyboard shortcuts', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': { fixture: fixtureAgent(root, 'Fixture Agent', {}) },
+      'parley.defaultAgent': 'fixture',
+    }),
+  })
+
+  it('focus the conversation and the editor again, begin a session and stop its turn', async () => {
+    const workbench = await vscode.open()
+    const { keyboard } = workbench.page
+    await openFile(workbench, 'planets.js')
+    const editor = workbench.page.locator('.editor-instance .monaco-editor.focused')
+    await editor.waitFor()
+    await keyboard.press("Control+Shift+'")
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.composer.waitFor()
+    await conversation.focused(conversation.composer)
+    await keyboard.press("Control+Shift+'")
+    await editor.waitFor()
+
+    await keyboard.press("Control+'")
+    await keyboard.press('n')
+    await conversation.phase('ready')
+    await conversation.focused(conversation.composer)
+    await conversation.send('[[gate]]')
+    const stop = conversation.button('Stop')
+    await stop.waitFor()
+    await keyboard.press("Control+'")
+    await keyboard.press('s')
+    await stop.waitFor({ state: 'detached' })
+  })
+})

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import type { Agent, AgentClient, AgentExit, ConnectOptions } from '../../../src/acp/agent.ts'
+import type { SessionUpdate } from '../../../src/acp/model.ts'
+import { startAgent } from '../../../src/acp/start-agent.ts'
+import { MAX_DEPTH } from '../../../src/common/limits.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { until } from '../../support/until.ts'
+
+/** An agent that runs `then` once its session has been created. */
+const agentThat = (then: string) => `
+const write = text => process.stdout.write(text + '\\n')
+const send = message => write(JSON.stringify({ jsonrpc: '2.0', ...message }))
+const lines = require('readline').createInterface({ input: process.stdin })
+lines.on('line', line => {
+  const { id, method } = JSON.parse(line)
+  if (method === 'initialize') send({ id, result: { protocolVersion: 1, agentCapabilities: {} } })
+  if (method === 'session/new') {
+    send({ id, result: { sessionId: 's' } })
+    ${then}
+  }
+})`
+
+const options: ConnectOptions = {
+  clientInfo: { name: 'parley-test', title: 'Test', version: '0.0.0' },
+  initializeTimeoutMs: 30_000,
+  maxFrameBytes: 1 << 20,
+  log: silentLogger,
+}
+
+describe('a hostile agent', () => {
+  let agent: Agent
+  let updates: SessionUpdate[]
+  afterEach(() => agent.dispose())
+
+  async function start(then: string, client: Partial<AgentClient> = {}): Promise<Promise<AgentExit>[]> {
+    const env = { ...process.env } as Record<string, string>
+    const launch = { command: process.execPath, args: ['-e', agentThat(then)], env, cwd: process.cwd() }
+    agent = await startAgent(launch, client as AgentClient, options)
+    updates = []
+    agent.onUpdate(({ update }) => updates.push(update))
+    const closed = new Promise<AgentExit>(resolve => agent.onDidClose(resolve))
+    await agent.newSession({ cwd: process.cwd(), additionalDirectories: [], mcpServers: [] })
+    return [closed]
+  }
+
+  it('that nests a value 3,000 deep has it cut, and nothing else', async () => {
+    await start(`
+      const deep = '['.repeat(3000) + '1' + ']'.repeat(3000)
+      const object = '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)
+      const update = fields => '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":' + fields + '}}'
+      write(update('{"sessionUpdate":"tool_call","toolCallId":"t","title":"Deep","rawInput":{"command":"ls"},"rawOutput":' + deep + '}'))
+      write(update('{"sessionUpdate":"tool_call_update","toolCallId":"t","rawInput":{"kept":1,"__proto__":' + object + '}}'))
+      write(update('{"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"}'))`)
+    await until(() => updates.length === 3, 'three updates')
+    const text = JSON.stringify(updates)
+    assert.match(text, /"command":"ls"/)
+    assert.match(text, /"kept":1/)
+    assert.match(text, /"status":"completed"/)
+    let depth = 0
+    let deepest = 0
+    for (const character of text) {
+      if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth)
+      else if (character === ']' || character === '}') depth--
+    }
+    assert.ok(deepest <= MAX_DEPTH + 5, `${deepest} levels`)
+  })
+
+  it('that asks without reading the answers is disconnected, with the reason, before they fill the memory', async () => {
+    const before = process.memoryUsage().rss
+    let most = 0
+    const watch = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().rss - before)
+    }, 50)
+    try {
+      const [closed] = await start(`
+        lines.close()
+        process.stdin.pause()
+        let count = 0
+        const flood = () => {
+          let text = ''
+          for (let i = 0; i < 500; i++) text += '{"jsonrpc":"2.0","id":' + ++count + ',"method":"fs/nothing","params":{}}\\n'
+          process.stdout.write(text, flood)
+        }
+        flood()`)
+      const exit = await closed!
+      assert.equal(exit.reason, 'protocol')
+      assert.match(exit.message ?? '', /doesn't read the responses/)
+      assert.ok(most < 400e6, `${Math.round(most / 1e6)} MB`)
+    } finally {
+      clearInterval(watch)
+    }
+  })
+
+  it('that asks for thousands of things at once is refused what is too much, and the rest is answered', async () => {
+    const answers: Array<() => void> = []
+    await start(
+      `
+      let refused = 0
+      lines.on('line', line => {
+        const { id, error } = JSON.parse(line)
+        if (id >= 1000 && error && ++refused === 500) send({ method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'refused' } } } })
+      })
+      for (let i = 0; i < 1500; i++) send({ id: 1000 + i, method: 'fs/read_text_file', params: { sessionId: 's', path: '/a' } })`,
+      {
+        readTextFile: () => new Promise(resolve => answers.push(() => resolve(''))),
+      },
+    )
+    await until(() => updates.length === 1, 'the refusals')
+    assert.equal(answers.length, 1000)
+    for (const answer of answers) answer()
+  })
+})

@@ -1,0 +1,484 @@
+/**
+ * The table of the protocol: every method, update, capability and kind of content that the official schemas have,
+ * released (`stable`) or not, with the file that handles it and the test that shows it. A test fails when a schema has
+ * one that is not here, when a row is of no schema, or when a file or a test does not speak of it. `npm run test:mutation`
+ * fails when a row's test passes without its handler. No code imports it.
+ *
+ * Where the schemas leave room, or differ from what was documented before:
+ * - Of its `annotations`, content keeps whether it is for the model alone; nothing shows the rest, nor `icons`. `_meta`
+ *   is read where a convention is known.
+ * - v2 has no batches; an agent that sends one is understood all the same, message by message.
+ * - An early draft of v2 named the agent in `agentInfo`, had `session/load` behind `session.load`, `auth.logout`, and
+ *   answered a prompt at the end of its turn. An agent that names itself in `agentInfo` alone is spoken to so.
+ * - In v2 a question is withdrawn by its agent (`$/cancel_request`). Where the person stops a turn, those that are not
+ *   known to be of background work are answered `cancelled` at once; so are those that an idle session leaves open.
+ * - What a subagent's session says stands in the conversation of the one it was begun in; its plans, options and usage
+ *   are read and not shown.
+ * - Config options, groups and ways to sign in are read under the names of either version.
+ */
+
+export interface Coverage {
+  what: 'method' | 'update' | 'capability' | 'kind'
+  /**
+   * A method (`session/new`), the `sessionUpdate` of an update, the path of a capability after `agent` or `client`,
+   * or a variant of a union of the schema (`ContentBlock.text`).
+   */
+  name: string
+  versions: ReadonlyArray<1 | 2>
+  /** where it is handled, in `src/acp`; absent: it is not, and `note` says why */
+  at?: string
+  /** what shows it, in `test/unit/acp` */
+  test?: string
+  /** what `at` names the handler by, where that isn't the name itself */
+  handler?: string
+  /** What to know of it: how it is called in the code, or why it is left out. */
+  note?: string
+}
+
+/** What code and tests name a row by. */
+export const wordOf = ({ what, name }: Coverage): string =>
+  what === 'method' || what === 'update' ? name : (name.split('.').at(-1) ?? name)
+
+const BOTH = [1, 2] as const
+const V1 = [1] as const
+const V2 = [2] as const
+
+function rows(
+  what: Coverage['what'],
+  versions: Coverage['versions'],
+  at: string,
+  test: string,
+  ...names: string[]
+): Coverage[] {
+  return names.map(name => ({ what, name, versions, at, test }))
+}
+
+function left(
+  what: Coverage['what'],
+  versions: Coverage['versions'],
+  note: string,
+  ...names: string[]
+): Coverage[] {
+  return names.map(name => ({ what, name, versions, note }))
+}
+
+export const COVERAGE: readonly Coverage[] = [
+  // ---- methods of the agent
+  ...rows('method', BOTH, 'start-agent.ts', 'start-agent.test.ts', 'initialize'),
+  ...rows('method', V1, 'v1/agent-v1.ts', 'v1/agent-v1.test.ts', 'authenticate', 'logout'),
+  ...rows('method', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'auth/login', 'auth/logout'),
+  ...rows(
+    'method',
+    V1,
+    'agent-base.ts',
+    'v1/agent-v1.test.ts',
+    'session/new',
+    'session/list',
+    'session/close',
+  ),
+  ...rows(
+    'method',
+    V2,
+    'agent-base.ts',
+    'v2/agent-v2.test.ts',
+    'session/new',
+    'session/list',
+    'session/close',
+  ),
+  ...rows('method', V1, 'agent-base.ts', 'v1/agent-v1.test.ts', 'session/delete', 'session/cancel'),
+  ...rows('method', V2, 'agent-base.ts', 'v2/agent-v2.test.ts', 'session/delete', 'session/cancel'),
+  ...rows('method', V1, 'v1/agent-v1.ts', 'v1/agent-v1.test.ts', 'session/load', 'session/prompt'),
+  ...rows('method', V1, 'agent-base.ts', 'v1/agent-v1.test.ts', 'session/resume'),
+  ...rows('method', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'session/resume', 'session/prompt'),
+  ...rows('method', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'tool_call/cancel', 'terminal/cancel'),
+  ...rows('method', V1, 'wire/session-options.ts', 'v1/agent-v1.test.ts', 'session/set_mode'),
+  ...rows('method', V1, 'wire/session-options.ts', 'v1/agent-v1.test.ts', 'session/set_config_option'),
+  ...rows('method', V2, 'wire/session-options.ts', 'v2/agent-v2.test.ts', 'session/set_config_option'),
+  ...rows(
+    'method',
+    BOTH,
+    'agent-base.ts',
+    'unstable.test.ts',
+    'session/fork',
+    'session/set_title',
+    'session/archive',
+    'session/unarchive',
+    'session/status',
+    'auth/status',
+    'providers/list',
+    'providers/set',
+    'providers/disable',
+  ),
+
+  // ---- methods of the client
+  ...rows('method', BOTH, 'agent-base.ts', 'schema-messages.test.ts', 'session/update'),
+  ...rows('method', V1, 'v1/client-requests.ts', 'v1/agent-v1.test.ts', 'session/request_permission'),
+  ...rows('method', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'session/request_permission'),
+  ...rows(
+    'method',
+    V1,
+    'v1/client-requests.ts',
+    'v1/agent-v1.test.ts',
+    'fs/read_text_file',
+    'fs/write_text_file',
+    'terminal/create',
+    'terminal/output',
+    'terminal/wait_for_exit',
+    'terminal/kill',
+    'terminal/release',
+  ),
+  ...rows(
+    'method',
+    BOTH,
+    'agent-base.ts',
+    'wire/elicitation.test.ts',
+    'elicitation/create',
+    'elicitation/complete',
+  ),
+  ...rows('method', BOTH, 'agent-base.ts', 'unstable.test.ts', 'auth/status_update'),
+  ...rows('method', BOTH, 'connection.ts', 'connection.test.ts', '$/cancel_request'),
+  ...left(
+    'method',
+    BOTH,
+    'Parley passes no MCP server through the connection; refused as unknown.',
+    'mcp/message',
+  ),
+  ...left('method', BOTH, 'Between proxies; Parley is a client.', 'proxy/initialize', 'proxy/successor'),
+
+  // ---- updates
+  ...rows(
+    'update',
+    V1,
+    'wire/update.ts',
+    'v1/update.test.ts',
+    'user_message_chunk',
+    'agent_message_chunk',
+    'agent_thought_chunk',
+    'plan',
+    'available_commands_update',
+    'session_info_update',
+    'usage_update',
+    'notice',
+    'compaction_update',
+    'compaction_summary_chunk',
+  ),
+  ...rows('update', V1, 'wire/update.ts', 'v1/agent-v1.test.ts', 'config_option_update'),
+  ...rows(
+    'update',
+    V1,
+    'v1/update.ts',
+    'v1/update.test.ts',
+    'tool_call',
+    'tool_call_update',
+    'current_mode_update',
+  ),
+  ...rows(
+    'update',
+    V2,
+    'wire/update.ts',
+    'v2/update.test.ts',
+    'user_message_chunk',
+    'agent_message_chunk',
+    'agent_thought_chunk',
+    'available_commands_update',
+    'config_option_update',
+    'session_info_update',
+    'usage_update',
+    'notice',
+    'compaction_update',
+    'compaction_summary_chunk',
+    'plan_update',
+    'plan_removed',
+  ),
+  ...rows(
+    'update',
+    V2,
+    'v2/update.ts',
+    'v2/update.test.ts',
+    'user_message',
+    'agent_message',
+    'agent_thought',
+    'state_update',
+    'tool_call_update',
+    'tool_call_content_chunk',
+    'terminal_update',
+    'terminal_output_chunk',
+  ),
+  ...rows('update', V1, 'wire/update.ts', 'v1/update.test.ts', 'plan_update', 'plan_removed'),
+  ...rows(
+    'update',
+    BOTH,
+    'wire/update.ts',
+    'unstable.test.ts',
+    'subagent_update',
+    'session_message',
+    'session_message_chunk',
+  ),
+
+  // ---- capabilities of the agent
+  ...rows(
+    'capability',
+    V1,
+    'v1/capabilities.ts',
+    'v1/initialize.test.ts',
+    'agent.loadSession',
+    'agent.promptCapabilities.image',
+    'agent.promptCapabilities.audio',
+    'agent.promptCapabilities.embeddedContext',
+    'agent.mcpCapabilities.http',
+    'agent.mcpCapabilities.sse',
+    'agent.sessionCapabilities.list',
+    'agent.sessionCapabilities.delete',
+    'agent.sessionCapabilities.additionalDirectories',
+    'agent.sessionCapabilities.resume',
+    'agent.sessionCapabilities.close',
+    'agent.auth.logout',
+  ),
+  ...rows(
+    'capability',
+    V2,
+    'v2/capabilities.ts',
+    'v2/agent-v2.test.ts',
+    'agent.session.prompt.image',
+    'agent.session.prompt.audio',
+    'agent.session.prompt.embeddedContext',
+    'agent.session.mcp.stdio',
+    'agent.session.mcp.http',
+    'agent.session.delete',
+    'agent.session.additionalDirectories',
+  ),
+  ...rows(
+    'capability',
+    V1,
+    'wire/initialize.ts',
+    'unstable.test.ts',
+    'agent.sessionCapabilities.fork',
+    'agent.sessionCapabilities.archive',
+    'agent.sessionCapabilities.status',
+    'agent.sessionCapabilities.title',
+    'agent.sessionCapabilities.systemPrompt.mode.override',
+  ),
+  ...rows(
+    'capability',
+    V2,
+    'wire/initialize.ts',
+    'unstable.test.ts',
+    'agent.session.fork',
+    'agent.session.archive',
+    'agent.session.status',
+    'agent.session.title',
+    'agent.session.systemPrompt.mode.override',
+  ),
+  ...rows(
+    'capability',
+    BOTH,
+    'wire/initialize.ts',
+    'unstable.test.ts',
+    'agent.auth.status',
+    'agent.providers',
+  ),
+  ...left(
+    'capability',
+    V1,
+    'Parley passes no MCP server through the connection.',
+    'agent.mcpCapabilities.acp',
+  ),
+  ...left('capability', V2, 'Parley passes no MCP server through the connection.', 'agent.session.mcp.acp'),
+
+  // ---- capabilities of the client: what Parley says of itself
+  ...rows(
+    'capability',
+    V1,
+    'wire/initialize.ts',
+    'wire/initialize.test.ts',
+    'client.fs.readTextFile',
+    'client.fs.writeTextFile',
+    'client.terminal',
+    'client.session.compaction',
+    'client.session.configOptions.boolean',
+    'client.session.notices',
+    'client.plan',
+    'client.subagents',
+  ),
+  ...rows(
+    'capability',
+    BOTH,
+    'wire/initialize.ts',
+    'wire/initialize.test.ts',
+    'client.auth.terminal',
+    'client.elicitation.form',
+    'client.elicitation.url',
+  ),
+
+  // ---- kinds of content
+  ...rows(
+    'kind',
+    BOTH,
+    'wire/content.ts',
+    'v1/update.test.ts',
+    'ContentBlock.text',
+    'ContentBlock.image',
+    'ContentBlock.audio',
+    'ContentBlock.resource_link',
+    'ContentBlock.resource',
+  ),
+  ...rows(
+    'kind',
+    V1,
+    'wire/tool-call.ts',
+    'v1/update.test.ts',
+    'ToolCallContent.content',
+    'ToolCallContent.diff',
+  ),
+  ...rows(
+    'kind',
+    V2,
+    'wire/tool-call.ts',
+    'v2/update.test.ts',
+    'ToolCallContent.content',
+    'ToolCallContent.diff',
+  ),
+  ...rows('kind', V1, 'wire/tool-call.ts', 'v1/update.test.ts', 'ToolCallContent.terminal'),
+  ...rows('kind', V2, 'wire/tool-call.ts', 'v2/update.test.ts', 'ToolCallContent.terminal'),
+  ...rows(
+    'kind',
+    V2,
+    'wire/state.ts',
+    'v2/update.test.ts',
+    'StateUpdate.running',
+    'StateUpdate.idle',
+    'StateUpdate.requires_action',
+    'StateUpdate.unknown',
+    'BackgroundWork.tool_call',
+    'BackgroundWork.terminal',
+    'BackgroundWork.subagent',
+  ).map(row => ({
+    ...row,
+    ...(/\.(?:running|requires_action|unknown)$/.test(row.name) ? { handler: 'state' } : {}),
+    note: 'A state that is not idle is one of work, whatever its name.',
+  })),
+  ...rows(
+    'kind',
+    V1,
+    'wire/state.ts',
+    'unstable.test.ts',
+    'StateUpdate.running',
+    'StateUpdate.idle',
+    'StateUpdate.requires_action',
+    'StateUpdate.unknown',
+  ).map(row => ({ ...row, handler: 'state', note: 'Only within `subagent_update`; kept by its name.' })),
+  ...rows(
+    'kind',
+    V2,
+    'v2/permission.ts',
+    'v2/agent-v2.test.ts',
+    'RequestPermissionSubject.tool_call',
+    'RequestPermissionSubject.command',
+  ),
+  ...rows(
+    'kind',
+    V2,
+    'wire/plan.ts',
+    'v2/update.test.ts',
+    'PlanUpdateContent.items',
+    'PlanUpdateContent.file',
+    'PlanUpdateContent.markdown',
+  ),
+  ...rows(
+    'kind',
+    V1,
+    'wire/plan.ts',
+    'v1/update.test.ts',
+    'PlanUpdateContent.items',
+    'PlanUpdateContent.file',
+    'PlanUpdateContent.markdown',
+  ),
+  ...rows('kind', V1, 'wire/config-options.ts', 'v1/options.test.ts', 'SessionConfigOption.select'),
+  ...rows('kind', V1, 'wire/config-options.ts', 'v1/options.test.ts', 'SessionConfigOption.boolean'),
+  ...rows('kind', V2, 'wire/config-options.ts', 'v2/update.test.ts', 'SessionConfigOption.select'),
+  ...rows('kind', V2, 'wire/config-options.ts', 'v2/agent-v2.test.ts', 'SessionConfigOption.boolean'),
+  ...rows('kind', V1, 'wire/auth-methods.ts', 'v1/initialize.test.ts', 'AuthMethod.terminal'),
+  ...rows('kind', V2, 'wire/auth-methods.ts', 'v1/initialize.test.ts', 'AuthMethod.terminal'),
+  ...rows('kind', V2, 'wire/auth-methods.ts', 'v2/agent-v2.test.ts', 'AuthMethod.agent').map(row => ({
+    ...row,
+    handler: 'type',
+  })),
+  ...rows(
+    'kind',
+    BOTH,
+    'wire/elicitation.ts',
+    'wire/elicitation.test.ts',
+    'CreateElicitationRequest.form',
+    'CreateElicitationRequest.url',
+    'ElicitationPropertySchema.string',
+    'ElicitationPropertySchema.number',
+    'ElicitationPropertySchema.integer',
+    'ElicitationPropertySchema.boolean',
+    'ElicitationPropertySchema.array',
+  ),
+  ...rows(
+    'kind',
+    BOTH,
+    'wire/requests.ts',
+    'v1/agent-v1.test.ts',
+    'RequestPermissionOutcome.selected',
+    'RequestPermissionOutcome.cancelled',
+  ),
+  ...rows(
+    'kind',
+    BOTH,
+    'wire/elicitation.ts',
+    'wire/elicitation.test.ts',
+    'CreateElicitationResponse.accept',
+    'CreateElicitationResponse.decline',
+    'CreateElicitationResponse.cancel',
+  ),
+  ...rows(
+    'kind',
+    V1,
+    'wire/session-options.ts',
+    'v1/agent-v1.test.ts',
+    'SetSessionConfigOptionRequest.boolean',
+  ),
+  ...rows(
+    'kind',
+    V2,
+    'v2/to-wire.ts',
+    'v2/agent-v2.test.ts',
+    'SetSessionConfigOptionRequest.id',
+    'SetSessionConfigOptionRequest.boolean',
+  ),
+  ...rows('kind', V1, 'v1/capabilities.ts', 'v1/agent-v1.test.ts', 'McpServer.http', 'McpServer.sse').map(
+    row => ({
+      ...row,
+      note: 'Written as the model has it, where the agent has the capability.',
+    }),
+  ),
+  ...rows('kind', V2, 'v2/to-wire.ts', 'v2/agent-v2.test.ts', 'McpServer.stdio', 'McpServer.http'),
+  ...left('kind', BOTH, 'Parley passes no MCP server through the connection.', 'McpServer.acp'),
+  ...rows('kind', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'ReplayFrom.start'),
+  ...rows(
+    'kind',
+    V2,
+    'wire/plan.ts',
+    'v2/update.test.ts',
+    'AvailableCommand.command',
+    'AvailableCommandInput.text',
+  ).map(row => ({
+    ...row,
+    handler: row.name === 'AvailableCommand.command' ? 'name' : 'hint',
+    note: 'A command of any kind is shown by its name and description, with its hint.',
+  })),
+  ...rows('kind', BOTH, 'wire/elicitation.ts', 'wire/elicitation.test.ts', 'MultiSelectItems.string'),
+  ...rows(
+    'kind',
+    V2,
+    'wire/tool-call.ts',
+    'v2/update.test.ts',
+    'DiffChange.add',
+    'DiffChange.delete',
+    'DiffChange.modify',
+    'DiffChange.move',
+    'DiffChange.copy',
+  ).map(row => ({ ...row, handler: 'operation', note: 'A change of any kind is kept with its paths.' })),
+]

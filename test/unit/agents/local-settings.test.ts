@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { missingLocalSettings } from '../../../src/agents/local-settings.ts'
+
+/** The global state, which local and remote windows share. */
+function sharedState() {
+  const values = new Map<string, unknown>()
+  return {
+    get: <T>(key: string) => values.get(key) as T | undefined,
+    set: (key: string, value: unknown) => void values.set(key, structuredClone(value)),
+  }
+}
+
+describe('local settings in remote windows', () => {
+  const local = { agents: { mine: { command: 'secret' }, other: {} }, mcpServers: {}, systemPrompt: 'Hello' }
+  const look = (state: ReturnType<typeof sharedState>, remote: string | undefined, values: object) =>
+    missingLocalSettings({
+      state,
+      remote,
+      userValue: name => (values as Record<string, unknown>)[name],
+    })
+
+  it('are named once for each machine, those without a value there', () => {
+    const state = sharedState()
+    assert.deepEqual(look(state, undefined, local), [])
+    const missing = ['parley.agents › other', 'parley.mcpServers']
+    assert.deepEqual(look(state, 'ssh one', { agents: { mine: {} } }), missing)
+    assert.deepEqual(look(state, 'ssh one', { agents: { mine: {} } }), [])
+    assert.deepEqual(look(state, 'ssh two', {}), ['parley.agents › mine', ...missing])
+  })
+
+  it('are not told where all of them are set, and later if one is added', () => {
+    const state = sharedState()
+    look(state, undefined, { mcpServers: {} })
+    assert.deepEqual(look(state, 'ssh', { mcpServers: {} }), [])
+    look(state, undefined, { mcpServers: {}, permissionRules: [] })
+    assert.deepEqual(look(state, 'ssh', { mcpServers: {} }), ['parley.permissionRules'])
+  })
+
+  it('are forgotten once the local settings no longer have them', () => {
+    const state = sharedState()
+    look(state, undefined, local)
+    look(state, undefined, {})
+    assert.deepEqual(look(state, 'ssh', {}), [])
+  })
+
+  it('survive a damaged state', () => {
+    const state = sharedState()
+    state.set('localMachineSettings', { not: 'a list' })
+    state.set('toldOfLocalSettings', 7)
+    assert.deepEqual(look(state, 'ssh', {}), [])
+  })
+})

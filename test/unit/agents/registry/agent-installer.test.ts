@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zipSync } from 'fflate'
+import {
+  AgentInstaller,
+  InstallError,
+  type InstallOptions,
+  type InstallProgress,
+} from '../../../../src/agents/registry/agent-installer.ts'
+import { type InstalledAgent, InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
+import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
+import { CancelledError } from '../../../../src/common/errors.ts'
+import type { Environment } from '../../../../src/common/processes/environment.ts'
+import { waitFor } from '../../../host/wait-for.ts'
+import { LoopbackServer } from '../../../support/loopback-server.ts'
+import { NpmRegistry } from '../../../support/npm-registry.ts'
+
+const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
+
+describe('AgentInstaller', function () {
+  this.timeout(60_000)
+  let home: string
+  let storage: string
+  let env: Environment
+  let installed: InstalledAgents
+  let npm: NpmRegistry
+  let files: LoopbackServer
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+
+  before(async () => {
+    npm = await NpmRegistry.start()
+    files = await LoopbackServer.start((request, response) => answer(request, response))
+  })
+  after(() => Promise.all([npm.server.stop(), files.stop()]))
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'parley-install-'))
+    storage = join(home, 'agents')
+    const { PATH = '' } = process.env
+    env = { PATH, HOME: home, npm_config_registry: npm.server.origin, npm_config_cache: join(home, 'cache') }
+    installed = new InstalledAgents(storage, log)
+    npm.gate = Promise.resolve()
+  })
+  afterEach(async () => {
+    installed.dispose()
+    await rm(home, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  const installer = (more: Partial<ConstructorParameters<typeof AgentInstaller>[0]> = {}) =>
+    new AgentInstaller({
+      installed,
+      environment: async () => ({ env, platform: process.platform }),
+      fetch,
+      log,
+      ...more,
+    })
+  const agentOf = (distribution: object, more: object = {}): RegistryAgent => {
+    const about = { id: 'mine', name: 'Mine', version: '1.0.0', description: 'An agent' }
+    const { agents, problems } = readRegistry({ agents: [{ ...about, ...more, distribution }] })
+    assert.deepEqual(problems, [])
+    return agents[0]!
+  }
+  const npx = (version = '1.0.0') => agentOf({ npx: { package: 'mine', args: ['--acp'] } }, { version })
+  const publish = (version: string, more: object = {}) =>
+    npm.publish({
+      name: 'mine',
+      version,
+      bin: 'run.js',
+      files: { 'run.js': `#!/usr/bin/env node\nconsole.log('${version}', ...process.argv.slice(2))\n` },
+      ...more,
+    })
+  const binary = (archive: string, more: object = {}) =>
+    agentOf({ binary: { 'linux-x86_64': { archive, cmd: './run', args: ['acp'], ...more } } })
+  const linux = { environment: async () => ({ env, platform: 'linux' as const }), arch: 'x64' }
+  const run = ({ directory, launch: { type, path, args } }: InstalledAgent) => {
+    const program = join(directory, path)
+    const [command, all] = type === 'program' ? [program, args] : [process.execPath, [program, ...args]]
+    return execFileSync(command, all, { encoding: 'utf8', env }).trim()
+  }
+  const nothingLeft = async () =>
+    assert.deepEqual(
+      (await readdir(storage, { recursive: true })).filter(name => name !== 'mine'),
+      [],
+    )
+
+  it('installs a package with npm, to be started without the network', async () => {
+    publish('1.0.0')
+    const told: InstallProgress[] = []
+    await installer().install(npx(), { onProgress: progress => told.push(progress) })
+    const [agent] = installed.agents
+    assert.equal(run(agent!), '1.0.0 --acp')
+    assert.deepEqual([agent?.distribution, agent?.source], ['npx', 'mine@1.0.0'])
+    assert.ok(told.some(({ step }) => step.includes('mine@1.0.0')))
+    // another window finds it
+    const other = new InstalledAgents(storage, log)
+    await other.ready()
+    assert.deepEqual(other.agents, installed.agents)
+  })
+
+  it('says before what will run, and what is missing', async () => {
+    assert.deepEqual(await installer().plan(npx()), {
+      distribution: 'npx',
+      action: 'npm install mine@1.0.0',
+      verified: false,
+    })
+    const empty = { environment: async () => ({ env: { PATH: home }, platform: 'linux' as const }) }
+    assert.equal((await installer(empty).plan(npx())).missing, 'npm')
+    await assert.rejects(installer(empty).install(npx()), { kind: 'missing-program' })
+    const python = agentOf({ uvx: { package: 'mine' } })
+    assert.equal((await installer(empty).plan(python)).missing, 'uv')
+    const archive = binary('https://example.com/a.zip', { sha256: 'a'.repeat(64) })
+    assert.deepEqual(await installer(linux).plan(archive), {
+      distribution: 'binary',
+      action: 'https://example.com/a.zip',
+      verified: true,
+    })
+    const elsewhere = { environment: async () => ({ env, platform: 'darwin' as const }), arch: 'arm64' }
+    await assert.rejects(installer(elsewhere).plan(archive), { kind: 'no-distribution' })
+  })
+
+  it('runs the scripts that a package needs to be complete', async () => {
+    publish('1.0.0', {
+      scripts: { postinstall: "node -e \"fs.writeFileSync('made.txt', 'x')\"" },
+      files: {
+        'run.js':
+          "#!/usr/bin/env node\nconsole.log(require('fs').readFileSync(__dirname + '/made.txt', 'utf8'))",
+      },
+    })
+    await installer().install(npx())
+    assert.equal(run(installed.agents[0]!), 'x')
+  })
+
+  it("runs on VS Code's own Node where the user's is too old, and says so where neither fits", async () => {
+    publish('1.0.0', { engines: { node: '>=99' } })
+    await installer({ editorNode: '99.1.0' }).install(npx())
+    assert.equal(installed.agents[0]?.launch.type, 'script')
+    assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+    await installed.remove('mine')
+    await assert.rejects(installer({ editorNode: '22.0.0' }).install(npx()), (error: unknown) => {
+      assert.ok(error instanceof InstallError)
+      assert.equal(error.kind, 'node-too-old')
+      assert.match(error.message, />=99/)
+      return true
+    })
+    await nothingLeft()
+  })
+
+  it('fails with the last output for a package that does not exist, and leaves nothing behind', async () => {
+    const missing = agentOf({ npx: { package: 'nothing-here' } })
+    await assert.rejects(installer().install(missing), (error: unknown) => {
+      assert.ok(error instanceof InstallError)
+      assert.match(error.message, /exit code/)
+      assert.match(error.output, /404/)
+      return true
+    })
+    await nothingLeft()
+  })
+
+  it('fails for a package without a program, or with one outside of it', async () => {
+    for (const bin of [
+      undefined,
+      { other: 'run.js', another: 'b.js' },
+      '../../../../../../etc/hostname',
+      'missing.js',
+    ]) {
+      publish('1.0.0', { bin })
+      await assert.rejects(installer().install(npx()), { kind: 'failed' })
+      await nothingLeft()
+    }
+  })
+
+  it('stops when it is canceled, with npm and all it started', async () => {
+    publish('1.0.0')
+    npm.gate = new Promise(() => {})
+    const cancel = new AbortController()
+    const asked = npm.server.requests.length
+    const installing = installer().install(npx(), { signal: cancel.signal })
+    await waitFor('a request of npm', () => npm.server.requests.length > asked)
+    cancel.abort()
+    await assert.rejects(installing, CancelledError)
+    await nothingLeft()
+  })
+
+  const zip = (text = '#!/bin/sh\necho run $1\n') =>
+    Buffer.from(zipSync({ run: new TextEncoder().encode(text) }))
+  const serving = (data: Buffer) => {
+    answer = (_request, response) => response.writeHead(200, { 'content-length': data.length }).end(data)
+  }
+
+  it('installs an archive, and notes whether its checksum was known', async () => {
+    serving(zip())
+    await installer(linux).install(binary(`${files.origin}/a.zip`))
+    const [agent] = installed.agents
+    assert.equal(run(agent!), 'run acp')
+    assert.equal(agent?.verified, false)
+    await installed.remove('mine')
+    await installer(linux).install(binary(`${files.origin}/a.zip`, { sha256: agent!.sha256 }))
+    assert.equal(installed.agents[0]?.verified, true)
+  })
+
+  it('leaves nothing behind of an archive that is wrong, unsafe, cut off or lacks its program', async () => {
+    const bad: Array<[Buffer, object]> = [
+      [zip(), { sha256: '0'.repeat(64) }],
+      [Buffer.from(zipSync({ '../../run': new Uint8Array(3) })), {}],
+      [zip().subarray(0, 30), {}],
+      [zip(), { cmd: './other' }],
+      [zip(), { cmd: '../../../bin/sh' }],
+      [Buffer.from(zipSync({ 'run/x': new Uint8Array(3) })), {}],
+    ]
+    for (const [data, more] of bad) {
+      serving(data)
+      await assert.rejects(installer(linux).install(binary(`${files.origin}/a.zip`, more)), InstallError)
+      await nothingLeft()
+    }
+  })
+
+  it('leaves nothing behind when the disk is full', async () => {
+    serving(zip())
+    const full: typeof fetch = async () => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC', syscall: 'write' })
+    }
+    const installing = installer({ ...linux, fetch: full }).install(binary(`${files.origin}/a.zip`))
+    await assert.rejects(installing, /disk is full/)
+    await nothingLeft()
+  })
+
+  it('updates, and keeps the version before until the new one has started', async () => {
+    publish('1.0.0')
+    publish('2.0.0')
+    await installer().install(npx())
+    await installed.started(installed.agents[0]!)
+    await installer().install(npx('2.0.0'))
+    const [agent] = installed.agents
+    assert.equal(run(agent!), '2.0.0 --acp')
+    assert.equal(agent?.canRollBack, true)
+    assert.equal((await readdir(join(storage, 'mine'))).length, 3)
+    await installed.started(agent!)
+    assert.equal(installed.agents[0]?.canRollBack, false)
+    assert.equal((await readdir(join(storage, 'mine'))).length, 2)
+  })
+
+  it('goes back to the version before when an update does not start', async () => {
+    publish('1.0.0')
+    publish('2.0.0')
+    await installer().install(npx())
+    await installed.started(installed.agents[0]!)
+    await installer().install(npx('2.0.0'))
+    assert.equal(await installed.rollBack(installed.agents[0]!), '1.0.0')
+    assert.equal(run(installed.agents[0]!), '1.0.0 --acp')
+    assert.equal(await installed.rollBack(installed.agents[0]!), undefined)
+    assert.equal((await readdir(join(storage, 'mine'))).length, 2)
+  })
+
+  it('keeps a version that a process still uses, and removes it with the last of them', async () => {
+    publish('1.0.0')
+    await installer().install(npx())
+    const [agent] = installed.agents
+    const done = [installed.use(agent!), installed.use(agent!)]
+    await waitFor('a mark of use', async () => (await readdir(agent!.directory)).includes('in-use'))
+    await installed.remove('mine')
+    assert.deepEqual(installed.agents, [])
+    assert.equal(run(agent!), '1.0.0 --acp')
+    done[0]!()
+    assert.equal(run(agent!), '1.0.0 --acp')
+    done[1]!()
+    await waitFor('the end of the folder', async () => !(await readdir(storage)).includes('mine'))
+  })
+
+  it('removes everything', async () => {
+    publish('1.0.0')
+    await installer().install(npx())
+    await installed.remove('mine')
+    await nothingLeft()
+  })
+
+  it('installs once when two windows do so at the same time', async () => {
+    publish('1.0.0')
+    const other = new InstalledAgents(storage, log)
+    const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
+    const before = packages()
+    await Promise.all([installer().install(npx()), installer({ installed: other }).install(npx())])
+    await other.read()
+    assert.deepEqual(other.agents, installed.agents)
+    assert.equal(packages() - before, 1)
+    assert.equal((await readdir(join(storage, 'mine'))).length, 2)
+  })
+
+  it('removes what a window left that was killed in the middle', async () => {
+    const held = join(storage, 'mine', '1.0.0-half')
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+    await mkdir(held, { recursive: true })
+    await writeFile(join(held, 'package.json'), '{}')
+    await writeFile(`${held}.download`, 'x')
+    await writeFile(join(storage, 'mine.lock'), String(child.pid))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await installed.cleanUp()
+    await nothingLeft()
+  })
+
+  it('does not wait for ever behind a window that hangs: canceling ends the wait', async () => {
+    await mkdir(storage, { recursive: true })
+    await writeFile(join(storage, 'mine.lock'), String(process.pid))
+    const options: InstallOptions = { signal: AbortSignal.timeout(200) }
+    await assert.rejects(installer().install(npx(), options), CancelledError)
+    await rm(join(storage, 'mine.lock'))
+  })
+
+  it('uses uv for a Python package', async () => {
+    const bin = join(home, 'bin')
+    await mkdir(bin)
+    const uv = `#!/bin/sh\nmkdir -p "$UV_TOOL_BIN_DIR"\nprintf '#!/bin/sh\\necho %s "$1"\\n' "$4" > "$UV_TOOL_BIN_DIR/mine"\nchmod +x "$UV_TOOL_BIN_DIR/mine"\n`
+    await writeFile(join(bin, 'uv'), uv)
+    await chmod(join(bin, 'uv'), 0o755)
+    env.PATH = `${bin}:${env.PATH}`
+    await installer().install(agentOf({ uvx: { package: 'mine[acp]', args: ['acp'] } }))
+    assert.equal(run(installed.agents[0]!), 'mine[acp]==1.0.0 acp')
+  })
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DownloadError, type DownloadOptions, download } from '../../../../src/agents/registry/download.ts'
+import { CancelledError } from '../../../../src/common/errors.ts'
+import { LoopbackServer } from '../../../support/loopback-server.ts'
+
+describe('download', () => {
+  let directory: string
+  let file: string
+  let server: LoopbackServer
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'parley-download-'))
+    file = join(directory, 'file')
+    server = await LoopbackServer.start((request, response) => answer(request, response))
+  })
+  afterEach(async () => {
+    await server.stop()
+    await rm(directory, { recursive: true })
+  })
+  const get = (more: Partial<DownloadOptions> = {}) =>
+    download(`${server.origin}/file`, file, { fetch, ...more })
+  const fails = (message: RegExp, more: Partial<DownloadOptions> = {}) =>
+    assert.rejects(get(more), (error: unknown) => {
+      assert.ok(error instanceof DownloadError, String(error))
+      assert.match(error.message, message)
+      return true
+    })
+
+  const content = Buffer.from('content'.repeat(1000))
+  const sha256 = createHash('sha256').update(content).digest('hex')
+
+  it('writes the file and tells how far it is', async () => {
+    answer = (_request, response) =>
+      response.writeHead(200, { 'content-length': content.length }).end(content)
+    const told: Array<[number, number | undefined]> = []
+    assert.equal(await get({ sha256, onProgress: (...progress) => told.push(progress) }), sha256)
+    assert.deepEqual(await readFile(file), content)
+    assert.deepEqual(told.at(-1), [content.length, content.length])
+  })
+
+  it('follows a redirect', async () => {
+    answer = (request, response) => {
+      if (request.url === '/file') response.writeHead(302, { location: '/there' }).end()
+      else response.end(content)
+    }
+    assert.equal(await get(), sha256)
+  })
+
+  it('refuses a file with another checksum', async () => {
+    answer = (_request, response) => response.end(content)
+    await fails(/SHA-256/, { sha256: '0'.repeat(64) })
+  })
+
+  it('fails when the file is missing, cut off, too large, or stops coming', async () => {
+    answer = (_request, response) => response.writeHead(404).end()
+    await fails(/status 404/)
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': 1000 }).write('x')
+      setImmediate(() => response.destroy())
+    }
+    await fails(/failed|early/)
+    await rm(file, { force: true })
+    answer = (_request, response) => response.writeHead(200, { 'content-length': 5000 }).end('x'.repeat(5000))
+    await fails(/larger/, { maxBytes: 4000 })
+    answer = (_request, response) => {
+      const more = () => {
+        if (response.destroyed) return
+        response.write('x'.repeat(1000))
+        setImmediate(more)
+      }
+      more()
+    }
+    await fails(/larger/, { maxBytes: 40_000 })
+    await rm(file, { force: true })
+    answer = (_request, response) => void response.write('x')
+    await fails(/nothing came/, { idleMs: 50 })
+    await rm(file, { force: true })
+    const { origin } = server
+    await server.stop()
+    await assert.rejects(download(`${origin}/file`, file, { fetch }), /download failed/)
+    server = await LoopbackServer.start((request, response) => answer(request, response))
+  })
+
+  it('asks for room on the disk before it begins', async () => {
+    answer = (_request, response) => response.writeHead(200, { 'content-length': 2 ** 52 }).write('x')
+    await fails(/disk space/, { maxBytes: Number.MAX_SAFE_INTEGER })
+  })
+
+  it('stops when it is canceled', async () => {
+    const cancel = new AbortController()
+    answer = (_request, response) => void response.write('x')
+    const canceled = get({ signal: cancel.signal, onProgress: () => cancel.abort() })
+    await assert.rejects(canceled, CancelledError)
+  })
+})

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  InstallError,
+  type InstallOptions,
+  type InstallPlan,
+} from '../../../../src/agents/registry/agent-installer.ts'
+import { InstallManager } from '../../../../src/agents/registry/install-manager.ts'
+import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
+import { RegistryError, type RegistrySnapshot } from '../../../../src/agents/registry/registry-client.ts'
+import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
+import { CancelledError } from '../../../../src/common/errors.ts'
+
+const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
+
+describe('InstallManager', () => {
+  let directory: string
+  let installed: InstalledAgents
+  let known: RegistrySnapshot
+  let fetched: () => Promise<RegistrySnapshot>
+  let fetches: number
+  let trusted: boolean
+  let install: (agent: RegistryAgent, options: InstallOptions) => Promise<void>
+  let loads: number
+  let installs: InstallManager
+
+  const snapshot = (version: string, npmPackage = '@example/mine'): RegistrySnapshot => {
+    const distribution = { npx: { package: `${npmPackage}@${version}` } }
+    const mine = { id: 'mine', name: 'Mine', version, description: 'An agent', distribution }
+    return { agents: readRegistry({ agents: [mine] }).agents, source: 'network' }
+  }
+  /** What the real one leaves on disk. */
+  const commit = async ({ id, name, version, description }: RegistryAgent) => {
+    const folder = await installed.newFolder(id, version)
+    await writeFile(join(folder, 'run'), '')
+    await installed.commit(folder, {
+      ...{ format: 1, id, name, version, description, distribution: 'npx', source: id, installedAt: 1 },
+      launch: { type: 'program', path: 'run', args: [], env: {} },
+    })
+  }
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'parley-installs-'))
+    installed = new InstalledAgents(directory, log)
+    known = snapshot('1.0.0')
+    fetched = async () => snapshot('1.0.0')
+    fetches = 0
+    loads = 0
+    trusted = true
+    install = commit
+    installs = new InstallManager({
+      registry: {
+        isOn: true,
+        known: async () => known,
+        refresh: () => {
+          fetches += 1
+          return fetched()
+        },
+      },
+      installed,
+      installer: async () => {
+        loads += 1
+        return {
+          plan: async ({ distributions: [one] }): Promise<InstallPlan> => {
+            assert.equal(one?.type, 'npx')
+            return { distribution: 'npx', action: `npm install ${one.package}`, verified: false }
+          },
+          install: (agent, options = {}) => install(agent, options),
+        }
+      },
+      trusted: () => trusted,
+      log,
+    })
+  })
+  afterEach(async () => {
+    installs.dispose()
+    installed.dispose()
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  const stated = 'npm install @example/mine@1.0.0'
+
+  it('fetches nothing and loads no installer until the user looks for agents or installs one', async () => {
+    await installs.load()
+    assert.deepEqual([installs.find('mine')?.version, fetches, loads], ['1.0.0', 0, 0])
+    await installs.plan(['mine'])
+    assert.equal((installs.planOf('mine') as InstallPlan).action, stated)
+    assert.equal(fetches, 0)
+    await installs.refresh()
+    assert.equal(fetches, 1)
+  })
+
+  it('installs the newest version of the package that was stated', async () => {
+    fetched = async () => snapshot('1.1.0')
+    assert.equal(await installs.install('mine', stated), 'installed')
+    assert.equal(installs.installed[0]?.version, '1.1.0')
+    assert.equal(installs.status('mine'), undefined)
+  })
+
+  it('does nothing when something else would run than was stated, and states that', async () => {
+    fetched = async () => snapshot('1.0.0', '@other/mine')
+    install = () => assert.fail('It was installed')
+    assert.equal(await installs.install('mine', stated), 'changed')
+    assert.equal((installs.planOf('mine') as InstallPlan).action, 'npm install @other/mine@1.0.0')
+    assert.equal(await installs.install('mine', undefined), 'changed')
+  })
+
+  it('shows each step, and shares one installation among those who ask', async () => {
+    const steps: string[] = []
+    installs.onDidChange(() => {
+      const status = installs.status('mine')
+      if (status?.state === 'running') steps.push(`${status.step} ${status.share ?? ''}`)
+    })
+    let count = 0
+    install = async (agent, { onProgress }) => {
+      count += 1
+      onProgress?.({ step: 'Downloading…', share: 0.5 })
+      await commit(agent)
+    }
+    const both = [installs.install('mine', stated), installs.install('mine', stated)]
+    assert.deepEqual(await Promise.all(both), ['installed', 'installed'])
+    assert.equal(count, 1)
+    assert.ok(steps.includes('Downloading… 0.5'), steps.join('\n'))
+  })
+
+  it('keeps the reason, the last output and the next step of a failure until it is tried again', async () => {
+    install = async () => {
+      throw new InstallError('node-too-old', 'Mine needs Node.js 99.', 'npm error code EBADENGINE')
+    }
+    assert.equal(await installs.install('mine', stated), 'failed')
+    assert.deepEqual(installs.status('mine'), {
+      state: 'failed',
+      message: 'Mine needs Node.js 99.',
+      output: 'npm error code EBADENGINE',
+      help: 'https://nodejs.org/en/download',
+    })
+    install = commit
+    assert.equal(await installs.install('mine', stated), 'installed')
+    assert.equal(installs.status('mine'), undefined)
+  })
+
+  it('ends an installation that is canceled, without a failure', async () => {
+    let begun = () => {}
+    const started = new Promise<void>(resolve => {
+      begun = resolve
+    })
+    install = (_agent, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(new CancelledError()))
+        begun()
+      })
+    const outcome = installs.install('mine', stated)
+    await started
+    installs.cancel('mine')
+    assert.equal(await outcome, 'canceled')
+    assert.equal(installs.status('mine'), undefined)
+  })
+
+  it('installs what is known when the registry cannot be reached, and says so', async () => {
+    fetched = async () => {
+      throw new RegistryError("The agent registry can't be reached: offline")
+    }
+    assert.equal(await installs.install('mine', stated), 'installed')
+    assert.match(installs.problem ?? '', /can't be reached/)
+    assert.equal(await installs.install('other', stated), 'failed')
+    const status = installs.status('other')
+    assert.match(status?.state === 'failed' ? status.message : '', /can't be reached/)
+  })
+
+  it('installs nothing in Restricted Mode', async () => {
+    trusted = false
+    await assert.rejects(installs.install('mine', stated), /Restricted Mode/)
+    await installs.plan(['mine'])
+    assert.deepEqual([fetches, loads], [0, 0])
+  })
+
+  it('knows the update of an installed agent, and removes it', async () => {
+    await installs.install('mine', stated)
+    const [agent] = installs.installed
+    assert.ok(agent)
+    assert.equal(installs.updateOf(agent), undefined)
+    fetched = async () => snapshot('2.0.0')
+    await installs.refresh()
+    assert.equal(installs.updateOf(agent)?.version, '2.0.0')
+    await installs.remove('mine')
+    assert.deepEqual(installs.installed, [])
+  })
+
+  it('offers the best known agents under what the registry calls them', () => {
+    assert.deepEqual(
+      installs.featured().map(({ id, preset }) => [id, preset.name]),
+      [
+        ['claude-acp', 'Claude Code'],
+        ['codex-acp', 'Codex'],
+        ['gemini', 'Gemini CLI'],
+        ['github-copilot-cli', 'GitHub Copilot CLI'],
+        ['opencode', 'OpenCode'],
+      ],
+    )
+  })
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { RegistryClient, RegistryError } from '../../../../src/agents/registry/registry-client.ts'
+import { LoopbackServer } from '../../../support/loopback-server.ts'
+
+const registryOf = (...ids: string[]) =>
+  JSON.stringify({
+    version: '1.0.0',
+    agents: ids.map(id => ({
+      id,
+      name: id,
+      version: '1.0.0',
+      description: '',
+      distribution: { npx: { package: id } },
+    })),
+  })
+const idsOf = ({ agents }: { agents: Array<{ id: string }> }) => agents.map(({ id }) => id)
+
+describe('RegistryClient', () => {
+  let directory: string
+  let server: LoopbackServer
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  const logged: string[] = []
+  const write = (message: string) => void logged.push(message)
+  const log = { error: write, warn: write, info: write, debug: write, trace: write }
+
+  beforeEach(async () => {
+    logged.length = 0
+    directory = await mkdtemp(join(tmpdir(), 'parley-registry-'))
+    server = await LoopbackServer.start((request, response) => answer(request, response))
+  })
+  afterEach(async () => {
+    await server.stop()
+    await rm(directory, { recursive: true })
+  })
+
+  const client = (more: Partial<ConstructorParameters<typeof RegistryClient>[0]> = {}) =>
+    new RegistryClient({
+      url: () => `${server.origin}/registry.json`,
+      directory,
+      bundled: async () => registryOf('bundled'),
+      fetch,
+      log,
+      now: () => 1000,
+      ...more,
+    })
+
+  it('fetches nothing before it is asked to, and has the bundled copy', async () => {
+    const known = await client().known()
+    assert.deepEqual(idsOf(known), ['bundled'])
+    assert.equal(known.source, 'bundled')
+    assert.equal(server.requests.length, 0)
+  })
+
+  it('keeps the answer with its ETag, and is told when nothing is new', async () => {
+    answer = (request, response) => {
+      if (request.headers['if-none-match'] === '"one"') response.writeHead(304).end()
+      else response.writeHead(200, { etag: '"one"' }).end(registryOf('a', 'b'))
+    }
+    assert.deepEqual(idsOf(await client().refresh()), ['a', 'b'])
+    const later = client({ now: () => 2000 })
+    const known = await later.known()
+    assert.deepEqual([idsOf(known), known.source, known.checkedAt], [['a', 'b'], 'cache', 1000])
+    const again = await later.refresh()
+    assert.deepEqual([idsOf(again), again.source, again.checkedAt], [['a', 'b'], 'network', 2000])
+    assert.equal(server.requests.length, 2)
+    assert.equal((await client().known()).checkedAt, 2000)
+  })
+
+  it('does not show the answer of one address for another', async () => {
+    answer = (_request, response) => response.end(registryOf('a'))
+    await client().refresh()
+    const other = client({ url: () => `${server.origin}/other.json` })
+    assert.deepEqual(idsOf(await other.known()), ['bundled'])
+  })
+
+  it('shares one request among those who ask at once', async () => {
+    answer = (_request, response) => response.end(registryOf('a'))
+    const shared = client()
+    await Promise.all([shared.refresh(), shared.refresh()])
+    assert.equal(server.requests.length, 1)
+  })
+
+  it('keeps what was known when the answer is no registry, too large, an error or none', async () => {
+    answer = (_request, response) => response.end(registryOf('a'))
+    await client().refresh()
+    const bad: Array<[RegExp, typeof answer]> = [
+      [/isn't a list of agents/, (_request, response) => response.end('<html>')],
+      [/isn't a list of agents/, (_request, response) => response.end('{"agents": 1}')],
+      [/status 500/, (_request, response) => response.writeHead(500).end()],
+      [/larger than/, (_request, response) => response.end('x'.repeat(3000))],
+      [
+        /larger than/,
+        (_request, response) => response.writeHead(200, { 'content-length': '3000' }).write('x'),
+      ],
+      [/can't be reached/, (_request, response) => response.destroy()],
+      [/can't be reached/, () => {}],
+    ]
+    for (const [message, bads] of bad) {
+      answer = bads
+      await assert.rejects(client({ maxBytes: 2000, timeoutMs: 300 }).refresh(), (error: unknown) => {
+        assert.ok(error instanceof RegistryError)
+        assert.match(error.message, message)
+        return true
+      })
+      assert.deepEqual(idsOf(await client().known()), ['a'])
+    }
+    assert.deepEqual(await readdir(directory), ['registry.json'])
+  })
+
+  it('asks nobody when it is turned off or its address is not encrypted', async () => {
+    await assert.rejects(client({ url: () => undefined }).refresh(), /turned off/)
+    for (const url of ['http://example.com/registry.json', 'file:///etc/passwd', 'nothing'])
+      await assert.rejects(client({ url: () => url }).refresh(), /https/)
+    assert.equal(server.requests.length, 0)
+  })
+
+  it('reads a damaged cache as none', async () => {
+    await writeFile(join(directory, 'registry.json'), '{"url"')
+    assert.deepEqual(idsOf(await client().known()), ['bundled'])
+  })
+
+  it('names the entries that it left out in the log', async () => {
+    answer = (_request, response) => response.end(JSON.stringify({ agents: [{ id: '../x' }] }))
+    assert.deepEqual(idsOf(await client().refresh()), [])
+    assert.match(logged.join('\n'), /agents\[0\]: id/)
+  })
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import {
+  platformTarget,
+  RegistryFormatError,
+  readRegistry,
+} from '../../../../src/agents/registry/registry-format.ts'
+
+const agent = (more: object = {}) => ({
+  id: 'mine',
+  name: 'Mine',
+  version: '1.2.3',
+  description: 'An agent',
+  distribution: { npx: { package: 'mine' } },
+  ...more,
+})
+const one = (more: object) => readRegistry({ version: '1.0.0', agents: [agent(more)], extensions: [] })
+
+describe('the registry', () => {
+  it('is read entry by entry: a bad one is left out and named', () => {
+    const { agents, problems } = readRegistry({
+      agents: [agent(), { id: '../up' }, agent({ id: 'other' }), 7],
+    })
+    assert.deepEqual(
+      agents.map(({ id }) => id),
+      ['mine', 'other'],
+    )
+    assert.equal(problems.length, 2)
+    assert.match(problems[0]!, /^agents\[1\]: id/)
+  })
+
+  it('is refused when it is none', () => {
+    for (const json of [null, [], 'x', {}, { agents: {} }])
+      assert.throws(() => readRegistry(json), RegistryFormatError)
+  })
+
+  it('gives a package the version of its entry where it has none', () => {
+    const packages = (distribution: object) =>
+      one({ distribution }).agents[0]?.distributions.map(found => found.type !== 'binary' && found.package)
+    assert.deepEqual(packages({ npx: { package: '@a/b' } }), ['@a/b@1.2.3'])
+    assert.deepEqual(packages({ npx: { package: '@a/b@2.0.0' } }), ['@a/b@2.0.0'])
+    assert.deepEqual(packages({ uvx: { package: 'tool' } }), ['tool==1.2.3'])
+    assert.deepEqual(packages({ uvx: { package: 'tool[acp]==9' } }), ['tool[acp]==9'])
+  })
+
+  it('keeps an entry whose picture, license or other distribution is bad', () => {
+    const { agents } = one({
+      icon: 'javascript:alert(1)',
+      repository: 'nowhere',
+      license: 7,
+      unknown: true,
+      distribution: {
+        npx: { package: 'mine' },
+        binary: { 'linux-x86_64': { archive: 'ftp://x/y', cmd: 'y' } },
+      },
+    })
+    assert.deepEqual(Object.keys(agents[0]!).sort(), [
+      'authors',
+      'description',
+      'distributions',
+      'icon',
+      'id',
+      'license',
+      'name',
+      'repository',
+      'version',
+    ])
+    assert.equal(agents[0]!.icon, undefined)
+    assert.equal(agents[0]!.distributions.length, 1)
+  })
+
+  it('takes no package that is an option, an address or a path', () => {
+    for (const name of [
+      '-g',
+      '--registry=x',
+      'https://x/y.tgz',
+      './x',
+      '../x',
+      'git+ssh://x',
+      'a b',
+      'a@file:x',
+      'a@../x',
+    ])
+      assert.deepEqual(one({ distribution: { npx: { package: name } } }).agents, [], name)
+    for (const name of ['--index-url=x', 'git+https://x', './x', 'a @ https://x', 'a;b'])
+      assert.deepEqual(one({ distribution: { uvx: { package: name } } }).agents, [], name)
+  })
+
+  it('takes no id or version that is no name of a folder', () => {
+    for (const id of ['..', '.', 'a/b', 'a\\b', 'con', 'NUL', 'com1.x', 'a.', ' a', '', 'a..b', '-a'])
+      assert.deepEqual(one({ id }).agents, [], id)
+    for (const version of ['..', '1/2', '', ' ', '1.', 'v'.repeat(65)])
+      assert.deepEqual(one({ version }).agents, [], version)
+  })
+
+  it('takes archives from encrypted addresses, and from this machine', () => {
+    const archive = (address: string) =>
+      one({ distribution: { binary: { 'linux-x86_64': { archive: address, cmd: './a' } } } }).agents.length
+    assert.equal(archive('https://example.com/a.zip'), 1)
+    assert.equal(archive('http://127.0.0.1:1/a.zip'), 1)
+    assert.equal(archive('http://example.com/a.zip'), 0)
+    assert.equal(archive('https://user:pass@example.com/a.zip'), 0)
+    assert.equal(archive('file:///a.zip'), 0)
+  })
+
+  it('never throws for an entry, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.array(fc.anything()), agents => {
+        const read = readRegistry({ agents })
+        assert.equal(read.agents.length + read.problems.length, agents.length)
+      }),
+    )
+  })
+
+  it('knows this machine by the names of the registry', () => {
+    assert.equal(platformTarget('linux', 'x64'), 'linux-x86_64')
+    assert.equal(platformTarget('darwin', 'arm64'), 'darwin-aarch64')
+    assert.equal(platformTarget('win32', 'x64'), 'windows-x86_64')
+    assert.equal(platformTarget('linux', 'ia32'), undefined)
+    assert.equal(platformTarget('freebsd', 'x64'), undefined)
+  })
+})

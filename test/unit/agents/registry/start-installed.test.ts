@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type Agent,
+  type AgentClient,
+  AgentStartError,
+  type ConnectOptions,
+} from '../../../../src/acp/agent.ts'
+import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
+import { startInstalled } from '../../../../src/agents/registry/start-installed.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { waitFor } from '../../../host/wait-for.ts'
+
+describe('starting an installed agent', () => {
+  let storage: string
+  let installed: InstalledAgents
+  beforeEach(async () => {
+    storage = await mkdtemp(join(tmpdir(), 'parley-installed-'))
+    installed = new InstalledAgents(storage, silentLogger)
+  })
+  afterEach(async () => {
+    installed.dispose()
+    await rm(storage, { recursive: true, maxRetries: 5 })
+  })
+
+  const install = (version: string) =>
+    installed.exclusively('mine', async () => {
+      const folder = await installed.newFolder('mine', version)
+      await writeFile(join(folder, 'run'), version)
+      await installed.commit(folder, {
+        ...{
+          format: 1,
+          id: 'mine',
+          name: 'Mine',
+          version,
+          description: '',
+          distribution: 'npx',
+          source: 'mine',
+        },
+        launch: { type: 'program', path: 'run', args: [], env: {} },
+        installedAt: 0,
+      })
+    })
+  const launch = () => ({
+    command: join(installed.agents[0]!.directory, 'run'),
+    args: [],
+    env: {},
+    cwd: storage,
+  })
+  /** Starts as the test says; what closes the agent is given back. */
+  const start = async (fails?: Error) => {
+    let close = () => {}
+    const agent = {
+      onDidClose: (listener: () => void) => {
+        close = listener
+        return { dispose() {} }
+      },
+    } as unknown as Agent
+    const starter = startInstalled(
+      async () => {
+        if (fails) throw fails
+        return agent
+      },
+      installed,
+      silentLogger,
+    )
+    await starter(launch(), {} as AgentClient, {} as ConnectOptions)
+    return () => close()
+  }
+  const failure = (kind: 'version' | 'cancelled') =>
+    new AgentStartError(
+      kind === 'version' ? { kind, command: 'run', offered: 1, supported: [] } : { kind },
+      'It failed.',
+    )
+
+  it('keeps the folder while the agent runs, also when it was updated or removed', async () => {
+    await install('1')
+    const { directory } = installed.agents[0]!
+    const close = await start()
+    await waitFor('a mark of use', async () => (await readdir(directory)).includes('in-use'))
+    await install('2')
+    assert.equal((await readdir(join(storage, 'mine'))).length, 3)
+    await installed.remove('mine')
+    assert.deepEqual(await readdir(join(storage, 'mine')), [directory.split('/').at(-1)])
+    close()
+    await waitFor('the end of the folder', async () => !(await readdir(storage)).includes('mine'))
+  })
+
+  it('goes back to the version before when an update does not start, and says so', async () => {
+    await install('1')
+    await start()
+    await waitFor('the first start', async () => !installed.agents[0]!.canRollBack)
+    await install('2')
+    await assert.rejects(start(failure('version')), (error: unknown) => {
+      assert.ok(error instanceof AgentStartError)
+      assert.match(error.message, /Mine 2 .* version 1 .* It failed\./)
+      return true
+    })
+    assert.equal(installed.agents[0]?.version, '1')
+    await assert.rejects(start(failure('version')), { message: 'It failed.' })
+  })
+
+  it('does not go back when the user cancels the start', async () => {
+    await install('1')
+    await start()
+    await install('2')
+    await assert.rejects(start(failure('cancelled')), { message: 'It failed.' })
+    assert.equal(installed.agents[0]?.version, '2')
+  })
+})

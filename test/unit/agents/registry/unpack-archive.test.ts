@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { type Zippable, zipSync } from 'fflate'
+import { Header, type HeaderData } from 'tar'
+import {
+  ArchiveError,
+  archiveKind,
+  programIn,
+  type UnpackOptions,
+  unpackArchive,
+} from '../../../../src/agents/registry/unpack-archive.ts'
+import { CancelledError } from '../../../../src/common/errors.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** A tar file of any entries, also of those that no tool would make. */
+function tarOf(entries: Array<HeaderData & { text?: string }>): Buffer {
+  const pieces = entries.flatMap(({ text = '', ...about }) => {
+    const data = Buffer.from(text)
+    const header = new Header({ mode: 0o644, size: data.length, type: 'File', mtime: new Date(0), ...about })
+    const block = Buffer.alloc(512)
+    header.encode(block, 0)
+    return [block, data, Buffer.alloc((512 - (data.length % 512)) % 512)]
+  })
+  return Buffer.concat([...pieces, Buffer.alloc(1024)])
+}
+
+/** A zip entry with the file type and mode of Unix. */
+const unix = (data: string, mode: number): Zippable[string] => [
+  bytes(data),
+  { os: 3, attrs: (mode << 16) >>> 0 },
+]
+
+/** The tar file of the first test, and a million zeros, as bzip2 packs them. */
+const bzip2Files = Buffer.from(
+  'QlpoOTFBWSZTWYxktx4AAJ1bkNMCQAD/hAAmciMeAARAABggAJKGp6Q1AaAPUAAFUSm1DTQZAAyZKmw9R4tpxsrGkWSpsERP' +
+    'wmIiiIVCTmwXFknDCUXxcVNshWhQEnQwKDMGeoLjWQAyJZAZyiFAWKoSCCSQYF4DucTPP3u/ZGWcMyhlGlqpvMYaOy9D+LuS' +
+    'KcKEhGMluPA=',
+  'base64',
+)
+const bzip2Zeros = Buffer.from('QlpoOTFBWSZTWXnTnkgAB6jAQMAAAAIACCAAMMwJqmmVJDapSQ8XckU4UJB5055I', 'base64')
+
+describe('an archive of an agent', () => {
+  let home: string
+  let folder: string
+  let archive: string
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'parley-unpack-'))
+    folder = join(home, 'agent')
+    archive = join(home, 'archive')
+    await mkdir(folder)
+  })
+  afterEach(() => rm(home, { recursive: true }))
+
+  const unpack = async (data: Uint8Array, kind: UnpackOptions['kind'], more: Partial<UnpackOptions> = {}) => {
+    await writeFile(archive, data)
+    await unpackArchive(archive, folder, { kind, cmd: './run', ...more })
+  }
+  /** Refused, and nothing of it is anywhere but in the folder that is thrown away. */
+  const refused = async (
+    data: Uint8Array,
+    kind: UnpackOptions['kind'],
+    more: Partial<UnpackOptions> = {},
+  ) => {
+    await assert.rejects(unpack(data, kind, more), ArchiveError)
+    assert.deepEqual((await readdir(home)).sort(), ['agent', 'archive'])
+    await rm(folder, { recursive: true })
+    await mkdir(folder)
+  }
+  const mode = async (name: string) => (await stat(join(folder, name))).mode & 0o7777
+
+  it('is told by the address', () => {
+    assert.equal(archiveKind('https://x/a.zip?y=.tgz'), 'zip')
+    assert.equal(archiveKind('https://x/a.tar.gz'), 'tar')
+    assert.equal(archiveKind('https://x/a.tgz#z'), 'tar')
+    assert.equal(archiveKind('https://x/a.tar.bz2'), 'tar.bz2')
+    assert.equal(archiveKind('https://x/agent-linux'), 'executable')
+    assert.equal(archiveKind('https://x/agent.exe'), 'executable')
+  })
+
+  it('is unpacked from a zip file, with its programs and links', async () => {
+    const zip = zipSync({
+      'bin/run': unix('#!/bin/sh\n', 0o100775),
+      'readme.txt': unix('hello', 0o100664),
+      link: unix('bin/run', 0o120777),
+      'empty/': new Uint8Array(),
+    })
+    await unpack(zip, 'zip')
+    assert.equal(await readFile(join(folder, 'readme.txt'), 'utf8'), 'hello')
+    assert.equal(await readlink(join(folder, 'link')), 'bin/run')
+    assert.deepEqual((await readdir(folder)).sort(), ['bin', 'empty', 'link', 'readme.txt'])
+    assert.equal(await mode('bin/run'), 0o755)
+    assert.equal(await mode('readme.txt'), 0o644)
+  })
+
+  it('is unpacked from tar.gz, tar and tar.bz2', async () => {
+    const tar = tarOf([
+      { path: 'bin/', type: 'Directory', mode: 0o777 },
+      { path: 'bin/run', text: 'run', mode: 0o4777 },
+      { path: 'run', type: 'SymbolicLink', linkpath: 'bin/run' },
+      { path: 'same', type: 'Link', linkpath: 'bin/run' },
+    ])
+    for (const [data, kind] of [
+      [gzipSync(tar), 'tar'],
+      [tar, 'tar'],
+      [bzip2Files, 'tar.bz2'],
+    ] as const) {
+      await unpack(data, kind)
+      assert.deepEqual((await readdir(folder)).sort(), ['bin', 'run', 'same'])
+      assert.equal(await readFile(join(folder, 'run'), 'utf8'), 'run')
+      assert.equal(await mode('bin/run'), 0o755, 'no set-user-id bit')
+      await rm(folder, { recursive: true })
+      await mkdir(folder)
+    }
+  })
+
+  it('may be the program itself', async () => {
+    await unpack(bytes('program'), 'executable', { cmd: './bin/run' })
+    assert.equal(await readFile(join(folder, 'bin/run'), 'utf8'), 'program')
+  })
+
+  const outside = [
+    '../x',
+    '/tmp/parley-x',
+    'a/../../x',
+    'C:/x',
+    '..\\x',
+    'a\\..\\..\\x',
+    'con',
+    'a/NUL.txt',
+    'a:b',
+  ]
+
+  it('is refused when a path leads outside', async () => {
+    for (const path of outside) {
+      await refused(zipSync({ [path]: bytes('x') }), 'zip')
+      await refused(tarOf([{ path, text: 'x' }]), 'tar')
+      assert.throws(() => programIn(folder, path), ArchiveError, path)
+    }
+  })
+
+  it('is refused when a link leads outside, directly or through another', async () => {
+    const targets = ['/etc/passwd', '../x', '..', 'a/../../x', 'C:\\x']
+    for (const linkpath of targets) {
+      await refused(tarOf([{ path: 'l', type: 'SymbolicLink', linkpath }]), 'tar')
+      await refused(tarOf([{ path: 'l', type: 'Link', linkpath }]), 'tar')
+      await refused(zipSync({ l: unix(linkpath, 0o120777) }), 'zip')
+    }
+    await refused(
+      tarOf([
+        { path: 'deep/', type: 'Directory', mode: 0o755 },
+        { path: 'deep/b', type: 'SymbolicLink', linkpath: '.' },
+        { path: 'deep/b/l', type: 'SymbolicLink', linkpath: '../..' },
+      ]),
+      'tar',
+    )
+    await refused(zipSync({ 'a/b': unix('..', 0o120777), 'a/b/c/l': unix('../../..', 0o120777) }), 'zip')
+    await refused(tarOf([{ path: 'l', type: 'SymbolicLink', linkpath: 'nothing' }]), 'tar')
+  })
+
+  it('is refused when something is written through a link', async () => {
+    await refused(
+      tarOf([
+        { path: 'd', type: 'SymbolicLink', linkpath: '.' },
+        { path: 'd/x', text: 'x' },
+      ]),
+      'tar',
+    )
+    await refused(zipSync({ d: unix('.', 0o120777), 'd/x': unix('x', 0o100644) }), 'zip')
+  })
+
+  it('is refused when it holds devices or pipes', async () => {
+    for (const type of ['CharacterDevice', 'BlockDevice', 'FIFO'] as const)
+      await refused(tarOf([{ path: 'x', type }]), 'tar')
+    await refused(zipSync({ x: unix('', 0o010644) }), 'zip')
+  })
+
+  it('is refused when it unpacks to more than allowed, before it is written', async () => {
+    const large = 'x'.repeat(5000)
+    await refused(zipSync({ x: bytes(large) }), 'zip', { maxBytes: 4000 })
+    await refused(gzipSync(tarOf([{ path: 'x', text: large }])), 'tar', { maxBytes: 4000 })
+    await refused(bzip2Zeros, 'tar.bz2', { maxBytes: 4000 })
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, bytes('')]))
+    await refused(zipSync(many), 'zip', { maxEntries: 10 })
+    assert.deepEqual(await readdir(folder), [])
+  })
+
+  it('is refused when it is cut off, empty or something else', async () => {
+    const zip = zipSync({ x: bytes('x'.repeat(1000)) })
+    const tar = gzipSync(tarOf([{ path: 'x', text: 'x'.repeat(1000) }]))
+    await refused(zip.subarray(0, zip.length - 10), 'zip')
+    await refused(tar.subarray(0, tar.length - 10), 'tar')
+    await refused(new Uint8Array(), 'zip')
+    await refused(new Uint8Array(), 'tar')
+    await refused(bytes('<html>Not found</html>'.repeat(40)), 'zip')
+    await refused(bytes('<html>Not found</html>'.repeat(40)), 'tar')
+    await refused(bytes('<html>Not found</html>'.repeat(40)), 'tar.bz2')
+  })
+
+  it('stops when it is canceled', async () => {
+    const signal = AbortSignal.abort()
+    await assert.rejects(unpack(zipSync({ x: bytes('x') }), 'zip', { signal }), CancelledError)
+    await assert.rejects(unpack(tarOf([{ path: 'x' }]), 'tar', { signal }), CancelledError)
+  })
+})

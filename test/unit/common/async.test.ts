@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { raceAbort, withSlowNotice, withTimeout } from '../../../src/common/async.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
+import { Deferred, settle } from '../conversation/fake-agent.ts'
+
+describe('withSlowNotice', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+  afterEach(() => mock.timers.reset())
+
+  function waiting() {
+    const answer = new Deferred<string>()
+    const giveUp = new Deferred<void>()
+    const told: AbortSignal[] = []
+    let givenUp: AbortSignal | undefined
+    const outcome = withSlowNotice(
+      signal => {
+        givenUp = signal
+        return answer.promise
+      },
+      over => {
+        told.push(over)
+        return giveUp.promise
+      },
+      15_000,
+    )
+    return { answer, giveUp, told, outcome, isGivenUp: () => givenUp?.aborted }
+  }
+
+  it('says nothing of an answer in time', async () => {
+    const { answer, told, outcome } = waiting()
+    mock.timers.tick(14_999)
+    answer.resolve('done')
+    assert.equal(await outcome, 'done')
+    mock.timers.tick(60_000)
+    assert.deepEqual(told, [])
+  })
+
+  it('says what takes long, until the answer is there', async () => {
+    const { answer, told, outcome, isGivenUp } = waiting()
+    mock.timers.tick(15_000)
+    assert.equal(told.length, 1)
+    assert.equal(told[0]?.aborted, false)
+    answer.resolve('late')
+    assert.equal(await outcome, 'late')
+    assert.equal(told[0]?.aborted, true)
+    assert.equal(isGivenUp(), false)
+  })
+
+  it('says what takes long until it is refused', async () => {
+    const { answer, told, outcome } = waiting()
+    mock.timers.tick(15_000)
+    answer.reject(new Error('no'))
+    await assert.rejects(outcome, /no/)
+    assert.equal(told[0]?.aborted, true)
+  })
+
+  it('waits no longer than the person, while the work goes on', async () => {
+    const { answer, giveUp, told, outcome, isGivenUp } = waiting()
+    mock.timers.tick(15_000)
+    giveUp.resolve()
+    await assert.rejects(outcome, CancelledError)
+    assert.equal(isGivenUp(), true)
+    assert.equal(told[0]?.aborted, true)
+    // a late refusal is nobody's
+    answer.reject(new Error('too late'))
+    await settle()
+  })
+
+  it('takes the end of the telling for no wish once the answer was there', async () => {
+    const { answer, giveUp, outcome, isGivenUp } = waiting()
+    mock.timers.tick(15_000)
+    answer.resolve('late')
+    await outcome
+    giveUp.resolve()
+    await settle()
+    assert.equal(isGivenUp(), false)
+  })
+})
+
+describe('withTimeout', () => {
+  it('resolves as the promise does, or with nothing once the time is over', async () => {
+    assert.equal(await withTimeout(Promise.resolve(1), 60_000), 1)
+    assert.equal(await withTimeout(new Promise(() => {}), 1), undefined)
+    await assert.rejects(withTimeout(Promise.reject(new Error('no')), 60_000), /no/)
+  })
+})
+
+describe('raceAbort', () => {
+  it('settles as the promise does, or is canceled', async () => {
+    const abort = new AbortController()
+    const never = raceAbort(new Promise(() => {}), abort.signal)
+    assert.equal(await raceAbort(Promise.resolve(1), abort.signal), 1)
+    abort.abort()
+    await assert.rejects(never, CancelledError)
+    await assert.rejects(raceAbort(Promise.reject(new Error('unheard')), abort.signal), CancelledError)
+  })
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { operatingSystem } from '../../../../src/common/processes/process-system.ts'
+import { until } from '../../../support/until.ts'
+
+const SOURCE = path.resolve(import.meta.dirname, '../../../../src/common/processes')
+
+const treeIsAlive = (pid: number) => operatingSystem.exists(-pid)
+
+/** What an agent that will not end is: it ignores the end of its input and SIGTERM. */
+const STUBBORN = `process.on('SIGTERM', () => {}); process.stdin.resume(); setInterval(() => {}, 1000); console.log('ready')`
+
+/**
+ * The parent: starts two stubborn process groups and a guard that watches both, forgets the second, and says their
+ * ids; then goes on until it is killed, or disposes its guard when told.
+ */
+const PARENT = `
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createProcessGuard } from ${JSON.stringify(path.join(SOURCE, 'process-guard.ts'))}
+const log = { trace() {}, debug() {}, info() {}, warn: text => console.error(text), error: text => console.error(text) }
+const guard = createProcessGuard({ script: process.argv[2], graceMs: Number(process.argv[3]), closeMs: Number(process.argv[4]), log })
+const pids = []
+for (let i = 0; i < 2; i++) {
+  const child = spawn(process.execPath, ['-e', ${JSON.stringify(STUBBORN)}], { detached: true, stdio: ['pipe', 'pipe', 'ignore'] })
+  guard.add(child.pid)
+  await once(child.stdout, 'data')
+  pids.push(child.pid)
+}
+guard.remove(pids[1])
+process.stdin.on('data', text => { if (String(text).includes('dispose')) { guard.dispose(); void guard.closed.then(() => { console.log('closed'); process.exit(0) }) }
+  if (String(text).includes('gone')) guard.remove(pids[0]) })
+console.log(pids.join(' '))
+`
+
+describe('the process guard', function () {
+  this.timeout(30_000)
+  let folder: string
+  let guardScript: string
+  let parentScript: string
+
+  before(async function () {
+    if (process.platform === 'win32') this.skip()
+    folder = await mkdtemp(path.join(os.tmpdir(), 'parley-guard-'))
+    guardScript = path.join(folder, 'process-guard.cjs')
+    parentScript = path.join(folder, 'parent.mjs')
+    await writeFile(path.join(folder, 'parent.ts'), PARENT)
+    const common = { bundle: true, platform: 'node', logLevel: 'warning' } as const
+    await build({
+      ...common,
+      entryPoints: [path.join(SOURCE, 'process-guard-main.ts')],
+      outfile: guardScript,
+      format: 'cjs',
+    })
+    await build({
+      ...common,
+      entryPoints: [path.join(folder, 'parent.ts')],
+      outfile: parentScript,
+      format: 'esm',
+    })
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  async function withParent(
+    use: (parent: ChildProcess, watched: number, forgotten: number) => Promise<void>,
+    { graceMs = 100, closeMs = 100 } = {},
+  ): Promise<void> {
+    const parent = spawn(process.execPath, [parentScript, guardScript, String(graceMs), String(closeMs)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    let pids: number[] = []
+    try {
+      const [output] = await once(parent.stdout!, 'data')
+      pids = String(output).trim().split(' ').map(Number)
+      await use(parent, pids[0]!, pids[1]!)
+    } finally {
+      parent.kill('SIGKILL')
+      for (const pid of pids) if (treeIsAlive(pid)) process.kill(-pid, 'SIGKILL')
+    }
+  }
+
+  it('ends the agents of a process that was killed, and only those it still watches', async () => {
+    await withParent(async (parent, watched, forgotten) => {
+      assert.ok(treeIsAlive(watched))
+      parent.kill('SIGKILL')
+      await until(() => !treeIsAlive(watched))
+      assert.ok(treeIsAlive(forgotten))
+    })
+  })
+
+  it('ends what is still there some time after it was disposed, without another wait', async () => {
+    await withParent(
+      async (parent, watched, forgotten) => {
+        parent.stdin?.write('dispose\n')
+        await until(() => !treeIsAlive(watched))
+        assert.ok(treeIsAlive(forgotten))
+      },
+      { graceMs: 600_000 },
+    )
+  })
+
+  it('is closed as soon as all has ended by itself', async () => {
+    await withParent(
+      async (parent, watched) => {
+        const said = once(parent.stdout!, 'data')
+        parent.stdin?.write('dispose\n')
+        parent.stdin?.write('gone\n')
+        assert.match(String((await said)[0]), /closed/)
+        assert.ok(treeIsAlive(watched))
+      },
+      { graceMs: 600_000, closeMs: 600_000 },
+    )
+  })
+
+  it('does not keep its process from ending', async () => {
+    const source = `
+import { createProcessGuard } from ${JSON.stringify(path.join(SOURCE, 'process-guard.ts'))}
+const log = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+createProcessGuard({ script: process.argv[2], log }).add(process.pid + 1_000_000)
+`
+    await writeFile(path.join(folder, 'short.ts'), source)
+    const outfile = path.join(folder, 'short.mjs')
+    await build({
+      entryPoints: [path.join(folder, 'short.ts')],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+    })
+    const child = spawn(process.execPath, [outfile, guardScript], { stdio: 'inherit' })
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+  })
+})

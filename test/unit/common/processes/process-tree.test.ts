@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { ProcessRow, ProcessSystem } from '../../../../src/common/processes/process-system.ts'
+import { ProcessTree } from '../../../../src/common/processes/process-tree.ts'
+
+/** The process table of a Windows: parents stay named after they exited, and ids are given again. */
+class SimulatedWindows implements ProcessSystem {
+  readonly platform = 'win32'
+  readonly ended: number[] = []
+  readonly rows = new Map<number, ProcessRow>()
+
+  start(pid: number, ppid: number, started: number): void {
+    this.rows.set(pid, { pid, ppid, pgid: 0, started, zombie: false })
+  }
+
+  exit(pid: number): void {
+    this.rows.delete(pid)
+  }
+
+  list = async () => [...this.rows.values()]
+  exists = (pid: number) => this.rows.has(pid)
+  signal = (pid: number) => this.#end(pid)
+
+  /** As `taskkill /T /F` does it: by the parents' ids alone, and only from a living root. */
+  endTree = async (root: number) => {
+    if (!this.rows.has(root)) return
+    const all = [root]
+    for (const parent of all) {
+      for (const row of this.rows.values()) {
+        if (row.ppid === parent && !all.includes(row.pid)) all.push(row.pid)
+      }
+    }
+    for (const pid of all) this.#end(pid)
+  }
+
+  #end(pid: number): void {
+    assert.ok(pid > 0, 'Windows has no groups')
+    if (this.rows.delete(pid)) this.ended.push(pid)
+  }
+}
+
+describe('ProcessTree on Windows', () => {
+  let now: number
+  let system: SimulatedWindows
+
+  beforeEach(() => {
+    now = Date.now()
+    system = new SimulatedWindows()
+    system.start(4, 0, now - 100_000)
+    system.start(100, 4, now)
+  })
+
+  it('ends a living agent with all that runs under it', async () => {
+    system.start(101, 100, now + 5)
+    system.start(102, 101, now + 9)
+    const tree = new ProcessTree(100, system)
+    assert.equal(await tree.end(0), true)
+    assert.deepEqual([...system.rows.keys()], [4])
+  })
+
+  it('ends the children of an agent that exited when its input ended', async () => {
+    const tree = new ProcessTree(100, system)
+    system.start(101, 100, now + 5)
+    system.start(102, 101, now + 9)
+    await tree.look()
+    system.exit(100)
+    system.exit(101)
+    tree.rootExited()
+    assert.equal(await tree.end(0), true)
+    assert.deepEqual(system.ended, [102])
+  })
+
+  it('ends the children of an agent that crashed before anything was looked at', async () => {
+    const tree = new ProcessTree(100, system)
+    system.start(101, 100, now + 5)
+    system.start(102, 101, now + 9)
+    system.exit(100)
+    assert.equal(await tree.end(0), true)
+    assert.deepEqual([...system.rows.keys()], [4])
+  })
+
+  it('leaves a process alone that got the id of the agent, and its children', async () => {
+    const tree = new ProcessTree(100, system)
+    await tree.look()
+    system.start(101, 100, now + 5)
+    system.exit(100)
+    system.start(100, 4, now + 5000)
+    system.start(103, 100, now + 6000)
+    await tree.end(0)
+    assert.deepEqual(system.ended, [101])
+  })
+
+  it('leaves the children of an earlier process alone that had the id of the agent', async () => {
+    system.start(99, 100, now - 60_000)
+    const tree = new ProcessTree(100, system)
+    await tree.look()
+    system.exit(100)
+    await tree.end(0)
+    assert.deepEqual(system.ended, [])
+  })
+
+  it('ends the root when the processes cannot be listed', async () => {
+    const tree = new ProcessTree(100, Object.assign(system, { list: async () => undefined }))
+    await tree.end(0)
+    assert.deepEqual(system.ended, [100])
+  })
+
+  it('looks for nothing any more once all of it is gone', async () => {
+    const tree = new ProcessTree(100, system)
+    system.exit(100)
+    tree.rootExited()
+    system.start(100, 4, now + 5000)
+    await tree.signal('SIGKILL')
+    tree.kill()
+    assert.equal(await tree.isAlive(), false)
+    assert.deepEqual(system.ended, [])
+  })
+
+  it('ends every descendant that was seen or hangs on one, and no other process', async () => {
+    const step = fc.record({
+      kind: fc.constantFrom('start', 'exit', 'look', 'reuse'),
+      pid: fc.integer({ min: 100, max: 112 }),
+      parent: fc.integer({ min: 100, max: 112 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
+        const system = new SimulatedWindows()
+        let time = Date.now()
+        system.start(100, 4, time)
+        const mine = new Set([`100@${time}`])
+        const key = (row: ProcessRow) => `${row.pid}@${row.started}`
+        const tree = new ProcessTree(100, system)
+        await tree.look()
+        for (const { kind, pid, parent } of steps) {
+          time += 10
+          if (kind === 'look') await tree.look()
+          else if (kind === 'exit') {
+            // What starts and exits unseen takes its descendants' ancestry with it: that cannot be known.
+            await tree.look()
+            system.exit(pid)
+          } else if (!system.rows.has(pid)) {
+            const row = kind === 'start' ? system.rows.get(parent) : undefined
+            system.start(pid, row?.pid ?? 4, time)
+            if (row && mine.has(key(row))) mine.add(`${pid}@${time}`)
+          }
+        }
+        const others = [...system.rows.values()].filter(row => !mine.has(key(row))).map(key)
+        await tree.end(0)
+        assert.deepEqual([...system.rows.values()].map(key), others)
+      }),
+    )
+  })
+})

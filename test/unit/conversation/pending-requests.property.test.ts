@@ -1,0 +1,271 @@
+import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
+import type { ElicitationOutcome, PermissionOutcome, SessionStart } from '../../../src/acp/model.ts'
+import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
+import { forkState } from '../../../src/conversation/fork-state.ts'
+import type { ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
+import { restoreState } from '../../../src/conversation/restore-state.ts'
+import type { Session } from '../../../src/conversation/session.ts'
+import { Clock } from './clock.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { asking, chunk, form, idle, running, text, tool } from './updates.ts'
+
+const SETUP = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+
+class ForkingAgent extends FakeAgent {
+  readonly forks: Array<(start: SessionStart) => void> = []
+
+  forkSession(): Promise<SessionStart> {
+    return new Promise(resolve => this.forks.push(resolve))
+  }
+}
+
+/** One request of an agent: its title names it for good. */
+interface Asked {
+  title: string
+  abort: AbortController
+  outcome?: PermissionOutcome | ElicitationOutcome
+}
+
+/** A person and an agent that is restarted, resumed, forked and loaded, while it and its subagents ask. */
+class World {
+  readonly clock = new Clock()
+  readonly #time = { now: () => this.clock.now, schedule: this.clock.schedule }
+  agent = new ForkingAgent()
+  sessions = new AgentSessions(this.agent, this.#time)
+  session!: Session
+  readonly asked: Asked[] = []
+  /** titles of the requests that the person allowed */
+  readonly allowed = new Set<string>()
+  /** every id that was ever shown, and the request it named */
+  readonly ids = new Map<string, string>()
+  #forks = 0
+
+  async begin(): Promise<void> {
+    const making = this.sessions.newSession(SETUP)
+    this.agent.news[0]!.resolve({ sessionId: 's' })
+    this.session = await making
+  }
+
+  ask(from: string | undefined, kind: 'permission' | 'tool call' | 'form'): void {
+    const sessionId = from ?? this.session.sessionId
+    const asked: Asked = { title: `request ${this.asked.length}`, abort: new AbortController() }
+    this.asked.push(asked)
+    const { title } = asked
+    const { signal } = asked.abort
+    const answer =
+      kind === 'form'
+        ? this.sessions.createElicitation(sessionId, form({ sessionId, message: title }), signal)
+        : this.sessions.requestPermission(
+            kind === 'permission'
+              ? asking({ sessionId, title })
+              : asking({ sessionId, title, subject: { type: 'tool_call', toolCall: { toolCallId: 't' } } }),
+            signal,
+          )
+    void answer.then(outcome => {
+      asked.outcome = outcome
+    })
+  }
+
+  pending() {
+    return this.session.pendingRequests.map(entry => {
+      const title = entry.kind === 'permission' ? entry.title : entry.message
+      assert.equal(this.ids.get(entry.requestId) ?? title, title, 'an id names one request for good')
+      this.ids.set(entry.requestId, title)
+      return { requestId: entry.requestId, title }
+    })
+  }
+
+  allow(which: number): void {
+    const pending = this.pending()
+    const one = pending[which % Math.max(pending.length, 1)]
+    if (!one) return
+    assert.equal(this.#answer(one.requestId), true)
+    this.allowed.add(one.title)
+  }
+
+  /** A notification, or a webview, that is late: its request may be over. */
+  allowOld(which: number): void {
+    const old = [...this.ids.keys()]
+    const requestId = old[which % Math.max(old.length, 1)]
+    if (requestId === undefined) return
+    const one = this.pending().find(request => request.requestId === requestId)
+    assert.equal(this.#answer(requestId), one !== undefined)
+    if (one) this.allowed.add(one.title)
+  }
+
+  #answer(requestId: string): boolean {
+    return this.session.elicitation(requestId)
+      ? this.session.answerElicitation(requestId, { action: 'accept', content: { name: 'Ada' } })
+      : this.session.answerPermission(requestId, 'yes')
+  }
+
+  turn(): void {
+    if (this.session.state.activity !== 'idle') return
+    void this.session.prompt([text('go')])
+    this.agent.say(this.session.sessionId, running)
+  }
+
+  endTurn(): void {
+    const { sessionId } = this.session
+    const call = this.agent.prompts.findLast(prompt => prompt.sessionId === sessionId)
+    if (call) this.agent.endTurn(call)
+    else this.agent.say(sessionId, idle('end_turn'))
+  }
+
+  subagent(sessionId: string, patch: object): void {
+    this.agent.say(this.session.sessionId, { type: 'subagent', subagent: { sessionId, ...patch } })
+  }
+
+  /** Another process goes on with the conversation: the agent crashed, was restarted, or signed in anew. */
+  async restart(how: 'exit' | 'dispose'): Promise<void> {
+    const previous = this.session
+    if (how === 'exit') this.agent.exit()
+    else this.sessions.dispose()
+    await this.#resume(previous)
+  }
+
+  /** The window is reloaded: what was kept on disk is resumed. */
+  async reload(): Promise<void> {
+    const { entries, terminals } = this.session.state
+    const kept = JSON.parse(JSON.stringify({ entries, terminals: [...terminals.values()], head: {} }))
+    this.agent.exit()
+    await this.#resume({ reducingState: restoreState(kept) })
+  }
+
+  async #resume(previous: { reducingState: ReducingState }): Promise<void> {
+    const { sessionId } = this.session
+    this.agent = new ForkingAgent()
+    this.sessions = new AgentSessions(this.agent, this.#time)
+    const opening = this.sessions.resumeSession(sessionId, SETUP, undefined, previous)
+    this.agent.resumes[0]!.resolve({ sessionId })
+    await opening.opened
+    this.session = opening.session
+  }
+
+  /** The person goes on in the fork; what it was forked from is closed, since only one of them is looked at here. */
+  async fork(): Promise<void> {
+    const before = this.session
+    const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState))
+    this.agent.forks.at(-1)!({ sessionId: `fork ${++this.#forks}` })
+    this.session = await making
+    before.dispose()
+  }
+
+  /** `failed`: the agent refuses after the replay; `asks`: and asks for something in the middle of it. */
+  async load(asks: boolean, failed: boolean): Promise<void> {
+    const { session, sessions, agent } = this
+    if (session.state.activity !== 'idle') return
+    const opening = sessions.loadSession(session.sessionId, SETUP)
+    agent.say(session.sessionId, tool('t', { title: 'replayed', status: 'completed' }))
+    if (asks) this.ask(undefined, 'permission')
+    await settle()
+    this.check()
+    if (failed) agent.loads.at(-1)!.reject(new Error('no'))
+    else agent.loads.at(-1)!.resolve({ sessionId: session.sessionId })
+    await opening.opened.catch(() => {})
+  }
+
+  /** What must hold at any time. */
+  check(): void {
+    for (const { title, outcome } of this.asked) {
+      const allowed =
+        outcome && ('action' in outcome ? outcome.action === 'accept' : outcome.type === 'selected')
+      if (outcome) assert.equal(allowed, this.allowed.has(title), `${title}: only its own answer is sent`)
+    }
+    const unanswered = this.asked.filter(one => !one.outcome).map(one => one.title)
+    const shown = this.pending().map(one => one.title)
+    assert.deepEqual(shown.sort(), unanswered.sort(), 'what waits for an answer is what is shown to wait')
+    if (shown.length > 0) assert.equal(this.session.state.activity, 'requires_action')
+    for (const entry of this.session.state.entries) {
+      if (entry.kind !== 'permission' || entry.outcome?.type !== 'selected') continue
+      assert(this.allowed.has(entry.title), `${entry.title} is shown as allowed`)
+    }
+  }
+}
+
+type Act = [name: string, run: (world: World) => unknown]
+const act = (weight: number, name: string, run: (world: World) => unknown) => ({
+  weight,
+  arbitrary: fc.constant<Act>([name, run]),
+})
+const from = fc.constantFrom(undefined, undefined, 'a', 'b')
+const child = fc.constantFrom('a', 'b')
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .tuple(from, fc.constantFrom('permission', 'tool call', 'form'))
+      .map(([who, kind]): Act => [`${who ?? 'session'} asks: ${kind}`, world => world.ask(who, kind)]),
+  },
+  { weight: 4, arbitrary: fc.nat(4).map((n): Act => [`allow ${n}`, world => world.allow(n)]) },
+  { weight: 3, arbitrary: fc.nat(20).map((n): Act => [`late answer ${n}`, world => world.allowOld(n)]) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .nat(20)
+      .map(
+        (n): Act => [
+          `withdraw ${n}`,
+          world => world.asked[n % Math.max(world.asked.length, 1)]?.abort.abort(),
+        ],
+      ),
+  },
+  act(3, 'turn', world => world.turn()),
+  act(3, 'end of turn', world => world.endTurn()),
+  act(1, 'stop', world => world.session.cancel()),
+  {
+    weight: 3,
+    arbitrary: child.map(
+      (id): Act => [`${id} begins`, world => world.subagent(id, { state: { activity: 'running' } })],
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: child.map((id): Act => [`${id} is updated`, world => world.subagent(id, { title: 'x' })]),
+  },
+  {
+    weight: 2,
+    arbitrary: child.map(
+      (id): Act => [`${id} rests`, world => world.subagent(id, { state: { activity: 'idle' } })],
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: child.map((id): Act => [`${id} says it rests`, world => world.agent.say(id, idle())]),
+  },
+  act(2, 'time passes', world => world.clock.pass(10_000)),
+  act(2, 'late replay', world => world.agent.say(world.session.sessionId, chunk('user', 'go'))),
+  act(2, 'restart', world => world.restart('exit')),
+  act(1, 'renewed sign-in', world => world.restart('dispose')),
+  act(1, 'reload', world => world.reload()),
+  act(2, 'fork', world => world.fork()),
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.boolean(), fc.boolean())
+      .map(([asks, failed]): Act => [`load ${asks} ${failed}`, world => world.load(asks, failed)]),
+  },
+)
+
+describe('requests that wait for the person', () => {
+  it('are answered by their own answer or not at all, whatever becomes of the session', async () => {
+    const list = fc.array(acts, { maxLength: 40, size: 'max' })
+    await fc.assert(
+      fc.asyncProperty(list, async steps => {
+        const world = new World()
+        await world.begin()
+        for (const [, run] of steps) {
+          await run(world)
+          await settle()
+          world.check()
+        }
+        world.agent.exit()
+        await settle()
+        world.check()
+        assert(world.asked.every(one => one.outcome))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

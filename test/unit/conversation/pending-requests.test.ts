@@ -1,0 +1,167 @@
+import { strict as assert } from 'node:assert'
+import { AgentSessions } from '../../../src/conversation/agent-sessions.ts'
+import { forkState } from '../../../src/conversation/fork-state.ts'
+import type { Session } from '../../../src/conversation/session.ts'
+import { Clock } from './clock.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { asking, chunk, form, idle, running, sketch, text } from './updates.ts'
+
+const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+const never = new AbortController().signal
+
+class ForkingAgent extends FakeAgent {
+  async forkSession() {
+    return { sessionId: 'fork' }
+  }
+}
+
+async function open(agent = new ForkingAgent(), options = {}) {
+  const sessions = new AgentSessions(agent, options)
+  const making = sessions.newSession(setup)
+  agent.news[0]!.resolve({ sessionId: 's' })
+  return { agent, sessions, session: await making }
+}
+
+/** A subagent asked for `ls`, and the person allowed it. */
+async function allowed() {
+  const fixture = await open()
+  const { agent, sessions, session } = fixture
+  void session.prompt([text('go')])
+  agent.say('s', running, {
+    type: 'subagent',
+    subagent: { sessionId: 'child', state: { activity: 'running' } },
+  })
+  const asked = sessions.requestPermission(asking({ sessionId: 'child', title: 'ls' }), never)
+  session.answerPermission(session.pendingRequests[0]!.requestId, 'yes')
+  assert.deepEqual(await asked, { type: 'selected', optionId: 'yes' })
+  return fixture
+}
+
+/** Asks for something else in the session that goes on; neither its subagent nor the end of the turn may answer it. */
+async function neverAllowed(agent: FakeAgent, sessions: AgentSessions, session: Session) {
+  const { sessionId } = session
+  void session.prompt([text('again')])
+  agent.say(sessionId, running)
+  const asked = sessions.requestPermission(asking({ sessionId, title: 'rm -rf ~' }), never)
+  let answer: unknown
+  void asked.then(outcome => {
+    answer = outcome
+  })
+  agent.say(sessionId, { type: 'subagent', subagent: { sessionId: 'child', title: 'still here' } })
+  agent.say(sessionId, { type: 'subagent', subagent: { sessionId: 'child', state: { activity: 'idle' } } })
+  await settle()
+  assert.equal(answer, undefined)
+  assert.deepEqual(
+    session.pendingRequests.map(entry => entry.kind === 'permission' && entry.title),
+    ['rm -rf ~'],
+  )
+  agent.say(sessionId, idle('end_turn'))
+  assert.deepEqual(await asked, { type: 'cancelled' })
+  assert.equal(sketch(session.state).at(-1), 'permission rm -rf ~: cancelled')
+}
+
+describe('a request after one that was allowed', () => {
+  it('waits for an answer of its own after a restart', async () => {
+    const before = await allowed()
+    before.agent.exit()
+    const agent = new ForkingAgent()
+    const sessions = new AgentSessions(agent)
+    const { session, opened } = sessions.resumeSession('s', setup, undefined, before.session)
+    agent.resumes[0]!.resolve({ sessionId: 's' })
+    await opened
+    await neverAllowed(agent, sessions, session)
+  })
+
+  it('waits for an answer of its own in a fork', async () => {
+    const { agent, sessions, session } = await allowed()
+    agent.endTurn(agent.prompts[0]!)
+    const fork = await sessions.forkSession('s', setup, undefined, forkState(session.reducingState))
+    await neverAllowed(agent, sessions, fork)
+  })
+})
+
+describe('a pending request', () => {
+  it('outlives the turn only as long as the background work that it is about', async () => {
+    const { agent, sessions, session } = await open()
+    void session.prompt([text('go')])
+    const subject = { type: 'tool_call', toolCall: { toolCallId: 'watch' } } as const
+    agent.say('s', running)
+    const asked = sessions.requestPermission(asking({ subject }), never)
+    agent.say('s', { type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] })
+    await settle()
+    assert.equal(session.pendingRequests.length, 1)
+    assert.equal(session.state.activity, 'requires_action')
+    agent.say('s', running, idle('end_turn'))
+    assert.deepEqual(await asked, { type: 'cancelled' })
+    assert.equal(session.state.activity, 'idle')
+  })
+
+  it('of a subagent ends when its parent reports that it is idle, as in v1', async () => {
+    const { agent, sessions, session } = await open()
+    agent.say('s', running, {
+      type: 'subagent',
+      subagent: { sessionId: 'child', state: { activity: 'running' } },
+    })
+    const theirs = sessions.requestPermission(asking({ sessionId: 'child', title: 'theirs' }), never)
+    const own = sessions.createElicitation('s', form(), never)
+    agent.say('s', { type: 'subagent', subagent: { sessionId: 'child', state: { activity: 'idle' } } })
+    assert.deepEqual(await theirs, { type: 'cancelled' })
+    assert.deepEqual(sketch(session.state).slice(1), [
+      'permission theirs: cancelled',
+      'elicitation Who are you?: open',
+    ])
+    agent.say('s', idle('end_turn'))
+    assert.deepEqual(await own, { action: 'cancel' })
+  })
+
+  it('is not answered by a rule that comes to its answer after the turn', async () => {
+    const { agent, sessions, session } = await open()
+    let decide = () => {}
+    session.answerByRule = () =>
+      new Promise(resolve => {
+        const rule = { action: 'allow', scope: 'user', text: 'all' } as const
+        decide = () => resolve({ optionId: 'yes', rule })
+      })
+    void session.prompt([text('go')])
+    agent.say('s', running)
+    const asked = sessions.requestPermission(asking(), never)
+    agent.say('s', idle('end_turn'))
+    decide()
+    assert.deepEqual(await asked, { type: 'cancelled' })
+    assert.deepEqual(sketch(session.state), ['user: go', 'turn_end: empty'])
+  })
+
+  it('is shown again in a conversation that a late replay replaces', async () => {
+    const clock = new Clock()
+    const { agent, sessions, session } = await open(new ForkingAgent(), { schedule: clock.schedule })
+    agent.say('s', chunk('agent', 'known'))
+    const loading = sessions.loadSession('s', setup)
+    agent.loads[0]!.resolve({ sessionId: 's' })
+    await loading.opened
+    const asked = sessions.requestPermission(asking({ title: 'early' }), never)
+    agent.say('s', chunk('user', 'hello'))
+    clock.pass(1000)
+    assert(sketch(session.state).includes('user: hello'))
+    const [pending] = session.pendingRequests
+    assert.equal(pending?.kind === 'permission' && pending.title, 'early')
+    assert.equal(session.state.activity, 'requires_action')
+    session.answerPermission(pending!.requestId, 'yes')
+    assert.deepEqual(await asked, { type: 'selected', optionId: 'yes' })
+    assert.equal(session.state.activity, 'idle')
+  })
+
+  it('and all changes that come with its end are reported at once', async () => {
+    const { agent, sessions, session } = await open()
+    void session.prompt([text('go')])
+    agent.say('s', running)
+    const asked = sessions.requestPermission(asking(), never)
+    const answered: boolean[] = []
+    session.onDidChange(() => {
+      for (const { requestId } of session.pendingRequests)
+        answered.push(session.answerPermission(requestId, 'yes'))
+    })
+    agent.say('s', idle('end_turn'))
+    assert.deepEqual(await asked, { type: 'cancelled' })
+    assert.deepEqual(answered, [])
+  })
+})

@@ -1,0 +1,52 @@
+import { strict as assert } from 'node:assert'
+import { optionHint, optionName, outcomeWords } from '../../../src/conversation/permission-words.ts'
+
+const t = (message: string) => message
+const hint = (name: string, kind: string) => optionHint({ optionId: 'o', name, kind }, t)
+
+describe('the words of an option', () => {
+  it('are its name, or what its kind means', () => {
+    assert.equal(optionName({ optionId: 'o', name: ' Yes ', kind: 'allow_once' }, t), 'Yes')
+    assert.equal(optionName({ optionId: 'o', name: ' ', kind: 'reject_always' }, t), 'Always reject')
+    assert.equal(optionName({ optionId: 'o', name: '', kind: 'later' }, t), 'later')
+    assert.equal(
+      optionName({ optionId: 'o', name: 'Re\u202eject', kind: 'reject_once' }, t),
+      'Re‹U+202E›ject',
+    )
+  })
+
+  it('say what it does where its name says something else, or nothing', () => {
+    assert.equal(hint('Reject', 'allow_always'), 'Always allow')
+    assert.equal(hint('Allow', 'reject_once'), 'Reject')
+    assert.equal(hint('Allow', 'allow_always'), 'Always allow')
+    assert.equal(hint('Allow always', 'allow_once'), 'Allow once')
+    assert.equal(hint('Do not allow', 'allow_once'), 'Allow once')
+    assert.equal(hint('Yes, no longer ask', 'reject_once'), 'Reject')
+    assert.equal(hint('Maybe', 'allow_once'), 'Allow once')
+    assert.equal(hint('允许', 'allow_always'), 'Always allow')
+    assert.equal(hint('Whatever', 'later'), 'later')
+  })
+
+  it('are enough where its name says it', () => {
+    for (const [name, kind] of [
+      ['Allow once', 'allow_once'],
+      ['Yes, proceed', 'allow_once'],
+      ['Run', 'allow_once'],
+      ['Always Allow', 'allow_always'],
+      ['Yes, and don’t ask again for git commands', 'allow_always'],
+      ['Yes, allow all edits during this session', 'allow_always'],
+      ['Reject', 'reject_once'],
+      ['No, and tell Claude what to do differently', 'reject_once'],
+      ['Never', 'reject_always'],
+      ['Reject all commands in this session', 'reject_always'],
+    ]) {
+      assert.equal(hint(name!, kind!), undefined, name)
+    }
+  })
+
+  it('are in the past tense once it was chosen', () => {
+    assert.equal(outcomeWords('allow_once', t), 'Allowed once')
+    assert.equal(outcomeWords('reject_once', t), 'Rejected')
+    assert.equal(outcomeWords('later', t), 'Answered')
+  })
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { PromptQueue } from '../../../src/conversation/prompt-queue.ts'
+import { Session } from '../../../src/conversation/session.ts'
+import { FakeAgent, settle } from './fake-agent.ts'
+import { idle, running } from './updates.ts'
+
+const text = (words: string) => ({ type: 'text' as const, text: words })
+
+describe('PromptQueue', () => {
+  let agent: FakeAgent
+  let session: Session
+
+  beforeEach(() => {
+    agent = new FakeAgent()
+    const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+    session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
+    agent.onUpdate(({ update }) => session.receive(update))
+    for (const words of ['running', 'one', 'two', 'three']) void session.prompt([text(words)])
+  })
+
+  const waiting = () =>
+    session.queue.queued.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
+  const idOf = (words: string) => session.queue.queued[waiting().indexOf(words)]!.id
+  const sent = () => agent.prompts.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
+
+  it('is put into another order', () => {
+    session.queue.move(idOf('three'), 0)
+    assert.deepEqual(waiting(), ['three', 'one', 'two'])
+    session.queue.move(idOf('three'), 99)
+    assert.deepEqual(waiting(), ['one', 'two', 'three'])
+    session.queue.move('gone', 0)
+    assert.deepEqual(waiting(), ['one', 'two', 'three'])
+  })
+
+  it('sends one at once: the turn is stopped, and the rest follows in its order', async () => {
+    session.sendNow(idOf('two'))
+    assert.equal(agent.cancels.length, 1)
+    assert.deepEqual(sent(), ['running'])
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    assert.deepEqual(sent(), ['running', 'two'])
+    agent.endTurn(agent.prompts[1]!)
+    await settle()
+    assert.deepEqual([sent(), session.queue.isPaused], [['running', 'two', 'one'], false])
+  })
+
+  it('sends it also when the agent answers the stopped turn with an error', async () => {
+    session.sendNow(idOf('two'))
+    agent.prompts[0]!.answer.reject(
+      new AgentRequestError('session/prompt', 'cancelled', { code: -32800, message: 'cancelled' }),
+    )
+    await settle()
+    assert.deepEqual(sent(), ['running', 'two'])
+  })
+
+  it('sends it from a queue that is held, without stopping anything', async () => {
+    session.cancel()
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    assert.equal(session.queue.isPaused, true)
+    session.sendNow(idOf('three'))
+    assert.deepEqual([sent(), agent.cancels.length], [['running', 'three'], 1])
+  })
+
+  it('stops what the agent does on its own, too', async () => {
+    session.cancel()
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    agent.say('s', running)
+    session.sendNow(idOf('three'))
+    assert.deepEqual([agent.cancels.length, sent().length], [2, 1])
+    agent.say('s', idle('cancelled'))
+    await settle()
+    assert.equal(sent()[1], 'three')
+  })
+
+  it('sends what is written after a stop before what was queued by then, and that in its order', async () => {
+    session.cancel()
+    for (const words of ['no, this', 'and this']) void session.prompt([text(words)])
+    assert.deepEqual(waiting(), ['no, this', 'and this', 'one', 'two', 'three'])
+    for (const call of agent.prompts) {
+      agent.endTurn(call)
+      await settle()
+      if (sent().length === 4) void session.prompt([text('last')])
+    }
+    assert.deepEqual(sent(), ['running', 'no, this', 'and this', 'one', 'two', 'three', 'last'])
+  })
+
+  it('sends what is written after a failed turn first, too', async () => {
+    agent.prompts[0]!.answer.reject(new Error('broken'))
+    await settle()
+    assert.equal(session.queue.isPaused, true)
+    void session.prompt([text('instead')])
+    assert.deepEqual([sent().at(-1), waiting()], ['instead', ['one', 'two', 'three']])
+  })
+
+  it('pauses again when what was written after a stop is refused', async () => {
+    session.cancel()
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    session.queue.enqueue({ id: 'p', draft: { text: 'p', marks: [], items: [] } }, async () => {
+      throw new Error('No images, please.')
+    })
+    await settle()
+    assert.deepEqual(
+      [sent(), waiting(), session.queue.isPaused],
+      [['running'], ['one', 'two', 'three'], true],
+    )
+    assert.deepEqual(
+      session.queue.returned.map(({ id, reason }) => [id, reason]),
+      [['p', 'No images, please.']],
+    )
+  })
+
+  it('holds what was asked to be sent next after all when the person stops again', async () => {
+    session.sendNow(idOf('two'))
+    session.cancel()
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    assert.deepEqual([sent(), session.queue.isPaused], [['running'], true])
+  })
+
+  it('returns one to the composer, which may be sent again', async () => {
+    assert.equal(session.queue.edit(idOf('two')), true)
+    assert.equal(session.queue.edit('gone'), false)
+    assert.deepEqual(waiting(), ['one', 'three'])
+    const [{ id, draft, reason } = assert.fail()] = session.queue.returned
+    assert.deepEqual([draft.text, reason], ['two', undefined])
+    session.queue.takenBack([id], draft)
+    assert.deepEqual(session.queue.returned, [])
+    session.queue.enqueue({ id, draft }, async () => [text('two!')])
+    await settle()
+    assert.deepEqual(waiting(), ['one', 'three', 'two!'])
+  })
+
+  it('knows a prompt that comes twice', async () => {
+    const queue = new PromptQueue()
+    const prompt = { id: 'p', draft: { text: 'p', marks: [], items: [] } }
+    const made: string[] = []
+    for (const name of ['first', 'second']) {
+      queue.enqueue(prompt, async () => {
+        made.push(name)
+        return [text(name)]
+      })
+    }
+    await settle()
+    assert.deepEqual([made, queue.prompts.length], [['first'], 1])
+  })
+
+  it('does nothing for one that is gone', () => {
+    session.sendNow('gone')
+    assert.deepEqual([agent.cancels.length, sent()], [0, ['running']])
+  })
+})

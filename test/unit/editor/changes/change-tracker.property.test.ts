@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import type { FileChange } from '../../../../src/acp/model.ts'
+import { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
+import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
+import { disk } from '../../../../src/editor/files/file-system.ts'
+import { filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { FakeEditor } from '../../../support/fake-editor.ts'
+import { MemoryStore } from '../../../support/memory-tracker.ts'
+
+const NAMES = ['x.txt', 'y.txt', 'z.txt']
+
+/** A folder in which a user, another program and two agents' sessions do as they like. Every line is somebody's, and unique. */
+class World {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-world-')))
+  readonly store = new MemoryStore()
+  readonly editor = new FakeEditor()
+  readonly shared = filesShared({ documents: this.editor, fileSystem: disk })
+  tracker!: ChangeTracker
+  sessions!: Map<string, SessionChanges>
+  /** agents' lines that the user took over */
+  readonly taken = new Set<string>()
+  /** the user's lines that the user took away */
+  readonly removed = new Set<string>()
+  #next = 0
+  #calls = 0
+
+  constructor() {
+    this.start()
+    for (const name of NAMES.slice(0, 2)) writeFileSync(this.path(name), this.fresh('user', 6).join(''))
+  }
+
+  start(): void {
+    this.tracker = new ChangeTracker({ files: this.shared, store: this.store })
+    this.editor.tracker = this.tracker
+    const roots = { cwd: this.root, additionalDirectories: [] }
+    this.sessions = new Map(['a', 'b'].map(name => [name, new SessionChanges(this.tracker, name, roots)]))
+  }
+
+  path(name: string): string {
+    return join(this.root, name)
+  }
+
+  fresh(who: string, count: number): string[] {
+    return Array.from({ length: count }, () => `${who}${this.#next++}\n`)
+  }
+
+  on(name: string): string | undefined {
+    return existsSync(this.path(name)) ? readFileSync(this.path(name), 'utf8') : undefined
+  }
+
+  /** As the user sees it. */
+  seen(name: string): string | undefined {
+    return this.editor.isDirty(this.path(name)) ? this.editor.textOf(this.path(name)) : this.on(name)
+  }
+
+  lines(name: string): string[] {
+    return (this.seen(name) ?? '').split(/(?<=\n)/).filter(line => line !== '')
+  }
+
+  /** All that the user can see anywhere. */
+  visible(): Set<string> {
+    return new Set(NAMES.flatMap(name => [...this.lines(name), ...(this.on(name) ?? '').split(/(?<=\n)/)]))
+  }
+
+  files(session: string): SessionFiles {
+    void session
+    const roots = { cwd: this.root, additionalDirectories: [] }
+    return new SessionFiles(this.shared, { roots, askAccess: async () => 'refuse' })
+  }
+
+  edited(name: string, who: string, { at, count, add }: Place): string {
+    const lines = this.lines(name)
+    const start = at % (lines.length + 1)
+    const gone = lines.splice(start, count, ...this.fresh(who, add))
+    if (who === 'user') for (const line of gone) this.removed.add(line)
+    return lines.join('')
+  }
+
+  callId(): string {
+    return `t${this.#calls++}`
+  }
+
+  /** All that is done to files is done. */
+  async settled(): Promise<void> {
+    await this.tracker.refresh()
+    await this.tracker.refresh()
+  }
+
+  dispose(): void {
+    this.tracker.dispose()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+interface Place {
+  at: number
+  count: number
+  add: number
+}
+type Step = Place & { what: (typeof WHAT)[number]; name: string; session: string }
+
+const WHAT = [
+  'type',
+  'type',
+  'save',
+  'revert',
+  'write by another program',
+  'write through the client',
+  'write through the client',
+  'write by a tool call',
+  'write by a tool call',
+  'write by a tool call that only names it',
+  'save while a permission is pending',
+  'delete by an agent',
+  'delete by the user',
+  'rename',
+  'undo',
+  'undo',
+  'undo a hunk',
+  'keep a hunk',
+  'restore',
+  'reload',
+] as const
+
+const step: fc.Arbitrary<Step> = fc.record({
+  what: fc.constantFrom(...WHAT),
+  name: fc.constantFrom(...NAMES),
+  session: fc.constantFrom('a', 'b'),
+  at: fc.nat(12),
+  count: fc.nat(3),
+  add: fc.nat(2),
+})
+
+async function take(world: World, { what, name, session, ...place }: Step): Promise<void> {
+  const path = world.path(name)
+  const { editor, tracker } = world
+  const changes = world.sessions.get(session)!
+  const exists = world.on(name) !== undefined
+  const dirty = editor.isDirty(path)
+  const open = () => {
+    if (editor.textOf(path) === undefined) editor.open(path)
+  }
+  const save = async () => {
+    const before = world.on(name)?.split(/(?<=\n)/) ?? []
+    await editor.save(path)
+    // what was on disk and not in the editor, the user overwrote
+    const now = world.lines(name)
+    for (const line of before) if (!now.includes(line)) world.removed.add(line)
+  }
+  switch (what) {
+    case 'type':
+      if (!exists) return
+      open()
+      editor.type(path, world.edited(name, 'user', place))
+      return
+    case 'save':
+      if (dirty && exists) await save()
+      return
+    case 'revert': {
+      if (!dirty) return
+      const before = world.lines(name)
+      editor.revert(path)
+      for (const line of before) if (!world.lines(name).includes(line)) world.removed.add(line)
+      return
+    }
+    case 'write by another program':
+      if (dirty) return
+      writeFileSync(path, world.edited(name, 'user', place))
+      editor.reload()
+      return
+    case 'write through the client': {
+      const content = world.edited(name, session, place)
+      await changes.writing(path, content, () => world.files(session).writeTextFile({ path, content }))
+      editor.reload()
+      return
+    }
+    case 'save while a permission is pending':
+    case 'write by a tool call': {
+      if (dirty || !exists) return
+      const toolCallId = world.callId()
+      let oldText = world.on(name)!
+      let newText = world.edited(name, session, place)
+      if (what === 'save while a permission is pending') {
+        const change: FileChange = { operation: 'modify', path, oldText, newText }
+        await changes.tool({ toolCallId, begun: false, done: false }, [{ changes: [change] }], [])
+        open()
+        editor.type(path, world.edited(name, 'user', { at: place.at + 2, count: place.add, add: 1 }))
+        await save()
+        // the agent looks again before it writes
+        oldText = world.on(name)!
+        newText = world.edited(name, session, place)
+      }
+      const change: FileChange = { operation: 'modify', path, oldText, newText }
+      await changes.tool({ toolCallId, begun: true, done: false }, [{ changes: [change] }], [])
+      writeFileSync(path, newText)
+      editor.reload()
+      await changes.tool({ toolCallId, begun: true, done: true }, [{ changes: [change] }], [])
+      return
+    }
+    case 'write by a tool call that only names it': {
+      if (dirty) return
+      const told = { toolCallId: world.callId(), begun: true }
+      const text = world.edited(name, session, place)
+      await changes.tool({ ...told, done: false }, [], [path])
+      writeFileSync(path, text)
+      editor.reload()
+      await changes.tool({ ...told, done: true }, [], [path])
+      return
+    }
+    case 'delete by an agent': {
+      if (!exists || dirty) return
+      const told = { toolCallId: world.callId(), begun: true }
+      const diffs = [{ changes: [{ operation: 'delete' as const, path }] }]
+      await changes.tool({ ...told, done: false }, diffs, [])
+      await rm(path)
+      editor.close(path)
+      await changes.tool({ ...told, done: true }, diffs, [])
+      return
+    }
+    case 'delete by the user':
+      if (!exists || dirty) return
+      for (const line of [...world.lines(name), ...(tracker.view(path)?.base.text ?? '').split(/(?<=\n)/)])
+        world.removed.add(line)
+      await rm(path)
+      editor.close(path)
+      return
+    case 'rename': {
+      const to = NAMES.find(one => world.on(one) === undefined)
+      if (!exists || dirty || to === undefined) return
+      // VS Code waits for those who want to know
+      await world.settled()
+      tracker.renaming(path)
+      renameSync(path, world.path(to))
+      editor.close(path)
+      await tracker.renamed(path, world.path(to))
+      return
+    }
+    case 'undo':
+    case 'undo a hunk': {
+      await world.settled()
+      const before = [...world.visible()].filter(line => line.startsWith('user'))
+      const other = session === 'a' ? 'b' : 'a'
+      const others = [...world.visible()].filter(line => line.startsWith(other))
+      const hunk = changes.hunks(path)[place.at % Math.max(1, changes.hunks(path).length)]
+      if (what === 'undo a hunk' && !hunk) return
+      await changes.undo(hunk && what === 'undo a hunk' ? { hunks: { path, ids: new Set([hunk.id]) } } : {})
+      editor.reload()
+      const after = world.visible()
+      for (const line of before) assert.ok(after.has(line), `undo took ${line}`)
+      for (const line of others) assert.ok(after.has(line), `undo took ${line} of the other session`)
+      return
+    }
+    case 'keep a hunk': {
+      await world.settled()
+      const hunk = changes.hunks(path)[0]
+      if (!hunk) return
+      changes.keep({ hunks: { path, ids: new Set([hunk.id]) } })
+      for (const line of hunk.after) world.taken.add(line)
+      for (const line of hunk.before) world.removed.add(line)
+      return
+    }
+    case 'restore': {
+      const [last] = tracker.undone
+      if (!last) return
+      const before = [...world.visible()].filter(line => line.startsWith('user'))
+      await tracker.restore(last.id)
+      editor.reload()
+      const after = world.visible()
+      const known = new Set(
+        tracker.views().flatMap(view => JSON.stringify(view.store()).match(/user\d+\\n/g) ?? []),
+      )
+      for (const line of before)
+        assert.ok(after.has(line) || known.has(line.replace('\n', '\\n')), `restore lost ${line}`)
+      return
+    }
+    case 'reload': {
+      await world.settled()
+      tracker.dispose()
+      world.start()
+      await world.tracker.ready
+      for (const one of readdirSync(world.root))
+        if (editor.isDirty(world.path(one)))
+          editor.type(world.path(one), `${editor.textOf(world.path(one))}${world.fresh('user', 1)}`)
+      return
+    }
+  }
+}
+
+describe('the change tracker, whatever happens in whatever order', () => {
+  it('loses nothing of the user’s, and finds every change of an agent', async function () {
+    this.timeout(120_000)
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16 }), async steps => {
+        const world = new World()
+        try {
+          for (const one of steps) {
+            await take(world, one)
+            await world.settled()
+            const visible = world.visible()
+            const views = world.tracker.views()
+            const kept = new Set([
+              ...views.flatMap(view => JSON.stringify(view.store()).match(/user\d+\\n/g) ?? []),
+              ...world.tracker.undone.flatMap(one => JSON.stringify(one).match(/user\d+\\n/g) ?? []),
+            ])
+            for (let i = 0; i < 200; i++) {
+              const line = `user${i}\n`
+              if (!seen.get(world)?.has(line) && !visible.has(line)) continue
+              remember(world, line)
+              if (world.removed.has(line)) continue
+              assert.ok(
+                visible.has(line) || kept.has(`user${i}\\n`),
+                `${line.trim()} is lost after ${one.what}`,
+              )
+            }
+            for (const name of NAMES) {
+              const found = new Set(
+                ['a', 'b'].flatMap(session =>
+                  world.sessions
+                    .get(session)!
+                    .hunks(world.path(name))
+                    .flatMap(({ after }) => after),
+                ),
+              )
+              for (const line of world.lines(name)) {
+                if (line.startsWith('user') || world.taken.has(line)) continue
+                assert.ok(found.has(line), `${line.trim()} in ${name} is in no change after ${one.what}`)
+              }
+            }
+          }
+          // with nothing of the user's on top all goes, and comes back
+          for (const name of NAMES)
+            if (world.editor.isDirty(world.path(name))) await world.editor.save(world.path(name))
+          await world.settled()
+          const before = NAMES.map(name => world.on(name))
+          const undone: string[] = []
+          for (const session of ['a', 'b', 'a', 'b']) {
+            const report = await world.sessions.get(session)!.undo({}, { force: true })
+            if (report.undone) undone.push(report.undone.id)
+            for (const { why } of report.left) assert.equal(why, 'agent')
+          }
+          const bases = NAMES.map(name => world.tracker.view(world.path(name)))
+          for (const view of bases) if (view) assert.ok(!view.hasChanges || view.gone, 'something is left')
+          for (const id of undone.reverse()) assert.deepEqual(await world.tracker.restore(id), [])
+          assert.deepEqual(
+            NAMES.map(name => world.on(name)),
+            before,
+          )
+        } finally {
+          world.dispose()
+        }
+      }),
+      { numRuns: Number(process.env.PARLEY_RUNS ?? 150) },
+    )
+  })
+})
+
+const seen = new WeakMap<World, Set<string>>()
+function remember(world: World, line: string): void {
+  const lines = seen.get(world) ?? new Set()
+  lines.add(line)
+  seen.set(world, lines)
+}

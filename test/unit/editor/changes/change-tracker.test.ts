@@ -1,0 +1,522 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FileChange } from '../../../../src/acp/model.ts'
+import { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
+import { type ChangedFile, SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
+import { disk } from '../../../../src/editor/files/file-system.ts'
+import { type FilesShared, filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { FakeEditor } from '../../../support/fake-editor.ts'
+import { MemoryStore } from '../../../support/memory-tracker.ts'
+import { until } from '../../../support/until.ts'
+
+describe('the change tracker', () => {
+  let root = ''
+  let store: MemoryStore
+  let editor: FakeEditor
+  let shared: FilesShared
+  let tracker: ChangeTracker
+  let changes: SessionChanges
+  let trashed: string[]
+  let trash: ((path: string) => Promise<void>) | undefined
+  let watching: ((path: string) => void) | undefined
+  const file = (name: string) => join(root, name)
+  const text = (name: string) => readFileSync(file(name), 'utf8')
+  const roots = () => ({ cwd: root, additionalDirectories: [] })
+  const session = (name: string) => new SessionChanges(tracker, name, roots())
+  const create = () => {
+    tracker = new ChangeTracker({ files: shared, store, ...(trash && { trash }) })
+    editor.tracker = tracker
+    changes = session('s')
+  }
+
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-changes-')))
+    store = new MemoryStore()
+    editor = new FakeEditor()
+    trashed = []
+    trash = async path => {
+      trashed.push(path)
+      await rm(path)
+    }
+    watching = undefined
+    const watch = (changed: (path: string) => void) => {
+      watching = changed
+      return {
+        dispose: () => {
+          watching = undefined
+        },
+      }
+    }
+    shared = filesShared({ documents: editor, fileSystem: disk, watch })
+    writeFileSync(file('a.txt'), 'one\ntwo\nthree\n')
+    create()
+  })
+  afterEach(() => {
+    tracker.dispose()
+    rmSync(root, { recursive: true, force: true })
+  })
+
+  const change = (name: string, oldText: string | undefined, newText: string): FileChange => ({
+    operation: oldText === undefined ? 'add' : 'modify',
+    path: file(name),
+    newText,
+    ...(oldText !== undefined && { oldText }),
+  })
+  /** A client write, as an agent asks for it. */
+  const write = (name: string, content: string, by = changes) => {
+    const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
+    return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
+  }
+  const tool = (status: 'pending' | 'running' | 'done', told: FileChange, by = changes, toolCallId = 't') =>
+    by.tool({ toolCallId, begun: status !== 'pending', done: status === 'done' }, [{ changes: [told] }], [])
+  const listed = (by = changes) =>
+    by.list().map(({ path, ...rest }) => ({ ...rest, name: path.slice(root.length + 1) }))
+  const undo = (selection = {}, options = {}) => changes.undo(selection, options)
+  const whys = async (result = undo()) => (await result).left.map(({ why }) => why)
+  const entry = (status: ChangedFile['status'], name: string, added: number, removed: number) => ({
+    status,
+    name,
+    added,
+    removed,
+  })
+
+  describe('finds what agents do', () => {
+    it('through the client', async () => {
+      await write('a.txt', 'one\n2\nthree\nfour\n')
+      await write('new.txt', 'x\n')
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 1), entry('added', 'new.txt', 1, 0)])
+      assert.equal(changes.before(file('a.txt'))?.text, 'one\ntwo\nthree\n')
+    })
+
+    it('by what tool calls say, whenever it is written', async () => {
+      await tool('pending', change('a.txt', 'two', '2'))
+      assert.deepEqual(listed(), [])
+      await writeFile(file('a.txt'), 'one\n2\nthree\n')
+      await tool('done', change('a.txt', 'two', '2'))
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      await writeFile(file('late.txt'), 'x\n')
+      await tool('done', change('late.txt', undefined, 'x\n'))
+      assert.equal(changes.before(file('late.txt'))?.attributes.type, 'absent')
+      // written before anybody could look, and told as a fragment
+      writeFileSync(file('b.txt'), 'a\nB\nc\n')
+      await tool('running', change('b.txt', 'b', 'B'))
+      await tool('done', change('b.txt', 'b', 'B'))
+      assert.equal(changes.before(file('b.txt'))?.text, 'a\nb\nc\n')
+    })
+
+    it('by a tool call that only names a file', async () => {
+      await changes.tool({ toolCallId: 't', begun: true, done: false }, [], [file('a.txt')])
+      await writeFile(file('a.txt'), 'one\n2\nthree\n')
+      await changes.tool({ toolCallId: 't', begun: true, done: true }, [], [file('a.txt')])
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.equal(changes.hunks(file('a.txt'))[0]?.authors[0]?.toolCallId, 't')
+    })
+
+    it('not when an edit was told and not made', async () => {
+      await tool('pending', change('a.txt', 'two', '2'))
+      await tool('done', change('a.txt', 'two', '2'))
+      assert.deepEqual(listed(), [])
+      assert.equal(watching, undefined)
+    })
+
+    it('only within the roots', async () => {
+      await tool('done', change('../outside.txt', undefined, 'x'))
+      mkdirSync(file('folder'))
+      await tool('done', change('folder', 'a', 'b'))
+      assert.deepEqual(listed(), [])
+    })
+
+    it('as uncertain when it happens while a turn works, and nobody says who did it', async () => {
+      let working = false
+      await write('a.txt', 'one\ntwo\nthree\nfour\n')
+      changes.beginTurn(1, () => working)
+      writeFileSync(file('a.txt'), 'mine\ntwo\nthree\nfour\n')
+      await changes.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 0)])
+      working = true
+      writeFileSync(file('a.txt'), 'mine\n2\nthree\nfour\n')
+      await changes.endTurn()
+      assert.deepEqual(
+        changes.hunks(file('a.txt')).map(({ authors }) => authors[0]?.uncertain),
+        [true, undefined],
+      )
+      await undo({ certain: true })
+      assert.equal(text('a.txt'), 'mine\n2\nthree\n')
+      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: true }])
+      writeFileSync(file('a.txt'), 'mine\n2\nthree\nafter\n')
+      await changes.refresh()
+      await undo()
+      assert.equal(text('a.txt'), 'mine\ntwo\nthree\nafter\n')
+    })
+
+    it('told by two tool calls at once, each as its own', async () => {
+      writeFileSync(file('l.txt'), '1\n2\n3\n4\n5\n')
+      await tool('running', change('l.txt', '1', 'one'), changes, 'x')
+      await tool('running', change('l.txt', '5', 'five'), changes, 'y')
+      writeFileSync(file('l.txt'), 'one\n2\n3\n4\nfive\n')
+      await tool('done', change('l.txt', '1', 'one'), changes, 'x')
+      await tool('done', change('l.txt', '5', 'five'), changes, 'y')
+      const by = changes
+        .hunks(file('l.txt'))
+        .map(({ authors }) => [authors[0]?.toolCallId, authors[0]?.uncertain])
+      assert.deepEqual(by, [
+        ['x', undefined],
+        ['y', undefined],
+      ])
+    })
+  })
+
+  describe('never takes the user’s text', () => {
+    it('saved while a tool call waits for its permission', async () => {
+      editor.open(file('a.txt'))
+      await tool('pending', change('a.txt', 'two', '2'))
+      editor.type(file('a.txt'), 'one\ntwo\nthree\nmine\n')
+      await editor.save(file('a.txt'))
+      writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
+      await tool('done', change('a.txt', 'two', '2'))
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+    })
+
+    it('written by another program while a tool call waits or runs', async () => {
+      await tool('pending', change('a.txt', 'two', '2'))
+      writeFileSync(file('a.txt'), 'ONE\ntwo\nthree\n')
+      await tool('running', change('a.txt', 'two', '2'))
+      writeFileSync(file('a.txt'), 'ONE\n2\nthree\nformatted\n')
+      await tool('done', change('a.txt', 'two', '2'))
+      await undo()
+      assert.equal(text('a.txt'), 'ONE\ntwo\nthree\nformatted\n')
+    })
+
+    it('written by another program to a file that an agent had changed', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      writeFileSync(file('a.txt'), 'zero\none\n2\nthree\n')
+      await write('a.txt', 'zero\none\n2\n3\n')
+      await undo()
+      assert.equal(text('a.txt'), 'zero\none\ntwo\nthree\n')
+    })
+
+    it('unsaved when the agent wrote through the client', async () => {
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'mine\none\ntwo\nthree\n')
+      await write('a.txt', 'mine\none\n2\nthree\n')
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      editor.reload()
+      await undo()
+      assert.equal(text('a.txt'), 'mine\none\ntwo\nthree\n')
+    })
+
+    it('unsaved when the agent overwrote it through the client', async () => {
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'one\ntwo\nthree\nmine\n')
+      await write('a.txt', '1\n')
+      editor.reload()
+      await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+    })
+
+    it('unsaved after the agent wrote: it stays unsaved, and the agent’s lines go', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'one\n2\nthree\nmine\n')
+      await until(() => listed()[0]?.added === 1)
+      assert.deepEqual(await whys(), [])
+      assert.equal(editor.textOf(file('a.txt')), 'one\ntwo\nthree\nmine\n')
+      assert.equal(editor.isDirty(file('a.txt')), true)
+      assert.deepEqual(listed(), [])
+      await editor.save(file('a.txt'))
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+      await until(() => store.files.size === 0)
+    })
+
+    it('unsaved under what an agent wrote to the disk: it asks first', async () => {
+      editor.open(file('a.txt'))
+      await tool('running', change('a.txt', 'two', '2'))
+      editor.type(file('a.txt'), 'one\ntwo\nthree\nmine\n')
+      writeFileSync(file('a.txt'), 'one\n2\nthree\n')
+      await tool('done', change('a.txt', 'two', '2'))
+      assert.deepEqual(await whys(), ['unsaved'])
+      assert.equal(editor.textOf(file('a.txt')), 'one\ntwo\nthree\nmine\n')
+      editor.revert(file('a.txt'))
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
+    it('within the agent’s lines: it is left until the user gives it up, and can be brought back', async () => {
+      await write('a.txt', 'one\n2\nthree\nfour\n')
+      writeFileSync(file('a.txt'), 'one\nmine\nthree\nfour\n')
+      const report = await undo()
+      assert.deepEqual(await whys(Promise.resolve(report)), ['user'])
+      assert.equal(text('a.txt'), 'one\nmine\nthree\n')
+      const forced = await undo({}, { force: true })
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+      assert.deepEqual(listed(), [])
+      assert.deepEqual(await tracker.restore(forced.undone!.id), [])
+      assert.equal(text('a.txt'), 'one\nmine\nthree\n')
+      assert.deepEqual(await tracker.restore(report.undone!.id), [])
+      assert.equal(text('a.txt'), 'one\nmine\nthree\nfour\n')
+      assert.equal(changes.hunks(file('a.txt')).length, 2)
+    })
+
+    it('in a file that the agent added: it stays there', async () => {
+      await write('new.txt', 'agent\n')
+      editor.open(file('new.txt'))
+      editor.type(file('new.txt'), 'agent\nmine\n')
+      await editor.save(file('new.txt'))
+      await undo()
+      assert.equal(text('new.txt'), 'mine\n')
+      assert.deepEqual(listed(), [])
+    })
+
+    it('of another session: neither lists nor undoes what the other changed', async () => {
+      const other = session('other')
+      await write('a.txt', '1\ntwo\nthree\n')
+      await write('a.txt', '1\ntwo\n3\n', other)
+      await write('b.txt', 'b\n', other)
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.equal(changes.before(file('a.txt'))?.text, 'one\ntwo\n3\n')
+      assert.equal(other.before(file('a.txt'))?.text, '1\ntwo\nthree\n')
+      await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\n3\n')
+      assert.equal(text('b.txt'), 'b\n')
+      assert.deepEqual(listed(other), [entry('modified', 'a.txt', 1, 1), entry('added', 'b.txt', 1, 0)])
+      await write('a.txt', 'mine\ntwo\nmine\n')
+      assert.deepEqual((await other.undo({}, { force: true })).left, [{ path: file('a.txt'), why: 'agent' }])
+      assert.equal(text('a.txt'), 'mine\ntwo\nmine\n')
+    })
+  })
+
+  describe('brings back', () => {
+    it('a deleted file with mode, mark and encoding, byte for byte', async () => {
+      const bytes = Buffer.from('\ufefföne\r\ntwo\nthree', 'utf8')
+      writeFileSync(file('a.txt'), bytes)
+      chmodSync(file('a.txt'), 0o755)
+      const utf16 = Buffer.from('\ufeffé\r\n', 'utf16le')
+      writeFileSync(file('b.txt'), utf16)
+      for (const name of ['a.txt', 'b.txt']) {
+        const gone: FileChange = { operation: 'delete', path: file(name) }
+        await tool('pending', gone, changes, name)
+        await rm(file(name))
+        await tool('done', gone, changes, name)
+      }
+      assert.deepEqual(listed(), [entry('deleted', 'a.txt', 0, 3), entry('deleted', 'b.txt', 0, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.deepEqual(readFileSync(file('a.txt')), bytes)
+      assert.deepEqual(readFileSync(file('b.txt')), utf16)
+      if (process.platform !== 'win32') assert.equal(statSync(file('a.txt')).mode & 0o777, 0o755)
+    })
+
+    it('a mark, an encoding, a mode and line ends that the agent changed', async () => {
+      const bytes = Buffer.from('\ufeffone\r\ntwo\r\n')
+      writeFileSync(file('a.txt'), bytes)
+      await tool('running', change('a.txt', 'two', '2'))
+      writeFileSync(file('a.txt'), 'one\n2\n')
+      chmodSync(file('a.txt'), 0o700)
+      await tool('done', change('a.txt', 'two', '2'))
+      await undo()
+      assert.deepEqual(readFileSync(file('a.txt')), bytes)
+      if (process.platform !== 'win32') assert.notEqual(statSync(file('a.txt')).mode & 0o777, 0o700)
+      assert.deepEqual(listed(), [])
+    })
+
+    it('what is no text, and links', async () => {
+      writeFileSync(file('p.png'), Buffer.from([0, 1, 2]))
+      const named = async (done: boolean) => {
+        await changes.tool({ toolCallId: 't', begun: true, done }, [], [file('p.png'), file('a.txt')])
+      }
+      await named(false)
+      writeFileSync(file('p.png'), Buffer.from([0, 3]))
+      rmSync(file('a.txt'))
+      symlinkSync('p.png', file('a.txt'))
+      await changes.refresh()
+      await named(true)
+      assert.deepEqual(
+        listed().map(({ name, status }) => [name, status]),
+        [
+          ['p.png', 'modified'],
+          ['a.txt', 'modified'],
+        ],
+      )
+      const { undone } = await undo()
+      assert.deepEqual(readFileSync(file('p.png')), Buffer.from([0, 1, 2]))
+      assert.equal(lstatSync(file('a.txt')).isSymbolicLink(), false)
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.deepEqual(readFileSync(file('p.png')), Buffer.from([0, 3]))
+      assert.equal(readlinkSync(file('a.txt')), 'p.png')
+    })
+
+    it('nothing where the agent added a file: that goes to the trash', async () => {
+      await write('new.txt', 'x')
+      await undo()
+      assert.deepEqual(trashed, [file('new.txt')])
+      assert.equal(existsSync(file('new.txt')), false)
+    })
+
+    it('a removed file from its own store where there is no trash', async () => {
+      trash = undefined
+      create()
+      await write('new.txt', 'x')
+      const { undone } = await undo()
+      assert.equal(existsSync(file('new.txt')), false)
+      create()
+      await tracker.ready
+      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.equal(text('new.txt'), 'x')
+      assert.deepEqual(listed(), [entry('added', 'new.txt', 1, 0)])
+    })
+
+    it('what was undone, with what the user did since', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      const { undone } = await undo()
+      writeFileSync(file('a.txt'), 'one\ntwo\nthree\nmine\n')
+      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.equal(text('a.txt'), 'one\n2\nthree\nmine\n')
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      const again = await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+      writeFileSync(file('a.txt'), 'one\nother\nthree\nmine\n')
+      assert.deepEqual(await tracker.restore(again.undone!.id), [file('a.txt')])
+      assert.equal(text('a.txt'), 'one\nother\nthree\nmine\n')
+    })
+  })
+
+  describe('keeps and undoes', () => {
+    it('one change of several', async () => {
+      writeFileSync(file('l.txt'), '1\n2\n3\n4\n5\n')
+      await write('l.txt', 'one\n2\n3\n4\nfive\n')
+      const [first, second] = changes.hunks(file('l.txt'))
+      changes.keep({ hunks: { path: file('l.txt'), ids: new Set([first!.id]) } })
+      assert.equal(changes.hunks(file('l.txt')).length, 1)
+      await undo({ hunks: { path: file('l.txt'), ids: new Set([second!.id]) } })
+      assert.equal(text('l.txt'), 'one\n2\n3\n4\n5\n')
+      assert.deepEqual(listed(), [])
+    })
+
+    it('the only change of an added file, and so the file', async () => {
+      for (const way of ['keep', 'undo'] as const) {
+        await write('new.txt', 'x\n')
+        const ids = new Set(changes.hunks(file('new.txt')).map(({ id }) => id))
+        await changes[way]({ hunks: { path: file('new.txt'), ids } })
+        assert.deepEqual(listed(), [])
+        assert.equal(existsSync(file('new.txt')), way === 'keep')
+        rmSync(file('new.txt'), { force: true })
+      }
+    })
+
+    it('one turn', async () => {
+      changes.beginTurn(1, () => false)
+      await write('a.txt', '1\ntwo\nthree\n')
+      changes.beginTurn(2, () => false)
+      await write('a.txt', '1\ntwo\n3\n')
+      await write('b.txt', 'b\n')
+      assert.deepEqual(
+        changes.list(2).map(({ path }) => path),
+        [file('a.txt'), file('b.txt')],
+      )
+      await undo({ turn: 2 })
+      assert.equal(text('a.txt'), '1\ntwo\nthree\n')
+      assert.equal(existsSync(file('b.txt')), false)
+      changes.keep({ turn: 1 })
+      assert.deepEqual(listed(), [])
+      assert.equal(text('a.txt'), '1\ntwo\nthree\n')
+    })
+
+    it('so that the next change begins with what was kept', async () => {
+      await write('a.txt', 'x')
+      changes.keep({ paths: [file('a.txt')] })
+      assert.deepEqual(listed(), [])
+      await write('a.txt', 'y')
+      assert.equal(changes.before(file('a.txt'))?.text, 'x')
+    })
+
+    it('nothing of a session before it with the same id', async () => {
+      await write('a.txt', 'x')
+      changes.clear()
+      await until(() => listed().length === 0)
+      assert.equal(text('a.txt'), 'x')
+    })
+  })
+
+  describe('goes along', () => {
+    it('when the user takes changes back, or deletes a file', async () => {
+      await write('a.txt', 'one\n2\nthree\nfour\n')
+      await write('new.txt', 'x\n')
+      writeFileSync(file('a.txt'), 'one\ntwo\nthree\nfour\n')
+      watching?.(file('a.txt'))
+      await until(() => listed()[0]?.removed === 0)
+      rmSync(file('new.txt'))
+      watching?.(file('new.txt'))
+      await until(() => listed().length === 1)
+      writeFileSync(file('a.txt'), 'one\ntwo\nthree\n')
+      await changes.refresh()
+      assert.deepEqual(listed(), [])
+    })
+
+    it('when a program takes a file away for a moment', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      renameSync(file('a.txt'), file('a.tmp'))
+      await changes.refresh()
+      assert.deepEqual(listed(), [])
+      renameSync(file('a.tmp'), file('a.txt'))
+      await changes.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+    })
+
+    it('when the user renames a file or its folder in the editor', async () => {
+      mkdirSync(file('d'))
+      await write('d/new.txt', 'x\n')
+      await write('a.txt', 'one\n2\nthree\n')
+      for (const [from, to] of [
+        ['d', 'e'],
+        ['a.txt', 'b.txt'],
+      ] as const) {
+        tracker.renaming(file(from))
+        renameSync(file(from), file(to))
+        await changes.refresh()
+        await tracker.renamed(file(from), file(to))
+      }
+      assert.deepEqual(listed(), [entry('added', 'e/new.txt', 1, 0), entry('modified', 'b.txt', 1, 1)])
+      await undo()
+      assert.equal(text('b.txt'), 'one\ntwo\nthree\n')
+      assert.equal(existsSync(file('e/new.txt')), false)
+    })
+
+    it('through a reload of the window', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
+      create()
+      await changes.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+      assert.equal(store.files.size, 0)
+    })
+
+    it('and hears of files only while there are changes', async () => {
+      assert.equal(watching, undefined)
+      await write('a.txt', 'x')
+      assert.ok(watching)
+      changes.keep()
+      assert.equal(watching, undefined)
+    })
+  })
+})

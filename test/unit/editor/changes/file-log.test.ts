@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { AgentAuthor } from '../../../../src/editor/changes/change-versions.ts'
+import { FileLog } from '../../../../src/editor/changes/file-log.ts'
+import {
+  lineEdits,
+  mergeLines,
+  splitLines,
+  withLineEndsOf,
+} from '../../../../src/editor/changes/line-edits.ts'
+
+const agent = (session: string, turn = 1): AgentAuthor => ({ turns: [{ session, turn }] })
+const of = (session: string) => (author: AgentAuthor) => author.turns.some(turn => turn.session === session)
+const all = () => true
+
+describe('who changed which lines', () => {
+  it('carries what the user edits beside an agent into the text from before', () => {
+    const log = FileLog.of('one\ntwo\nthree\n')
+    log.edit('one\n2\nthree\n', agent('a'))
+    log.edit('ONE\n2\nthree\nfour\n', 'user')
+    assert.equal(log.base, 'ONE\ntwo\nthree\nfour\n')
+    assert.deepEqual(
+      log.hunks(all).map(({ start, before, after }) => [start, before, after]),
+      [[1, ['two\n'], ['2\n']]],
+    )
+    log.undo(all)
+    assert.equal(log.text, 'ONE\ntwo\nthree\nfour\n')
+    assert.equal(log.hasChanges, false)
+  })
+
+  it('leaves the user’s text within an agent’s lines, unless it is told to give it up', () => {
+    const log = FileLog.of('a\n')
+    log.edit('a\n1\n2\n3\n', agent('a'))
+    log.edit('a\n1\nmine\n3\n', 'user')
+    assert.equal(log.hunks(all)[0]?.conflict, 'user')
+    log.undo(all)
+    assert.equal(log.text, 'a\n1\nmine\n3\n')
+    log.undo(all, { force: true })
+    assert.equal(log.text, 'a\n')
+  })
+
+  it('keeps and undoes one of several changes', () => {
+    const log = FileLog.of('a\nb\nc\nd\ne\n')
+    log.edit('A\nb\nc\nd\nE\n', agent('a'))
+    const [first, second] = log.hunks(all)
+    log.keep(all, new Set([first!.id]))
+    assert.equal(log.base, 'A\nb\nc\nd\ne\n')
+    log.undo(all, { ids: new Set([second!.id]) })
+    assert.equal(log.text, 'A\nb\nc\nd\ne\n')
+    assert.equal(log.hasChanges, false)
+  })
+
+  it('takes back one session’s change under another’s only where they do not overlap', () => {
+    const log = FileLog.of('1\n2\n3\n4\n5\n')
+    log.edit('1\nx\ny\nz\n5\n', agent('a'))
+    log.edit('1\nx\nother\nz\n5\nafter\n', agent('b'))
+    assert.equal(log.without(of('b')), '1\nx\ny\nz\n5\n')
+    assert.equal(log.hunks(of('a'))[0]?.conflict, 'agent')
+    log.undo(of('a'), { force: true })
+    assert.equal(log.text, '1\nx\nother\nz\n5\nafter\n')
+    log.undo(of('b'))
+    assert.equal(log.text, '1\nx\ny\nz\n5\n')
+    log.undo(of('a'))
+    assert.equal(log.text, '1\n2\n3\n4\n5\n')
+  })
+
+  it('undoes and keeps turn by turn', () => {
+    const log = FileLog.of('1\n')
+    log.edit('2\n', agent('a', 1))
+    log.edit('3\n', agent('a', 2))
+    const turn = (n: number) => (author: AgentAuthor) => author.turns.some(one => one.turn === n)
+    const other = log.clone()
+    log.undo(turn(2))
+    assert.equal(log.text, '2\n')
+    other.keep(turn(1))
+    assert.equal(other.base, '2\n')
+    assert.equal(other.text, '3\n')
+  })
+
+  const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n'), { maxLength: 12 })
+
+  it('finds edits that make one text of another, and merges what does not meet', () => {
+    fc.assert(
+      fc.property(lines, lines, (before, after) => {
+        const result: string[] = [...before]
+        for (const { start, end, lines: given } of lineEdits(before, after).reverse())
+          result.splice(start, end - start, ...given)
+        assert.deepEqual(result, after)
+        assert.deepEqual(mergeLines(before, after, before), after)
+        assert.deepEqual(mergeLines(before, before, after), after)
+      }),
+    )
+    assert.deepEqual(mergeLines(['1', '2', '3'], ['x', '2', '3'], ['1', '2', 'y']), ['x', '2', 'y'])
+    assert.equal(mergeLines(['1', '2', '3'], ['x', '2', '3'], ['y', '2', '3']), undefined)
+  })
+
+  it('gives a text the line ends that a file has', () => {
+    assert.equal(withLineEndsOf('a\nb\nc', 'a\r\nc'), 'a\r\nb\nc')
+    assert.equal(withLineEndsOf('a\nb\n', 'a\r\nb'), 'a\r\nb\n')
+    assert.equal(withLineEndsOf('', 'a\r\n'), '')
+  })
+
+  it('loses no line of the user’s, and every change of an agent can be undone or kept', () => {
+    /** Replaces `count` lines from `at` by `add` new ones; positions wrap around. */
+    const step = fc.record({
+      who: fc.constantFrom('user', 'user', 'a', 'b'),
+      at: fc.nat(30),
+      count: fc.nat(4),
+      add: fc.nat(3),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 14 }), fc.nat(12), (steps, length) => {
+        let next = 0
+        const fresh = (who: string, count: number) => Array.from({ length: count }, () => `${who}${next++}\n`)
+        let now = fresh('user', length)
+        const log = FileLog.of(now.join(''))
+        for (const { who, at, count, add } of steps) {
+          const start = at % (now.length + 1)
+          const gone = who === 'user' ? now.slice(start, start + count) : []
+          now = [...now]
+          now.splice(start, count, ...fresh(who, add))
+          log.edit(now.join(''), who === 'user' ? 'user' : agent(who))
+          assert.equal(log.text, now.join(''))
+          const restored = FileLog.restore(log.text, JSON.parse(JSON.stringify(log.store())))
+          assert.equal(restored?.base, log.base)
+          // what the user took away beside the agents' changes does not come back
+          const base = splitLines(log.base)
+          for (const line of gone.filter(one => one.startsWith('user') && base.includes(one)))
+            assert.ok(
+              log.hunks(all).some(({ conflict, before }) => conflict && before.includes(line)),
+              line,
+            )
+        }
+        // every line of an agent is in a change that can be found
+        const starts = new Set(log.hunks(all).flatMap(({ start, after }) => after.map((_, i) => start + i)))
+        for (const [i, line] of now.entries()) if (!line.startsWith('user')) assert.ok(starts.has(i))
+        const before = new Set(splitLines(log.base))
+        for (const session of ['a', 'b']) {
+          const undone = log.clone()
+          undone.undo(of(session))
+          const text = splitLines(undone.text)
+          const other = session === 'a' ? 'b' : 'a'
+          for (const line of now) if (!line.startsWith(session)) assert.ok(text.includes(line), line)
+          for (const hunk of undone.hunks(of(session))) assert.ok(hunk.conflict)
+          assert.ok(undone.hunks(of(other)).length >= 0)
+        }
+        const undone = log.clone()
+        undone.undo(all, { force: true })
+        assert.equal(undone.hasChanges, false)
+        assert.deepEqual(new Set(splitLines(undone.text)), before)
+        const kept = log.clone()
+        kept.keep(all)
+        assert.equal(kept.text, log.text)
+        assert.equal(kept.base, log.text)
+        assert.equal(kept.hasChanges, false)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+})

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { WorkTree } from '../../../src/editor/changes/work-tree.ts'
+import { runGit } from '../../../src/editor/git.ts'
+import { gitChanges } from '../../../src/editor/mentions/git-changes.ts'
+import { listFiles } from '../../../src/editor/mentions/list-files.ts'
+import { PathRules } from '../../../src/editor/path-rules.ts'
+import { ProtectedFiles } from '../../../src/editor/protected-files.ts'
+
+/** Runs Git as a user does. */
+function git(cwd: string, ...args: string[]): void {
+  const identity = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'protocol.file.allow=always']
+  execFileSync('git', [...identity, ...args], {
+    cwd,
+    stdio: 'ignore',
+    env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' },
+  })
+}
+
+const posix = process.platform === 'win32' ? describe.skip : describe
+
+posix('Git in a repository that wants to run programs', () => {
+  let directory = ''
+  let top = ''
+  let trap = ''
+  let log = ''
+
+  /** A program that notes that it ran, and behaves as a filter. */
+  const program = (name: string) => `'${trap}' ${name}`
+
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-git-')))
+    top = join(directory, 'repository')
+    log = join(directory, 'ran')
+    trap = join(directory, 'trap')
+    writeFileSync(trap, `#!/bin/sh\necho "$@" >> '${log}'\ncat\n`)
+    chmodSync(trap, 0o755)
+    mkdirSync(join(directory, 'inner'))
+    git(join(directory, 'inner'), 'init', '-q')
+    writeFileSync(join(directory, 'inner/file'), 'one\n')
+    git(join(directory, 'inner'), 'add', '.')
+    git(join(directory, 'inner'), 'commit', '-qm', 'x')
+    mkdirSync(top)
+    git(top, 'init', '-q')
+    writeFileSync(
+      join(top, '.gitattributes'),
+      '*.txt filter=trap diff=trap merge=trap\n*.dat filter=trap2\n*.odd filter=tr.ap\n',
+    )
+    for (const name of ['a.txt', 'b.dat', 'c.odd', 'plain']) writeFileSync(join(top, name), 'one\n')
+    git(top, 'submodule', 'add', '-q', join(directory, 'inner'), 'sub')
+    git(top, 'add', '.')
+    git(top, 'commit', '-qm', 'x')
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  const ran = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
+
+  /** Everything a repository's configuration can name, once in its own file and once in one that it includes. */
+  const arm = () => {
+    const settings: Array<[string, string]> = [
+      ['filter.trap.clean', program('clean')],
+      ['filter.trap.smudge', program('smudge')],
+      ['filter.trap.required', 'true'],
+      ['filter.trap2.process', program('process')],
+      ['filter.tr.ap.clean', program('odd')],
+      ['core.fsmonitor', program('fsmonitor')],
+      ['core.pager', program('pager')],
+      ['core.editor', program('editor')],
+      ['core.sshCommand', program('ssh')],
+      ['core.askPass', trap],
+      ['core.alternateRefsCommand', program('alternates')],
+      ['credential.helper', `!${program('credential')}`],
+      ['diff.external', program('external')],
+      ['diff.trap.command', program('command')],
+      ['diff.trap.textconv', program('textconv')],
+      ['diff.submodule', 'log'],
+      ['pager.diff', program('pager')],
+      ['pager.status', program('pager')],
+      ['alias.status', `!${program('alias')}`],
+      ['alias.diff', `!${program('alias')}`],
+      ['alias.ls-files', `!${program('alias')}`],
+      ['interactive.diffFilter', program('interactive')],
+      ['uploadpack.packObjectsHook', program('pack')],
+      ['status.submoduleSummary', 'true'],
+      ['submodule.recurse', 'true'],
+      ['gpg.program', trap],
+      ['log.showSignature', 'true'],
+      ['include.path', join(directory, 'included')],
+    ]
+    const hooks = join(directory, 'hooks')
+    mkdirSync(hooks, { recursive: true })
+    for (const repository of [top, join(top, 'sub')]) {
+      for (const [key, value] of settings) git(repository, 'config', key, value)
+      git(repository, 'config', 'core.hooksPath', hooks)
+    }
+    for (const name of [
+      'post-index-change',
+      'fsmonitor-watchman',
+      'reference-transaction',
+      'post-checkout',
+    ]) {
+      writeFileSync(join(hooks, name), `#!/bin/sh\nexec '${trap}' ${name}\n`)
+      chmodSync(join(hooks, name), 0o755)
+    }
+    execFileSync('git', [
+      'config',
+      '--file',
+      join(directory, 'included'),
+      'filter.late.clean',
+      program('included'),
+    ])
+    writeFileSync(join(top, 'd.late'), 'one\n')
+    writeFileSync(
+      join(top, '.git/info/attributes'),
+      '*.late filter=late\nplain filter=late\nsub/* filter=trap\n',
+    )
+    writeFileSync(join(top, 'sub/.gitattributes'), '* filter=trap diff=trap\n')
+    // as after a checkout: the index can't tell whether they changed
+    const later = new Date(Date.now() + 5000)
+    for (const name of ['a.txt', 'b.dat', 'c.odd', 'plain', 'sub/file']) {
+      writeFileSync(join(top, name), 'two\n')
+      utimesSync(join(top, name), later, later)
+    }
+    rmSync(log, { force: true })
+  }
+
+  it('would run them when a user runs it', () => {
+    arm()
+    execFileSync('git', ['status'], { cwd: top, stdio: 'ignore' })
+    execFileSync('git', ['diff'], { cwd: top, stdio: 'ignore' })
+    assert.match(ran(), /clean/)
+    assert.match(ran(), /fsmonitor/)
+  })
+
+  it('runs none of them for the list of files', async () => {
+    arm()
+    assert.deepEqual((await listFiles(top)).includes('a.txt'), true)
+    assert.equal(ran(), '')
+  })
+
+  it('runs none of them for the diff of a mention', async () => {
+    arm()
+    const diff = await gitChanges([top], false)
+    assert.match(diff, /^-one$/m)
+    assert.match(diff, /^\+two$/m)
+    git(top, '-c', 'core.fsmonitor=false', 'update-index', '--assume-unchanged', 'b.dat')
+    rmSync(log, { force: true })
+    await gitChanges([top], true)
+    assert.equal(ran(), '')
+  })
+
+  it('runs none of them to see what changed during a turn', async () => {
+    const read = async (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
+    const tree = new WorkTree(read)
+    const before = await tree.snapshot([top])
+    arm()
+    const changed = (await tree.changed(before)).changes.map(({ path }) => path)
+    assert.ok(changed.includes(join(top, 'a.txt')), changed.join())
+    await tree.changed(await tree.snapshot([top]))
+    assert.equal(ran(), '')
+  })
+
+  it('runs none of them to find the folder of hooks', async () => {
+    arm()
+    const files = new ProtectedFiles(new PathRules())
+    const realPath = join(directory, 'hooks/pre-commit')
+    assert.equal(await files.includes({ realPath, relative: [] }, [top]), true)
+    assert.equal(ran(), '')
+  })
+
+  it('fetches no missing object', async () => {
+    arm()
+    git(top, 'config', 'extensions.partialClone', 'origin')
+    git(top, 'config', 'remote.origin.url', `ext::${trap} fetch`)
+    git(top, 'config', 'remote.origin.promisor', 'true')
+    git(top, 'config', 'protocol.ext.allow', 'always')
+    rmSync(log, { force: true })
+    await runGit(top, ['cat-file', 'blob', '0123456789012345678901234567890123456789'], {
+      timeoutMs: 5000,
+      most: 1000,
+    })
+    assert.equal(ran(), '')
+  })
+
+  it('does nothing where a filter cannot be switched off', async () => {
+    git(top, 'config', 'filter.a=b.clean', program('equals'))
+    writeFileSync(join(top, '.git/info/attributes'), '*.txt filter=a=b\n')
+    writeFileSync(join(top, 'a.txt'), 'two\n')
+    assert.equal(await runGit(top, ['status', '--porcelain'], { timeoutMs: 5000, most: 1000 }), undefined)
+    assert.equal(ran(), '')
+  })
+
+  it('is not a program of the folder', async () => {
+    const path = process.env.PATH
+    writeFileSync(join(top, 'git'), `#!/bin/sh\nexec '${trap}' own\n`)
+    chmodSync(join(top, 'git'), 0o755)
+    try {
+      process.env.PATH = `.:${path}`
+      assert.ok(await runGit(top, ['rev-parse', 'HEAD'], { timeoutMs: 5000, most: 1000 }))
+      assert.equal(ran(), '')
+    } finally {
+      process.env.PATH = path
+    }
+  })
+})

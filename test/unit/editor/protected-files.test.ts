@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { PathRules } from '../../../src/editor/path-rules.ts'
+import { isProtectedPath, ProtectedFiles } from '../../../src/editor/protected-files.ts'
+
+describe('protected files', () => {
+  it('are settings, hooks and MCP servers, wherever they are and however they are spelled', () => {
+    for (const path of [
+      '.vscode/settings.json',
+      '.vscode',
+      'a/.VSCODE/tasks.json',
+      'x.code-workspace',
+      '.git/hooks/pre-commit',
+      '.git',
+      'modules/a/.git/config',
+      '.g\u200cit/config',
+      '.husky/_/pre-push',
+      '.githooks/x',
+      '.mcp.json',
+      'sub/.mcp.json',
+      '.gitmodules',
+      '.devcontainer/devcontainer.json',
+      '.claude/settings.local.json',
+      '.cursor/mcp.json',
+      '.codex/config.toml',
+      'a\\.git\\config',
+    ]) {
+      assert.equal(isProtectedPath(path), true, path)
+    }
+    for (const path of [
+      'git/config',
+      'src/vscode.ts',
+      '.github/workflows/x.yml',
+      '.claude/notes.md',
+      'mcp.json',
+      '.gitignore',
+    ]) {
+      assert.equal(isProtectedPath(path), false, path)
+    }
+  })
+
+  it("are the editor's own settings, and not what extensions store beside them", async () => {
+    const files = new ProtectedFiles(new PathRules('linux'), ['/home/u/.config/Code/User'])
+    const includes = (realPath: string) => files.includes({ realPath, relative: ['x'] }, [])
+    assert.equal(await includes('/home/u/.config/Code/User/settings.json'), true)
+    assert.equal(await includes('/home/u/.config/Code/User/mcp.json'), true)
+    assert.equal(await includes('/home/u/.config/Code/User/profiles/a/settings.json'), true)
+    assert.equal(await includes('/home/u/.config/Code/User/globalStorage/x/data/a.json'), false)
+    assert.equal(await includes('/home/u/project/settings.json'), false)
+  })
+})

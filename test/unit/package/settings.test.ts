@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSettingName, readSettingValue, SETTING_NAMES, SETTINGS } from '../../../src/common/settings.ts'
+import { projectDirectory } from '../../host/paths.ts'
+
+interface Property {
+  scope: string
+  default: unknown
+  type: string
+  enum?: string[]
+  minimum?: number
+  maximum?: number
+}
+
+const { contributes, capabilities } = JSON.parse(
+  readFileSync(join(projectDirectory, 'package.json'), 'utf8'),
+) as {
+  contributes: { configuration: { properties: Record<string, Property> } }
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } }
+}
+const { properties } = contributes.configuration
+
+describe('the table of settings', () => {
+  it('has the settings of package.json, with their scopes and defaults', () => {
+    const contributed = Object.entries(properties).map(([name, { scope, default: value }]) => [
+      name,
+      scope,
+      value,
+    ])
+    const inTable = SETTING_NAMES.map(name => [
+      `parley.${name}`,
+      SETTINGS[name].scope,
+      SETTINGS[name].default,
+    ])
+    assert.deepEqual(inTable.sort(), contributed.sort())
+  })
+
+  it('takes exactly what package.json allows', () => {
+    for (const name of SETTING_NAMES) {
+      const property = properties[`parley.${name}`]
+      assert.ok(property, name)
+      const { schema, default: otherwise } = SETTINGS[name]
+      const takes = (value: unknown) => schema.safeParse(value).success
+      assert.ok(takes(otherwise), name)
+      for (const [type, value] of Object.entries({
+        string: 'x',
+        number: 1,
+        array: [],
+        object: {},
+        boolean: true,
+      }))
+        if (property.enum === undefined)
+          assert.equal(takes(value), property.type === type, `${name}: ${type}`)
+        else assert.ok(!takes(value), `${name}: ${type}`)
+      for (const value of property.enum ?? []) assert.ok(takes(value), `${name}: ${value}`)
+      const { minimum, maximum } = property
+      if (minimum !== undefined) assert.ok(takes(minimum) && !takes(minimum - 1), name)
+      if (maximum !== undefined) assert.ok(takes(maximum) && !takes(maximum + 1), name)
+      else if (property.type === 'number') assert.ok(takes(1e9), name)
+    }
+  })
+
+  it('gives the default for what a setting may not hold', () => {
+    assert.equal(readSettingValue('initializeTimeout', '5'), 30)
+    assert.equal(readSettingValue('initializeTimeout', 5), 5)
+    assert.equal(readSettingValue('workingDirectory', 'elsewhere'), 'activeEditor')
+    assert.equal(readSettingValue('agentRegistry', null), SETTINGS.agentRegistry.default)
+    assert.ok(!isSettingName('toString'))
+  })
+
+  it('keeps machines apart only where programs are started or allowed to run', () => {
+    assert.deepEqual(
+      SETTING_NAMES.filter(name => SETTINGS[name].scope === 'machine-overridable'),
+      ['agents', 'mcpServers', 'permissionRules'],
+    )
+  })
+
+  it('withholds in Restricted Mode what starts programs or instructs agents', () => {
+    assert.deepEqual(capabilities.untrustedWorkspaces.restrictedConfigurations.toSorted(), [
+      'parley.agents',
+      'parley.defaultAgent',
+      'parley.mcpServers',
+      'parley.permissionRules',
+      'parley.systemPrompt',
+      'parley.workingDirectory',
+    ])
+  })
+
+  it('has one reader', () => {
+    const source = join(projectDirectory, 'src')
+    const readers = readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter(file => /\.tsx?$/.test(file))
+      .filter(file => /getConfiguration\((SECTION|'parley)/.test(readFileSync(join(source, file), 'utf8')))
+    assert.deepEqual(readers, [join('agents', 'vscode-settings.ts')])
+  })
+})

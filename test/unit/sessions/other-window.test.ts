@@ -1,0 +1,107 @@
+import { strict as assert } from 'node:assert'
+import { until } from '../../support/until.ts'
+import { type SessionsFixture, twoWindows } from './sessions-fixture.ts'
+
+const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
+const chunk = (text: string) =>
+  ({ type: 'message_chunk', role: 'agent', content: { type: 'text', text } }) as const
+
+describe('a session that is open in another window', () => {
+  let first: SessionsFixture
+  let second: SessionsFixture
+  const failure = () => [...second.controller.failures].map(([id, failure]) => ({ id, ...failure }))[0]
+  const texts = (fixture: SessionsFixture) =>
+    fixture.controller.current?.session.state.entries.flatMap(entry =>
+      entry.kind === 'message' && entry.blocks[0]?.type === 'text' ? [entry.blocks[0].text] : [],
+    )
+
+  async function turn(fixture: SessionsFixture, prompt: string, answer: string): Promise<void> {
+    const { length } = fixture.agent.prompts
+    await fixture.controller.prompt({ text: prompt, attachments: [] })
+    await until(() => fixture.agent.prompts.length === length + 1)
+    fixture.agent.say('s1', chunk(answer))
+    fixture.agent.endTurn(fixture.agent.prompts[length]!)
+  }
+
+  beforeEach(async () => {
+    ;[first, second] = twoWindows()
+    const starting = first.controller.start('one')
+    await until(() => first.started.length > 0 && first.agent.news.length > 0)
+    first.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    await turn(first, 'hello', 'The first answer.')
+    await until(() => first.transcripts.read('one', 's1') !== undefined)
+  })
+
+  it('is read there, and followed as it grows; its agent is not even started', async () => {
+    await second.controller.reopen('resume', reference)
+    assert.equal(failure()?.type, 'elsewhere')
+    assert.deepEqual(texts(second), ['hello', 'The first answer.'])
+    assert.equal(second.started.length, 0)
+    await turn(first, 'and more', 'The second answer.')
+    await until(() => texts(second)?.length === 4)
+    assert.equal(second.controller.phase, 'ended')
+    // what is sent there goes nowhere, and says why
+    await assert.rejects(second.controller.prompt({ text: 'mine', attachments: [] }))
+    assert.equal(failure()?.type, 'elsewhere')
+    second.controller.dispose()
+  })
+
+  it('can be taken over: the other window stops its turn, and both have all that was said', async () => {
+    await first.controller.prompt({ text: 'and more', attachments: [] })
+    await until(() => first.agent.prompts.length === 2)
+    first.agent.say('s1', chunk('Half of the ans'))
+    await second.controller.reopen('resume', reference)
+    const told = failure()
+    assert.ok(told?.type === 'elsewhere' && !told.taken)
+    const taking = second.controller.takeOver(told.id)
+    await until(() => first.agent.cancels.length === 1)
+    first.agent.say('s1', { type: 'state', state: 'idle', stopReason: 'cancelled' })
+    await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
+    assert.deepEqual(first.agent.closes, ['s1'])
+    second.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await taking
+    assert.deepEqual(texts(second), ['hello', 'The first answer.', 'and more', 'Half of the ans'])
+    assert.deepEqual(
+      [...first.controller.failures.values()].map(({ type }) => type),
+      ['elsewhere'],
+    )
+    await turn(second, 'here', 'The third answer.')
+    await until(() => texts(first)?.at(-1) === 'The third answer.', 'the first window follows')
+    first.controller.dispose()
+  })
+
+  it('can be forked where the agent can, and is opened once the other window has closed it', async () => {
+    second.records.agentRuns('one', { list: true, load: true, resume: true, fork: true })
+    await second.controller.reopen('resume', reference)
+    const told = failure()
+    assert.ok(told?.type === 'elsewhere' && told.canFork)
+    await first.manager.close(first.manager.list()[0]!)
+    const opening = second.controller.reopen('resume', reference)
+    await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
+    second.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await opening
+    assert.equal(second.controller.phase, 'ready')
+    assert.equal(first.leases.acquire('one', 's1'), false)
+  })
+
+  it('is restored once the window before a reload has closed it', async () => {
+    const restoring = second.controller.restore(reference)
+    await until(() => second.controller.phase === 'starting')
+    assert.equal(second.controller.failures.size, 0)
+    await first.manager.close(first.manager.list()[0]!)
+    await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
+    second.agent.resumes[0]?.resolve({ sessionId: 's1' })
+    await restoring
+    assert.equal(second.controller.phase, 'ready')
+  })
+
+  it('is free again when it could not be opened', async () => {
+    await first.manager.close(first.manager.list()[0]!)
+    second.onStart = () => {
+      throw new Error('no')
+    }
+    await second.controller.reopen('load', reference)
+    assert.equal(first.leases.acquire('one', 's1'), true)
+  })
+})

@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { PermissionOption, PermissionRequest, ToolCallPatch } from '../../../../src/acp/model.ts'
+import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
+import { Emitter } from '../../../../src/common/event.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
+import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
+import type { Links } from '../../../../src/editor/path-guard.ts'
+import type { RuleConsent } from '../../../../src/sessions/permission-rules/consent.ts'
+import { PermissionRules } from '../../../../src/sessions/permission-rules/permission-rules.ts'
+
+export const OPTIONS: PermissionOption[] = [
+  { optionId: 'always', name: 'Always', kind: 'allow_always' },
+  { optionId: 'once', name: 'Once', kind: 'allow_once' },
+  { optionId: 'never', name: 'Never', kind: 'reject_always' },
+  { optionId: 'no', name: 'No', kind: 'reject_once' },
+]
+
+interface Setup {
+  options?: PermissionOption[]
+  trusted?: boolean
+  links?: Links
+  lookMs?: number
+  layers?: SettingLayer[]
+  agentId?: string
+  consent?: RuleConsent
+}
+
+/** Permission rules over a real folder: `project` with `src/a.ts`, a link `src/out` that leads out of it, and `other`. */
+export class RulesHarness {
+  readonly directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-rules-')))
+  readonly root = join(this.directory, 'project')
+
+  constructor() {
+    mkdirSync(join(this.root, 'src'), { recursive: true })
+    mkdirSync(join(this.directory, 'other'))
+    writeFileSync(join(this.root, 'src/a.ts'), '')
+    symlinkSync(this.directory, join(this.root, 'src/out'))
+  }
+
+  dispose(): void {
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  readonly roots = () => ({ cwd: this.root, additionalDirectories: [join(this.directory, 'other')] })
+
+  rules(rules: unknown[], { trusted = true, links, lookMs, layers, consent }: Setup = {}): PermissionRules {
+    return new PermissionRules({
+      settings: {
+        layers: () => layers ?? [{ scope: 'user', value: rules }],
+        onDidChange: new Emitter<void>().event,
+      },
+      trusted: () => trusted,
+      log: silentLogger,
+      ...(consent && { consent }),
+      ...(links && { links }),
+      ...(lookMs !== undefined && { lookMs }),
+    })
+  }
+
+  /** What the rules answer: `allow once`, `reject no`, or `ask`. */
+  readonly answer = async (rules: unknown[], asked: PermissionRequest, setup: Setup = {}) => {
+    const answers = this.rules(rules, setup).answersFor(setup.agentId ?? 'one', this.roots)
+    const tool = toolCallOf(createSessionState(), asked)
+    const request = { ...asked, options: setup.options ?? OPTIONS }
+    const given = await answers(request, tool, new AbortController().signal)
+    return given ? `${given.rule.action} ${given.optionId}` : 'ask'
+  }
+
+  /** The rules that are offered for a request, in short. */
+  readonly offers = async (asked: PermissionRequest) => {
+    const tool = toolCallOf(createSessionState(), asked)
+    return (await this.rules([]).suggest('one', this.roots(), asked, tool)).map(({ text }) => text)
+  }
+
+  readonly edit = (...paths: string[]) =>
+    request({ kind: 'edit', title: 'Edit', locations: paths.map(path => ({ path: join(this.root, path) })) })
+}
+
+export const request = (toolCall: Partial<ToolCallPatch>): PermissionRequest => ({
+  sessionId: 's',
+  title: 'May I?',
+  subject: { type: 'tool_call', toolCall: { toolCallId: 't', ...toolCall } },
+  options: OPTIONS,
+})
+
+export const command = (line: string, more: Record<string, unknown> = {}): PermissionRequest =>
+  request({ kind: 'execute', title: line, rawInput: { command: line, ...more } })

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { ruleWords } from '../../../../src/sessions/permission-rules/rule-words.ts'
+
+describe('a permission rule in words', () => {
+  it('says what it fits', () => {
+    assert.equal(ruleWords({ command: 'npm test *' }), 'Commands that start with npm test')
+    assert.equal(ruleWords({ command: 'npm test' }), 'The command npm test')
+    assert.equal(ruleWords({ command: "grep '*' x" }), "The command grep '*' x")
+    assert.equal(ruleWords({ command: '*' }), 'All commands')
+    assert.equal(ruleWords({ kind: 'edit', path: 'src/**' }), 'Edits in the folder src')
+    assert.equal(ruleWords({ kind: 'edit', path: 'a/we\\[i\\]rd.ts' }), 'Edits: a/we[i]rd.ts')
+    assert.equal(ruleWords({ kind: 'edit', path: '**' }), "Edits in all of the session's folders")
+    assert.equal(ruleWords({ kind: ['read', 'search'] }), 'Reading files, Searches')
+    assert.equal(ruleWords({ agent: 'one' }), 'All tool calls')
+    assert.equal(ruleWords({ kind: 'new_kind' }), 'Other tool calls (new_kind)')
+  })
+})

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
+import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import type { StoredPrompt } from '../../../src/conversation/attachment.ts'
+import { until } from '../../support/until.ts'
+import { type FakeAgent, settle } from '../conversation/fake-agent.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
+
+describe('the prompts of a conversation', () => {
+  let fixture: SessionsFixture
+
+  beforeEach(() => {
+    fixture = new SessionsFixture()
+  })
+
+  const prompt = (id: string): StoredPrompt => ({ id, draft: { text: id, marks: [], items: [] } })
+  const make = (text: string) => async () => [{ type: 'text' as const, text }]
+  const received = () =>
+    fixture.agent.prompts.map(({ content }) =>
+      content.map(block => (block.type === 'text' ? block.text : '')).join(),
+    )
+  const states = (key: string) => fixture.queues.of(key).prompts.map(({ id, state }) => [id, state])
+  const stored = () =>
+    fixture.disk
+      .get<{ prompts: Array<{ id: string; key: string }> }>('drafts')
+      ?.prompts.map(({ id, key }) => [id, key])
+  const begin = async (agentId: string, sessionId: string) => {
+    const starting = fixture.controller.start(agentId)
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news.at(-1)?.resolve({ sessionId })
+    await starting
+  }
+
+  it('begin a session, to which those go along that were written meanwhile', async () => {
+    const { controller } = fixture
+    controller.enqueue('new', prompt('p1'), make('one'))
+    controller.enqueue('new', prompt('p2'), make('two'))
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    assert.deepEqual(states('new'), [
+      ['p1', 'sending'],
+      ['p2', 'sending'],
+    ])
+    assert.deepEqual(stored(), [
+      ['p1', 'new'],
+      ['p2', 'new'],
+    ])
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => received().length === 1 && controller.queue.queued.length === 1)
+    // a page that does not know of the session yet
+    controller.enqueue('new', prompt('p3'), make('three'))
+    await until(() => controller.queue.queued.length === 2)
+    assert.deepEqual(received(), ['one'])
+    assert.deepEqual(stored(), [
+      ['p2', 'one/s1'],
+      ['p3', 'one/s1'],
+    ])
+    assert.deepEqual(states('new'), [])
+    fixture.agent.endTurn(fixture.agent.prompts[0]!)
+    await until(() => received().length === 2 && stored()?.length === 1)
+    assert.deepEqual(received(), ['one', 'two'])
+  })
+
+  it('return with a refused one those that were written after it, until the composer has them', async () => {
+    const { controller } = fixture
+    controller.enqueue('new', prompt('p1'), async () => {
+      throw new Error('No images, please.')
+    })
+    controller.enqueue('new', prompt('p2'), make('two'))
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => controller.queue.returned.length === 2)
+    controller.enqueue('one/s1', prompt('p3'), make('three'))
+    assert.deepEqual(
+      controller.queue.returned.map(({ id, reason }) => [id, reason]),
+      ['p1', 'p2', 'p3'].map(id => [id, 'No images, please.']),
+    )
+    controller.takeBack('one/s1', ['p1', 'p2', 'p3'], { ...EMPTY_DRAFT, text: 'p1 p2 p3' })
+    assert.deepEqual([stored(), states('one/s1')], [[], []])
+    assert.equal(fixture.drafts.get('one/s1').text, 'p1 p2 p3')
+    controller.enqueue('one/s1', prompt('p4'), make('four'))
+    await until(() => received().length === 1)
+    assert.deepEqual(received(), ['four'])
+  })
+
+  it('go to their own conversation, also when another one is shown meanwhile', async () => {
+    await begin('one', 's1')
+    const { controller } = fixture
+    let go = () => {}
+    const waits = new Promise<void>(resolve => (go = resolve))
+    controller.enqueue('one/s1', prompt('p1'), async () => {
+      await waits
+      return [{ type: 'text', text: 'one' }]
+    })
+    controller.leave()
+    go()
+    await until(() => received().length === 1)
+    assert.deepEqual(fixture.agent.prompts[0]?.sessionId, 's1')
+  })
+
+  it('wait in their conversation when it is neither shown nor open', async () => {
+    fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
+    await until(() => states('two/s9')[0]?.[1] === 'returned')
+    assert.deepEqual(stored(), [['p1', 'two/s9']])
+    assert.equal(fixture.started.length, 0)
+  })
+
+  it('return when there is nothing in them to send, or no session comes', async () => {
+    fixture.controller.enqueue('new', prompt('p1'), make('  \n'))
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.controller.cancel()
+    await until(() => fixture.controller.queue.returned.length === 1)
+    assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /No session/)
+    fixture = new SessionsFixture()
+    await begin('one', 's1')
+    fixture.controller.enqueue('one/s1', prompt('p2'), make('  \n'))
+    await until(() => fixture.controller.queue.returned.length === 1)
+    assert.match(fixture.controller.queue.returned[0]?.reason ?? '', /prompt is empty/)
+  })
+
+  it('have a draft and a queue for each place that has no conversation yet', async () => {
+    const tab = fixture.place(undefined, 'new 2')
+    fixture.drafts.set('new', { ...EMPTY_DRAFT, text: 'in the side bar' })
+    assert.deepEqual([tab.key, fixture.drafts.get(tab.key).text], ['new 2', ''])
+    tab.enqueue('new 2', prompt('p1'), make('one'))
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    assert.deepEqual([fixture.controller.phase, states('new')], ['empty', []])
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await until(() => received().length === 1)
+    assert.equal(tab.key, 'one/s1')
+    assert.equal(fixture.drafts.get('new').text, 'in the side bar')
+  })
+
+  it('are what another window left, once it is gone', async () => {
+    fixture.controller.enqueue('two/s9', prompt('p1'), make('one'))
+    await until(() => states('two/s9')[0]?.[1] === 'returned')
+    const next = new SessionsFixture()
+    next.disk.set('drafts', fixture.disk.get('drafts'))
+    const { queues } = next.again()
+    assert.deepEqual(
+      queues.of('two/s9').returned.map(({ id, reason }) => [id, reason]),
+      [['p1', 'The window closed before the prompt was sent.']],
+    )
+  })
+
+  describe('whose agent refuses a session until the person has signed in', () => {
+    const required = () =>
+      new AgentRequestError('session/new', 'auth-required', { code: -32000, message: 'Sign in' })
+    const failureId = () => [...fixture.controller.failures.keys()][0] ?? assert.fail('nothing failed')
+    const texts = (agent: FakeAgent) => agent.prompts.map(({ content }) => content)
+    /** The second agent was chosen, beside a conversation with the first. */
+    const refuse = async () => {
+      await begin('one', 's1')
+      const starting = fixture.controller.start('two')
+      await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+      fixture.controller.enqueue('new', prompt('before'), make('before'))
+      fixture.agent.news[0]?.reject(required())
+      await starting
+    }
+
+    it('stay with that agent, and are sent after the sign-in', async () => {
+      await refuse()
+      const { controller } = fixture
+      assert.deepEqual([controller.agentId, controller.key, controller.current], ['two', 'new', undefined])
+      controller.enqueue('new', prompt('after'), make('after'))
+      await settle()
+      assert.deepEqual(states('new'), [
+        ['before', 'sending'],
+        ['after', 'sending'],
+      ])
+      const signing = controller.signIn(failureId(), 'login')
+      await until(() => fixture.agent.news.length === 2)
+      fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+      await signing
+      await until(() => fixture.agent.prompts.length === 1 && controller.queue.queued.length === 1)
+      fixture.agent.endTurn(fixture.agent.prompts[0]!)
+      await until(() => fixture.agent.prompts.length === 2)
+      assert.deepEqual(texts(fixture.agent), [
+        [{ type: 'text', text: 'before' }],
+        [{ type: 'text', text: 'after' }],
+      ])
+      assert.deepEqual(texts(fixture.started[0]!.agent), [])
+      assert.equal(controller.key, 'two/s2')
+    })
+
+    it('go back to the composer when the person does not sign in, and then to that agent', async () => {
+      await refuse()
+      const { controller } = fixture
+      controller.dismiss(failureId())
+      await until(() => controller.queue.returned.length === 1)
+      controller.takeBack('new', ['before'], EMPTY_DRAFT)
+      controller.enqueue('new', prompt('again'), make('again'))
+      await until(() => fixture.agent.news.length === 2)
+      assert.deepEqual(states('new'), [['again', 'sending']])
+      fixture.agent.news[1]?.resolve({ sessionId: 's2' })
+      await until(() => fixture.agent.prompts.length === 1)
+      assert.deepEqual(texts(fixture.started[0]!.agent), [])
+    })
+
+    it('wait as well when the agent refuses to start', async () => {
+      fixture.onStart = () => {
+        const failure = {
+          kind: 'initialize-error' as const,
+          command: 'two',
+          error: { code: -32000, message: 'Sign in' },
+          authMethods: [{ methodId: 'login', type: 'terminal' as const, name: 'Log in' }],
+          stderrTail: '',
+        }
+        throw new AgentStartError(failure, 'Sign in')
+      }
+      const { controller } = fixture
+      controller.enqueue('new', prompt('p1'), make('one'))
+      await until(() => controller.failures.size === 1)
+      const failure = controller.failures.get(failureId())
+      assert.ok(failure?.type === 'sign-in')
+      assert.deepEqual(
+        failure.methods.map(({ methodId }) => methodId),
+        ['login'],
+      )
+      fixture.onStart = () => {}
+      const signing = controller.signIn(failureId(), 'login')
+      await until(() => fixture.started.length === 1 && fixture.agent.news.length === 1)
+      fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+      await signing
+      await until(() => fixture.agent.prompts.length === 1)
+      assert.deepEqual(received(), ['one'])
+    })
+
+    it('are not shown elsewhere once the person opens another conversation', async () => {
+      await refuse()
+      const { controller } = fixture
+      controller.show(fixture.manager.list()[0]!)
+      await until(() => states('new')[0]?.[1] === 'returned')
+      assert.deepEqual(states('one/s1'), [])
+      controller.leave()
+      assert.equal(controller.agentId, undefined)
+      assert.equal(controller.queue.returned.length, 1)
+    })
+  })
+
+  it('stay with an agent that failed to start, when something was written for it', async () => {
+    await begin('one', 's1')
+    const starting = fixture.controller.start('two')
+    await until(() => fixture.started.length === 2 && fixture.agent.news.length === 1)
+    fixture.controller.enqueue('new', prompt('p1'), make('one'))
+    fixture.agent.exit()
+    await starting
+    await until(() => fixture.controller.queue.returned.length === 1)
+    assert.deepEqual([fixture.controller.key, fixture.controller.agentId], ['new', 'two'])
+  })
+
+  it('stop the commands of the turn when one is sent at once, as a stop does', async () => {
+    if (fixture.plan) fixture.plan.setup.cwd = process.cwd()
+    await begin('one', 's1')
+    const { controller, manager } = fixture
+    for (const id of ['p1', 'p2']) controller.enqueue('one/s1', prompt(id), make(id))
+    await until(() => controller.queue.queued.length === 1)
+    const client = manager.client('one', () => undefined)
+    const terminal = await client.createTerminal({
+      sessionId: 's1',
+      command: 'sleep',
+      args: ['600'],
+      env: [],
+    })
+    controller.sendNow(controller.queue.queued[0]!.id)
+    const exit = await client.waitForTerminalExit('s1', terminal.terminalId)
+    assert.notEqual(exit.exitCode, 0)
+    fixture.agent.endTurn(fixture.agent.prompts[0]!, 'cancelled')
+    await until(() => received().length === 2)
+    assert.deepEqual(received(), ['p1', 'p2'])
+  })
+})

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AgentClient } from '../../../src/acp/agent.ts'
+import type { NoticeEntry, PermissionEntry } from '../../../src/conversation/state.ts'
+import { until } from '../../support/until.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
+
+describe('what an agent does in the editor', () => {
+  let directory = ''
+  let root = ''
+  let fixture: SessionsFixture
+  let client: AgentClient
+
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), 'parley-services-')))
+    root = join(directory, 'project')
+    mkdirSync(join(root, 'sub'), { recursive: true })
+    mkdirSync(join(directory, 'elsewhere'))
+    writeFileSync(join(root, 'a.txt'), 'in the project')
+    writeFileSync(join(root, 'sub/a.txt'), 'in the folder of the subagent')
+    writeFileSync(join(directory, 'elsewhere/a.txt'), 'elsewhere')
+    fixture = new SessionsFixture()
+    const { plan } = fixture
+    assert.ok(plan)
+    plan.setup = { ...plan.setup, cwd: root, additionalDirectories: [] }
+    client = fixture.manager.client('one', () => fixture.hosts.get('one').running?.sessions)
+  })
+  afterEach(async () => {
+    fixture.manager.dispose()
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  const start = async () => {
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    return {
+      answered: async () => {
+        fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+        await starting
+      },
+      refused: async () => {
+        fixture.agent.news[0]?.reject(new Error('no'))
+        await starting.catch(() => {})
+      },
+    }
+  }
+  const begin = async () => {
+    await (await start()).answered()
+    const session = fixture.controller.current?.session
+    assert.ok(session)
+    return session
+  }
+  const asked = (session: Awaited<ReturnType<typeof begin>>) =>
+    session.state.entries.filter((entry): entry is PermissionEntry => entry.kind === 'permission')
+  const waiting = (session: Awaited<ReturnType<typeof begin>>) =>
+    asked(session).filter(({ outcome }) => !outcome)
+  const notices = (session: Awaited<ReturnType<typeof begin>>) =>
+    session.state.entries.filter((entry): entry is NoticeEntry => entry.kind === 'notice')
+
+  /** The protected files were read, one after the other: this one is the last. */
+  const snapshot = () => until(() => fixture.looked.has(join(root, '.git/info/attributes')))
+
+  describe('before its session is known', () => {
+    it('waits for the answer that names the session', async () => {
+      const opening = await start()
+      const reading = client.readTextFile({ sessionId: 's1', path: 'a.txt' })
+      const terminal = client.createTerminal({ sessionId: 's1', command: 'true', args: [], env: [] })
+      let settled = false
+      void reading.finally(() => {
+        settled = true
+      })
+      await new Promise(resolve => setImmediate(resolve))
+      assert.equal(settled, false)
+      await opening.answered()
+      assert.equal(await reading, 'in the project')
+      const { terminalId } = await terminal
+      assert.equal((await client.waitForTerminalExit('s1', terminalId)).exitCode, 0)
+    })
+
+    it('is refused when no session comes of it, and for a session that nobody opens', async () => {
+      const opening = await start()
+      const reading = assert.rejects(client.readTextFile({ sessionId: 's1', path: 'a.txt' }), /No session/)
+      await opening.refused()
+      await reading
+      await assert.rejects(client.readTextFile({ sessionId: 'x', path: 'a.txt' }), /No session/)
+    })
+
+    it('is given up when the agent takes its request back', async () => {
+      await start()
+      const abort = new AbortController()
+      const reading = client.readTextFile({ sessionId: 's1', path: 'a.txt' }, abort.signal)
+      abort.abort()
+      await assert.rejects(reading)
+    })
+  })
+
+  describe('in a subagent', () => {
+    it('takes its files and commands from the folder of the subagent', async () => {
+      const session = await begin()
+      session.receive({ type: 'subagent', subagent: { sessionId: 'child', cwd: join(root, 'sub') } })
+      fixture.agent.say('s1', { type: 'subagent', subagent: { sessionId: 'child', cwd: join(root, 'sub') } })
+      assert.equal(
+        await client.readTextFile({ sessionId: 'child', path: 'a.txt' }),
+        'in the folder of the subagent',
+      )
+      await client.writeTextFile({ sessionId: 'child', path: 'new.txt', content: 'x' })
+      assert.equal(readFileSync(join(root, 'sub/new.txt'), 'utf8'), 'x')
+      const { terminalId } = await client.createTerminal({
+        sessionId: 'child',
+        command: 'pwd',
+        args: [],
+        env: [],
+      })
+      await client.waitForTerminalExit('child', terminalId)
+      assert.equal((await client.terminalOutput('child', terminalId)).output.trim(), join(root, 'sub'))
+      // outside of its own folder it is asked about, though the session has that folder
+      const outside = client.readTextFile({ sessionId: 'child', path: join(root, 'a.txt') })
+      await until(() => waiting(session).length === 1)
+      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+      await assert.rejects(outside, /outside of the session/)
+    })
+
+    it('gets no folder that the session does not have', async () => {
+      const session = await begin()
+      fixture.agent.say('s1', {
+        type: 'subagent',
+        subagent: { sessionId: 'child', cwd: join(directory, 'elsewhere'), additionalDirectories: ['/'] },
+      })
+      const reading = client.readTextFile({ sessionId: 'child', path: 'a.txt' })
+      await until(() => waiting(session).length === 1)
+      assert.match(asked(session)[0]?.description ?? '', /elsewhere/)
+      session.answerPermission(asked(session)[0]?.requestId ?? '', 'refuse')
+      await assert.rejects(reading, /outside of the session/)
+    })
+  })
+
+  describe('with protected files', () => {
+    const PROTECTED = [
+      '.vscode/settings.json',
+      'x.code-workspace',
+      '.git/hooks/pre-commit',
+      '.husky/pre-push',
+      '.mcp.json',
+      '.claude/settings.json',
+    ]
+
+    it('asks before each write, and never for good', async () => {
+      const session = await begin()
+      for (const name of PROTECTED) {
+        const writing = client.writeTextFile({ sessionId: 's1', path: name, content: 'evil' })
+        await until(() => waiting(session).length === 1)
+        const [question] = waiting(session)
+        assert.ok(question)
+        assert.deepEqual(
+          question.options.map(({ kind }) => kind),
+          ['allow_once', 'reject_once'],
+        )
+        session.answerPermission(question.requestId, name === '.mcp.json' ? 'once' : 'refuse')
+        if (name === '.mcp.json') await writing
+        else await assert.rejects(writing, /what programs run/)
+      }
+      assert.equal(readFileSync(join(root, '.mcp.json'), 'utf8'), 'evil')
+      await client.writeTextFile({ sessionId: 's1', path: 'b.txt', content: 'fine' })
+      assert.equal(waiting(session).length, 0)
+    })
+
+    it('does not ask again about the change that the user has just allowed, and about any other it does', async () => {
+      const session = await begin()
+      mkdirSync(join(root, '.vscode'))
+      writeFileSync(join(root, '.vscode/settings.json'), '{\n  "a": 1\n}\n')
+      void session.prompt([{ type: 'text', text: 'go' }])
+      const change = {
+        operation: 'modify' as const,
+        path: join(root, '.vscode/settings.json'),
+        oldText: '"a": 1',
+        newText: '"a": 2',
+      }
+      const outcome = client.requestPermission(
+        {
+          sessionId: 's1',
+          title: 'Edit',
+          subject: {
+            type: 'tool_call',
+            toolCall: { toolCallId: 't', kind: 'edit', content: [{ type: 'diff', changes: [change] }] },
+          },
+          options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+        },
+        new AbortController().signal,
+      )
+      await until(() => waiting(session).length === 1)
+      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'yes')
+      await outcome
+      const write = (content: string) =>
+        client.writeTextFile({ sessionId: 's1', path: '.vscode/settings.json', content })
+      const other = write('{\n  "a": 2,\n  "b": "evil"\n}\n')
+      await until(() => waiting(session).length === 1)
+      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+      await assert.rejects(other)
+      await write('{\n  "a": 2\n}\n')
+      assert.match(readFileSync(join(root, '.vscode/settings.json'), 'utf8'), /"a": 2/)
+      // it counted for one write
+      const again = write('{\n  "a": 1\n}\n')
+      await until(() => waiting(session).length === 1)
+      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+      await assert.rejects(again)
+    })
+
+    it('reports at once what the agent writes without the client, and can take it back', async () => {
+      mkdirSync(join(root, '.git/hooks'), { recursive: true })
+      const config = '[core]\n\tbare = false\n[branch "main"]\n\tremote = origin\n'
+      writeFileSync(join(root, '.git/config'), config)
+      writeFileSync(join(root, '.mcp.json'), '{}')
+      const session = await begin()
+      void session.prompt([{ type: 'text', text: 'go' }])
+      await snapshot()
+      writeFileSync(join(root, '.git/hooks/pre-commit'), 'evil')
+      fixture.changedOnDisk(join(root, '.git/hooks/pre-commit'))
+      await until(() => notices(session).length === 1)
+      const [first] = notices(session)
+      assert.equal(first?.severity, 'warning')
+      assert.deepEqual(first?.files, [join(root, '.git/hooks/pre-commit')])
+      const open = fixture.controller.current
+      assert.ok(open)
+      const { changes } = open
+      assert.deepEqual(
+        changes.list().map(({ path }) => path),
+        [join(root, '.git/hooks/pre-commit')],
+      )
+      const { left } = await changes.undo({ paths: [join(root, '.git/hooks/pre-commit')] })
+      assert.deepEqual(left, [])
+      assert.equal(existsSync(join(root, '.git/hooks/pre-commit')), false)
+      // what no watcher saw is found at the end of the turn; what a push changes is nothing to report
+      writeFileSync(join(root, '.git/config'), `${config}[branch "b"]\n\tmerge = refs/heads/b\n`)
+      writeFileSync(join(root, '.mcp.json'), '{"evil": 1}')
+      fixture.saved.fire(join(root, 'a.txt'))
+      const [call] = fixture.agent.prompts
+      assert.ok(call)
+      fixture.agent.endTurn(call)
+      await until(() => notices(session).length === 2)
+      assert.deepEqual(notices(session)[1]?.files, [join(root, '.mcp.json')])
+    })
+
+    it('does not report what the user saves, or has allowed', async () => {
+      writeFileSync(join(root, '.mcp.json'), '{}')
+      mkdirSync(join(root, '.vscode'))
+      writeFileSync(join(root, '.vscode/settings.json'), '{}')
+      const session = await begin()
+      void session.prompt([{ type: 'text', text: 'go' }])
+      await snapshot()
+      writeFileSync(join(root, '.vscode/settings.json'), '{ "mine": 1 }')
+      fixture.saved.fire(join(root, '.vscode/settings.json'))
+      const writing = client.writeTextFile({ sessionId: 's1', path: '.mcp.json', content: 'allowed' })
+      await until(() => waiting(session).length === 1)
+      session.answerPermission(waiting(session)[0]?.requestId ?? '', 'once')
+      await writing
+      writeFileSync(join(root, 'x.code-workspace'), 'evil')
+      const [call] = fixture.agent.prompts
+      assert.ok(call)
+      fixture.agent.endTurn(call)
+      await until(() => notices(session).length === 1)
+      assert.deepEqual(notices(session)[0]?.files, [join(root, 'x.code-workspace')])
+    })
+  })
+
+  it('is asked about when it changes the environment of a command that a rule allowed', async () => {
+    const session = await begin()
+    void session.prompt([{ type: 'text', text: 'go' }])
+    session.answerByRule = async () => ({
+      optionId: 'yes',
+      rule: { action: 'allow', scope: 'user', text: 'echo *' },
+    })
+    await client.requestPermission(
+      {
+        sessionId: 's1',
+        title: 'Run',
+        subject: {
+          type: 'tool_call',
+          toolCall: { toolCallId: 't', kind: 'execute', rawInput: { command: 'echo hi' } },
+        },
+        options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+      },
+      new AbortController().signal,
+    )
+    const run = (env: Array<{ name: string; value: string }>) =>
+      client.createTerminal({ sessionId: 's1', command: 'echo hi', args: [], env })
+    const plain = await run([{ name: 'NO_COLOR', value: '1' }])
+    await client.waitForTerminalExit('s1', plain.terminalId)
+    const changed = run([{ name: 'BASH_ENV', value: './evil' }])
+    await until(() => waiting(session).length === 1)
+    assert.match(waiting(session)[0]?.description ?? '', /BASH_ENV=\.\/evil/)
+    session.answerPermission(waiting(session)[0]?.requestId ?? '', 'refuse')
+    await assert.rejects(changed, /environment/)
+    const other = await client.createTerminal({
+      sessionId: 's1',
+      command: 'echo other',
+      args: [],
+      env: [{ name: 'BASH_ENV', value: './mine' }],
+    })
+    await client.waitForTerminalExit('s1', other.terminalId)
+    assert.equal(session.state.terminals.get(other.terminalId)?.command, 'BASH_ENV=./mine echo other')
+  })
+})

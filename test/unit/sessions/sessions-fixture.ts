@@ -1,0 +1,377 @@
+import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
+import { toDisposable } from '../../../src/common/disposable.ts'
+import { Emitter } from '../../../src/common/event.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { KeptConversation } from '../../../src/conversation/restore-state.ts'
+import type { Documents } from '../../../src/editor/files/documents.ts'
+import { disk } from '../../../src/editor/files/file-system.ts'
+import { filesShared } from '../../../src/editor/files/files.ts'
+import type { KnownAgent } from '../../../src/history/session-store.ts'
+import { appendText } from '../../../src/history/transcript-schema.ts'
+import type { TranscriptChanges } from '../../../src/history/transcripts.ts'
+import {
+  type ControllerOptions,
+  ConversationController,
+} from '../../../src/sessions/conversation-controller.ts'
+import { AgentHosts } from '../../../src/sessions/hosts/agent-hosts.ts'
+import { SessionOrganizer } from '../../../src/sessions/listing/session-organizer.ts'
+import type {
+  AgentDirectory,
+  AgentEntry,
+  ExistingSession,
+  Keep,
+  SessionPlan,
+  SessionRecord,
+  SessionRecords,
+  Transcripts,
+} from '../../../src/sessions/ports.ts'
+import { PromptQueues } from '../../../src/sessions/prompt-queues.ts'
+import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
+import { SessionManager } from '../../../src/sessions/session-manager.ts'
+import { Accounts } from '../../../src/sessions/sign-in/accounts.ts'
+import { DraftStore } from '../../../src/views/storage/draft-store.ts'
+import { MementoState } from '../../../src/views/storage/window-states.ts'
+import { memoryTracker } from '../../support/memory-tracker.ts'
+import { until } from '../../support/until.ts'
+import { FakeAgent } from '../conversation/fake-agent.ts'
+
+/** Records in memory. */
+class MemoryRecords implements SessionRecords {
+  readonly records = new Map<string, Map<string, SessionRecord>>()
+  readonly #agents = new Map<string, KnownAgent>()
+
+  agentIds(): string[] {
+    return [...this.records.keys()]
+  }
+  list(agentId: string): SessionRecord[] {
+    return [...(this.records.get(agentId)?.values() ?? [])]
+  }
+  get(agentId: string, sessionId: string): SessionRecord | undefined {
+    return this.records.get(agentId)?.get(sessionId)
+  }
+  noted(...[agentId, session, said]: Parameters<SessionRecords['noted']>): void {
+    const own = this.records.get(agentId) ?? new Map()
+    this.records.set(agentId, own)
+    const { sessionId, cwd, updatedAt = 1 } = session
+    const known = own.get(sessionId) ?? { sessionId, cwd, additionalDirectories: [], updatedAt }
+    own.set(sessionId, { ...known, ...said, givenTitle: (said.givenTitle ?? known.givenTitle) || undefined })
+  }
+  opened(...[agentId, record]: Parameters<SessionRecords['opened']>): void {
+    const own = this.records.get(agentId) ?? new Map()
+    this.records.set(agentId, own)
+    own.set(record.sessionId, { ...own.get(record.sessionId), ...record, updatedAt: 1 })
+  }
+  touched(agentId: string, sessionId: string, title: string | undefined): void {
+    const record = this.records.get(agentId)?.get(sessionId)
+    if (record) record.title = title ?? record.title
+  }
+  forget(agentId: string, sessionId: string): void {
+    this.records.get(agentId)?.delete(sessionId)
+  }
+  agent(agentId: string): KnownAgent | undefined {
+    return this.#agents.get(agentId)
+  }
+  agentRuns(agentId: string, agent: KnownAgent): void {
+    this.#agents.set(agentId, agent)
+  }
+}
+
+/** Conversations in memory, as a database keeps them. */
+export class MemoryTranscripts implements Transcripts {
+  readonly kept = new Map<string, KeptConversation>()
+  readonly writes: TranscriptChanges[] = []
+  fails = false
+
+  has(agentId: string, sessionId: string): boolean {
+    return this.read(agentId, sessionId) !== undefined
+  }
+  revision(agentId: string, sessionId: string): string | undefined {
+    const kept = this.kept.get(`${agentId}/${sessionId}`)
+    return kept && JSON.stringify(kept)
+  }
+  forget(agentId: string, sessionId: string): void {
+    this.kept.delete(`${agentId}/${sessionId}`)
+  }
+  write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
+    if (this.fails) return false
+    this.writes.push(changes)
+    const key = `${agentId}/${sessionId}`
+    const known = changes.replace ? undefined : this.kept.get(key)
+    const entries = [...(known?.entries ?? [])]
+    for (const { position, entry } of changes.entries) entries[position] = structuredClone(entry)
+    for (const { position, block, text } of changes.texts ?? []) appendText(entries[position], block, text)
+    const terminals = new Map((known?.terminals ?? []).map(terminal => [terminal.terminalId, terminal]))
+    for (const terminal of changes.terminals) terminals.set(terminal.terminalId, { ...terminal })
+    for (const { terminalId, text } of changes.outputs ?? []) terminals.get(terminalId)!.output += text
+    const head = changes.head ?? known?.head ?? {}
+    this.kept.set(key, { entries, terminals: [...terminals.values()], head: structuredClone(head) })
+    return true
+  }
+  read(agentId: string, sessionId: string): KeptConversation | undefined {
+    const kept = this.kept.get(`${agentId}/${sessionId}`)
+    return kept && kept.entries.length > 0 ? structuredClone(kept) : undefined
+  }
+}
+
+/** Which of several windows has a session, in memory. */
+class MemoryLeases implements SessionLeases {
+  readonly #lose = new Emitter<{ agentId: string; sessionId: string }>()
+  readonly #request = new Emitter<{ agentId: string; sessionId: string }>()
+  readonly onDidLose = this.#lose.event
+  readonly onDidRequest = this.#request.event
+  readonly #all: Map<string, MemoryLeases>
+  /** It no longer answers what others ask. */
+  hangs = false
+
+  constructor(all: Map<string, MemoryLeases>) {
+    this.#all = all
+  }
+  acquire(agentId: string, sessionId: string): boolean {
+    const owner = this.#all.get(`${agentId}/${sessionId}`)
+    if (owner && owner !== this) return false
+    this.#all.set(`${agentId}/${sessionId}`, this)
+    return true
+  }
+  release(agentId: string, sessionId: string): void {
+    const key = `${agentId}/${sessionId}`
+    if (this.#all.get(key) === this) this.#all.delete(key)
+  }
+  request(agentId: string, sessionId: string): void {
+    const owner = this.#all.get(`${agentId}/${sessionId}`)
+    if (owner && !owner.hangs) owner.#request.fire({ agentId, sessionId })
+  }
+  seize(agentId: string, sessionId: string): void {
+    const owner = this.#all.get(`${agentId}/${sessionId}`)
+    if (owner) owner.#lose.fire({ agentId, sessionId })
+    this.#all.set(`${agentId}/${sessionId}`, this)
+  }
+}
+
+/** What fixtures created later share, as windows of one machine do. */
+let machine: { leases: Map<string, MemoryLeases>; transcripts: MemoryTranscripts } | undefined
+
+/** Two windows of one machine. */
+export function twoWindows(): [SessionsFixture, SessionsFixture] {
+  machine = { leases: new Map(), transcripts: new MemoryTranscripts() }
+  try {
+    return [new SessionsFixture(), new SessionsFixture()]
+  } finally {
+    machine = undefined
+  }
+}
+
+/** All of sessions/ with fake agents that a test controls. */
+export class SessionsFixture {
+  readonly entries: AgentEntry[] = [
+    { agentId: 'one', name: 'Agent One', source: 'settings' },
+    { agentId: 'two', name: 'Agent Two', source: 'settings' },
+  ]
+  readonly started: Array<{ agentId: string; agent: FakeAgent }> = []
+  /** Throws what a start shall fail with. */
+  onStart: (agentId: string) => void | Promise<void> = () => {}
+  /** Gives an agent what it can do besides. */
+  prepare: (agent: FakeAgent) => void = () => {}
+  readonly agentsChanged = new Emitter<void>()
+  /** A file was saved in the editor. */
+  readonly saved = new Emitter<string>()
+  /** Files that were looked at on disk. */
+  readonly looked = new Set<string>()
+  /** Who is told of files that change on disk. */
+  readonly watched: Array<(path: string) => void> = []
+  readonly kept = new Map<string, unknown>()
+  /** what is on disk of drafts and prompts */
+  readonly disk = memoryKeep()
+  readonly drafts = new DraftStore({ windows: new MementoState(this.disk, 'drafts'), items: this.disk })
+  readonly queues = new PromptQueues(this.drafts)
+  readonly records = new MemoryRecords()
+  readonly transcripts = machine?.transcripts ?? new MemoryTranscripts()
+  readonly leases = new MemoryLeases(machine?.leases ?? new Map())
+  readonly used: string[] = []
+  /** the sessions that a plan was made for, as they were before */
+  readonly existing: ExistingSession[] = []
+  trusted = true
+  readonly variableSignIns: string[] = []
+  variablesFail: Error | undefined
+  readonly nativeQuestions: string[] = []
+  readonly completed: string[] = []
+  readonly terminalSignIns: string[] = []
+  terminalFails: Error | undefined
+  /** How long opening may take before the person is told that it does. */
+  slowAfterMs: number | undefined
+  elsewhere: NonNullable<ControllerOptions['elsewhere']> = () => undefined
+  plan: SessionPlan | undefined = {
+    setup: { cwd: '/w/a', additionalDirectories: ['/w/b'], mcpServers: [] },
+    roots: {
+      cwd: '/w/a',
+      cwdLabel: 'a',
+      additional: [{ path: '/w/b', label: 'b' }],
+      unseen: [],
+      scratch: false,
+    },
+    mcpServers: [],
+  }
+
+  defaultProblem: ReturnType<AgentDirectory['defaultProblem']>
+  readonly directory: AgentDirectory = {
+    list: () => this.entries,
+    get: agentId => this.entries.find(entry => entry.agentId === agentId),
+    ready: async () => {},
+    problems: () => [],
+    defaultAgentId: () => (this.defaultProblem ? undefined : this.entries[0]?.agentId),
+    defaultProblem: () => this.defaultProblem,
+    isSearched: () => true,
+    used: agentId => void this.used.push(agentId),
+    resolveLaunch: async agentId => launch(agentId),
+    onDidChange: this.agentsChanged.event,
+  }
+  readonly start: StartAgent = async ({ command }) => {
+    await this.onStart(command)
+    const agent = new FakeAgent()
+    this.prepare(agent)
+    this.started.push({ agentId: command, agent })
+    return agent
+  }
+  readonly hosts: AgentHosts = new AgentHosts({
+    agents: this.directory,
+    lastName: agentId => this.records.agent(agentId)?.name,
+    start: this.start,
+    client: (agentId, sessions) => this.manager.client(agentId, sessions),
+    connectOptions: () => ({
+      clientInfo: { name: 'test', title: 'Test', version: '0' },
+      initializeTimeoutMs: 1000,
+      maxFrameBytes: 1000,
+      log: silentLogger,
+    }),
+  })
+  readonly files = filesShared({
+    documents: noDocuments,
+    fileSystem: {
+      ...disk,
+      realpath: path => {
+        this.looked.add(path)
+        return disk.realpath(path)
+      },
+    },
+    watch: listener => {
+      this.watched.push(listener)
+      return toDisposable(() => this.watched.splice(this.watched.indexOf(listener), 1))
+    },
+  })
+  readonly manager: SessionManager = new SessionManager({
+    host: this.hosts.get,
+    planner: {
+      forNew: async (_agentId, _can, cwd) =>
+        this.plan && cwd !== undefined ? { ...this.plan, setup: { ...this.plan.setup, cwd } } : this.plan,
+      forExisting: async session => {
+        if (!this.plan) throw new Error('no plan')
+        this.existing.push(session)
+        return { ...this.plan, setup: { ...this.plan.setup, cwd: session.cwd } }
+      },
+    },
+    services: {
+      files: this.files,
+      onDidSave: this.saved.event,
+      environment: () => ({}),
+    },
+    records: this.records,
+    transcripts: this.transcripts,
+    leases: this.leases,
+    queues: this.queues,
+    activeSession: agentId => {
+      const { current } = this.controller
+      return current?.agentId === agentId ? current.session : undefined
+    },
+    tracker: memoryTracker(this.files),
+    nativeElicitation: {
+      ask: async (agentId, { message }) => {
+        this.nativeQuestions.push(`${agentId} ${message}`)
+        return { action: 'decline' }
+      },
+      complete: elicitationId => void this.completed.push(elicitationId),
+    },
+  })
+  readonly accounts = new Accounts(this.directory, this.hosts, silentLogger)
+  readonly controller: ConversationController = this.place(this.kept)
+
+  readonly organizer = new SessionOrganizer({
+    host: this.hosts.get,
+    manager: this.manager,
+    records: this.records,
+  })
+
+  /** The queues of a window that is opened after this one. */
+  again(): { queues: PromptQueues } {
+    const windows = new MementoState(this.disk, 'drafts')
+    return { queues: new PromptQueues(new DraftStore({ windows, items: this.disk })) }
+  }
+
+  changedOnDisk(path: string): void {
+    for (const listener of [...this.watched]) listener(path)
+  }
+
+  /** A place for conversations, such as a tab. */
+  place(kept = new Map<string, unknown>(), newKey = 'new'): ConversationController {
+    return new ConversationController({
+      ...(this.slowAfterMs !== undefined && { slowAfterMs: this.slowAfterMs }),
+      elsewhere: (reference, mine) => this.elsewhere(reference, mine),
+      accounts: this.accounts,
+      manager: this.manager,
+      agents: this.directory,
+      host: this.hosts.get,
+      trusted: () => this.trusted,
+      keep: {
+        get: <T>(key: string) => kept.get(key) as T,
+        set: (key, value) => kept.set(key, value),
+      },
+      drafts: this.drafts,
+      queues: this.queues,
+      newKey,
+      signInTerminal: async (agentId, method) => {
+        this.terminalSignIns.push(`${agentId} ${method.methodId}`)
+        if (this.terminalFails) throw this.terminalFails
+      },
+      signInVariables: async (agentId, method) => {
+        this.variableSignIns.push(`${agentId} ${method.methodId}`)
+        if (this.variablesFail) throw this.variablesFail
+      },
+      log: silentLogger,
+    })
+  }
+
+  /** The agent that was started last. */
+  get agent(): FakeAgent {
+    const last = this.started.at(-1)
+    if (!last) throw new Error('no agent was started')
+    return last.agent
+  }
+
+  /** A fixture whose first place shows a session `s1` of agent `one`. */
+  static async withSession(): Promise<SessionsFixture> {
+    const fixture = new SessionsFixture()
+    const starting = fixture.controller.start()
+    await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
+    fixture.agent.news[0]?.resolve({ sessionId: 's1' })
+    await starting
+    return fixture
+  }
+}
+
+export function memoryKeep(): Keep {
+  const values = new Map<string, string>()
+  return {
+    get(key) {
+      const value = values.get(key)
+      return value === undefined ? undefined : JSON.parse(value)
+    },
+    set(key, value) {
+      if (value === undefined) values.delete(key)
+      else values.set(key, JSON.stringify(value))
+    },
+  }
+}
+
+const noDocuments: Documents = { find: () => undefined } as unknown as Documents
+
+function launch(agentId: string): AgentLaunch {
+  return { command: agentId, args: [], env: {}, cwd: '/' }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { failedExitCode, keepOpenOnFailure } from '../../../../src/sessions/sign-in/terminal-command.ts'
+
+describe('the command of a sign-in terminal', () => {
+  let folder: string
+  let file: string
+  beforeEach(function () {
+    if (process.platform === 'win32') this.skip()
+    folder = mkdtempSync(path.join(tmpdir(), "parley it's $HOME "))
+    file = path.join(folder, 'exit code')
+  })
+  afterEach(() => folder && rmSync(folder, { recursive: true, force: true }))
+
+  const run = (args: string[], input: string) => {
+    const wrapped = keepOpenOnFailure(process.execPath, args, {
+      file,
+      message: 'It failed.',
+      platform: 'linux',
+    })
+    return spawnSync(wrapped.command, wrapped.args, { input, encoding: 'utf8' })
+  }
+  const script =
+    'process.stdout.write(process.argv.slice(2).join("|")); process.exit(Number(process.argv[1]))'
+
+  it('runs as it is, with its arguments', async () => {
+    const { stdout, status } = run(['-e', script, '0', "it's", '$HOME', 'a  b'], '')
+    assert.deepEqual([stdout, status], ["it's|$HOME|a  b", 0])
+    assert.equal(await failedExitCode(file), undefined)
+  })
+
+  it('says that it failed, and waits for Enter', async () => {
+    const { stdout, status } = run(['-e', script, '3', 'wrong'], '\n')
+    assert.deepEqual([stdout, status], ['wrong\r\nIt failed.', 3])
+    assert.equal(await failedExitCode(file), 3)
+  })
+
+  it('runs without a shell on Windows', () => {
+    assert.deepEqual(keepOpenOnFailure('a.exe', ['b'], { file: 'f', message: 'm', platform: 'win32' }), {
+      command: 'a.exe',
+      args: ['b'],
+    })
+  })
+})

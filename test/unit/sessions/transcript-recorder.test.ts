@@ -1,0 +1,191 @@
+import { strict as assert } from 'node:assert'
+import { mock } from 'node:test'
+import { restoreState } from '../../../src/conversation/restore-state.ts'
+import { Session } from '../../../src/conversation/session.ts'
+import type { Entry } from '../../../src/conversation/state.ts'
+import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'
+import { FakeAgent } from '../conversation/fake-agent.ts'
+import { MemoryTranscripts } from './sessions-fixture.ts'
+
+const chunk = (text: string) =>
+  ({ type: 'message_chunk', role: 'agent', content: { type: 'text', text } }) as const
+const running = { type: 'state', state: 'running' } as const
+const idle = { type: 'state', state: 'idle', stopReason: 'end_turn' } as const
+
+describe('TranscriptRecorder', () => {
+  let session: Session
+  let transcripts: MemoryTranscripts
+  let keeper: TranscriptRecorder
+
+  function keep(phase: 'ready' | 'loading'): void {
+    const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+    session = new Session({ agent: new FakeAgent(), sessionId: 's', setup, phase })
+    transcripts = new MemoryTranscripts()
+    keeper = new TranscriptRecorder('a', session, transcripts)
+  }
+  const written = () =>
+    transcripts.writes.reduce((sum, write) => sum + JSON.stringify([write.entries, write.texts]).length, 0)
+  const kept = () => transcripts.read('a', 's')?.entries
+
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+  afterEach(() => {
+    keeper.dispose()
+    mock.timers.reset()
+  })
+
+  it('writes that a turn was interrupted, which is known only since it was read again', () => {
+    keep('ready')
+    session.receive(running)
+    session.receive(chunk('Half of'))
+    mock.timers.tick(1000)
+    const crashed = transcripts.read('a', 's')
+    assert.equal(crashed?.head.working, true)
+    const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+    const agent = new FakeAgent()
+    const again = new Session({ agent, sessionId: 's', setup, phase: 'ready', state: restoreState(crashed!) })
+    const other = new TranscriptRecorder('a', again, transcripts)
+    again.receive(running)
+    again.receive({ type: 'message', role: 'user', messageId: 'u', content: [] } as never)
+    again.receive(idle)
+    mock.timers.tick(1000)
+    assert.deepEqual(kept(), again.state.entries)
+    assert.deepEqual(
+      again.state.entries.slice(0, 2).map(({ kind }) => kind),
+      ['message', 'turn_end'],
+    )
+    assert.equal(transcripts.read('a', 's')?.head.working, false)
+    other.dispose()
+  })
+
+  it('writes all of it where changes alone cannot be written, without waiting for another change', () => {
+    keep('ready')
+    session.receive(running)
+    session.receive(chunk('Half of'))
+    mock.timers.tick(1000)
+    const { write } = transcripts
+    // another window has written it meanwhile
+    transcripts.write = (...args) => args[2].replace && write.apply(transcripts, args)
+    session.receive(chunk(' it'))
+    session.receive(idle)
+    mock.timers.tick(1000)
+    mock.timers.tick(1000)
+    assert.equal(transcripts.writes.at(-1)?.replace, true)
+    assert.deepEqual(kept(), session.state.entries)
+    const { length } = transcripts.writes
+    transcripts.fails = true
+    session.receive(running)
+    mock.timers.tick(10_000)
+    assert.equal(transcripts.writes.length, length)
+  })
+
+  it('writes of a text that grows what was appended, however long it is', () => {
+    keep('ready')
+    session.receive(running)
+    session.receive(chunk('The beginning.'))
+    mock.timers.tick(1000)
+    const costOf = (seconds: number) => {
+      const before = written()
+      for (let second = 0; second < seconds; second++) {
+        for (let i = 0; i < 40; i++) session.receive(chunk(' and twenty-four characters'))
+        mock.timers.tick(1000)
+      }
+      return written() - before
+    }
+    const early = costOf(10)
+    costOf(200)
+    assert.equal(costOf(10), early)
+    assert.deepEqual(kept(), session.state.entries)
+    const writes = transcripts.writes.length
+    session.receive(idle)
+    mock.timers.tick(0)
+    assert.equal(transcripts.writes.length, writes + 1)
+    assert.equal(transcripts.writes.at(-1)?.entries.length, 1, 'put together once the agent rests')
+    assert.deepEqual(kept(), session.state.entries)
+  })
+
+  it('writes the output of a command that goes on while the agent rests once a second, in pieces', () => {
+    keep('ready')
+    session.receive(chunk('It runs.'))
+    session.receive({ type: 'terminal', terminal: { terminalId: 't', output: 'x'.repeat(10_000) } })
+    mock.timers.tick(0)
+    const before = transcripts.writes.length
+    for (let i = 0; i < 100; i++) {
+      session.receive({ type: 'terminal_output', terminalId: 't', text: 'line\n' })
+      mock.timers.tick(10)
+    }
+    const later = transcripts.writes.slice(before)
+    assert.equal(later.length, 1)
+    assert.deepEqual(later[0]?.terminals, [])
+    assert.equal(later[0]?.outputs?.map(({ text }) => text).join(''), 'line\n'.repeat(100))
+    assert.equal(
+      transcripts.read('a', 's')?.terminals[0]?.output === session.state.terminals.get('t')?.output,
+      true,
+    )
+  })
+
+  it('loses at most a second of any text to a crash in the middle of a turn', () => {
+    keep('ready')
+    session.receive(running)
+    const from = (said: string) => ({ type: 'text', text: said }) as const
+    session.receive({ type: 'subagent', subagent: { sessionId: 'sub', title: 'Helper' } })
+    session.receive({
+      type: 'session_message',
+      message: { messageId: 'm', from: 's', to: 'sub', content: [from('Look')] },
+    })
+    session.receive({
+      type: 'compaction',
+      compactionId: 'c',
+      status: 'in_progress',
+      summary: [from('So far')],
+    })
+    const texts = (entries: readonly Entry[] | undefined) =>
+      (entries ?? []).map(entry => {
+        const blocks =
+          entry.kind === 'compaction' ? entry.summary : 'blocks' in entry ? entry.blocks : undefined
+        return [entry.kind, blocks?.map(block => (block.type === 'text' ? block.text : '?')).join('')]
+      })
+    for (let second = 0; second < 5; second++) {
+      for (let i = 0; i < 10; i++) {
+        session.receive({ type: 'session_message_chunk', messageId: 'm', content: from(` more ${i}`) })
+        session.receive({ type: 'compaction_chunk', compactionId: 'c', content: from(` and ${i}`) })
+        session.receive({ ...chunk(`said ${i}`), messageId: 'a' })
+        session.receive({ ...chunk(`thought ${i}`), role: 'thought', messageId: 't' })
+        session.receiveWithin('sub', chunk(`helped ${i}`))
+      }
+      mock.timers.tick(1000)
+      // as it is read after a crash at this moment
+      assert.deepEqual(texts(kept()), texts(session.state.entries))
+    }
+    assert.equal(texts(kept()).length, 6)
+  })
+
+  it('writes a replay once, when it is whole', () => {
+    keep('loading')
+    for (let i = 0; i < 1000; i++) {
+      session.receive(chunk('one'))
+      session.receive({ type: 'tool_call', toolCall: { toolCallId: `t${i}` } })
+      mock.timers.tick(1)
+    }
+    assert.equal(transcripts.writes.length, 0)
+    session.loaded()
+    mock.timers.tick(100)
+    assert.equal(transcripts.writes.length, 0, 'not while it is being drawn')
+    mock.timers.tick(900)
+    assert.equal(transcripts.writes.length, 1)
+    assert.deepEqual(kept(), session.state.entries)
+  })
+
+  it('writes everything after a write that failed', () => {
+    keep('ready')
+    session.receive(running)
+    session.receive(chunk('one'))
+    mock.timers.tick(1000)
+    transcripts.fails = true
+    session.receive(chunk(' two'))
+    mock.timers.tick(1000)
+    transcripts.fails = false
+    session.receive(chunk(' three'))
+    mock.timers.tick(1000)
+    assert.deepEqual(kept(), session.state.entries)
+  })
+})

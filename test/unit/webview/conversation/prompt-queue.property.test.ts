@@ -1,0 +1,437 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mock } from 'node:test'
+import fc from 'fast-check'
+import type { Draft as WrittenDraft } from '../../../../src/common/draft.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
+import type { Attachment, StoredPrompt } from '../../../../src/conversation/attachment.ts'
+import type { PromptQueue } from '../../../../src/conversation/prompt-queue.ts'
+import { Session } from '../../../../src/conversation/session.ts'
+import type { Keep } from '../../../../src/sessions/ports.ts'
+import { PromptQueues } from '../../../../src/sessions/prompt-queues.ts'
+import { DraftStore } from '../../../../src/views/storage/draft-store.ts'
+import { WindowFiles, type WindowStates } from '../../../../src/views/storage/window-states.ts'
+import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
+import { FakeAgent } from '../../conversation/fake-agent.ts'
+import { memoryKeep } from '../../sessions/sessions-fixture.ts'
+
+const key = 'agent/session'
+/** Time passes only where a step says so: what a page or a window waits for goes with it. */
+const stopTime = () => mock.timers.enable({ apis: ['setTimeout'] })
+const settle = () => new Promise<void>(resolve => setImmediate(resolve))
+
+/** The words that a test wrote, in their order: each is written once. */
+const wordsIn = (text: string) => text.match(/w\d+/g) ?? []
+const wordsOf = ({ text, items }: WrittenDraft<Attachment>) => [
+  ...wordsIn(text),
+  ...items.map(item => item.label),
+]
+
+/** The disk and the agents' side of the world: what is there whatever becomes of windows. */
+class World {
+  readonly folder = mkdtempSync(join(tmpdir(), 'parley-queue-'))
+  readonly items: Keep = memoryKeep()
+  /** what agents got, in their order */
+  readonly received: string[][] = []
+  readonly written: string[] = []
+  /** what reached a host as a prompt: no crash may lose it */
+  readonly safe = new Set<string>()
+  readonly windows: Window[] = []
+  readonly running = new Set<Window>()
+  words = 0
+
+  constructor() {
+    this.openWindow()
+  }
+
+  get window(): Window {
+    return this.windows.at(-1)!
+  }
+
+  openWindow(): void {
+    this.windows.push(new Window(this))
+  }
+
+  /** Nobody is told anything: what is on disk is all there is. */
+  crash(): void {
+    this.window.isGone = true
+    this.#next()
+    this.forgetLost()
+  }
+
+  /** The window closes in good order, and another goes on. */
+  close(): void {
+    this.window.close()
+    this.#next()
+  }
+
+  #next(): void {
+    this.running.delete(this.window)
+    this.windows.pop()
+    if (this.windows.length === 0) this.openWindow()
+    for (const window of this.windows) window.store.takeOver()
+  }
+
+  /** What was typed and had not reached the disk is gone with its window. */
+  forgetLost(): void {
+    const kept = new Set([...this.received.flat(), ...this.windows.flatMap(window => window.kept())])
+    const left = this.written.filter(word => this.safe.has(word) || kept.has(word))
+    this.written.splice(0, this.written.length, ...left)
+  }
+
+  /** Of two windows each has its own order. */
+  check(inOrder: boolean): void {
+    for (const { page, queue } of this.windows) {
+      assert.deepEqual([page.handedOver.peek(), queue.prompts], [[], []])
+    }
+    const drafts = this.windows.map(({ page }) => page.content.peek())
+    const texts = [...this.received.flat(), ...drafts.flatMap(wordsOf)]
+    assert.deepEqual(inOrder ? texts : texts.toSorted(), inOrder ? this.written : this.written.toSorted())
+  }
+
+  async rest(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      let due = 0
+      for (const window of this.windows) due += await window.rest()
+      quiet = due === 0 ? quiet + 1 : 0
+    }
+  }
+
+  end(): void {
+    for (const window of this.windows) window.store.dispose()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A window: a composer, its host, a session, and all that is between them; every step is the test's. */
+class Window {
+  readonly #world: World
+  readonly store: DraftStore
+  readonly queues: PromptQueues
+  readonly queue: PromptQueue
+  agent!: FakeAgent
+  session!: Session
+  page!: Draft
+  isGone = false
+  /** from the page to its host, and back */
+  toHost: Array<() => void> = []
+  toPage: Array<() => void> = []
+  /** prompts whose content is to be made or refused */
+  preparing: Array<{ make: () => void; refuse: () => void }> = []
+  refusals = 0
+
+  constructor(world: World) {
+    this.#world = world
+    world.running.add(this)
+    const files = new WindowFiles({
+      folder: world.folder,
+      log: silentLogger,
+      isRunning: name => [...world.running].some(window => name.startsWith(window.name)),
+    })
+    this.name = files.name
+    this.store = new DraftStore({ windows: this.#unlessGone(files), items: world.items })
+    this.queues = new PromptQueues(this.store)
+    this.queue = this.queues.of(key)
+    this.queues.onDidChange(queue => {
+      const returned = queue.returned
+      const { page } = this
+      if (returned.length > 0) this.toPage.push(() => page.returned(key, returned))
+    })
+    this.openSession()
+    this.openPage()
+  }
+
+  readonly name: string
+
+  #unlessGone(files: WindowFiles): WindowStates {
+    const isGone = () => this.isGone
+    return {
+      get hasOthers() {
+        return files.hasOthers
+      },
+      get isOwn() {
+        return files.isOwn
+      },
+      takeOver: take => void (isGone() || files.takeOver(take)),
+      write: state => void (isGone() || files.write(state)),
+      dispose: () => files.dispose(),
+    }
+  }
+
+  openSession(): void {
+    const agent = new FakeAgent()
+    const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
+    this.agent = agent
+    this.session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
+    const { session } = this
+    agent.onUpdate(({ update }) => session.receive(update))
+    const prompt = agent.prompt.bind(agent)
+    agent.prompt = (sessionId, content) => {
+      this.#world.received.push(content.flatMap(block => (block.type === 'text' ? wordsIn(block.text) : [])))
+      return prompt(sessionId, content)
+    }
+    session.queue = this.queue
+  }
+
+  endTurn(fails: boolean): void {
+    const call = this.agent.prompts.shift()
+    if (!call) return
+    if (fails) call.answer.reject(new Error('broken'))
+    else this.agent.endTurn(call)
+  }
+
+  /** A page with what its host tells it at first. One of before is told nothing any more. */
+  openPage(): void {
+    const { store, queue } = this
+    const toPage: Array<() => void> = []
+    this.toPage = toPage
+    this.page = new Draft({
+      saveText: (_key, text, marks) => void this.toHost.push(() => store.setText(key, text, marks)),
+      saveItems: (_key, items) => void this.toHost.push(() => store.setItems(key, items)),
+      takeBack: (_key, ids, draft) => void this.toHost.push(() => queue.takenBack(ids, draft)),
+      enqueue: (_key, prompt) =>
+        new Promise<void>(resolve => {
+          this.toHost.push(() => {
+            this.#enqueue(prompt)
+            toPage.push(resolve)
+          })
+        }),
+    })
+    this.page.onRefused = () => this.refusals++
+    this.snapshot()
+  }
+
+  #enqueue(prompt: StoredPrompt): void {
+    for (const word of wordsOf(prompt.draft)) this.#world.safe.add(word)
+    const text = wordsOf(prompt.draft).join(' ')
+    this.queue.enqueue(
+      prompt,
+      () =>
+        new Promise((resolve, reject) => {
+          this.preparing.push({
+            make: () => resolve([{ type: 'text', text }]),
+            refuse: () => reject(new Error('No.')),
+          })
+        }),
+    )
+  }
+
+  snapshot(): void {
+    const returned = this.queue.returned
+    const saved = this.store.get(key)
+    const { page } = this
+    this.toPage.push(() => page.show(key, saved, returned))
+  }
+
+  type(): void {
+    const word = `w${++this.#world.words}`
+    this.#world.written.push(word)
+    const { text, marks } = this.page.content.peek()
+    this.page.write(`${text}${word} `, marks)
+  }
+
+  attach(): void {
+    const label = `w${++this.#world.words}`
+    this.#world.written.push(label)
+    this.page.attach({ id: label, label, icon: 'file', content: { type: 'text', text: label } })
+  }
+
+  removeFirst(): void {
+    const first = this.queue.queued[0]
+    if (!first) return
+    const gone = wordsOf(first.draft)
+    this.queue.remove(first.id)
+    const { written } = this.#world
+    written.splice(0, written.length, ...written.filter(word => !gone.includes(word)))
+  }
+
+  /** The page is made anew; what it had sent to its host arrives there. */
+  async reloadPage(): Promise<void> {
+    this.page.flush()
+    for (const deliver of this.toHost.splice(0)) deliver()
+    await settle()
+    this.openPage()
+    await this.load()
+  }
+
+  /** A page writes only once it knows what it shows. */
+  async load(): Promise<void> {
+    for (const deliver of this.toPage.splice(0)) deliver()
+    await settle()
+  }
+
+  /** The window closes in good order, and is opened again. */
+  close(): void {
+    this.page.flush()
+    for (const deliver of this.toHost.splice(0)) deliver()
+    this.store.dispose()
+    this.isGone = true
+  }
+
+  /** All that is here of what was written, some of it more than once. */
+  kept(): string[] {
+    const drafts = [...this.page.handedOver.peek(), ...this.queue.prompts].map(({ draft }) => draft)
+    return [...drafts, this.page.content.peek(), this.store.get(key)].flatMap(wordsOf)
+  }
+
+  async rest(): Promise<number> {
+    const due = this.toHost.length + this.toPage.length + this.preparing.length + this.agent.prompts.length
+    for (const deliver of this.toHost.splice(0)) deliver()
+    await settle()
+    for (const deliver of this.toPage.splice(0)) {
+      deliver()
+      await settle()
+    }
+    this.preparing.shift()?.make()
+    await settle()
+    this.queue.resume()
+    this.endTurn(false)
+    await settle()
+    this.page.flush()
+    return due + this.queue.queued.length
+  }
+}
+
+type Step = (world: World) => void | Promise<void>
+const inWindow =
+  (step: (window: Window) => void | Promise<void>): Step =>
+  world =>
+    step(world.window)
+const steps = {
+  type: inWindow(window => window.type()),
+  attach: inWindow(window => window.attach()),
+  save: inWindow(window => window.page.flush()),
+  time: () => mock.timers.tick(100),
+  send: inWindow(window => window.page.send()),
+  toHost: inWindow(window => window.toHost.shift()?.()),
+  toPage: inWindow(window => window.toPage.shift()?.()),
+  make: inWindow(window => window.preparing.shift()?.make()),
+  refuse: inWindow(window => window.preparing.shift()?.refuse()),
+  endTurn: inWindow(window => window.endTurn(false)),
+  snapshot: inWindow(window => window.snapshot()),
+  reloadPage: inWindow(window => window.reloadPage()),
+  crash: world => world.crash(),
+  close: world => world.close(),
+} satisfies Record<string, Step>
+const moreSteps = {
+  ...steps,
+  failTurn: inWindow(window => window.endTurn(true)),
+  stop: inWindow(window => window.session.cancel()),
+  resume: inWindow(window => window.queue.resume()),
+  edit: inWindow(({ queue }) => void queue.edit(queue.queued[0]?.id ?? '')),
+  remove: inWindow(window => window.removeFirst()),
+  move: inWindow(({ queue }) => queue.move(queue.queued.at(-1)?.id ?? '', 0)),
+  sendNow: inWindow(({ queue, session }) => void session.sendNow(queue.queued.at(-1)?.id ?? '')),
+  agentExit: inWindow(window => {
+    window.session.agentEnded({ reason: 'exited', exitCode: 1, stderrTail: '' })
+    window.openSession()
+  }),
+  secondWindow: async world => {
+    if (world.windows.length > 1) return
+    world.openWindow()
+  },
+  otherWindow: world => void world.windows.unshift(...world.windows.splice(1)),
+} satisfies Record<string, Step>
+
+async function play(
+  names: ReadonlyArray<keyof typeof moreSteps>,
+  check: (world: World) => void,
+): Promise<void> {
+  stopTime()
+  const world = new World()
+  try {
+    await world.window.load()
+    for (const name of names) {
+      const before = new Set(world.windows)
+      await moreSteps[name](world)
+      await settle()
+      for (const window of world.windows) if (!before.has(window)) await window.load()
+    }
+    await world.rest()
+    check(world)
+  } finally {
+    mock.timers.reset()
+    world.end()
+  }
+}
+
+describe('the prompt queue, from the composer to the agent', () => {
+  before(() => {
+    const target = { addEventListener() {} }
+    Object.assign(globalThis, {
+      window: target,
+      document: target,
+      acquireVsCodeApi: () => ({ getState: () => undefined, setState() {}, postMessage() {} }),
+    })
+  })
+  after(() => {
+    for (const name of ['window', 'document', 'acquireVsCodeApi']) Reflect.deleteProperty(globalThis, name)
+  })
+
+  const content = ({ window }: World) => window.page.content.peek().text
+
+  it('empties the composer at once, and keeps what is written meanwhile', () =>
+    play(['type', 'send', 'type'], world => {
+      assert.deepEqual([world.received, content(world)], [[['w1']], 'w2 '])
+    }))
+
+  it('returns what was refused, and what was sent after it, in front of what is written meanwhile', () =>
+    play(['type', 'send', 'type', 'send', 'type', 'toHost', 'toHost', 'refuse'], world => {
+      assert.equal(content(world), 'w1 \n\nw2 \n\nw3 ')
+      assert.deepEqual([world.received, world.window.refusals], [[], 1])
+    }))
+
+  it('prepares no prompt before the one in front of it', () =>
+    play(['type', 'send', 'type', 'send', 'toHost', 'toHost'], world => {
+      assert.deepEqual(world.received, [['w1'], ['w2']])
+    }))
+
+  it('returns a refused prompt once, also when a snapshot has it, too', () =>
+    play(['type', 'send', 'toHost', 'refuse', 'snapshot'], world => {
+      assert.equal(content(world), 'w1 ')
+    }))
+
+  it('returns after a crash what was not sent, with a reason, and sends nothing by itself', () =>
+    play(['type', 'send', 'toHost', 'crash'], world => {
+      assert.equal(content(world), 'w1 ')
+      assert.deepEqual([world.received, world.window.refusals], [[], 1])
+    }))
+
+  it('leaves the prompts of a window that runs to it, and takes them over when it is gone', () =>
+    play(['type', 'send', 'toHost', 'secondWindow', 'otherWindow', 'otherWindow', 'snapshot'], world => {
+      assert.deepEqual(world.received, [['w1']])
+      assert.equal(content(world), '')
+    }))
+
+  it('loses no word, doubles none and keeps their order, whatever happens when', async () => {
+    const step = fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('type', 'send', 'toHost', 'toPage') },
+      { weight: 6, arbitrary: fc.constantFrom('make', 'endTurn', 'refuse', 'save', 'time') },
+      { weight: 2, arbitrary: fc.constantFrom('snapshot', 'reloadPage', 'crash', 'close') },
+    ) as fc.Arbitrary<keyof typeof steps>
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), names =>
+        play(names, world => world.check(true)),
+      ),
+      { numRuns: 200 },
+    )
+  }).timeout(60_000)
+
+  it('loses and doubles nothing with several windows, edits, stops and failures', async () => {
+    const step = fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('type', 'attach', 'send', 'send', 'toHost', 'toHost', 'make') },
+      {
+        weight: 8,
+        arbitrary: fc.constantFrom(...(Object.keys(moreSteps) as Array<keyof typeof moreSteps>)),
+      },
+    ) as fc.Arbitrary<keyof typeof moreSteps>
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), names =>
+        play(names, world => world.check(false)),
+      ),
+      { numRuns: 200 },
+    )
+  }).timeout(60_000)
+})

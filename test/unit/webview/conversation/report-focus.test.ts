@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { reportFocus } from '../../../../src/webview/conversation/navigation/navigation.ts'
+
+describe('reportFocus', () => {
+  let hasFocus = false
+  let target: EventTarget
+  const sent: unknown[] = []
+  const look = () =>
+    reportFocus({
+      sendNotification: async (_type: unknown, params: unknown) => void sent.push(params),
+    } as Parameters<typeof reportFocus>[0])
+  const fire = (...types: string[]) => {
+    for (const type of types) target.dispatchEvent(new Event(type))
+  }
+
+  beforeEach(() => {
+    sent.length = 0
+    hasFocus = false
+    target = new EventTarget()
+    Object.assign(globalThis, { window: target, document: { hasFocus: () => hasFocus } })
+  })
+  after(() => {
+    for (const name of ['window', 'document']) Reflect.deleteProperty(globalThis, name)
+  })
+
+  it('says once that the focus came, however often it is looked for', () => {
+    const again = look()
+    hasFocus = true
+    for (let i = 0; i < 3; i++) again()
+    fire('focus')
+    assert.deepEqual(sent, [{ focused: true }])
+    fire('blur', 'blur')
+    hasFocus = false
+    again()
+    assert.deepEqual(sent, [{ focused: true }, { focused: false }])
+  })
+
+  it('says once, while it has the focus, that a person does something in the page', () => {
+    look()
+    fire('focus', 'keydown', 'keydown', 'pointerdown')
+    assert.deepEqual(sent, [{ focused: true }, { focused: true, isUsed: true }])
+    fire('blur', 'pointerdown')
+    assert.deepEqual(sent.slice(2), [{ focused: false }, { focused: true, isUsed: true }])
+  })
+})

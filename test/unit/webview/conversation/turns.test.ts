@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import type { Entry } from '../../../../src/conversation/state.ts'
+import { type Direction, nearestPrompt } from '../../../../src/views/bridge/navigate.ts'
+import type { App } from '../../../../src/webview/conversation/context.ts'
+import { jumpTurn } from '../../../../src/webview/conversation/navigation/turns.ts'
+import { firstEntry, type Row } from '../../../../src/webview/conversation/rows/row.ts'
+import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
+import { head, message, toolCall } from './entries.ts'
+
+/** Three turns of 1,000 tool calls each: prompts at 0, 1001 and 2002. */
+const entries: Entry[] = [0, 1, 2].flatMap(turn => [
+  message(`u${turn}`, 'user', `Prompt ${turn}`),
+  ...Array.from({ length: 1000 }, (_, i) => toolCall(`t${turn}-${i}`)),
+])
+
+/** A view of which only the last 100 entries are loaded, with its upper edge at the row of an entry. */
+function openView(edge: number, options: { fails?: boolean } = {}) {
+  const fetched: number[] = []
+  const store = new ConversationStore(async (_key, from, to) => {
+    fetched.push(from)
+    if (options.fails) throw new Error('gone')
+    return structuredClone(entries.slice(from, to))
+  })
+  store.applySnapshot({
+    revision: 1,
+    head: head(),
+    entries: structuredClone(entries.slice(-100)),
+    first: entries.length - 100,
+    total: entries.length,
+    terminals: [],
+    draft: { text: '', marks: [], items: [] },
+  })
+  const view = { fetched, at: edge as number | 'top' | 'end', delta: 10 }
+  const app = {
+    store,
+    list: {
+      get firstVisible() {
+        const item = store.rows.rowsOf(view.at as number)[0]!
+        return { item, delta: view.delta }
+      },
+      toItem(row: Row) {
+        view.at = firstEntry(row)
+        view.delta = 0
+        assert.equal(row.kind, 'prompt')
+      },
+      toTop: () => Object.assign(view, { at: 'top' }),
+      toEnd: () => Object.assign(view, { at: 'end' }),
+    },
+    host: {
+      findPrompt: async (from: number, direction: Direction) =>
+        nearestPrompt(entries, from, direction) ?? null,
+    },
+  } as unknown as App
+  return { app, view }
+}
+
+describe('moving from turn to turn', () => {
+  it('reaches the prompt of a turn of 1,000 tool calls, most of which are not loaded', async () => {
+    const { app, view } = openView(entries.length - 5)
+    await jumpTurn(app, -1)
+    assert.equal(view.at, 2002)
+    assert.deepEqual(view.fetched, [2000])
+  })
+
+  it('goes on to the turn before, and forward again', async () => {
+    const { app, view } = openView(2500)
+    await jumpTurn(app, -1)
+    await jumpTurn(app, -1)
+    assert.equal(view.at, 1001)
+    await jumpTurn(app, 1)
+    assert.equal(view.at, 2002)
+  })
+
+  it('begins where the jump before it leads, when the key is pressed twice at once', async () => {
+    const { app, view } = openView(2500)
+    await Promise.all([jumpTurn(app, -1), jumpTurn(app, -1)])
+    assert.equal(view.at, 1001)
+  })
+
+  it('ends at the beginning and at the end', async () => {
+    const first = openView(0)
+    first.view.delta = 0
+    await jumpTurn(first.app, -1)
+    assert.equal(first.view.at, 'top')
+    const last = openView(2600)
+    await jumpTurn(last.app, 1)
+    assert.equal(last.view.at, 'end')
+  })
+
+  it('stays where it is when the entry cannot be fetched', async () => {
+    const { app, view } = openView(2500, { fails: true })
+    await jumpTurn(app, -1)
+    assert.equal(view.at, 2500)
+  })
+
+  it('passes prompts to subagents', () => {
+    const within = { ...message('s', 'user', 'For a subagent'), within: 'child' }
+    assert.equal(nearestPrompt([message('u', 'user', 'Mine'), within, toolCall('t')], 2, -1), 0)
+    assert.equal(nearestPrompt([within], 0, 1), undefined)
+    assert.equal(nearestPrompt([], 3, -1), undefined)
+  })
+})

@@ -26,6 +26,7 @@ import { SessionOrganizer } from './sessions/listing/session-organizer.ts'
 import type { Keep } from './sessions/ports.ts'
 import { PromptQueues } from './sessions/prompt-queues.ts'
 import { SessionManager } from './sessions/session-manager.ts'
+import { keepReferences } from './sessions/session-reference.ts'
 import { titleOf } from './sessions/session-title.ts'
 import { Accounts } from './sessions/sign-in/accounts.ts'
 import { AgentLogs } from './views/agents/agent-logs.ts'
@@ -113,7 +114,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
 
   const trouble = new StorageTrouble(message => void vscode.window.showWarningMessage(message))
   const fileOf = (name: string) => vscode.Uri.joinPath(context.globalStorageUri, name).fsPath
-  const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log }))
+  const records = own.add(new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets }))
   const transcripts = own.add(
     new Transcripts({ file: fileOf('conversations.db'), trouble, log, secrets, maxBytes: maxHistoryBytes }),
   )
@@ -183,7 +184,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     extensionUri,
     bridge,
     manager,
-    keep: keepIn(context.workspaceState),
+    keep: keepReferences(keepIn(context.workspaceState), secrets),
     createController,
     own,
   })

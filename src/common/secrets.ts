@@ -35,6 +35,14 @@ export class SecretRegistry {
     return this.#values.size === 0 ? value : (mapTexts(value, text => this.redact(text)) as T)
   }
 
+  /** Whether a held value begins in the one text and ends in the other, which follows it. */
+  crosses(before: () => string, text: string): boolean {
+    if (this.#values.size === 0) return false
+    const { longest } = this.#compiled
+    const [end, start] = [before().slice(1 - longest), text.slice(0, longest - 1)]
+    return this.redact(end + start) !== this.redact(end) + this.redact(start)
+  }
+
   /** Redacts a text that comes in chunks: what may be the beginning of a secret waits for the next chunk. */
   stream(): StreamRedactor {
     return new StreamRedactor(() => (this.#values.size === 0 ? undefined : this.#compiled))

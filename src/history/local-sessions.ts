@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { type KnownAgent, type LocalSession, MemoryStore, type SessionStore } from './session-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
@@ -14,6 +15,8 @@ export interface LocalSessionsOptions {
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
+  /** What must not be written. */
+  secrets?: SecretRegistry
   /** `node:sqlite`, or `undefined` where this Node has none */
   sqlite?: typeof import('node:sqlite') | undefined
 }
@@ -138,8 +141,14 @@ export class LocalSessions implements Disposable {
     const known = this.agent(agentId)
     const isKnown =
       known?.list === list && known.load === load && known.resume === resume && !known.fork === !fork
-    if (isKnown && known.name === name) return
-    const agent = { ...(name !== undefined && { name }), list, load, resume, ...(fork && { fork }) }
+    if (isKnown && known.name === (name && this.#withoutSecrets(name))) return
+    const agent = {
+      ...(name !== undefined && { name: this.#withoutSecrets(name) }),
+      list,
+      load,
+      resume,
+      ...(fork && { fork }),
+    }
     this.#memory.putAgent(agentId, agent)
     this.#write(agentId, store => store.putAgent(agentId, agent))
   }
@@ -156,9 +165,30 @@ export class LocalSessions implements Disposable {
   }
 
   #put(wanted: LocalSession): void {
-    const session = withFormerTitles(wanted, this.get(wanted.agentId, wanted.sessionId))
+    const known = this.get(wanted.agentId, wanted.sessionId)
+    const session = withFormerTitles(this.#redacted(wanted), known && this.#redacted(known))
     this.#memory.put(session)
     this.#write(sessionKey(session.agentId, session.sessionId), store => store.put(session))
+  }
+
+  /**
+   * Without held secrets, but for what finds the session again: ids and folders. A system prompt with one is not
+   * remembered at all: the agent would get another than it had.
+   */
+  #redacted({ systemPrompt, ...session }: LocalSession): LocalSession {
+    const { title, givenTitle, formerTitles } = session
+    const isPlain = !systemPrompt || systemPrompt.text === this.#withoutSecrets(systemPrompt.text)
+    return {
+      ...session,
+      ...(title !== undefined && { title: this.#withoutSecrets(title) }),
+      ...(givenTitle !== undefined && { givenTitle: this.#withoutSecrets(givenTitle) }),
+      ...(formerTitles && { formerTitles: formerTitles.map(former => this.#withoutSecrets(former)) }),
+      ...(systemPrompt !== undefined && isPlain && { systemPrompt }),
+    }
+  }
+
+  #withoutSecrets(text: string): string {
+    return this.#options.secrets?.redact(text) ?? text
   }
 
   #write(key: string, write: (store: SessionStore) => void): void {

@@ -66,6 +66,12 @@ export function appendText(entry: Entry | undefined, block: number, text: string
   if (content?.type === 'text') content.text += text
 }
 
+/** What of an entry's text `appendText` adds to. */
+export function growingText(entry: Entry | undefined, block: number): string {
+  const content = entry && blocksOf(entry)?.[block]
+  return content?.type === 'text' ? content.text : ''
+}
+
 /** What text may be appended to. */
 function blocksOf(entry: Entry): ContentBlock[] | undefined {
   if (entry.kind === 'message' || entry.kind === 'session_message') return entry.blocks

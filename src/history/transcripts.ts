@@ -37,12 +37,12 @@ export interface TranscriptChanges {
   replace: boolean
   /** entries that are new or were changed as a whole */
   entries: Array<{ position: number; entry: Entry }>
-  /** text appended to the text blocks of entries that were written before, and are not in `entries` */
-  texts?: Array<{ position: number; block: number; text: string }>
+  /** text appended to the text blocks of entries that were written before, and are not in `entries`; behind `before` */
+  texts?: Array<{ position: number; block: number; text: string; before?: () => string }>
   /** terminals that are new or were changed as a whole */
   terminals: TerminalState[]
   /** output appended to terminals that were written before, and are not in `terminals` */
-  outputs?: Array<{ terminalId: string; text: string }>
+  outputs?: Array<{ terminalId: string; text: string; before?: () => string }>
   head?: KeptConversation['head']
 }
 
@@ -167,10 +167,12 @@ export class Transcripts implements Disposable {
 
   /**
    * Writes what changed, all of it or nothing. Answers whether it is on disk. Changes alone are refused where they
-   * would not fit what is there: another window has written since, or has the session now. The whole conversation
-   * (`replace`) is always taken; it is kept apart while another window has the session.
+   * would not fit what is there: another window has written since, or has the session now, or the first half of a
+   * secret is there already. The whole conversation (`replace`) is always taken; it is kept apart while another window
+   * has the session.
    */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
+    if (!changes.replace && this.#completesSecret(changes)) return false
     const written = this.#transaction(() => {
       if (!this.#db) return false
       const isOurs = this.#leases.acquire(agentId, sessionId)
@@ -414,6 +416,11 @@ export class Transcripts implements Disposable {
 
   #withoutSecrets(text: string): string {
     return this.#options.secrets?.redact(text) ?? text
+  }
+
+  #completesSecret({ texts = [], outputs = [] }: TranscriptChanges): boolean {
+    const { secrets } = this.#options
+    return [...texts, ...outputs].some(({ before, text }) => before && secrets?.crosses(before, text))
   }
 
   #writeEntries(of: Of, { replace, entries, texts = [] }: TranscriptChanges): void {

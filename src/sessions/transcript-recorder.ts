@@ -3,6 +3,7 @@ import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change, EntryId, SessionState } from '../conversation/state.ts'
+import { growingText } from '../history/transcript-schema.ts'
 import type { TranscriptChanges } from '../history/transcripts.ts'
 
 /** While an agent works, changes are written this often, in milliseconds: a crash costs at most so much. */
@@ -138,10 +139,15 @@ function changed(state: SessionState, changes: TakenChanges): TranscriptChanges 
     }),
     texts: changes.texts.flatMap(({ id, block, text }) => {
       const position = state.index.get(id)
-      return position === undefined ? [] : [{ position, block, text }]
+      if (position === undefined) return []
+      const before = () => growingText(state.entries[position], block).slice(0, -text.length)
+      return [{ position, block, text, before }]
     }),
     terminals: changes.terminals.flatMap(id => state.terminals.get(id) ?? []),
-    outputs: changes.outputs,
+    outputs: changes.outputs.map(({ terminalId, text }) => {
+      const before = () => (state.terminals.get(terminalId)?.output ?? '').slice(0, -text.length)
+      return { terminalId, text, before }
+    }),
     head: changes.head.length > 0 ? headOf(state) : undefined,
   }
 }

@@ -4,10 +4,9 @@ import type { Logger } from '../common/logger.ts'
 import { AbandonedRequests } from './abandoned-requests.ts'
 import type { Agent, AgentClient } from './agent.ts'
 import { AgentClosedError } from './agent.ts'
-import { InvalidResponseError, NotSupportedError, toAgentError } from './agent-errors.ts'
-import type { AgentLink } from './agent-link.ts'
+import { type AgentLink, limitLog } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
-import { limitLog } from './log-limit.ts'
+import { InvalidResponseError, NotSupportedError, toAgentError } from './errors.ts'
 import type {
   AgentCapabilities,
   AuthMethod,
@@ -21,18 +20,19 @@ import type {
   SessionStart,
   SessionUpdate,
 } from './model.ts'
-import { readAuthStatus, readProviders, readSessionPage } from './wire/answers.ts'
-import { readAuthMethods } from './wire/auth-methods.ts'
-import { readStart, setOptionResponseSchema } from './wire/config-options.ts'
 import { given } from './wire/content.ts'
 import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
-import { readInfo, type WireInitialize } from './wire/initialize.ts'
+import { readAuthMethods, readInfo, type WireInitialize } from './wire/initialize.ts'
 import { isRecord, maybeList, type Report } from './wire/lenient.ts'
-import { readCommand } from './wire/plan.ts'
-import { outcomeToWire } from './wire/requests.ts'
-import type { WireSession } from './wire/session.ts'
-import type { SetVia } from './wire/session-options.ts'
-import { setupToWire } from './wire/to-wire.ts'
+import {
+  outcomeToWire,
+  readAuthStatus,
+  readProviders,
+  readSessionPage,
+  setupToWire,
+} from './wire/requests.ts'
+import { readStart, type SetVia, setOptionResponseSchema, type WireSession } from './wire/session.ts'
+import { readCommand } from './wire/update.ts'
 
 /** malformed parts of what an agent sends that are logged */
 const REPORTS = 500

@@ -4,12 +4,10 @@ import { Emitter, type Event } from '../common/event.ts'
 import { SecretRegistry } from '../common/secrets.ts'
 import { AgentClosedError, type AgentExit, type AgentLaunch, type ConnectOptions } from './agent.ts'
 import { Connection, type ConnectionHandlers, UnreadAnswersError } from './connection.ts'
-import { limitLog } from './log-limit.ts'
-import { AgentProcess, type StopTimes } from './transport/agent-process.ts'
+import { AgentProcess, type StopTimes, Tail } from './transport/agent-process.ts'
 import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
-import { Tail } from './transport/tail.ts'
 
 /** characters of what an agent printed beside the protocol that a failure card shows at most */
 const NOISE_TAIL = 4 * 1024
@@ -129,5 +127,15 @@ export class AgentLink implements Disposable {
     this.connection.end(new AgentClosedError(exit))
     this.#onDidClose.fire(exit)
     this.#onDidClose.dispose()
+  }
+}
+
+/** Passes on so many messages and then says once that no more will come: a flood must not fill the log. */
+export function limitLog(write: (message: string) => void, max: number): (message: string) => void {
+  let count = 0
+  return message => {
+    if (count > max) return
+    count++
+    write(count > max ? `${message} (more of this kind is not logged)` : message)
   }
 }

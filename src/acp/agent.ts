@@ -24,7 +24,6 @@ import type {
   TerminalOutput,
   WriteTextFileRequest,
 } from './model.ts'
-import type { TraceTap } from './trace.ts'
 
 /**
  * What other layers see of a running agent: its capabilities as questions, its methods in the model's terms.
@@ -245,3 +244,14 @@ export interface ConnectOptions {
 
 /** Spawns an agent and initializes it. Rejects with {@link AgentStartError}; nothing is left running then. */
 export type StartAgent = (launch: AgentLaunch, client: AgentClient, options: ConnectOptions) => Promise<Agent>
+
+/** One frame on the wire, as *Show Protocol Traffic* and the tests see it. */
+export interface TraceFrame {
+  /** milliseconds since the epoch */
+  at: number
+  direction: 'send' | 'receive'
+  message: unknown
+}
+
+/** Hears every frame. Absent when nobody listens: a frame is then not even looked at. */
+export type TraceTap = (frame: TraceFrame) => void

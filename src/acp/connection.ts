@@ -19,11 +19,10 @@ import { Emitter, type Event } from '../common/event.ts'
 import { MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
-import { RpcCode, RpcError } from './rpc-error.ts'
-import type { TraceTap } from './trace.ts'
-import type { WireMessage } from './transport/message-shape.ts'
+import type { TraceTap } from './agent.ts'
+import { RpcCode, RpcError } from './errors.ts'
 import { WriterClosedError } from './transport/ndjson-writer.ts'
-import { OrderedReader, type PausableReader } from './transport/ordered-reader.ts'
+import { OrderedReader, type PausableReader, type WireMessage } from './transport/ordered-reader.ts'
 
 export interface ConnectionHandlers {
   /** Handles a notification at once, in its place in the stream. `false`: there is no such notification. */

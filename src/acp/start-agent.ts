@@ -13,13 +13,12 @@ import {
 } from './agent.ts'
 import { AgentLink } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
+import { RpcCode, RpcError } from './errors.ts'
 import type { AuthMethod } from './model.ts'
-import { RpcCode, RpcError } from './rpc-error.ts'
 import { QUICK_STOP } from './transport/agent-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
 import { AgentV2 } from './v2/agent-v2.ts'
-import { readAuthMethods } from './wire/auth-methods.ts'
-import { initializeRequest, initializeSchema } from './wire/initialize.ts'
+import { initializeRequest, initializeSchema, readAuthMethods } from './wire/initialize.ts'
 import { problemOf } from './wire/lenient.ts'
 
 const STABLE_VERSION = 1

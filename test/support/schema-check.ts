@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { TraceFrame, TraceTap } from '../../src/acp/trace.ts'
+import type { TraceFrame, TraceTap } from '../../src/acp/agent.ts'
 import { officialSchema, officialSchemaFile } from './official-schema.ts'
 
 export interface SchemaCheckOptions {

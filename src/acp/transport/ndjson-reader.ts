@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node'
 import { boundDepth } from '../../common/bound-depth.ts'
 import { LineSplitter } from './line-splitter.ts'
-import { asMessage } from './message-shape.ts'
+import { asMessage } from './ordered-reader.ts'
 
 export interface NdjsonReaderOptions {
   /** A longer line fires an error (`LineTooLongError`) and ends the reading. */

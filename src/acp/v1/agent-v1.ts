@@ -1,19 +1,22 @@
-import type { Agent } from '../agent.ts'
-import { AgentClosedError } from '../agent.ts'
+import { type Agent, AgentClosedError } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
-import { toAgentError } from '../agent-errors.ts'
-import type { ContentBlock, McpServer, SessionSetup, SessionStart, SessionUpdate } from '../model.ts'
-import { RpcCode } from '../rpc-error.ts'
+import { RpcCode, toAgentError } from '../errors.ts'
+import type {
+  AgentCapabilities,
+  ContentBlock,
+  McpServer,
+  SessionSetup,
+  SessionStart,
+  SessionUpdate,
+} from '../model.ts'
 import { given } from '../wire/content.ts'
+import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
 import { isRecord, type Report } from '../wire/lenient.ts'
-import type { SetVia } from '../wire/session-options.ts'
+import { promptToWire } from '../wire/requests.ts'
+import { type SetVia, WireSession } from '../wire/session.ts'
 import { readTokens } from '../wire/state.ts'
-import { promptToWire } from '../wire/to-wire.ts'
-import { readCapabilities } from './capabilities.ts'
 import { answerRequest } from './client-requests.ts'
-import { SessionV1 } from './session.ts'
-import { serverToWire } from './to-wire.ts'
-import { readUpdate } from './update.ts'
+import { readUpdate, type UpdateSinkV1 } from './update.ts'
 
 /** An agent that speaks ACP v1. */
 export class AgentV1 extends AgentBase<SessionV1> implements Agent {
@@ -124,4 +127,60 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     const ask = this.askPermission.bind(this)
     return answerRequest(this.client, ask, this.report, method, params, signal)
   }
+}
+
+export class SessionV1 extends WireSession implements UpdateSinkV1 {
+  readonly shownTerminals = new Set<string>()
+  /** The person stopped the running turn. */
+  cancelled = false
+
+  override resetTerminals(): void {
+    this.shownTerminals.clear()
+  }
+
+  offersMode(modeId: string): boolean {
+    return this.options.offersMode(modeId)
+  }
+
+  mode(modeId: string): void {
+    this.emit(this.options.modeChanged(modeId))
+  }
+}
+
+/** An absent capability is one the agent has not. */
+export function readCapabilities(wire: WireInitialize): AgentCapabilities {
+  const agent = isRecord(wire.agentCapabilities) ? wire.agentCapabilities : {}
+  const { promptCapabilities: prompt, mcpCapabilities: mcp, sessionCapabilities: session, auth } = agent
+  return {
+    load: agent.loadSession === true,
+    resume: has(session, 'resume'),
+    list: has(session, 'list'),
+    close: has(session, 'close'),
+    delete: has(session, 'delete'),
+    additionalDirectories: has(session, 'additionalDirectories'),
+    logout: has(auth, 'logout'),
+    // Every agent must take stdio servers.
+    mcp: { stdio: true, http: flag(mcp, 'http'), sse: flag(mcp, 'sse') },
+    prompt: {
+      image: flag(prompt, 'image'),
+      audio: flag(prompt, 'audio'),
+      embeddedContext: flag(prompt, 'embeddedContext'),
+    },
+    ...readUnstable(agent, session, auth),
+  }
+}
+
+/** Of the older capabilities each is a boolean. */
+function flag(parent: unknown, key: string): boolean {
+  return isRecord(parent) && parent[key] === true
+}
+
+/** v1 tells a stdio server by its lack of a `type`. */
+export function serverToWire(server: McpServer) {
+  if (server.type === 'stdio') {
+    const { name, command, args, env } = server
+    return { name, command, args, env }
+  }
+  const { type, name, url, headers } = server
+  return { type, name, url, headers }
 }

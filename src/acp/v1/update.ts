@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import type { SessionUpdate } from '../model.ts'
-import { isRecord, type Json } from '../wire/lenient.ts'
+import type { ContentBlock, SessionUpdate } from '../model.ts'
+import { given } from '../wire/content.ts'
+import { anything, isRecord, type Json, maybeText } from '../wire/lenient.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
-import { modeInText, withFilesApart, withoutMachineText } from './machine-text.ts'
-import { readTerminalMeta } from './terminal-meta.ts'
 
 /** What an update says, apart from what needs to know what was told before. */
 export interface UpdateSinkV1 extends UpdateSink {
@@ -74,4 +73,89 @@ function readToolCallUpdate(raw: Json, sink: UpdateSinkV1): SessionUpdate | unde
     sink.emit(update)
   }
   return undefined
+}
+
+const CONTEXT = /^\s*<(session_context)>[\s\S]*<\/\1>\s*$/
+const FUNCTION_RESPONSES = /^\s*(\[Function Response: [^\]\n]*\]\s*)+$/
+
+/**
+ * What some agents replay as if the person had said it, but told their model themselves (Gemini CLI): what they know of
+ * the workspace, which becomes a resource that comes with the prompt, and that tools answered, which their calls show
+ * already (`undefined`).
+ */
+export function withoutMachineText(content: ContentBlock): ContentBlock | undefined {
+  if (content.type !== 'text') return content
+  const { text } = content
+  // Most of what is replayed is neither: look at the first character, not at all of it.
+  const first = text.trimStart()[0]
+  if (first === '[' && FUNCTION_RESPONSES.test(text)) return undefined
+  const context = first === '<' ? CONTEXT.exec(text)?.[1] : undefined
+  return context ? { type: 'resource', uri: context, mimeType: 'text/plain', text, agentOnly: true } : content
+}
+
+const MODE_NOTE = /^\[MODE_UPDATE\] (\S+)$/
+
+/** The mode that an agent says it is in now, where it says so only in words for another client (Gemini CLI). */
+function modeInText(content: ContentBlock): string | undefined {
+  return content.type === 'text' && content.text.startsWith('[MODE')
+    ? MODE_NOTE.exec(content.text)?.[1]
+    : undefined
+}
+
+const FILES = '\n--- Content from referenced context ---\nContent from @'
+const FILE = /\nContent from @([^\n]+):\n/
+
+/**
+ * A prompt as some agents replay it (Gemini CLI): in one text, with that of the files which came with it at its end.
+ * The files are resources beside the words.
+ */
+export function withFilesApart(content: ContentBlock): ContentBlock[] {
+  const at = content.type === 'text' ? content.text.indexOf(FILES) : -1
+  if (content.type !== 'text' || at < 0) return [content]
+  const [, ...files] = content.text.slice(at).split(FILE)
+  const blocks: ContentBlock[] = at > 0 ? [{ ...content, text: content.text.slice(0, at) }] : []
+  for (let i = 0; i + 1 < files.length; i += 2) {
+    const [uri = '', text = ''] = files.slice(i)
+    blocks.push({ type: 'resource', uri, mimeType: 'text/plain', text })
+  }
+  return blocks.length > 0 ? blocks : [content]
+}
+
+const terminalInfo = z.object({ terminal_id: z.string(), cwd: maybeText, command: maybeText })
+const terminalData = z.object({ terminal_id: z.string(), data: z.string() })
+const terminalExit = z.object({ terminal_id: z.string(), exit_code: anything, signal: maybeText })
+
+type TerminalUpdate = Extract<SessionUpdate, { type: 'terminal' | 'terminal_output' }>
+
+/**
+ * Terminals of the agent's own, which it tells of in a tool call's `_meta`: `terminal_info`, `terminal_output` or
+ * `terminal_output_delta` (both add to the output), `terminal_exit`. A convention, in no specification.
+ */
+function readTerminalMeta(meta: unknown): TerminalUpdate[] {
+  if (!isRecord(meta)) return []
+  const updates: TerminalUpdate[] = []
+  const info = terminalInfo.safeParse(meta.terminal_info).data
+  if (info) {
+    updates.push({
+      type: 'terminal',
+      terminal: {
+        terminalId: info.terminal_id,
+        ...given('cwd', info.cwd),
+        ...given('command', info.command),
+      },
+    })
+  }
+  for (const raw of [meta.terminal_output, meta.terminal_output_delta]) {
+    const output = terminalData.safeParse(raw).data
+    if (output) updates.push({ type: 'terminal_output', terminalId: output.terminal_id, text: output.data })
+  }
+  const exit = terminalExit.safeParse(meta.terminal_exit).data
+  if (exit) {
+    const exitCode = typeof exit.exit_code === 'number' ? exit.exit_code : null
+    updates.push({
+      type: 'terminal',
+      terminal: { terminalId: exit.terminal_id, exit: { exitCode, signal: exit.signal ?? null } },
+    })
+  }
+  return updates
 }

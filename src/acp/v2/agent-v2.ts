@@ -1,22 +1,25 @@
+import * as z from 'zod'
 import type { Agent } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
+import { NotSupportedError } from '../errors.ts'
 import type {
+  AgentCapabilities,
   AuthMethod,
   ContentBlock,
   McpServer,
+  PermissionRequest,
+  PermissionSubject,
   SessionSetup,
   SessionStart,
   SessionUpdate,
 } from '../model.ts'
-import { isRecord, type Report } from '../wire/lenient.ts'
-import { answer } from '../wire/requests.ts'
-import type { SetVia } from '../wire/session-options.ts'
-import { promptToWire } from '../wire/to-wire.ts'
-import { isEarlyDraft, readCapabilities } from './capabilities.ts'
-import { permissionSchema, readPermission } from './permission.ts'
-import { SessionV2 } from './session.ts'
-import { serverToWire, valueToWire } from './to-wire.ts'
-import { readUpdate } from './update.ts'
+import { given } from '../wire/content.ts'
+import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
+import { anything, isRecord, maybeText, type Report } from '../wire/lenient.ts'
+import { answer, promptToWire, readPermissionOptions } from '../wire/requests.ts'
+import { type SetVia, WireSession } from '../wire/session.ts'
+import { readToolCall } from '../wire/tool-call.ts'
+import { readUpdate, TerminalText, type UpdateSinkV2 } from './update.ts'
 
 /** An agent that speaks ACP v2, a draft. */
 export class AgentV2 extends AgentBase<SessionV2> implements Agent {
@@ -119,4 +122,117 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
       this.askPermission(readPermission(wire, this.report), signal),
     )
   }
+}
+
+export class SessionV2 extends WireSession implements UpdateSinkV2 {
+  readonly terminals = new TerminalText()
+
+  override resetTerminals(): void {
+    this.terminals.clearAll()
+  }
+}
+
+/**
+ * Whether the agent speaks an early draft of v2. It named itself in `agentInfo`, had `session/load`, and of the
+ * session methods only new, prompt and cancel were part of every agent.
+ */
+function isEarlyDraft(wire: WireInitialize): boolean {
+  return !wire.info && Boolean(wire.agentInfo)
+}
+
+/**
+ * v2 has few markers: an agent with `session` has new, list, resume, close, prompt and cancel, and one that names ways
+ * to sign in can sign in and out.
+ */
+function readCapabilities(wire: WireInitialize): AgentCapabilities {
+  const agent = [wire.capabilities, wire.agentCapabilities].find(isRecord) ?? {}
+  const { session, auth } = agent
+  const baseline = has(agent, 'session') && !isEarlyDraft(wire)
+  const { prompt, mcp } = isRecord(session) ? session : {}
+  return {
+    load: baseline || has(session, 'load'),
+    resume: baseline || has(session, 'resume'),
+    list: baseline || has(session, 'list'),
+    close: baseline || has(session, 'close'),
+    delete: has(session, 'delete'),
+    additionalDirectories: has(session, 'additionalDirectories'),
+    logout: (Array.isArray(wire.authMethods) && wire.authMethods.length > 0) || has(auth, 'logout'),
+    mcp: { stdio: has(mcp, 'stdio'), http: has(mcp, 'http'), sse: false },
+    prompt: {
+      image: has(prompt, 'image'),
+      audio: has(prompt, 'audio'),
+      embeddedContext: has(prompt, 'embeddedContext'),
+    },
+    ...readUnstable(agent, session, auth),
+  }
+}
+
+/** Every kind of server names its `type`. There is no `sse` in v2, so no agent takes one. */
+export function serverToWire(server: McpServer) {
+  if (server.type === 'stdio') {
+    const { type, name, command, args, env } = server
+    return { type, name, command, args, env }
+  }
+  if (server.type === 'sse') throw new NotSupportedError('The agent takes no sse servers.')
+  const { name, url, headers } = server
+  return { type: 'http' as const, name, url, headers }
+}
+
+/** The value of a config option as `session/set_config_option` has it. */
+export function valueToWire(value: string | boolean) {
+  return typeof value === 'boolean' ? { type: 'boolean' as const, value } : { type: 'id' as const, value }
+}
+
+/** `toolCall` is where v1, and an early draft of v2, had what it is about. */
+export const permissionSchema = z.object({
+  sessionId: z.string(),
+  title: maybeText,
+  description: maybeText,
+  subject: anything,
+  toolCall: anything,
+  options: anything,
+})
+export const commandSubjectSchema = z.object({
+  command: z.string(),
+  cwd: maybeText,
+  toolCallId: maybeText,
+  terminalId: maybeText,
+})
+
+/** `title` is empty when the agent did not send one: what it told of the tool call before may have it. */
+function readPermission(wire: z.output<typeof permissionSchema>, report: Report): PermissionRequest {
+  const subject = readSubject(wire, report)
+  const title = wire.title ?? (subject.type === 'tool_call' ? subject.toolCall.title : undefined)
+  return {
+    sessionId: wire.sessionId,
+    title: title ?? '',
+    ...given('description', wire.description),
+    subject,
+    options: readPermissionOptions(wire.options, report),
+  }
+}
+
+function readSubject(wire: z.output<typeof permissionSchema>, report: Report): PermissionSubject {
+  const { subject: raw, toolCall } = wire
+  if (!isRecord(raw)) {
+    const patch = isRecord(toolCall) ? readToolCall(toolCall, report) : undefined
+    return patch ? { type: 'tool_call', toolCall: patch } : { type: 'none' }
+  }
+  if (raw.type === 'tool_call') {
+    const patch = readToolCall(raw.toolCall, report, 'clear')
+    if (patch) return { type: 'tool_call', toolCall: patch }
+  }
+  if (raw.type === 'command') {
+    const subject = commandSubjectSchema.safeParse(raw).data
+    if (subject) {
+      return {
+        type: 'command',
+        command: subject.command,
+        ...given('cwd', subject.cwd),
+        ...given('toolCallId', subject.toolCallId),
+        ...given('terminalId', subject.terminalId),
+      }
+    }
+  }
+  return { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
 }

@@ -1,11 +1,11 @@
+import { StringDecoder } from 'node:string_decoder'
 import * as z from 'zod'
-import type { ContentBlock, MessageRole, SessionUpdate } from '../model.ts'
+import type { ContentBlock, MessageRole, SessionUpdate, TerminalPatch } from '../model.ts'
 import { readBlock } from '../wire/content.ts'
-import { anything, isRecord, type Json, readList } from '../wire/lenient.ts'
+import { anything, isRecord, type Json, maybeText, readList } from '../wire/lenient.ts'
 import { readState } from '../wire/state.ts'
-import { readToolCall, readToolContent } from '../wire/tool-call.ts'
-import { dropped, parse, readCommonUpdate } from '../wire/update.ts'
-import { readTerminal, readTerminalOutput, type UpdateSinkV2 } from './terminal.ts'
+import { readCanCancel, readToolCall, readToolContent } from '../wire/tool-call.ts'
+import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
 
 export const messageSchema = z.object({ messageId: z.string(), content: anything })
 export const toolCallChunkSchema = z.object({ toolCallId: z.string(), content: anything })
@@ -67,4 +67,113 @@ function readBlocks(raw: unknown, sink: UpdateSinkV2): ContentBlock[] | undefine
   if (!Array.isArray(raw) && (isRecord(raw) || typeof raw === 'string')) return readBlocks([raw], sink)
   if (!Array.isArray(raw)) return dropped(sink, 'content is no list')
   return readList(raw, readBlock, sink.report, 'content')
+}
+
+export interface UpdateSinkV2 extends UpdateSink {
+  readonly terminals: TerminalText
+}
+
+export const terminalSchema = z.object({
+  terminalId: z.string(),
+  command: maybeText,
+  cwd: maybeText,
+  output: anything,
+  exitStatus: anything,
+  size: anything,
+  capabilities: anything,
+})
+export const outputSchema = z.object({ data: z.string() })
+export const exitSchema = z.object({ exitCode: anything, signal: maybeText })
+export const sizeSchema = z.object({ cols: z.number().int().positive(), rows: z.number().int().positive() })
+export const outputChunkSchema = z.object({ terminalId: z.string(), data: z.string() })
+
+/** `terminal_update`: absent keeps, `null` clears, a value replaces. */
+function readTerminal(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
+  const wire = parse(terminalSchema, raw, sink)
+  if (!wire) return undefined
+  const { terminalId, output, exitStatus, size } = wire
+  const terminal: TerminalPatch = { terminalId }
+  for (const key of ['command', 'cwd'] as const) {
+    if (wire[key] !== undefined) terminal[key] = wire[key]
+  }
+  if (output === null) {
+    sink.terminals.clear(terminalId)
+    terminal.output = null
+  } else if (output !== undefined) {
+    const data = outputSchema.safeParse(output).data?.data
+    const text = data === undefined ? undefined : sink.terminals.replace(terminalId, data)
+    if (text === undefined) sink.report('output is malformed')
+    else terminal.output = text
+  }
+  if (exitStatus === null) terminal.exit = null
+  else if (isRecord(exitStatus)) {
+    // The object alone says that the command ended.
+    const { exitCode, signal } = exitSchema.parse(exitStatus)
+    terminal.exit = { exitCode: typeof exitCode === 'number' ? exitCode : null, signal: signal ?? null }
+  }
+  if (size === null) terminal.size = null
+  else {
+    const known = sizeSchema.safeParse(size).data
+    if (known) terminal.size = known
+  }
+  const canCancel = readCanCancel(wire.capabilities)
+  if (canCancel !== undefined) terminal.canCancel = canCancel
+  return { type: 'terminal', terminal }
+}
+
+/** `terminal_output_chunk` */
+function readTerminalOutput(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
+  const chunk = parse(outputChunkSchema, raw, sink)
+  if (!chunk) return undefined
+  const { terminalId } = chunk
+  const text = sink.terminals.append(terminalId, chunk.data)
+  return text === undefined
+    ? dropped(sink, 'data is not base64')
+    : { type: 'terminal_output', terminalId, text }
+}
+
+/** terminals of one session whose unfinished characters are remembered */
+const TERMINALS = 1000
+
+/** Base64 with its padding or without. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+/**
+ * The output of an agent's own terminals as text. It comes as bytes, each chunk in base64 of its own; a chunk may end
+ * within a character, whose rest is in the next. Escape sequences are text here: whoever shows it keeps their state.
+ */
+export class TerminalText {
+  readonly #decoders = new Map<string, StringDecoder>()
+
+  /** What a chunk adds to a terminal's output; `undefined` when it is not base64. */
+  append(terminalId: string, data: string): string | undefined {
+    return BASE64.test(data) ? this.#decoder(terminalId).write(Buffer.from(data, 'base64')) : undefined
+  }
+
+  /** The whole output of a terminal, in place of all that came before; `undefined` when it is not base64. */
+  replace(terminalId: string, data: string): string | undefined {
+    if (!BASE64.test(data)) return undefined
+    this.clear(terminalId)
+    return this.append(terminalId, data)
+  }
+
+  clear(terminalId: string): void {
+    this.#decoders.delete(terminalId)
+  }
+
+  /** Forgets unfinished characters of all terminals. */
+  clearAll(): void {
+    this.#decoders.clear()
+  }
+
+  #decoder(terminalId: string): StringDecoder {
+    let decoder = this.#decoders.get(terminalId)
+    if (!decoder) {
+      const [oldest] = this.#decoders.size < TERMINALS ? [] : this.#decoders.keys()
+      if (oldest !== undefined) this.#decoders.delete(oldest)
+      decoder = new StringDecoder('utf8')
+      this.#decoders.set(terminalId, decoder)
+    }
+    return decoder
+  }
 }

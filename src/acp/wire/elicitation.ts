@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { AgentClient } from '../agent.ts'
+import { RpcCode, RpcError } from '../errors.ts'
 import type {
   ElicitationChoice,
   ElicitationField,
@@ -7,7 +8,6 @@ import type {
   ElicitationRequest,
   ElicitationValue,
 } from '../model.ts'
-import { RpcCode, RpcError } from '../rpc-error.ts'
 import { given } from './content.ts'
 import {
   anything,

@@ -1,7 +1,30 @@
+import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
-import type { PermissionOption, PermissionOutcome } from '../model.ts'
-import { RpcCode, RpcError } from '../rpc-error.ts'
-import { maybeText, problemOf, type Report, readList } from './lenient.ts'
+import { parseTimestamp } from '../../common/timestamp.ts'
+import { NotSupportedError, RpcCode, RpcError } from '../errors.ts'
+import type {
+  AgentCapabilities,
+  AuthStatus,
+  ContentBlock,
+  McpServer,
+  PermissionOption,
+  PermissionOutcome,
+  Provider,
+  SessionInfo,
+  SessionSetup,
+} from '../model.ts'
+import { given } from './content.ts'
+import {
+  anything,
+  isRecord,
+  maybe,
+  maybeFlag,
+  maybeText,
+  problemOf,
+  type Report,
+  readList,
+} from './lenient.ts'
 
 /** Answers a request whose params a schema takes; any others are an error that says what is wrong. */
 export async function answer<T extends z.ZodType>(
@@ -33,4 +56,152 @@ export function outcomeToWire(outcome: PermissionOutcome) {
   return outcome.type === 'cancelled'
     ? { outcome: { outcome: 'cancelled' as const } }
     : { outcome: { outcome: 'selected' as const, optionId: outcome.optionId } }
+}
+
+/**
+ * The common part of `session/new`, `load`, `resume` and `fork`. Only what the agent has a capability for is in it.
+ * @param serverToWire how the version writes an MCP server
+ */
+export function setupToWire<Server>(
+  setup: SessionSetup,
+  can: AgentCapabilities,
+  serverToWire: (server: McpServer) => Server,
+) {
+  const { cwd, additionalDirectories, systemPrompt } = setup
+  // Several agents take a relative folder and go wrong later.
+  for (const folder of [cwd, ...additionalDirectories]) {
+    if (!path.isAbsolute(folder)) throw new NotSupportedError(l10n.t("{0} isn't an absolute path.", folder))
+  }
+  const takes = can.systemPrompt && (systemPrompt?.mode === 'append' || can.systemPrompt.override)
+  const prompted = takes && systemPrompt && systemPrompt.content.length > 0
+  return {
+    cwd,
+    mcpServers: setup.mcpServers.filter(server => can.mcp[server.type]).map(serverToWire),
+    ...(can.additionalDirectories && additionalDirectories.length > 0 ? { additionalDirectories } : {}),
+    ...(prompted
+      ? { systemPrompt: { mode: systemPrompt.mode, content: promptToWire(systemPrompt.content, can) } }
+      : {}),
+  }
+}
+
+/** The prompt's blocks. Throws {@link NotSupportedError} for a kind the agent does not take. */
+export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
+  if (content.length === 0) throw new NotSupportedError(l10n.t('The prompt is empty.'))
+  return content.map(block => blockToWire(block, can))
+}
+
+function blockToWire(block: ContentBlock, can: AgentCapabilities) {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text' as const, text: block.text }
+    case 'resource_link': {
+      const { type, uri, name, title, description, mimeType, size } = block
+      return { type, uri, name, title, description, mimeType, size }
+    }
+    case 'image': {
+      if (!can.prompt.image) throw new NotSupportedError(l10n.t("The agent doesn't support images."))
+      const { type, data, mimeType, uri } = block
+      return { type, data, mimeType, uri }
+    }
+    case 'audio': {
+      if (!can.prompt.audio) throw new NotSupportedError(l10n.t("The agent doesn't support audio."))
+      return { type: 'audio' as const, data: block.data, mimeType: block.mimeType }
+    }
+    case 'resource': {
+      if (!can.prompt.embeddedContext)
+        throw new NotSupportedError(l10n.t("The agent doesn't support embedded resources."))
+      const { uri, mimeType, text, blob } = block
+      return {
+        type: 'resource' as const,
+        resource:
+          blob !== undefined && text === undefined
+            ? { uri, mimeType, blob }
+            : { uri, mimeType, text: text ?? '' },
+      }
+    }
+    case 'unknown':
+      throw new NotSupportedError(l10n.t("Content of type “{0}” can't be sent.", block.kind))
+  }
+}
+
+export const sessionInfoSchema = z.object({
+  sessionId: z.string().min(1),
+  cwd: maybeText,
+  additionalDirectories: maybe(z.array(z.string())),
+  title: maybeText,
+  updatedAt: anything,
+  archived: maybeFlag,
+})
+
+/** A page of `session/list`. The cursor is left out when it is the one just used: it would be asked for forever. */
+export function readSessionPage(raw: unknown, cursor: string | undefined, report: Report) {
+  const page = isRecord(raw) ? raw : {}
+  const sessions = readList(page.sessions, readSessionInfo, report, 'sessions')
+  const next = page.nextCursor
+  const more = typeof next === 'string' && next !== '' && next !== cursor
+  return { sessions, ...(more ? { nextCursor: next } : {}) }
+}
+
+function readSessionInfo(raw: unknown): SessionInfo | undefined {
+  const wire = sessionInfoSchema.safeParse(raw).data
+  if (!wire) return undefined
+  return {
+    sessionId: wire.sessionId,
+    cwd: wire.cwd ?? '',
+    additionalDirectories: wire.additionalDirectories ?? [],
+    ...given('title', wire.title?.trim() || undefined),
+    ...given('updatedAt', parseTimestamp(wire.updatedAt)),
+    ...given('archived', wire.archived),
+  }
+}
+
+export const authStatusSchema = z.object({ state: z.string(), accounts: anything })
+export const accountSchema = z.object({
+  label: z.string(),
+  active: maybeFlag,
+  name: maybeText,
+  email: maybeText,
+  organization: maybeText,
+})
+
+/** `auth/status` and `auth/status_update`; `undefined` when it says no state. */
+export function readAuthStatus(raw: unknown, report: Report): AuthStatus | undefined {
+  const wire = authStatusSchema.safeParse(raw).data
+  return wire && { state: wire.state, accounts: readList(wire.accounts, readAccount, report, 'accounts') }
+}
+
+function readAccount(raw: unknown): AuthStatus['accounts'][number] | undefined {
+  const account = accountSchema.safeParse(raw).data
+  return (
+    account && {
+      label: account.label,
+      ...given('active', account.active),
+      ...given('name', account.name),
+      ...given('email', account.email),
+      ...given('organization', account.organization),
+    }
+  )
+}
+
+export const providerSchema = z.object({
+  providerId: z.string(),
+  supported: anything,
+  required: maybeFlag,
+  current: maybe(z.object({ apiType: z.string(), baseUrl: z.string() })),
+})
+
+export function readProviders(raw: unknown, report: Report): Provider[] {
+  return readList(isRecord(raw) ? raw.providers : undefined, readProvider, report, 'providers')
+}
+
+function readProvider(raw: unknown): Provider | undefined {
+  const wire = providerSchema.safeParse(raw).data
+  if (!wire) return undefined
+  const { supported } = wire
+  return {
+    providerId: wire.providerId,
+    supported: Array.isArray(supported) ? supported.filter(api => typeof api === 'string') : [],
+    required: wire.required === true,
+    ...given('current', wire.current),
+  }
 }

@@ -1,7 +1,272 @@
-import type { Command, SessionUpdate } from '../model.ts'
-import type { Report } from './lenient.ts'
-import { SessionOptions } from './session-options.ts'
+import * as z from 'zod'
+import type { Command, ConfigOption, SelectChoice, SessionUpdate } from '../model.ts'
+import { given } from './content.ts'
+import { anything, isRecord, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
 import type { UpdateSink } from './update.ts'
+
+/** How the value of an option is set on the wire. */
+export type SetVia =
+  | { method: 'session/set_mode'; params: { modeId: string } }
+  | { method: 'session/set_model'; params: { modelId: string } }
+  | {
+      method: 'session/set_config_option'
+      params: { configId: string; value: string } | { configId: string; type: 'boolean'; value: boolean }
+    }
+
+/**
+ * The options of one session. v2 has `configOptions` alone; v1 has up to three sources for them: `configOptions`, `modes` and the legacy `models`.
+ * The first wins; the others become options of category `mode` and `model` where it has nothing for the same.
+ */
+export class SessionOptions {
+  #told: ConfigOption[] | undefined
+  #mode: ConfigOption | undefined
+  #model: ConfigOption | undefined
+  readonly #report: Report
+
+  constructor(report: Report) {
+    this.#report = report
+  }
+
+  /** Takes what `session/new`, `load` or `resume` answered; what it does not mention stays. */
+  start(wire: WireStart): void {
+    this.#told = readConfigOptions(wire.configOptions, this.#report) ?? this.#told
+    this.#mode = readModes(wire.modes, MODE_ID, this.#report) ?? this.#mode
+    this.#model = readModels(wire.models, MODEL_ID, this.#report) ?? this.#model
+  }
+
+  /** All options, or `undefined` when the agent never told of any. */
+  get all(): ConfigOption[] | undefined {
+    const told = this.#told ?? []
+    const extra = [this.#mode, this.#model].filter(option => option !== undefined && !covers(told, option))
+    if (this.#told === undefined && extra.length === 0) return undefined
+    return [...told, ...(extra as ConfigOption[])]
+  }
+
+  /** `config_option_update`, or the same list in the answer to a set. */
+  replace(raw: unknown): SessionUpdate {
+    this.#told = readConfigOptions(raw, this.#report) ?? []
+    return { type: 'config_options', options: this.all ?? [] }
+  }
+
+  /** `current_mode_update` */
+  modeChanged(modeId: string): SessionUpdate {
+    this.#mode = withValue(this.#mode, modeId)
+    this.#told = this.#told?.map(option => (option.category === 'mode' ? withValue(option, modeId) : option))
+    return { type: 'config_value', category: 'mode', value: modeId }
+  }
+
+  /** Whether there is a mode of that id to choose. */
+  offersMode(modeId: string): boolean {
+    return (this.all ?? []).some(
+      option =>
+        option.category === 'mode' &&
+        option.type === 'select' &&
+        option.choices.some(({ value }) => value === modeId),
+    )
+  }
+
+  /** How to set an option. One that was never told of is set as a config option: the agent may know better. */
+  route(optionId: string, value: string | boolean): SetVia {
+    const synthesized = this.#synthesized(optionId)
+    if (synthesized && typeof value === 'string') {
+      if (synthesized === this.#mode) return { method: 'session/set_mode', params: { modeId: value } }
+      return { method: 'session/set_model', params: { modelId: value } }
+    }
+    return {
+      method: 'session/set_config_option',
+      params:
+        typeof value === 'boolean'
+          ? { configId: optionId, type: 'boolean', value }
+          : { configId: optionId, value },
+    }
+  }
+
+  /**
+   * After a set that succeeded: the update to tell, unless the agent told the new value already. An agent whose
+   * answer holds all options (`answered`) has had its say, even if it settled on another value.
+   */
+  confirm(optionId: string, value: string | boolean, answered: boolean): SessionUpdate | undefined {
+    if (answered) return undefined
+    const current = this.all?.find(option => option.id === optionId)
+    if (!current || current.type === 'unknown' || current.currentValue === value) return undefined
+    const synthesized = this.#synthesized(optionId)
+    if (synthesized && typeof value === 'string') {
+      if (synthesized === this.#mode) this.#mode = withValue(this.#mode, value)
+      else this.#model = withValue(this.#model, value)
+    } else {
+      this.#told = this.#told?.map(option => (option.id === optionId ? withValue(option, value) : option))
+    }
+    return { type: 'config_options', options: this.all ?? [] }
+  }
+
+  #synthesized(optionId: string): ConfigOption | undefined {
+    if (this.#told?.some(option => option.id === optionId)) return undefined
+    return [this.#mode, this.#model].find(option => option?.id === optionId)
+  }
+}
+
+/** Ids of the options made of `modes` and `models`; no agent has been seen with such. */
+const MODE_ID = 'parley:mode'
+const MODEL_ID = 'parley:model'
+
+/** Whether the list has an option for the same thing: of the same category, or with the same values to choose from. */
+function covers(options: ConfigOption[], other: ConfigOption): boolean {
+  const values = new Set(other.type === 'select' ? other.choices.map(choice => choice.value) : [])
+  return options.some(
+    option =>
+      option.category === other.category ||
+      option.id === other.category ||
+      (option.type === 'select' &&
+        option.choices.length > 0 &&
+        option.choices.every(choice => values.has(choice.value))),
+  )
+}
+
+function withValue<T extends ConfigOption | undefined>(option: T, value: string | boolean): T {
+  if (!option || option.type === 'unknown') return option
+  if (option.type === 'boolean')
+    return typeof value === 'boolean' ? { ...option, currentValue: value } : option
+  return typeof value === 'string' ? { ...option, currentValue: value } : option
+}
+
+/** v2 names the id `configId`. */
+export const configOptionSchema = z.object({
+  id: maybeText,
+  configId: maybeText,
+  name: maybeText,
+  description: maybeText,
+  category: maybeText,
+  type: maybeText,
+  currentValue: anything,
+  options: anything,
+})
+export const choiceSchema = z.object({ value: z.string(), name: maybeText, description: maybeText })
+/** v2 names the group's id `groupId`. */
+export const choiceGroupSchema = z.object({
+  group: maybeText,
+  groupId: maybeText,
+  name: maybeText,
+  options: z.array(z.unknown()),
+})
+
+/** One config option; of a type newer than Parley it is kept whole. */
+function readConfigOption(raw: unknown, report: Report): ConfigOption | undefined {
+  const option = configOptionSchema.safeParse(raw).data
+  const id = option?.configId || option?.id
+  if (!option || !id) return undefined
+  const base = {
+    id,
+    name: option.name ?? id,
+    ...given('description', option.description),
+    ...given('category', option.category),
+  }
+  const { currentValue } = option
+  const type = option.type ?? (typeof currentValue === 'boolean' ? 'boolean' : 'select')
+  if (type === 'boolean' && typeof currentValue === 'boolean') return { ...base, type, currentValue }
+  if (type === 'select' && Array.isArray(option.options)) {
+    const choices = readList(option.options, readChoices, report, 'options').flat()
+    return select(base, typeof currentValue === 'string' ? currentValue : '', choices)
+  }
+  return { ...base, type: 'unknown', raw }
+}
+
+/** One choice, or a group of them. */
+function readChoices(raw: unknown, report: Report): SelectChoice[] | undefined {
+  const group = choiceGroupSchema.safeParse(raw).data
+  if (group) {
+    const name = group.name ?? group.groupId ?? group.group ?? ''
+    return readList(group.options, readChoice, report, 'options').map(choice => ({ ...choice, group: name }))
+  }
+  const choice = readChoice(raw)
+  return choice && [choice]
+}
+
+function readChoice(raw: unknown): SelectChoice | undefined {
+  const choice = choiceSchema.safeParse(raw).data
+  if (!choice) return undefined
+  return {
+    value: choice.value,
+    name: choice.name ?? choice.value,
+    ...given('description', choice.description),
+  }
+}
+
+type OptionBase = Pick<ConfigOption, 'id' | 'name' | 'description' | 'category'>
+
+/** Agents are at times in a state they do not offer: it is shown as a choice of its own. */
+function select(base: OptionBase, currentValue: string, choices: SelectChoice[]): ConfigOption {
+  const known = currentValue === '' || choices.some(choice => choice.value === currentValue)
+  return {
+    ...base,
+    type: 'select',
+    currentValue,
+    choices: known ? choices : [{ value: currentValue, name: currentValue }, ...choices],
+  }
+}
+
+export const modesSchema = z.object({
+  currentModeId: maybeText,
+  availableModes: z.array(z.unknown()),
+})
+const modeSchema = z.object({ id: z.string().min(1), name: maybeText, description: maybeText })
+/** Never in a released schema, but what many agents still answer. */
+const modelsSchema = z.object({
+  currentModelId: maybeText,
+  availableModels: z.array(z.unknown()),
+})
+const modelSchema = z.object({ modelId: z.string().min(1), name: maybeText, description: maybeText })
+
+/** `modes` of a session as an option, or `undefined` when there is nothing to choose from. */
+function readModes(raw: unknown, id: string, report: Report): ConfigOption | undefined {
+  const modes = modesSchema.safeParse(raw).data
+  if (!modes) return undefined
+  const read = (item: unknown): SelectChoice | undefined => {
+    const mode = modeSchema.safeParse(item).data
+    return mode && { value: mode.id, name: mode.name ?? mode.id, ...given('description', mode.description) }
+  }
+  const choices = readList(modes.availableModes, read, report, 'availableModes')
+  if (choices.length === 0) return undefined
+  return select({ id, name: 'Mode', category: 'mode' }, modes.currentModeId ?? '', choices)
+}
+
+/** The legacy `models` of a session as an option. */
+function readModels(raw: unknown, id: string, report: Report): ConfigOption | undefined {
+  const models = modelsSchema.safeParse(raw).data
+  if (!models) return undefined
+  const read = (item: unknown): SelectChoice | undefined => {
+    const model = modelSchema.safeParse(item).data
+    return (
+      model && {
+        value: model.modelId,
+        name: model.name ?? model.modelId,
+        ...given('description', model.description),
+      }
+    )
+  }
+  const choices = readList(models.availableModels, read, report, 'availableModels')
+  if (choices.length === 0) return undefined
+  return select({ id, name: 'Model', category: 'model' }, models.currentModelId ?? '', choices)
+}
+
+/** `configOptions` of a result or an update; `undefined`: nothing was said of them. */
+function readConfigOptions(raw: unknown, report: Report): ConfigOption[] | undefined {
+  return maybeList(raw, readConfigOption, report, 'configOptions')
+}
+
+export const startSchema = z.object({
+  sessionId: maybeText,
+  modes: anything,
+  models: anything,
+  configOptions: anything,
+})
+type WireStart = z.output<typeof startSchema>
+
+/** What a session's start answers; `null`, `{}` and anything else that is no object say nothing. */
+export function readStart(raw: unknown): WireStart {
+  return isRecord(raw) ? (startSchema.safeParse(raw).data ?? {}) : {}
+}
+
+export const setOptionResponseSchema = z.object({ configOptions: maybe(z.array(z.unknown())) })
 
 /** What the surface of either version remembers of one session, and where its updates go. */
 export class WireSession implements UpdateSink {

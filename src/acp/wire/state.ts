@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { errorWords, RpcCode } from '../errors.ts'
 import type { AgentErrorInfo, SessionUpdate, TokenCount, ToldBackground } from '../model.ts'
-import { errorWords, RpcCode } from '../rpc-error.ts'
 import { given } from './content.ts'
 import { anything, isRecord, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
 

@@ -1,9 +1,19 @@
 import * as z from 'zod'
 import { parseTimestamp } from '../../common/timestamp.ts'
-import type { MessageRole, SessionUpdate } from '../model.ts'
+import type {
+  Command,
+  MessageRole,
+  Plan,
+  PlanEntry,
+  SessionMessagePatch,
+  SessionUpdate,
+  SubagentPatch,
+  SubagentState,
+} from '../model.ts'
 import { given, readBlock } from './content.ts'
 import {
   anything,
+  isRecord,
   type Json,
   maybe,
   maybeList,
@@ -12,14 +22,8 @@ import {
   type Report,
   readList,
 } from './lenient.ts'
-import { newerPlanId, PLAN_ID, readCommand, readPlan, readPlanEntry } from './plan.ts'
-import {
-  readSessionMessage,
-  readSubagent,
-  sessionMessageChunkSchema,
-  sessionMessageSchema,
-  subagentSchema,
-} from './subagent.ts'
+import { readError, stateSchema } from './state.ts'
+import { readCanCancel } from './tool-call.ts'
 
 /** Where an update goes. What came of a session before is known to the sink alone. */
 export interface UpdateSink {
@@ -168,3 +172,131 @@ export function dropped(sink: UpdateSink, problem: string): undefined {
   sink.report(problem)
   return undefined
 }
+
+/** v1 has one plan a session, without an id. */
+const PLAN_ID = 'plan'
+
+export const planEntrySchema = z.object({ content: z.string(), priority: maybeText, status: maybeText })
+
+function readPlanEntry(raw: unknown): PlanEntry | undefined {
+  const entry = planEntrySchema.safeParse(raw).data
+  return (
+    entry && {
+      content: entry.content,
+      priority: entry.priority ?? 'medium',
+      status: entry.status ?? 'pending',
+    }
+  )
+}
+
+export const planContentSchema = z.object({
+  type: maybeText,
+  planId: z.string(),
+  entries: anything,
+  content: maybeText,
+  uri: maybeText,
+})
+
+/** The plan of a `plan_update`: entries, or a document. `undefined`: malformed, or of a kind newer than Parley. */
+function readPlan(raw: unknown, report: Report): Plan | undefined {
+  const wire = planContentSchema.safeParse(raw).data
+  if (!wire) return undefined
+  const { planId, content, uri } = wire
+  switch (wire.type) {
+    case 'items':
+      return { planId, entries: readList(wire.entries, readPlanEntry, report, 'entries') }
+    case 'markdown':
+      return typeof content === 'string' ? { planId, entries: [], markdown: content } : undefined
+    case 'file':
+      return typeof uri === 'string' ? { planId, entries: [], markdown: `<${uri}>`, uri } : undefined
+    default:
+      return undefined
+  }
+}
+
+const PLAN_KINDS = new Set(['items', 'markdown', 'file'])
+
+/** The id of a plan of a kind newer than Parley. */
+function newerPlanId(raw: unknown): string | undefined {
+  const wire = planContentSchema.safeParse(raw).data
+  return wire?.type && !PLAN_KINDS.has(wire.type) ? wire.planId : undefined
+}
+
+export const commandSchema = z.object({
+  type: maybeText,
+  name: z.string().min(1),
+  description: maybeText,
+  input: anything,
+})
+
+/** A slash command; both versions have the same. */
+export function readCommand(raw: unknown): Command | undefined {
+  const command = commandSchema.safeParse(raw).data
+  if (!command) return undefined
+  const { input } = command
+  const hint = isRecord(input) && typeof input.hint === 'string' ? input.hint : undefined
+  return { name: command.name, description: command.description ?? '', ...given('hint', hint) }
+}
+
+export const subagentSchema = z.object({
+  sessionId: z.string().min(1),
+  title: maybeText,
+  description: maybeText,
+  capabilities: anything,
+  state: anything,
+  cwd: maybeText,
+  additionalDirectories: maybe(z.array(z.string())),
+})
+
+/** A `subagent_update`: here `null` clears and absent keeps, so the two are told apart; what is malformed keeps. */
+function readSubagent(wire: z.output<typeof subagentSchema>, report: Report): SubagentPatch {
+  const patch: SubagentPatch = { sessionId: wire.sessionId }
+  for (const key of ['title', 'description', 'cwd'] as const) {
+    const value = wire[key]
+    if (value !== undefined) patch[key] = value
+  }
+  if (wire.additionalDirectories !== undefined) patch.additionalDirectories = wire.additionalDirectories
+  const canCancel = readCanCancel(wire.capabilities)
+  if (canCancel !== undefined) patch.canCancel = canCancel
+  if (wire.state === null) patch.state = null
+  else if (wire.state !== undefined) {
+    const state = readSubagentState(wire.state)
+    if (state) patch.state = state
+    else report('state names no state')
+  }
+  return patch
+}
+
+function readSubagentState(raw: unknown): SubagentState | undefined {
+  const wire = stateSchema.safeParse(raw).data
+  if (!wire) return undefined
+  const { state: activity, stopReason, error } = wire
+  return { activity, ...given('stopReason', stopReason), ...given('error', readError(error)) }
+}
+
+export const sessionMessageSchema = z.object({
+  messageId: z.string(),
+  senderSessionId: maybeText,
+  recipientSessionId: maybeText,
+  senderMessageId: maybeText,
+  recipientMessageId: maybeText,
+  content: anything,
+})
+
+/** A `session_message`; see {@link readSubagent} for absent and `null`. */
+function readSessionMessage(
+  wire: z.output<typeof sessionMessageSchema>,
+  report: Report,
+): SessionMessagePatch {
+  const patch: SessionMessagePatch = { messageId: wire.messageId }
+  if (wire.senderSessionId !== undefined) patch.from = wire.senderSessionId
+  if (wire.recipientSessionId !== undefined) patch.to = wire.recipientSessionId
+  if (wire.senderMessageId !== undefined) patch.fromMessageId = wire.senderMessageId
+  if (wire.recipientMessageId !== undefined) patch.toMessageId = wire.recipientMessageId
+  if (wire.content === null) patch.content = null
+  else if (Array.isArray(wire.content)) patch.content = readList(wire.content, readBlock, report, 'content')
+  else if (wire.content !== undefined) report('content is no list')
+  return patch
+}
+
+export const sessionMessageChunkSchema = z.object({ messageId: z.string(), content: anything })

@@ -4,8 +4,8 @@ import {
   AgentStartError,
   type AgentStartFailure,
 } from '../../acp/agent.ts'
+import { RpcCode } from '../../acp/errors.ts'
 import type { AuthMethod } from '../../acp/model.ts'
-import { RpcCode } from '../../acp/rpc-error.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import type { TurnOutcome } from '../../conversation/prompt-queue.ts'
 import type { Attempt, Failure } from './failure.ts'

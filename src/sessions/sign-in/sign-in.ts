@@ -1,6 +1,6 @@
 import { type Agent, AgentRequestError } from '../../acp/agent.ts'
+import { RpcCode } from '../../acp/errors.ts'
 import type { AuthMethod } from '../../acp/model.ts'
-import { RpcCode } from '../../acp/rpc-error.ts'
 import type { AgentHost } from '../hosts/agent-host.ts'
 import type { SignInTerminal, SignInVariables } from '../ports.ts'
 

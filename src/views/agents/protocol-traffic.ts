@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { TraceFrame, TraceTap } from '../../acp/agent.ts'
 import { redact } from '../../acp/redact.ts'
-import type { TraceFrame, TraceTap } from '../../acp/trace.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 

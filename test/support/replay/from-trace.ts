@@ -2,7 +2,7 @@
 //   npx tsx test/support/replay/from-trace.ts out/agents/grok-edit.ndjson test/fixtures/transcripts/grok-edit.ndjson
 import fs from 'node:fs'
 import path from 'node:path'
-import type { TraceFrame } from '../../../src/acp/trace.ts'
+import type { TraceFrame } from '../../../src/acp/agent.ts'
 import type { Message, Recorded } from './transcript.ts'
 
 const [from, to] = process.argv.slice(2)

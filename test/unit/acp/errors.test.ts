@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError } from '../../../src/acp/agent.ts'
-import { InvalidResponseError, NotSupportedError, toAgentError } from '../../../src/acp/agent-errors.ts'
-import { detailOf, RpcError } from '../../../src/acp/rpc-error.ts'
+import {
+  detailOf,
+  InvalidResponseError,
+  NotSupportedError,
+  RpcError,
+  toAgentError,
+} from '../../../src/acp/errors.ts'
 import { readError } from '../../../src/acp/wire/state.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 

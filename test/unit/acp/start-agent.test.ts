@@ -7,9 +7,9 @@ import {
   AgentStartError,
   type AgentStartFailure,
   type ConnectOptions,
+  type TraceFrame,
 } from '../../../src/acp/agent.ts'
 import { startAgent } from '../../../src/acp/start-agent.ts'
-import type { TraceFrame } from '../../../src/acp/trace.ts'
 import { initializeRequest } from '../../../src/acp/wire/initialize.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SchemaCheck } from '../../support/schema-check.ts'

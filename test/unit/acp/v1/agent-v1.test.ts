@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { AgentClosedError, AgentRequestError, FileMissingError } from '../../../../src/acp/agent.ts'
-import type { PermissionOutcome, PermissionRequest, SessionSetup } from '../../../../src/acp/model.ts'
+import type {
+  AgentCapabilities,
+  ContentBlock,
+  PermissionOutcome,
+  PermissionRequest,
+  SessionSetup,
+} from '../../../../src/acp/model.ts'
+import { serverToWire } from '../../../../src/acp/v1/agent-v1.ts'
+import { promptToWire, setupToWire } from '../../../../src/acp/wire/requests.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import { AgentSessions } from '../../../../src/conversation/agent-sessions.ts'
 import { memoryAgent } from '../../../support/memory-agent.ts'
@@ -791,5 +799,33 @@ describe('AgentV1', () => {
     await list
     assert.equal(updates.length, 1)
     assert.equal(warnings.length, 3)
+  })
+})
+
+describe('what v1 is sent', () => {
+  const capabilities: AgentCapabilities = {
+    load: true,
+    resume: true,
+    list: true,
+    close: true,
+    delete: true,
+    additionalDirectories: true,
+    logout: true,
+    mcp: { stdio: true, http: false, sse: false },
+    prompt: { image: false, audio: false, embeddedContext: false },
+  }
+
+  it('names only servers that the agent takes, and folders only if there are any', () => {
+    const setup: SessionSetup = {
+      cwd: '/w',
+      additionalDirectories: [],
+      mcpServers: [{ type: 'sse', name: 's', url: 'https://s.test', headers: [] }],
+    }
+    assert.deepEqual(setupToWire(setup, capabilities, serverToWire), { cwd: '/w', mcpServers: [] })
+  })
+
+  it('leaves out what a link does not have', () => {
+    const link: ContentBlock = { type: 'resource_link', uri: 'file:///a', name: 'a' }
+    assert.deepEqual(JSON.parse(JSON.stringify(promptToWire([link], capabilities))), [link])
   })
 })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { readCapabilities } from '../../../../src/acp/v1/capabilities.ts'
-import { readAuthMethods } from '../../../../src/acp/wire/auth-methods.ts'
-import { initializeSchema } from '../../../../src/acp/wire/initialize.ts'
+import { readCapabilities } from '../../../../src/acp/v1/agent-v1.ts'
+import { initializeSchema, readAuthMethods } from '../../../../src/acp/wire/initialize.ts'
 
 const capabilities = (agentCapabilities: unknown) =>
   readCapabilities(initializeSchema.parse({ protocolVersion: 1, agentCapabilities }))

@@ -5,22 +5,18 @@
 import type * as sdk from '@agentclientprotocol/sdk'
 import type * as unstable from '@agentclientprotocol/sdk/unstable'
 import type { z } from 'zod'
+import type { serverToWire } from '../../../../src/acp/v1/agent-v1.ts'
 import type * as requests from '../../../../src/acp/v1/client-requests.ts'
 import type { AskPermission } from '../../../../src/acp/v1/client-requests.ts'
-import type { serverToWire } from '../../../../src/acp/v1/to-wire.ts'
 import type * as updateV1 from '../../../../src/acp/v1/update.ts'
-import type * as answers from '../../../../src/acp/wire/answers.ts'
-import type * as auth from '../../../../src/acp/wire/auth-methods.ts'
-import type * as options from '../../../../src/acp/wire/config-options.ts'
 import type * as content from '../../../../src/acp/wire/content.ts'
 import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
 import type * as initialize from '../../../../src/acp/wire/initialize.ts'
-import type * as plan from '../../../../src/acp/wire/plan.ts'
 import type * as shared from '../../../../src/acp/wire/requests.ts'
-import type { SetVia } from '../../../../src/acp/wire/session-options.ts'
+import type { promptToWire, setupToWire } from '../../../../src/acp/wire/requests.ts'
+import type * as options from '../../../../src/acp/wire/session.ts'
+import type { SetVia } from '../../../../src/acp/wire/session.ts'
 import type * as state from '../../../../src/acp/wire/state.ts'
-import type * as subagent from '../../../../src/acp/wire/subagent.ts'
-import type { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
 import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
 import type * as update from '../../../../src/acp/wire/update.ts'
 
@@ -45,19 +41,19 @@ export type Incoming = All<
     Takes<typeof toolCall.diffSchema, sdk.Diff>,
     Takes<typeof toolCall.terminalSchema, sdk.Terminal>,
     Takes<typeof toolCall.locationSchema, sdk.ToolCallLocation>,
-    Takes<typeof plan.planEntrySchema, sdk.PlanEntry>,
-    Takes<typeof plan.commandSchema, sdk.AvailableCommand>,
+    Takes<typeof update.planEntrySchema, sdk.PlanEntry>,
+    Takes<typeof update.commandSchema, sdk.AvailableCommand>,
     Takes<typeof updateV1.modeSchema, Kind<'current_mode_update'>>,
     Takes<typeof update.usageSchema, Kind<'usage_update'>>,
     Takes<typeof update.infoSchema, Kind<'session_info_update'>>,
     Takes<typeof update.noticeSchema, Kind<'notice'>>,
     Takes<typeof update.compactionSchema, Kind<'compaction_update'>>,
     Takes<typeof update.compactionChunkSchema, Kind<'compaction_summary_chunk'>>,
-    Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,
+    Takes<typeof update.planContentSchema, unstable.PlanUpdate['plan']>,
     Takes<typeof update.planRemovedSchema, unstable.PlanRemoved>,
-    Takes<typeof subagent.subagentSchema, unstable.SubagentUpdate>,
-    Takes<typeof subagent.sessionMessageSchema, unstable.SessionMessage>,
-    Takes<typeof subagent.sessionMessageChunkSchema, unstable.SessionMessageChunk>,
+    Takes<typeof update.subagentSchema, unstable.SubagentUpdate>,
+    Takes<typeof update.sessionMessageSchema, unstable.SessionMessage>,
+    Takes<typeof update.sessionMessageChunkSchema, unstable.SessionMessageChunk>,
     Takes<typeof state.tokensSchema, unstable.Usage>,
     Takes<typeof state.stateSchema, unstable.StateUpdate>,
     Takes<typeof options.configOptionSchema, sdk.SessionConfigOption>,
@@ -69,7 +65,7 @@ export type Incoming = All<
     Takes<typeof options.startSchema, sdk.ResumeSessionResponse>,
     Takes<typeof options.setOptionResponseSchema, sdk.SetSessionConfigOptionResponse>,
     Takes<typeof initialize.initializeSchema, sdk.InitializeResponse>,
-    Takes<typeof auth.authMethodSchema, sdk.AuthMethod>,
+    Takes<typeof initialize.authMethodSchema, sdk.AuthMethod>,
     Takes<typeof requests.permissionSchema, sdk.RequestPermissionRequest>,
     Takes<typeof shared.optionSchema, sdk.PermissionOption>,
     Takes<typeof requests.readFileSchema, sdk.ReadTextFileRequest>,
@@ -80,7 +76,7 @@ export type Incoming = All<
     Takes<typeof requests.terminalSchema, sdk.KillTerminalRequest>,
     Takes<typeof requests.terminalSchema, sdk.ReleaseTerminalRequest>,
     Takes<typeof requests.terminalSchema, sdk.WaitForTerminalExitRequest>,
-    Takes<typeof answers.sessionInfoSchema, sdk.SessionInfo>,
+    Takes<typeof shared.sessionInfoSchema, sdk.SessionInfo>,
     Takes<typeof elicitation.elicitationSchema, sdk.CreateElicitationRequest>,
     Takes<typeof elicitation.formSchema, sdk.ElicitationSchema>,
     Takes<typeof elicitation.propertySchema, sdk.ElicitationPropertySchema>,
@@ -88,11 +84,11 @@ export type Incoming = All<
     Takes<typeof elicitation.itemsSchema, sdk.TitledMultiSelectItems>,
     Takes<typeof elicitation.enumOptionSchema, sdk.EnumOption>,
     Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
-    Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,
+    Takes<typeof update.planContentSchema, unstable.PlanUpdate['plan']>,
     Takes<typeof update.planRemovedSchema, unstable.PlanRemoved>,
-    Takes<typeof answers.authStatusSchema, unstable.AuthStatusResponse>,
-    Takes<typeof answers.accountSchema, unstable.AuthAccount>,
-    Takes<typeof answers.providerSchema, unstable.ProviderInfo>,
+    Takes<typeof shared.authStatusSchema, unstable.AuthStatusResponse>,
+    Takes<typeof shared.accountSchema, unstable.AuthAccount>,
+    Takes<typeof shared.providerSchema, unstable.ProviderInfo>,
   ]
 >
 

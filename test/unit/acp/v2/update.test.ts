@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { SessionUpdate } from '../../../../src/acp/model.ts'
-import { SessionV2 } from '../../../../src/acp/v2/session.ts'
+import { SessionV2 } from '../../../../src/acp/v2/agent-v2.ts'
 import { readUpdate } from '../../../../src/acp/v2/update.ts'
 
 function reader() {

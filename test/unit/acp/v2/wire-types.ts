@@ -5,21 +5,16 @@
 import type * as sdk from '@agentclientprotocol/sdk/experimental/v2'
 import type * as unstable from '@agentclientprotocol/sdk/experimental/v2/unstable'
 import type { z } from 'zod'
-import type * as permission from '../../../../src/acp/v2/permission.ts'
-import type * as terminal from '../../../../src/acp/v2/terminal.ts'
-import type { serverToWire, valueToWire } from '../../../../src/acp/v2/to-wire.ts'
+import type * as permission from '../../../../src/acp/v2/agent-v2.ts'
+import type { serverToWire, valueToWire } from '../../../../src/acp/v2/agent-v2.ts'
 import type * as updateV2 from '../../../../src/acp/v2/update.ts'
-import type * as answers from '../../../../src/acp/wire/answers.ts'
-import type * as auth from '../../../../src/acp/wire/auth-methods.ts'
-import type * as options from '../../../../src/acp/wire/config-options.ts'
 import type * as content from '../../../../src/acp/wire/content.ts'
 import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
 import type * as initialize from '../../../../src/acp/wire/initialize.ts'
-import type * as plan from '../../../../src/acp/wire/plan.ts'
 import type * as requests from '../../../../src/acp/wire/requests.ts'
+import type { promptToWire, setupToWire } from '../../../../src/acp/wire/requests.ts'
+import type * as options from '../../../../src/acp/wire/session.ts'
 import type * as state from '../../../../src/acp/wire/state.ts'
-import type * as subagent from '../../../../src/acp/wire/subagent.ts'
-import type { promptToWire, setupToWire } from '../../../../src/acp/wire/to-wire.ts'
 import type * as toolCall from '../../../../src/acp/wire/tool-call.ts'
 import type * as update from '../../../../src/acp/wire/update.ts'
 
@@ -31,14 +26,14 @@ type All<T extends true[]> = T
 export type Incoming = All<
   [
     Takes<typeof initialize.initializeSchema, sdk.InitializeResponse>,
-    Takes<typeof auth.authMethodSchema, sdk.AuthMethod>,
+    Takes<typeof initialize.authMethodSchema, sdk.AuthMethod>,
     Takes<typeof options.startSchema, sdk.NewSessionResponse>,
     Takes<typeof options.startSchema, sdk.ResumeSessionResponse>,
     Takes<typeof options.setOptionResponseSchema, sdk.SetSessionConfigOptionResponse>,
     Takes<typeof options.configOptionSchema, sdk.SessionConfigOption>,
     Takes<typeof options.choiceSchema, sdk.SessionConfigSelectOption>,
     Takes<typeof options.choiceGroupSchema, sdk.SessionConfigSelectGroup>,
-    Takes<typeof answers.sessionInfoSchema, sdk.SessionInfo>,
+    Takes<typeof requests.sessionInfoSchema, sdk.SessionInfo>,
     Takes<typeof content.textSchema, sdk.TextContent>,
     Takes<typeof content.imageSchema, sdk.ImageContent>,
     Takes<typeof content.audioSchema, sdk.AudioContent>,
@@ -57,24 +52,24 @@ export type Incoming = All<
     Takes<typeof toolCall.terminalSchema, sdk.Terminal>,
     Takes<typeof toolCall.locationSchema, sdk.ToolCallLocation>,
     Takes<typeof updateV2.toolCallChunkSchema, sdk.ToolCallContentChunk>,
-    Takes<typeof terminal.terminalSchema, sdk.TerminalUpdate>,
-    Takes<typeof terminal.outputSchema, sdk.TerminalOutput>,
-    Takes<typeof terminal.exitSchema, sdk.TerminalExitStatus>,
-    Takes<typeof terminal.sizeSchema, sdk.TerminalSize>,
-    Takes<typeof terminal.outputChunkSchema, sdk.TerminalOutputChunk>,
-    Takes<typeof plan.planContentSchema, sdk.PlanUpdate['plan']>,
-    Takes<typeof plan.planContentSchema, unstable.PlanUpdate['plan']>,
-    Takes<typeof plan.planEntrySchema, sdk.PlanEntry>,
-    Takes<typeof plan.commandSchema, sdk.AvailableCommand>,
+    Takes<typeof updateV2.terminalSchema, sdk.TerminalUpdate>,
+    Takes<typeof updateV2.outputSchema, sdk.TerminalOutput>,
+    Takes<typeof updateV2.exitSchema, sdk.TerminalExitStatus>,
+    Takes<typeof updateV2.sizeSchema, sdk.TerminalSize>,
+    Takes<typeof updateV2.outputChunkSchema, sdk.TerminalOutputChunk>,
+    Takes<typeof update.planContentSchema, sdk.PlanUpdate['plan']>,
+    Takes<typeof update.planContentSchema, unstable.PlanUpdate['plan']>,
+    Takes<typeof update.planEntrySchema, sdk.PlanEntry>,
+    Takes<typeof update.commandSchema, sdk.AvailableCommand>,
     Takes<typeof update.planRemovedSchema, unstable.PlanRemoved>,
     Takes<typeof update.infoSchema, sdk.SessionInfoUpdate>,
     Takes<typeof update.usageSchema, sdk.UsageUpdate>,
     Takes<typeof update.noticeSchema, sdk.Notice>,
     Takes<typeof update.compactionSchema, sdk.CompactionUpdate>,
     Takes<typeof update.compactionChunkSchema, sdk.CompactionSummaryChunk>,
-    Takes<typeof subagent.subagentSchema, unstable.SubagentUpdate>,
-    Takes<typeof subagent.sessionMessageSchema, unstable.SessionMessage>,
-    Takes<typeof subagent.sessionMessageChunkSchema, unstable.SessionMessageChunk>,
+    Takes<typeof update.subagentSchema, unstable.SubagentUpdate>,
+    Takes<typeof update.sessionMessageSchema, unstable.SessionMessage>,
+    Takes<typeof update.sessionMessageChunkSchema, unstable.SessionMessageChunk>,
     Takes<typeof state.tokensSchema, unstable.Usage>,
     Takes<typeof state.stateSchema, unstable.StateUpdate>,
     Takes<typeof state.backgroundSchema, unstable.BackgroundWork>,
@@ -88,9 +83,9 @@ export type Incoming = All<
     Takes<typeof elicitation.itemsSchema, sdk.TitledMultiSelectItems>,
     Takes<typeof elicitation.enumOptionSchema, sdk.EnumOption>,
     Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
-    Takes<typeof answers.authStatusSchema, unstable.AuthStatusResponse>,
-    Takes<typeof answers.accountSchema, unstable.AuthAccount>,
-    Takes<typeof answers.providerSchema, unstable.ProviderInfo>,
+    Takes<typeof requests.authStatusSchema, unstable.AuthStatusResponse>,
+    Takes<typeof requests.accountSchema, unstable.AuthAccount>,
+    Takes<typeof requests.providerSchema, unstable.ProviderInfo>,
   ]
 >
 

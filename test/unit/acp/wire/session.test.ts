@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConfigOption } from '../../../../src/acp/model.ts'
-import { readStart } from '../../../../src/acp/wire/config-options.ts'
-import { SessionOptions } from '../../../../src/acp/wire/session-options.ts'
+import { readStart, SessionOptions } from '../../../../src/acp/wire/session.ts'
 
 const MODES = {
   currentModeId: 'ask',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { limitLog } from '../../../src/acp/log-limit.ts'
+import { limitLog } from '../../../src/acp/agent-link.ts'
 
 describe('limitLog', () => {
   it('passes on so many messages, says that there are more, and then nothing', () => {

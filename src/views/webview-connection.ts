@@ -21,18 +21,15 @@ const INVALID_PARAMS = -32602
 
 class WebviewReader extends AbstractMessageReader {
   readonly #page: WebviewPage
-  readonly #onMethod: (method: string) => void
 
-  constructor(page: WebviewPage, onMethod: (method: string) => void) {
+  constructor(page: WebviewPage) {
     super()
     this.#page = page
-    this.#onMethod = onMethod
   }
 
   listen(callback: DataCallback): Disposable {
     return this.#page.listen(message => {
       if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return
-      if ('method' in message) this.#onMethod(String(message.method))
       callback(message as Message)
     })
   }
@@ -61,10 +58,9 @@ export class WebviewConnection implements vscode.Disposable {
   readonly #connection: MessageConnection
   readonly #log: Logger
 
-  /** `onMethod` hears the method of all that comes in. */
-  constructor(page: WebviewPage, log: Logger, onMethod: (method: string) => void = () => {}) {
+  constructor(page: WebviewPage, log: Logger) {
     this.#log = log
-    this.#connection = createMessageConnection(new WebviewReader(page, onMethod), new WebviewWriter(page), {
+    this.#connection = createMessageConnection(new WebviewReader(page), new WebviewWriter(page), {
       error: message => log.error(message),
       warn: message => log.warn(message),
       info: message => log.info(message),

@@ -9,8 +9,8 @@ export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'que
 export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: string }>('conversation/navigate')
 
 /**
- * webview → host: the keyboard's focus came into the page, or left it. `isUsed`: the person pressed a key or the pointer
- * in it, so the focus is not there by accident.
+ * webview → host: the keyboard's focus came into the page, or left it. `isUsed`: the person does something in it, so
+ * the focus is not there by accident. Commands are for the conversation that reported it last.
  */
 export const FocusChanged = new NotificationType<{ focused: boolean; isUsed?: true }>('conversation/focused')
 

@@ -13,10 +13,9 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import { ThemeShown } from '../bridge/appearance.ts'
 import * as bridge from '../bridge/conversation.ts'
 import * as incoming from '../bridge/incoming.ts'
-import { FindPrompt, FocusChanged, Navigate, nearestPrompt } from '../bridge/navigate.ts'
+import { FindPrompt, Navigate, nearestPrompt } from '../bridge/navigate.ts'
 import type { FollowAgent } from '../follow-agent.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
@@ -72,20 +71,6 @@ export interface ConversationBridgeOptions {
   log: Logger
 }
 
-/** What a webview sends by itself. */
-const UNASKED = new Set([
-  bridge.Ready.method,
-  bridge.FetchEntries.method,
-  bridge.FindFragment.method,
-  bridge.WatchTerminals.method,
-  // Drafts are saved a moment after they were typed: the person may be in another conversation by then.
-  bridge.SaveDraft.method,
-  bridge.SaveDraftItems.method,
-  bridge.TakeBack.method,
-  ThemeShown.method,
-  FocusChanged.method,
-])
-
 /** Connects one webview with one conversation, for as long as the webview lives. */
 export class ConversationBridge extends Owner {
   readonly #options: ConversationBridgeOptions
@@ -99,18 +84,14 @@ export class ConversationBridge extends Owner {
   #ready = false
   readonly #use = this.register(new Emitter<void>())
 
-  /** The person does something in the webview. */
+  /** The person does something in the webview, or turns to it: as its page reports, whatever else it sends. */
   readonly onDidUse = this.#use.event
 
   constructor(page: WebviewPage, options: ConversationBridgeOptions) {
     super()
     this.#options = options
     const { controller } = options
-    this.#connection = this.register(
-      new WebviewConnection(page, options.log, method => {
-        if (!UNASKED.has(method)) this.#use.fire()
-      }),
-    )
+    this.#connection = this.register(new WebviewConnection(page, options.log))
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,

@@ -8,6 +8,7 @@ import type { WebviewPage } from '../webview-page.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 import { markedIcon } from './tab-mark.ts'
+import { isConversationFocused } from './view-focus.ts'
 
 /** A conversation in an editor tab, with its title as the tab's. */
 export class ConversationTab extends Owner implements ConversationSurface {
@@ -39,7 +40,8 @@ export class ConversationTab extends Owner implements ConversationSurface {
       panel.onDidChangeViewState(() => {
         this.#bridge.setVisible(panel.visible)
         onSeen()
-        if (panel.active) onUse()
+        // a tab may come to the front by itself, because another one was closed, while the person writes elsewhere
+        if (panel.active && !isConversationFocused()) onUse()
       }),
     )
     this.register(options.controller.onDidChange(() => this.#updateTitle()))

@@ -68,6 +68,8 @@ export class ConversationView implements ConversationSurface {
   async reveal(): Promise<void> {
     this.#events.onUse()
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
+    // a tab that was closed just before leaves the next one active
+    this.#events.onUse()
     this.#withBridge(bridge => bridge.focusComposer())
   }
 

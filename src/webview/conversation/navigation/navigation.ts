@@ -22,6 +22,9 @@ export function listenNavigation(connection: MessageConnection, app: App): void 
   })
 }
 
+/** What comes of a person. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */
+const USE = ['pointerdown', 'keydown', 'click', 'input', 'drop'] as const
+
 /**
  * Tells the host when the focus comes into the page or leaves it, and when the person does something there: each once.
  * The function that it answers looks again: a page that loads, or is shown, may have the focus without an event.
@@ -43,7 +46,7 @@ export function reportFocus(connection: Pick<MessageConnection, 'sendNotificatio
   }
   window.addEventListener('focus', () => tell(true))
   window.addEventListener('blur', () => tell(false))
-  for (const type of ['pointerdown', 'keydown']) window.addEventListener(type, use, { capture: true })
+  for (const type of USE) window.addEventListener(type, use, { capture: true })
   const look = () => tell(document.hasFocus())
   return look
 }

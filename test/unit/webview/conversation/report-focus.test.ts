@@ -42,4 +42,11 @@ describe('reportFocus', () => {
     fire('blur', 'pointerdown')
     assert.deepEqual(sent.slice(2), [{ focused: false }, { focused: true, isUsed: true }])
   })
+
+  for (const type of ['click', 'input', 'drop'])
+    it(`takes ${type} for what a person does: it may come without a key or a pointer`, () => {
+      look()
+      fire(type)
+      assert.deepEqual(sent, [{ focused: true, isUsed: true }])
+    })
 })

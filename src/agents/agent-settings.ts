@@ -1,10 +1,9 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { protocolChoices } from '../common/settings.ts'
-import type { AgentDefinition } from './definition.ts'
+import { type AgentDefinition, systemPromptSetting } from './definition.ts'
 import { isPlainObject, layerOf, mergeLayers, type SettingLayer } from './setting-layers.ts'
 import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
-import { systemPromptSetting } from './system-prompt.ts'
 
 const SETTING = 'parley.agents'
 

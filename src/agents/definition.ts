@@ -1,5 +1,5 @@
+import * as z from 'zod'
 import type { ProtocolChoice } from '../common/settings.ts'
-import type { SystemPrompt } from './system-prompt.ts'
 
 /**
  * An agent that can be started: what a person, a preset or Parley itself wrote, with variables such as
@@ -35,3 +35,26 @@ export interface AgentDefinition {
  * `preset`: a well-known command on the PATH · `demo`: bundled
  */
 export type AgentSource = 'settings' | 'installed' | 'preset' | 'demo'
+
+/** What a person wants an agent told beyond its own instructions, or in place of them. */
+export interface SystemPrompt {
+  text: string
+  mode: 'append' | 'override'
+}
+
+const withMode = z.object({ text: z.string(), mode: z.enum(['append', 'override']).default('append') })
+
+/** As it is written in the settings: the text alone is added to what the agent has. */
+export const systemPromptSetting = z.union([
+  z.string().transform((text): SystemPrompt => ({ text, mode: 'append' })),
+  withMode,
+])
+
+/** The agent's own, even an empty one, stands in place of the one for all. Nothing when there is no text. */
+export function chooseSystemPrompt(
+  ofAgent: SystemPrompt | undefined,
+  forAll: unknown,
+): SystemPrompt | undefined {
+  const chosen = ofAgent ?? systemPromptSetting.safeParse(forAll).data
+  return chosen?.text.trim() ? chosen : undefined
+}

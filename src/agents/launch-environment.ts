@@ -1,9 +1,8 @@
 import { homedir } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
-import { type Environment, pathOf } from '../common/processes/environment.ts'
-import { commonBinDirectories } from './common-bin-directories.ts'
-import { joinPaths, mergeEnvironment, withoutEditorVariables } from './environment.ts'
+import { type Environment, pathOf } from '../common/processes/spawn-process.ts'
+import { commonBinDirectories, joinPaths, mergeEnvironment, withoutEditorVariables } from './environment.ts'
 import { loginShell, readLoginShellEnvironment } from './login-shell.ts'
 
 /** What agents and MCP servers start with, before their own settings are put over it. */

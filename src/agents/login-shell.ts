@@ -4,9 +4,8 @@ import { userInfo } from 'node:os'
 import { basename } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../common/errors.ts'
-import type { Environment } from '../common/processes/environment.ts'
 import type { ProcessTree } from '../common/processes/process-tree.ts'
-import { spawnProcess } from '../common/processes/spawn-process.ts'
+import { type Environment, spawnProcess } from '../common/processes/spawn-process.ts'
 
 export interface LoginShellRequest {
   /** absolute path of the shell */

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import type { AgentDefinition } from './definition.ts'
 
 /**
  * Well-known agents, offered when their command is on the PATH. A preset is one command line and nothing more; a person
@@ -170,4 +171,24 @@ export const agentPresets: readonly AgentPreset[] = [
 /** The id that an agent of the registry has here: that of the preset it is, so that its sessions and keys stay with it. */
 export function agentIdOf(registryId: string, presets: readonly AgentPreset[] = agentPresets): string {
   return presets.find(preset => preset.registryIds.includes(registryId))?.id ?? registryId
+}
+
+/**
+ * The bundled agent for a first try without an account. It is run by the Node that the editor has anyway.
+ *
+ * @param script absolute path of the bundled program
+ * @param execPath a Node, or an Electron that can be one
+ */
+export function demoAgent(script: string, execPath: string = process.execPath): AgentDefinition {
+  return {
+    id: 'demo',
+    name: l10n.t('Demo Agent'),
+    description: l10n.t('Shows what an agent can do. No account required.'),
+    command: execPath,
+    args: [script],
+    // Without it an Electron would open a window; a plain Node does not look at it.
+    env: { ELECTRON_RUN_AS_NODE: '1' },
+    icon: 'beaker',
+    source: 'demo',
+  }
 }

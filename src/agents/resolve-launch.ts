@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto'
 import { isAbsolute, join, resolve } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { AgentLaunch, AgentStartFailure } from '../acp/agent.ts'
-import { findCommand } from '../common/processes/find-command.ts'
-import { isDirectory } from './common-bin-directories.ts'
+import { findCommand } from '../common/processes/spawn-process.ts'
 import type { AgentDefinition } from './definition.ts'
-import { mergeEnvironment } from './environment.ts'
+import { isDirectory, mergeEnvironment } from './environment.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
 import { settingPath } from './setting-problem.ts'
 import { substitute, type VariableContext } from './variables.ts'
@@ -101,4 +101,27 @@ function missing(command: string, searched: string[]): string {
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home
   return /^~[\\/]/.test(path) ? join(home, path.slice(2)) : path
+}
+
+/** `agents/<id>/<version>-<unique>/`, where the installed agents are. */
+const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
+
+/**
+ * Tells whether an agent still starts as it did: the program, its arguments, its environment and its directory as they
+ * were written, in a hash. A workspace may define an agent of any id anew; what a person gave to the one they know must
+ * not go to that.
+ */
+export function launchFingerprint({
+  command,
+  args,
+  env,
+  cwd,
+  source,
+}: Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd'> &
+  Partial<Pick<AgentDefinition, 'source'>>): string {
+  // An update of an installed agent is still the agent that the user knows.
+  const plain = (path: string) => (source === 'installed' ? path.replace(VERSION_FOLDER, '$1') : path)
+  const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
+  const written = JSON.stringify([plain(command), args.map(plain), variables, cwd ?? null])
+  return createHash('sha256').update(written).digest('base64url')
 }

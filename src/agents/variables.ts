@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { environmentLookUp } from '../common/processes/environment.ts'
+import { environmentLookUp } from '../common/processes/spawn-process.ts'
 
 /** What the variables in a setting stand for. */
 export interface VariableContext {

@@ -1,9 +1,11 @@
-/** The one reader and writer of `parley.*` in VS Code's settings. */
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
+import type { LastUsedAgent, Trust } from './agent-catalog.ts'
 import type { SettingLayer, SettingsSource } from './setting-layers.ts'
+
+/** The one reader and writer of `parley.*` in VS Code's settings. */
 
 const SECTION = 'parley'
 
@@ -96,5 +98,33 @@ export class VsCodeSettings extends Owner implements SettingsSource {
       layers.push({ scope: 'folder', folder: folder.name, value: inFolder?.workspaceFolderValue })
     }
     return layers.filter(layer => layer.value !== undefined)
+  }
+}
+
+/** The workspace folders, trust and memento of VS Code. */
+
+/** The workspace folders that are on this machine's disk. */
+export function localFolders(): Array<{ name: string; path: string }> {
+  return (vscode.workspace.workspaceFolders ?? [])
+    .filter(folder => folder.uri.scheme === 'file')
+    .map(folder => ({ name: folder.name, path: folder.uri.fsPath }))
+}
+
+export const workspaceTrust: Trust = {
+  get trusted() {
+    return vscode.workspace.isTrusted
+  },
+  onDidChange: listener => vscode.workspace.onDidGrantWorkspaceTrust(() => listener()),
+}
+
+/** The agent used last in this workspace, or else anywhere. */
+export function lastUsedAgent(context: vscode.ExtensionContext): LastUsedAgent {
+  const key = 'lastUsedAgent'
+  return {
+    get: () => context.workspaceState.get<string>(key) ?? context.globalState.get<string>(key),
+    async set(id) {
+      await context.workspaceState.update(key, id)
+      await context.globalState.update(key, id)
+    },
   }
 }

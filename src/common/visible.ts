@@ -31,3 +31,11 @@ function spelled(character: string): string {
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
   return `‹U+${code}›`
 }
+
+/**
+ * A text of somebody else's as it may stand in a message of VS Code's, which makes links of `[words](address)`: those of
+ * commands run them. A space between keeps it what it is, text.
+ */
+export function plainMessage(text: string): string {
+  return text.replaceAll('](', '] (')
+}

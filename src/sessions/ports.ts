@@ -9,7 +9,7 @@ import type {
   Roots,
   SessionSetup,
 } from '../acp/model.ts'
-import type { SystemPrompt } from '../agents/system-prompt.ts'
+import type { SystemPrompt } from '../agents/definition.ts'
 import type { Draft } from '../common/draft.ts'
 import type { Event } from '../common/event.ts'
 import type { Attachment } from '../conversation/attachment.ts'

@@ -6,9 +6,8 @@ import type {
   ElicitationRequest,
   ElicitationValue,
 } from '../acp/model.ts'
-import { plainMessage } from '../common/plain-message.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
-import { visible, visibleWords } from '../common/visible.ts'
+import { plainMessage, visible, visibleWords } from '../common/visible.ts'
 import { checkContent, checkField, presetOf } from '../conversation/elicitation-schema.ts'
 import { describeUrl, type UrlWarning } from '../conversation/elicitation-url.ts'
 import { describeFieldProblem } from '../conversation/elicitation-words.ts'

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import type { AgentCapabilities } from '../acp/model.ts'
-import type { SystemPrompt } from '../agents/system-prompt.ts'
+import type { SystemPrompt } from '../agents/definition.ts'
 import { readSetting } from '../agents/vscode-settings.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {

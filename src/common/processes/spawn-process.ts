@@ -1,9 +1,11 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import path from 'node:path'
+import path, { dirname, isAbsolute, resolve } from 'node:path'
+import { delimiter as posixDelimiter } from 'node:path/posix'
+import { delimiter as windowsDelimiter } from 'node:path/win32'
 import * as l10n from '@vscode/l10n'
 import spawn from 'cross-spawn'
-import { type Environment, pathOf } from './environment.ts'
+import which from 'which'
 import { ProcessTree } from './process-tree.ts'
 
 /** What to spawn: the whole environment, an absolute working directory. */
@@ -115,4 +117,72 @@ function isDirectory(folder: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The environment of a process: every value is set. */
+export type Environment = Record<string, string>
+
+/** The value of an environment variable; on Windows whatever the case of its name. */
+export function environmentLookUp(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  platform: NodeJS.Platform,
+): string | undefined {
+  if (Object.hasOwn(env, name)) return env[name]
+  if (platform !== 'win32') return undefined
+  const wanted = name.toUpperCase()
+  for (const [key, value] of Object.entries(env)) if (key.toUpperCase() === wanted) return value
+  return undefined
+}
+
+export function pathDelimiter(platform: NodeJS.Platform): string {
+  return platform === 'win32' ? windowsDelimiter : posixDelimiter
+}
+
+/** The value of PATH, whatever the case of its name on Windows. */
+export function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
+  return environmentLookUp(env, 'PATH', platform) ?? ''
+}
+
+/** Where a command is, or where it was looked for. */
+type CommandSearch = { path: string } | { searched: string[] }
+
+interface CommandSearchOptions {
+  /** PATH, and PATHEXT on Windows, are read from it. */
+  env: Readonly<Environment>
+  /** What a command with a slash is relative to. */
+  cwd: string
+  platform: NodeJS.Platform
+}
+
+/**
+ * Finds a program as a shell would: one with a slash at its place, one without on the PATH (with PATHEXT on Windows).
+ * Relative directories on the PATH are passed over, and so is the current directory that Windows searches first:
+ * what stands in a project must not take the place of a program.
+ */
+export async function findCommand(command: string, options: CommandSearchOptions): Promise<CommandSearch> {
+  const pathExt = environmentLookUp(options.env, 'PATHEXT', options.platform)
+
+  if (command.includes('/') || (options.platform === 'win32' && command.includes('\\'))) {
+    const absolute = resolve(options.cwd, command)
+    const found = await which(absolute, { nothrow: true, pathExt })
+    return found ? { path: found } : { searched: [dirname(absolute)] }
+  }
+
+  const searched = searchedDirectories(options.env, options.platform)
+  if (searched.length === 0) return { searched }
+  const path = searched.join(pathDelimiter(options.platform))
+  const found = await which(command, { path, all: true, nothrow: true, pathExt })
+  const wanted = found?.find(candidate => searched.includes(dirname(candidate)))
+  return wanted === undefined ? { searched } : { path: wanted }
+}
+
+/** The absolute directories of the PATH, each once and as `dirname` writes them. */
+export function searchedDirectories(env: Readonly<Environment>, platform: NodeJS.Platform): string[] {
+  const directories = pathOf(env, platform)
+    .split(pathDelimiter(platform))
+    .map(directory => directory.replace(/^"(.*)"$/, '$1'))
+    .filter(directory => isAbsolute(directory))
+    .map(directory => resolve(directory))
+  return [...new Set(directories)]
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { fileIcon } from '../../common/file-icon.ts'
+import { fileIcon } from '../../common/block-chip.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import { currentSelection } from '../vscode-open.ts'
 

@@ -1,7 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { PermissionOption } from '../../acp/model.ts'
-import { plainMessage } from '../../common/plain-message.ts'
-import { hasHidden } from '../../common/visible.ts'
+import { hasHidden, plainMessage } from '../../common/visible.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ElicitationEntry, PermissionEntry } from '../../conversation/state.ts'
 import { commandOf } from '../../conversation/tool-command.ts'

@@ -1,5 +1,5 @@
 import type { AgentCapabilities, SessionSetup } from '../../acp/model.ts'
-import type { SystemPrompt } from '../../agents/system-prompt.ts'
+import type { SystemPrompt } from '../../agents/definition.ts'
 import type { SessionPlan } from '../ports.ts'
 
 /** What a session is given of the person's system prompt, and what is said of it. An agent may refuse what it does not take. */

@@ -5,7 +5,7 @@ import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts
 import { agentPresets } from '../../agents/presets.ts'
 import { resolveLaunch } from '../../agents/resolve-launch.ts'
 import { describeProblem } from '../../agents/setting-problem.ts'
-import { localFolders } from '../../agents/vscode-configuration.ts'
+import { localFolders } from '../../agents/vscode-settings.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'

@@ -3,15 +3,20 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import * as vscode from 'vscode'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
-import { demoAgent } from '../../agents/demo-agent.ts'
+import { chooseSystemPrompt, type SystemPrompt } from '../../agents/definition.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
-import { launchFingerprint } from '../../agents/launch-fingerprint.ts'
+import { demoAgent } from '../../agents/presets.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
 import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
-import { chooseSystemPrompt, type SystemPrompt } from '../../agents/system-prompt.ts'
-import { lastUsedAgent, localFolders, workspaceTrust } from '../../agents/vscode-configuration.ts'
-import { readSetting, VsCodeSettings } from '../../agents/vscode-settings.ts'
+import { launchFingerprint } from '../../agents/resolve-launch.ts'
+import {
+  lastUsedAgent,
+  localFolders,
+  readSetting,
+  VsCodeSettings,
+  workspaceTrust,
+} from '../../agents/vscode-settings.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { messageOf } from '../../common/errors.ts'
-import { plainMessage } from '../../common/plain-message.ts'
+import { plainMessage } from '../../common/visible.ts'
 import type { RuleConsent } from '../../sessions/permission-rules/consent.ts'
 import type { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import type { PermissionRule, RuleAction } from '../../sessions/permission-rules/rule.ts'

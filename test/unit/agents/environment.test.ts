@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { joinPaths, mergeEnvironment, withoutEditorVariables } from '../../../src/agents/environment.ts'
-import { pathOf } from '../../../src/common/processes/environment.ts'
+import { pathOf } from '../../../src/common/processes/spawn-process.ts'
 
 const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
 

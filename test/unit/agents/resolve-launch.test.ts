@@ -4,10 +4,10 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { AgentDefinition } from '../../../src/agents/definition.ts'
-import { demoAgent } from '../../../src/agents/demo-agent.ts'
 import type { LaunchEnvironment } from '../../../src/agents/launch-environment.ts'
+import { demoAgent } from '../../../src/agents/presets.ts'
 import { type LaunchContext, resolveLaunch } from '../../../src/agents/resolve-launch.ts'
-import { findCommand, searchedDirectories } from '../../../src/common/processes/find-command.ts'
+import { findCommand, searchedDirectories } from '../../../src/common/processes/spawn-process.ts'
 
 const { platform } = process
 

@@ -53,7 +53,7 @@ const permitted: Array<[file: string, imported: string]> = [
   ['src/views/ids.ts', '../sessions/session.ts'],
   ['src/views/ids.ts', 'vscode'],
   ['src/editor/files/vscode-files.ts', 'vscode'],
-  ['src/agents/vscode-configuration.ts', 'vscode'],
+  ['src/agents/vscode-settings.ts', 'vscode'],
   ['src/webview/conversation/main.ts', '../../views/bridge/conversation.ts'],
   ['src/webview/tools/title.ts', '../../conversation/state.ts'],
   ['src/demo-agent/main.ts', './session.ts'],

@@ -1,6 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
 import type { ElicitationField, ElicitationValue } from '../../../acp/model.ts'
-import { isPlainMatch } from '../../../common/plain-pattern.ts'
 import {
   type CheckedContent,
   checkContent,
@@ -10,7 +9,6 @@ import {
   matchesPattern,
   presetOf,
 } from '../../../conversation/elicitation-schema.ts'
-import { fromLocalDateTime, toLocalDateTime } from './date-time.ts'
 
 /** A page cannot stop an expression that takes for ever: one that might is left to the host, which looks again and can. */
 const matchesAtOnce: Matches = (pattern, text) =>
@@ -112,4 +110,49 @@ function read(field: ElicitationField, written: Written): ElicitationValue | und
     default:
       return written
   }
+}
+
+/** With more places to try than these, the time grows with more than the third power of the text. */
+const REPETITIONS = 2
+/** A longer text is for whoever can stop. */
+const LONGEST_TEXT = 200
+
+/**
+ * Whether a regular expression that somebody else wrote is sure to be through with a text at once, for where nothing can
+ * stop it: no group is repeated, nothing refers back, and hardly anything is repeated at all. Cautious: others may be
+ * harmless, too.
+ */
+export function isPlainMatch(pattern: string, text: string): boolean {
+  if (text.length > LONGEST_TEXT || /\\[1-9k]/.test(pattern)) return false
+  const bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x')
+  if (/\)[*+{]/.test(bare)) return false
+  return (bare.match(/[*+]|\{\d+(?:,\d*)?\}/g) ?? []).filter(repeats).length <= REPETITIONS
+}
+
+/** `{3}` is one way only. */
+function repeats(quantifier: string): boolean {
+  return !/^\{\d+\}$/.test(quantifier)
+}
+
+/** Between the moments of the wire (RFC 3339, with a zone) and those of a `datetime-local` input (here and now). */
+
+/** `2024-02-29T10:00:00Z` as the clock on the wall shows it; empty for what is no moment. */
+function toLocalDateTime(moment: string): string {
+  const date = new Date(moment)
+  if (moment === '' || Number.isNaN(date.getTime())) return ''
+  const day = `${pad(date.getFullYear(), 4)}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
+  return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
+}
+
+/** The moment with the zone of this place; what is no moment stays as it is, to be told. */
+function fromLocalDateTime(local: string): string {
+  const date = new Date(local)
+  if (local === '' || Number.isNaN(date.getTime())) return local
+  const offset = -date.getTimezoneOffset()
+  const zone = `${offset < 0 ? '-' : '+'}${pad(Math.trunc(Math.abs(offset) / 60))}:${pad(Math.abs(offset) % 60)}`
+  return toLocalDateTime(local) + zone
+}
+
+function pad(number: number, digits = 2): string {
+  return String(number).padStart(digits, '0')
 }

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ResourceBlock, ResourceLinkBlock } from '../../../acp/model.ts'
-import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
-import { fileIcon } from '../../../common/file-icon.ts'
+import { CONTEXT_SCHEME, chipOf, fileIcon } from '../../../common/block-chip.ts'
 import { visibleWords } from '../../../common/visible.ts'
 import { formatSize, t } from '../../l10n.ts'
 import { languageOfPath } from '../../tools/language-of-path.ts'

@@ -15,7 +15,7 @@ import {
 import { type InstalledAgent, InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
 import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
-import type { Environment } from '../../../../src/common/processes/environment.ts'
+import type { Environment } from '../../../../src/common/processes/spawn-process.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { NpmRegistry } from '../../../support/npm-registry.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chooseSystemPrompt } from '../../../../src/agents/system-prompt.ts'
+import { chooseSystemPrompt } from '../../../../src/agents/definition.ts'
 import { planSystemPrompt } from '../../../../src/sessions/hosts/plan-system-prompt.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
 

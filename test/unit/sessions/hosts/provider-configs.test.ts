@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { launchFingerprint } from '../../../../src/agents/launch-fingerprint.ts'
+import { launchFingerprint } from '../../../../src/agents/resolve-launch.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { ProviderConfigs } from '../../../../src/sessions/hosts/provider-configs.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isPlainMatch } from '../../../src/common/plain-pattern.ts'
-import { cpuTime } from '../../support/cpu-time.ts'
+import { isPlainMatch } from '../../../../src/webview/conversation/elicitation/form-state.ts'
+import { cpuTime } from '../../../support/cpu-time.ts'
 
 describe('isPlainMatch', () => {
   for (const pattern of [

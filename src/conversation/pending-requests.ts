@@ -6,9 +6,9 @@ import type {
   PermissionRequest,
 } from '../acp/model.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
-import { checkContent } from './elicitation-schema.ts'
+import { checkContent } from './elicitation.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
-import type { RuleAnswer } from './rule-answer.ts'
+import type { RuleAnswer } from './state.ts'
 
 export interface PendingRequestsOptions {
   /** Shows in the conversation what becomes of a request. */

@@ -1,6 +1,6 @@
 import type { PermissionOption } from '../acp/model.ts'
 import { visibleWords } from '../common/visible.ts'
-import type { Translate } from './elicitation-words.ts'
+import type { Translate } from './elicitation.ts'
 
 /** What an option is called: its name with nothing hidden in it, or what its kind means where it has none. */
 export function optionName({ name, kind }: PermissionOption, t: Translate): string {

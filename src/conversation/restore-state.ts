@@ -1,3 +1,7 @@
+import * as l10n from '@vscode/l10n'
+import { TOO_DEEP } from '../common/bound-depth.ts'
+import { MAX_DEPTH } from '../common/limits.ts'
+import { reduce } from './reducer/reduce.ts'
 import { reduceLocalWithin } from './reducer/reduce-within.ts'
 import {
   createSessionState,
@@ -134,4 +138,43 @@ function subagentOf(state: ReducingState, sessionId: string): ReducingState {
   const known = subagentStates.get(sessionId) ?? createSubagentState(state, sessionId)
   subagentStates.set(sessionId, known)
   return known
+}
+
+/** A conversation of its own with all that another holds now, and a line that parts the two. What goes on there does not go on here. */
+export function forkState(state: ReducingState): ReducingState {
+  const copy = structuredClone(state)
+  reduceLocalWithin(copy, { type: 'agent_gone' })
+  const title = l10n.t('Forked session. New messages stay in this session.')
+  reduce(copy, { type: 'notice', severity: 'info', title })
+  return copy
+}
+
+/**
+ * The value as JSON can write it: itself, or a copy without what is nested deeper than {@link MAX_DEPTH}; `undefined`
+ * where no copy can be written either. What agents send is bounded as it comes in; what an earlier version stored isn't.
+ */
+export function serializable<T>(value: T): T | undefined {
+  for (const candidate of [() => value, () => boundedCopy(value, MAX_DEPTH) as T]) {
+    try {
+      const result = candidate()
+      JSON.stringify(result)
+      return result
+    } catch {}
+  }
+  return undefined
+}
+
+/** The same of an entry; one that can't be written at all keeps its place. */
+export function serializableEntry(entry: Entry): Entry {
+  const { id, turn } = entry
+  return serializable(entry) ?? { kind: 'unknown', id, turn, updateKind: 'damaged', raw: '' }
+}
+
+function boundedCopy(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (levels === 0) return TOO_DEEP
+  if (Array.isArray(value)) return value.map(item => boundedCopy(item, levels - 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, boundedCopy(member, levels - 1)]),
+  )
 }

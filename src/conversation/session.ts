@@ -13,21 +13,25 @@ import type {
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import { type CancellableWork, cancelWork } from './cancel-work.ts'
 import { Load } from './load.ts'
 import { OptionChanges } from './option-changes.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { PromptQueue, type TurnOutcome } from './prompt-queue.ts'
-import { asksForBackground, isAboutBackground, toldBackground } from './reducer/background.ts'
 import { isIdle, reduce } from './reducer/reduce.ts'
 import type { LocalEvent } from './reducer/reduce-local.ts'
 import { entriesOfRequests, openRequests } from './reducer/reduce-requests.ts'
 import { toolCallOf } from './reducer/reduce-tool-calls.ts'
 import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
-import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
+import {
+  asksForBackground,
+  createSessionState,
+  isAboutBackground,
+  type ReducingState,
+  toldBackground,
+} from './reducer/reducing-state.ts'
 import { followState, type KeptConversation } from './restore-state.ts'
-import type { AnswerByRule } from './rule-answer.ts'
 import type {
+  AnswerByRule,
   Change,
   ElicitationEntry,
   Entry,
@@ -620,4 +624,31 @@ function isOfTurn<R extends PermissionRequest | ElicitationRequest>(
   request: R,
 ): request is R & { sessionId: string } {
   return request.sessionId !== undefined
+}
+
+/** Work of a session that may be stopped by itself, by the id that the agent gave it. */
+type CancellableWork = { toolCallId: string } | { terminalId: string } | { subagentId: string }
+
+/** Stops what the agent said can be stopped; does nothing for what it did not, or does not know. Rejects when it refuses. */
+async function cancelWork(
+  agent: Agent,
+  sessionId: string,
+  state: ReducingState,
+  work: CancellableWork,
+): Promise<void> {
+  if ('terminalId' in work) {
+    const { terminalId } = work
+    const terminal = state.terminals.get(terminalId)
+    if (terminal?.canCancel) await agent.cancelTerminal?.(terminal.within ?? sessionId, terminalId)
+    return
+  }
+  for (const { memory, within } of [state, ...state.memory.subagentStates.values()]) {
+    const position =
+      'toolCallId' in work ? memory.tools.get(work.toolCallId) : memory.subagents.get(work.subagentId)
+    const entry = state.entries[position ?? -1]
+    if (entry?.kind === 'subagent' && entry.canCancel) agent.cancel(entry.sessionId)
+    if (entry?.kind !== 'tool_call' || !entry.canCancel) continue
+    await agent.cancelToolCall?.(within ?? sessionId, entry.toolCallId)
+    return
+  }
 }

@@ -9,6 +9,7 @@ import type {
   Open,
   PermissionOption,
   PermissionOutcome,
+  PermissionRequest,
   Plan,
   StopReason,
   SubagentState,
@@ -236,3 +237,18 @@ export type Change =
   | { type: 'head'; key: HeadKey }
   /** Everything was replaced (a load began anew). */
   | { type: 'reset' }
+
+export interface RuleAnswer {
+  optionId: string
+  rule: AppliedRule
+}
+
+/**
+ * Looks for a permission rule that answers the request. `tool` is the tool call, including what the request reports of it.
+ * `undefined`, now or later: the request is shown to the user. Never rejects.
+ */
+export type AnswerByRule = (
+  request: PermissionRequest,
+  tool: ToolCallEntry | undefined,
+  signal: AbortSignal,
+) => Promise<RuleAnswer | undefined> | undefined

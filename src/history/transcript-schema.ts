@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
 import { boundDepth } from '../common/bound-depth.ts'
-import { serializable, serializableEntry } from '../conversation/serializable.ts'
+import { serializable, serializableEntry } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 
 const text = z.string()

@@ -1,8 +1,8 @@
-import type { FileChange } from '../acp/model.ts'
+import type { FileChange, Roots } from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
+import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
 import type { Session } from '../conversation/session.ts'
 import type { PermissionEntry, ToolCallEntry } from '../conversation/state.ts'
-import { subagentRoots } from '../conversation/subagent-roots.ts'
 import { commandsOfInput } from '../conversation/tool-command.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
@@ -126,4 +126,28 @@ function makes({ operation, oldText, newText }: FileChange, before: string | nul
 
 function plain(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(/^\ufeff/, '')
+}
+
+/**
+ * The folders that a subagent works in: its own, as far as the agent reported them, else those of the session (`around`).
+ * `undefined` when the id is no subagent's.
+ */
+export function subagentRoots(
+  state: ReducingState,
+  sessionId: string,
+  around: Roots,
+  isAbsolute: (path: string) => boolean,
+): Roots | undefined {
+  for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
+    const entry = state.entries[memory.subagents.get(sessionId) ?? -1]
+    if (entry?.kind !== 'subagent') continue
+    const { cwd, additionalDirectories } = entry
+    const own = cwd !== undefined && isAbsolute(cwd) ? cwd : undefined
+    return {
+      cwd: own ?? around.cwd,
+      additionalDirectories:
+        additionalDirectories?.filter(isAbsolute) ?? (own === undefined ? around.additionalDirectories : []),
+    }
+  }
+  return undefined
 }

@@ -5,7 +5,6 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { Session } from '../conversation/session.ts'
-import { subagentRoots } from '../conversation/subagent-roots.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
 import type { AccessQuestion, AskAccess } from '../editor/files/file-access.ts'
 import { type FilesShared, SessionFiles } from '../editor/files/files.ts'
@@ -14,7 +13,7 @@ import {
   SessionTerminals,
   type SessionTerminalsOptions,
 } from '../editor/terminals/terminals.ts'
-import { AnsweredPermissions } from './answered-permissions.ts'
+import { AnsweredPermissions, subagentRoots } from './answered-permissions.ts'
 
 /** What all sessions of the window share. */
 export interface ServicesShared {

@@ -8,9 +8,14 @@ import type {
 } from '../acp/model.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
 import { plainMessage, visible, visibleWords } from '../common/visible.ts'
-import { checkContent, checkField, presetOf } from '../conversation/elicitation-schema.ts'
-import { describeUrl, type UrlWarning } from '../conversation/elicitation-url.ts'
-import { describeFieldProblem } from '../conversation/elicitation-words.ts'
+import {
+  checkContent,
+  checkField,
+  describeFieldProblem,
+  describeUrl,
+  presetOf,
+  type UrlWarning,
+} from '../conversation/elicitation.ts'
 import { openLink } from '../editor/vscode-open.ts'
 import type { NativeElicitation } from '../sessions/ports.ts'
 

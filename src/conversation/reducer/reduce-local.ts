@@ -6,11 +6,9 @@ import type {
   PermissionRequest,
   TerminalPatch,
 } from '../../acp/model.ts'
-import type { RuleAnswer } from '../rule-answer.ts'
-import type { Change } from '../state.ts'
-import { claimEcho, expectEcho } from './echo.ts'
+import type { Change, RuleAnswer } from '../state.ts'
 import { setOption } from './reduce-head.ts'
-import { appendMessage, beginTurn } from './reduce-messages.ts'
+import { appendMessage, beginTurn, claimEcho, expectEcho } from './reduce-messages.ts'
 import { closeCompactions } from './reduce-notes.ts'
 import {
   closeRequests,

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContentBlock, MessageRole } from '../../acp/model.ts'
-import { isBlank, ownBlocks, pushBlock } from '../blocks.ts'
-import { takeEcho } from './echo.ts'
-import { append, appendContent, endThought, type ReducingState, type Step, touch } from './reducing-state.ts'
+import { isBlank, ownBlocks, pushBlock, textOf } from '../blocks.ts'
+import {
+  append,
+  appendContent,
+  type Echo,
+  endThought,
+  type ReducingState,
+  type Step,
+  touch,
+} from './reducing-state.ts'
 
 /**
  * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without
@@ -186,4 +193,78 @@ export function beginTurn(step: Step): void {
 
 function key(role: MessageRole, messageId: string): string {
   return `${role}\n${messageId}`
+}
+
+// ---- echoes of the user's prompts
+
+/**
+ * Expects the echo of a prompt. A prompt is shown as soon as it is sent; many agents then report it again as a user
+ * message.
+ *
+ * Until the next prompt, the first user message that matches is the echo: the entry keeps the user's text, takes over
+ * the echo's message id, and everything else under that id is dropped. Text is compared without white space, because
+ * agents re-wrap it: either the echo is a prefix of the prompt, or the prompt is a prefix of the echo, because agents
+ * append what they expanded. A block that isn't text matches a block of its type in the prompt that has no echo yet.
+ * An echo without message ids must continue the prompt's text. Any other user message is a message of its own. If the
+ * agent names the message id in its answer to the prompt (v2), only that id counts.
+ *
+ * A replay contains no prompt of this window, so nothing is dropped from it.
+ */
+export function expectEcho(position: number, content: readonly ContentBlock[]): Echo {
+  return {
+    position,
+    rest: squeeze(textOf(content)),
+    others: content.filter(block => block.type !== 'text').map(block => block.type),
+  }
+}
+
+/** Whether the piece of a user message is the echo of a prompt of ours, and so is shown already. */
+function takeEcho(
+  state: ReducingState,
+  messageId: string | undefined,
+  content: readonly ContentBlock[],
+): 'ours' | 'claimed' | undefined {
+  const { memory } = state
+  if (messageId !== undefined && memory.ownMessages.has(messageId)) return 'ours'
+  const echo = memory.echo
+  if (!echo) return undefined
+  if (messageId === undefined) return content.every(block => goesOn(echo, block)) ? 'ours' : undefined
+  if (memory.messages.has(`user\n${messageId}`)) return undefined
+  const first = content[0]
+  // A message that begins empty: its first piece will tell.
+  if (first === undefined) return 'ours'
+  if (!goesOn(echo, first)) return undefined
+  claimEcho(state, messageId)
+  return 'claimed'
+}
+
+/** Gives the prompt that waits for its echo its message id. */
+export function claimEcho(state: ReducingState, messageId: string): void {
+  const { memory } = state
+  const echo = memory.echo
+  if (!echo) return
+  const entry = state.entries[echo.position]
+  if (entry?.kind === 'message') entry.messageId = messageId
+  memory.ownMessages.add(messageId)
+  memory.echo = undefined
+}
+
+function goesOn(echo: Echo, block: ContentBlock): boolean {
+  if (block.type !== 'text') {
+    const found = echo.others.indexOf(block.type)
+    if (found !== -1) echo.others.splice(found, 1)
+    return found !== -1
+  }
+  const text = squeeze(block.text)
+  if (echo.rest.startsWith(text)) {
+    echo.rest = echo.rest.slice(text.length)
+    return true
+  }
+  if (echo.rest === '' || !text.startsWith(echo.rest)) return false
+  echo.rest = ''
+  return true
+}
+
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, '')
 }

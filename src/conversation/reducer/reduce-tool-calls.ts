@@ -1,7 +1,14 @@
 import type { PermissionRequest, ToolCallContent, ToolCallPatch, ToolCallStatus } from '../../acp/model.ts'
 import type { ToolCallEntry } from '../state.ts'
-import { goesOn } from './background.ts'
-import { append, type Background, type ReducingState, type Step, stopTime, touch } from './reducing-state.ts'
+import {
+  append,
+  type Background,
+  goesOn,
+  type ReducingState,
+  type Step,
+  stopTime,
+  touch,
+} from './reducing-state.ts'
 
 /** What nobody told of a tool call yet. */
 const BLANK = {

@@ -1,9 +1,17 @@
 import type { AgentErrorInfo, StopReason, TokenCount, ToldBackground } from '../../acp/model.ts'
 import type { Entry } from '../state.ts'
-import { countOf, goesOn, toldBackground } from './background.ts'
 import { endVisits } from './reduce-requests.ts'
 import { closeToolCalls } from './reduce-tool-calls.ts'
-import { append, type Background, endThought, type Step, updateActivity } from './reducing-state.ts'
+import {
+  append,
+  type Background,
+  countOf,
+  endThought,
+  goesOn,
+  type Step,
+  toldBackground,
+  updateActivity,
+} from './reducing-state.ts'
 
 /** Why a turn ended that neither the agent nor the person ended: the process or the window did not go on. */
 export const INTERRUPTED = 'interrupted'

@@ -1,8 +1,7 @@
 /** The messages between the extension host and the composer. See `conversation.ts`. */
 import { NotificationType, RequestType } from 'vscode-jsonrpc'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { Attachment } from '../../conversation/attachment.ts'
-import type { CaptureKind, MentionRow } from '../../conversation/mention.ts'
+import type { Attachment, CaptureKind, MentionRow } from '../../conversation/attachment.ts'
 
 export type { Attachment, CaptureKind, MentionRow }
 

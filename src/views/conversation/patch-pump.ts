@@ -1,6 +1,6 @@
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { ChangeSet, type TakenChanges } from '../../conversation/change-set.ts'
-import { serializable, serializableEntry } from '../../conversation/serializable.ts'
+import { serializable, serializableEntry } from '../../conversation/restore-state.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { Change, Entry, SessionState, TerminalState, ToolCallEntry } from '../../conversation/state.ts'
 import type {

@@ -1,5 +1,5 @@
 import { visible } from '../../common/visible.ts'
-import { describeUrl, type UrlWarning } from '../../conversation/elicitation-url.ts'
+import { describeUrl, type UrlWarning } from '../../conversation/elicitation.ts'
 import { t } from '../l10n.ts'
 
 export interface LinkTarget {

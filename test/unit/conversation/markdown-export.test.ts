@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
-import { conversationMarkdown } from '../../../src/conversation/markdown-export.ts'
-import { contained, escaped, fenced, folded } from '../../../src/conversation/markdown-fence.ts'
+import {
+  contained,
+  conversationMarkdown,
+  escaped,
+  fenced,
+  folded,
+} from '../../../src/conversation/markdown-export.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { update as arbitraryUpdate } from './arbitrary-updates.ts'
 

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
-import type { RuleAnswer } from '../../../src/conversation/rule-answer.ts'
 import { Session } from '../../../src/conversation/session.ts'
-import type { AppliedRule, Change, SessionActivity, ToolCallEntry } from '../../../src/conversation/state.ts'
+import type {
+  AppliedRule,
+  Change,
+  RuleAnswer,
+  SessionActivity,
+  ToolCallEntry,
+} from '../../../src/conversation/state.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { asking, running, tool } from './updates.ts'
 

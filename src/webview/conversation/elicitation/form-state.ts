@@ -8,7 +8,7 @@ import {
   type Matches,
   matchesPattern,
   presetOf,
-} from '../../../conversation/elicitation-schema.ts'
+} from '../../../conversation/elicitation.ts'
 
 /** A page cannot stop an expression that takes for ever: one that might is left to the host, which looks again and can. */
 const matchesAtOnce: Matches = (pattern, text) =>

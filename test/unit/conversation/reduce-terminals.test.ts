@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { appendBounded, TERMINAL_KEEP, tail } from '../../../src/conversation/bounded-text.ts'
 import { createSessionState, reduce } from '../../../src/conversation/reducer/reduce.ts'
+import { appendBounded, TERMINAL_KEEP, tail } from '../../../src/conversation/reducer/reduce-terminals.ts'
 
 describe('bounded text', () => {
   it('keeps all that fits', () => {

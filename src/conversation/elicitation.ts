@@ -1,10 +1,10 @@
-/**
- * What may be filled into a form that an agent asks with. The rules are those of the restricted JSON schema of
- * elicitation; the same code checks in the webview, to say what is wrong, and in the host, which trusts no webview.
- */
 import type { ElicitationField, ElicitationValue } from '../acp/model.ts'
 
-/** What is wrong with one value; `limit` is the bound that was not kept. */
+// Elicitation: validates the values of a form, describes its problems, and describes the URL that an agent asks to open.
+// https://agentclientprotocol.com/protocol/v2/draft/elicitation
+// Both the webview and the host validate: the webview to show problems, the host because it doesn't trust the webview.
+
+/** What is wrong with one value. `limit`: the bound that it exceeds. */
 export type FieldProblem =
   | { type: 'required' | 'kind' | 'number' | 'integer' | 'choice' | 'repeated' | 'pattern' | 'unfillable' }
   | { type: 'shorter' | 'longer' | 'less' | 'greater' | 'fewer' | 'more'; limit: number }
@@ -167,4 +167,107 @@ function isDate(text: string): boolean {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
   return day <= days[month - 1]!
+}
+
+/** Looks a sentence up in the person's language; `{0}` is replaced. The host and the webviews each have their own. */
+export type Translate = (message: string, ...args: Array<string | number>) => string
+
+/** What is wrong with a value, as a sentence that says what would be right. */
+export function describeFieldProblem(problem: FieldProblem, t: Translate): string {
+  switch (problem.type) {
+    case 'required':
+      return t('A value is required.')
+    case 'kind':
+      return t('The value has the wrong type.')
+    case 'number':
+      return t('Enter a number.')
+    case 'integer':
+      return t('Enter a whole number.')
+    case 'choice':
+      return t('Select one of the available values.')
+    case 'repeated':
+      return t('Select each value only once.')
+    case 'pattern':
+      return t("The value doesn't match the required format.")
+    case 'unfillable':
+      return t("Parley doesn't support this type of value.")
+    case 'shorter':
+      return problem.limit === 1
+        ? t('Enter at least 1 character.')
+        : t('Enter at least {0} characters.', problem.limit)
+    case 'longer':
+      return problem.limit === 1
+        ? t('Enter at most 1 character.')
+        : t('Enter at most {0} characters.', problem.limit)
+    case 'less':
+      return t('Enter {0} or more.', problem.limit)
+    case 'greater':
+      return t('Enter {0} or less.', problem.limit)
+    case 'fewer':
+      return t('Select at least {0}.', problem.limit)
+    case 'more':
+      return t('Select at most {0}.', problem.limit)
+    case 'format':
+      return describeFormat(problem.format, t)
+  }
+}
+
+function describeFormat(format: Extract<FieldProblem, { type: 'format' }>['format'], t: Translate): string {
+  switch (format) {
+    case 'email':
+      return t('Enter an email address.')
+    case 'uri':
+      return t('Enter a full URL, such as https://example.com.')
+    case 'date':
+      return t('Enter a date, such as 2026-01-31.')
+    case 'date-time':
+      return t('Enter a date and a time.')
+  }
+}
+
+/** What a person must see of an address before they agree to open it. */
+export type UrlWarning =
+  /** What is sent can be read on the way. */
+  | 'http'
+  /** The host's name has letters that can look like others. */
+  | 'punycode'
+  /** A user's name before the host can pass for the host. */
+  | 'credentials'
+
+interface DescribedUrl {
+  /** the address in the one form that browsers make of it: `before + host + after` */
+  before: string
+  /** with its port, in ASCII */
+  host: string
+  after: string
+  warnings: UrlWarning[]
+  /** only `http` and `https` are ever opened */
+  canOpen: boolean
+}
+
+/** `undefined` for what is no address. */
+export function describeUrl(text: string): DescribedUrl | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const { href, host, protocol, username, password } = url
+  const authority = href.indexOf('//') + 2
+  const credentials = username !== '' || password !== ''
+  const at = host === '' ? -1 : href.indexOf(host, credentials ? href.indexOf('@', authority) + 1 : authority)
+  const canOpen = (protocol === 'https:' || protocol === 'http:') && at >= 0
+  const warnings: UrlWarning[] = []
+  if (protocol === 'http:' && !isLoopback(url.hostname)) warnings.push('http')
+  if (url.hostname.split('.').some(label => label.startsWith('xn--'))) warnings.push('punycode')
+  if (credentials) warnings.push('credentials')
+  if (at < 0) return { before: href, host: '', after: '', warnings, canOpen }
+  return { before: href.slice(0, at), host, after: href.slice(at + host.length), warnings, canOpen }
+}
+
+/** What goes to this machine itself cannot be read on the way. */
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  )
 }

@@ -48,6 +48,10 @@ export const SETTINGS = {
   systemPrompt: setting(z.string(), 'window', ''),
   /** megabytes of 1,000,000 bytes; 0: no limit */
   'history.maximumSize': setting(z.number().min(0), 'application', 1000),
+  /** days; 0: no limit */
+  'checkpoints.maximumAge': setting(z.number().min(0), 'application', 30),
+  /** megabytes of 1,000,000 bytes; 0: no limit */
+  'checkpoints.maximumSize': setting(z.number().min(0), 'application', 100),
 } satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

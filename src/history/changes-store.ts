@@ -30,16 +30,25 @@ const agent = z.object({
 })
 const author = z.union([z.literal('user'), agent])
 const versions = <T extends z.ZodType>(value: T) => z.array(z.object({ value, by: author, seq: z.number() }))
+const segments = z.array(
+  z.union([z.number(), z.object({ id: z.number(), versions: versions(z.array(z.string())) })]),
+)
 const storedFile = z.object({
   path: z.string(),
   /** the hash of the text */
   text: z.string(),
-  segments: z.array(
-    z.union([z.number(), z.object({ id: z.number(), versions: versions(z.array(z.string())) })]),
-  ),
+  segments,
   attributes: versions(attributes),
   gone: z.boolean().exactOptional(),
+  history: z.object({ segments, attributes: versions(attributes), at: z.number() }).exactOptional(),
 })
+const droppedHistories = z.array(
+  z.object({
+    path: z.string(),
+    turns: z.array(z.object({ session: z.string(), turn: z.number() })),
+    why: z.enum(['age', 'size']),
+  }),
+)
 /** The first line of its file; the others are files. */
 const undoneHead = z.object({ id: z.string(), at: z.number(), session: z.string().exactOptional() })
 const undoneFile = z.object({ before: storedFile, after: storedFile })
@@ -48,6 +57,7 @@ const undoneFile = z.object({ before: storedFile, after: storedFile })
 type ChangedFile = z.infer<typeof storedFile>
 type UndoneFile = z.infer<typeof undoneFile>
 type Undone = z.infer<typeof undoneHead> & { files: UndoneFile[] }
+type DroppedHistories = z.infer<typeof droppedHistories>
 
 /**
  * Keeps what agents changed in a workspace: a small file for each changed one, and texts and bytes by their hash, each
@@ -58,6 +68,7 @@ export class ChangesStore extends Owner {
   readonly #log: Logger
   readonly #waiting = new Map<string, ChangedFile | undefined>()
   readonly #blobs = new Map<string, Promise<string>>()
+  #dropped: Readonly<DroppedHistories> | undefined
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
   #count = 0
@@ -98,6 +109,27 @@ export class ChangesStore extends Owner {
 
   save(file: string, changed: ChangedFile | undefined): void {
     this.#waiting.set(file, changed)
+    this.#flushSoon()
+  }
+
+  /** Files whose checkpoints are no longer kept. */
+  saveDropped(dropped: Readonly<DroppedHistories>): void {
+    this.#dropped = dropped
+    this.#flushSoon()
+  }
+
+  async loadDropped(): Promise<DroppedHistories> {
+    const text = await readFile(this.#droppedFile, 'utf8').catch(() => undefined)
+    if (text === undefined) return []
+    try {
+      return droppedHistories.parse(JSON.parse(text))
+    } catch (error) {
+      this.#log.warn(`Which checkpoints were dropped could not be read: ${messageOf(error)}`)
+      return []
+    }
+  }
+
+  #flushSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#writing = this.#writing.then(() => this.#flush())
@@ -166,6 +198,13 @@ export class ChangesStore extends Owner {
       // what was saved meanwhile is written next
       if (this.#waiting.get(file) === changed) this.#waiting.delete(file)
     }
+    const dropped = this.#dropped
+    if (dropped) {
+      await this.#write(this.#droppedFile, JSON.stringify(dropped)).catch(error =>
+        this.#log.warn(`Which checkpoints were dropped could not be stored: ${messageOf(error)}`),
+      )
+      if (this.#dropped === dropped) this.#dropped = undefined
+    }
     if (this.#waiting.size > 0) await this.#flush()
   }
 
@@ -187,6 +226,11 @@ export class ChangesStore extends Owner {
       }
     }
     this.#waiting.clear()
+    try {
+      if (this.#dropped) writeNow(this.#droppedFile, JSON.stringify(this.#dropped))
+    } catch (error) {
+      this.#log.warn(`Which checkpoints were dropped could not be stored: ${messageOf(error)}`)
+    }
   }
 
   async #undoneLine({ before, after }: UndoneFile): Promise<string> {
@@ -265,7 +309,9 @@ export class ChangesStore extends Owner {
     const used = new Set(
       all.flatMap(file => [
         file.text,
-        ...file.attributes.flatMap(({ value }) => (value.type === 'binary' ? value.hash : [])),
+        ...[...file.attributes, ...(file.history?.attributes ?? [])].flatMap(({ value }) =>
+          value.type === 'binary' ? value.hash : [],
+        ),
       ]),
     )
     const root = path.join(this.#folder, 'blobs')
@@ -277,6 +323,10 @@ export class ChangesStore extends Owner {
         if (age > 60_000) await rm(file, { force: true })
       }
     }
+  }
+
+  get #droppedFile(): string {
+    return path.join(this.#folder, 'dropped-checkpoints.json')
   }
 
   #file(changed: string): string {

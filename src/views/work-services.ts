@@ -1,8 +1,9 @@
 import path from 'node:path'
 import type * as vscode from 'vscode'
+import { readSetting } from '../agents/vscode-settings.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
-import { ChangeTracker } from '../editor/changes/change-tracker.ts'
+import { ChangeTracker, type CheckpointLimits } from '../editor/changes/change-tracker.ts'
 import { ChangeMarks } from '../editor/changes/vscode-change-marks.ts'
 import { ChangeEditors, trashFile } from '../editor/changes/vscode-changes.ts'
 import { followUserEdits } from '../editor/changes/vscode-user-edits.ts'
@@ -29,7 +30,9 @@ export function workServices(
 ): WorkServices {
   const folder = path.join((context.storageUri ?? context.globalStorageUri).fsPath, 'changes')
   const store = own.add(new ChangesStore(folder, log))
-  const tracker = own.add(new ChangeTracker({ files, store, trash: trashFile }))
+  const tracker = own.add(
+    new ChangeTracker({ files, store, trash: trashFile, checkpoints: checkpointLimits }),
+  )
   own.add(followUserEdits(tracker))
   const editors = own.add(new ChangeEditors(tracker, log))
   const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
@@ -39,5 +42,14 @@ export function workServices(
     editors,
     follow: own.add(new FollowAgent(keepIn(context.workspaceState))),
     changes: { editors, tracker },
+  }
+}
+
+function checkpointLimits(): CheckpointLimits {
+  const days = readSetting('checkpoints.maximumAge')
+  const megabytes = readSetting('checkpoints.maximumSize')
+  return {
+    maxAgeMs: days === 0 ? Number.POSITIVE_INFINITY : days * 24 * 3_600_000,
+    maxBytes: megabytes === 0 ? Number.POSITIVE_INFINITY : megabytes * 1_000_000,
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   ChangeTracker,
+  type DroppedHistory,
   type TrackerStore,
   type Undone,
   type UndoneFile,
@@ -15,6 +16,7 @@ export class MemoryStore implements TrackerStore {
   readonly blobs = new Map<string, Uint8Array>()
   readonly files = new Map<string, string>()
   readonly undone = new Map<string, string>()
+  dropped = '[]'
 
   async load(): Promise<StoredFile[]> {
     return [...this.files.values()].map(file => JSON.parse(file))
@@ -51,6 +53,14 @@ export class MemoryStore implements TrackerStore {
 
   forgetUndone(id: string): void {
     this.undone.delete(id)
+  }
+
+  saveDropped(dropped: readonly DroppedHistory[]): void {
+    this.dropped = JSON.stringify(dropped)
+  }
+
+  async loadDropped(): Promise<DroppedHistory[]> {
+    return JSON.parse(this.dropped)
   }
 }
 

@@ -12,7 +12,7 @@ import type { FilesShared } from '../files/files.ts'
 import { withoutMark } from '../files/text-files.ts'
 import { KeyedQueue } from '../keyed-queue.ts'
 import { lineEnd, smallestEdit, withLineEnd } from '../text.ts'
-import type { AgentAuthor, Author, Matches } from './change-versions.ts'
+import type { AgentAuthor, Author, Matches, TurnRef } from './change-versions.ts'
 import { expectedText, othersPart } from './expected-text.ts'
 import {
   ABSENT,
@@ -25,7 +25,7 @@ import {
 import { FileWatch } from './file-watch.ts'
 import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
 import { type FileText, originalText } from './original-text.ts'
-import { type StoredFile, TrackedFile } from './tracked-file.ts'
+import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 
 /** A file before and after something was undone in it. */
 export interface UndoneFile {
@@ -55,6 +55,22 @@ export interface TrackerStore extends BlobStore {
   /** The latest first. */
   loadUndone(): Promise<Undone[]>
   forgetUndone(id: string): void
+  /** Soon, in the background; replaces what is stored. */
+  saveDropped(dropped: readonly DroppedHistory[]): void
+  loadDropped(): Promise<DroppedHistory[]>
+}
+
+/** A file whose checkpoints are no longer kept. */
+export interface DroppedHistory {
+  path: string
+  turns: TurnRef[]
+  why: 'age' | 'size'
+}
+
+/** How long, and how much of it, checkpoints are kept. */
+export interface CheckpointLimits {
+  maxAgeMs: number
+  maxBytes: number
 }
 
 export interface TrackerOptions {
@@ -62,6 +78,8 @@ export interface TrackerOptions {
   store: TrackerStore
   /** Takes a file away whose content is in the store; rejects where there is no trash. */
   trash?: (path: string) => Promise<void>
+  /** Read whenever checkpoints are dropped; absent: they are kept without a limit. */
+  checkpoints?: () => CheckpointLimits
 }
 
 /** What an agent says that a tool call does to a file. */
@@ -99,10 +117,14 @@ export interface UndoOptions {
   ids?: ReadonlySet<number>
   /** Gives up the user's changes on top. */
   force?: boolean
+  /** Also what the user has kept: a checkpoint is restored. */
+  kept?: boolean
 }
 
 /** More files are not tracked. */
 const MAX_FILES = 10_000
+/** Of so many files it is remembered that their checkpoints were dropped. */
+const MAX_DROPPED = 2000
 /** Files looked at side by side. */
 const MAX_LOOKS = 8
 
@@ -133,13 +155,16 @@ export class ChangeTracker extends Owner {
   readonly #ready: Promise<void>
   readonly #change = this.register(new Emitter<ReadonlySet<string>>())
   readonly #undone: Undone[] = []
+  #dropped: readonly DroppedHistory[] = []
+  readonly #limits: () => CheckpointLimits | undefined
   #undoCount = 0
 
   /** Files whose changes are others than before, by their paths. */
   readonly onDidChange = this.#change.event
 
-  constructor({ files, store, trash }: TrackerOptions) {
+  constructor({ files, store, trash, checkpoints }: TrackerOptions) {
     super()
+    this.#limits = checkpoints ?? (() => undefined)
     this.shared = files
     this.#store = store
     this.#trash = trash ?? (() => Promise.reject(new Error('There is no trash.')))
@@ -231,7 +256,10 @@ export class ChangeTracker extends Owner {
 
   /** Files with changes of agents, in the order of the first ones. */
   views(): TrackedFile[] {
-    const files = [...this.#files.values()].filter(file => file.hasChanges && !file.gone)
+    return this.#viewed([...this.#files.values()].filter(file => file.hasChanges && !file.gone))
+  }
+
+  #viewed(files: TrackedFile[]): TrackedFile[] {
     return this.#dirty.size === 0 ? files : files.map(file => this.view(file.path) ?? file)
   }
 
@@ -320,7 +348,7 @@ export class ChangeTracker extends Owner {
         this.#forget(key)
         const next = this.key(path)
         const there = this.#files.get(next)
-        if (there?.hasChanges) await this.#putAside(there)
+        if (there?.isKnown) await this.#putAside(there)
         const moved = file.clone(path)
         this.#files.set(next, moved)
         if (dirty) this.#dirty.add(next)
@@ -350,6 +378,7 @@ export class ChangeTracker extends Owner {
     await this.#ready
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
+    this.dropCheckpoints()
     for (const [key, claims] of [...this.#claims]) {
       this.#setClaims(
         key,
@@ -472,20 +501,84 @@ export class ChangeTracker extends Owner {
       if (!file || file.gone) return 'undone'
       const view = this.#view(key, file)
       if (!view) return 'unsaved'
-      const target = view.file.clone()
-      const conflict = target.undo(matches, options)
+      const rewound = options.kept ? view.file.rewound(matches, options) : undefined
+      if (options.kept && !rewound) return 'undone'
+      const target = rewound?.file ?? view.file.clone()
+      const conflict = rewound ? rewound.conflict : target.undo(matches, options)
       if (!sameState(target.state, view.file.state)) {
         if (view.document && target.attributes.type !== 'text') return 'unsaved'
         await note({ before: view.file.store(), after: target.store() })
         await this.#replace(key, file, target, view)
         this.#decide(key)
-      } else if (!view.document) {
+      } else if (!view.document && !rewound) {
         // a file that the agent added and that holds the user's lines alone is the user's
         this.#files.set(key, target)
         this.#edited(key, target, target.hasChanges !== file.hasChanges)
       }
       return conflict ?? 'undone'
     })
+  }
+
+  // ---- checkpoints -------------------------------------------------------------------------------------------------
+
+  /** Files of which a checkpoint knows changes that match, with the user's unsaved changes in them. */
+  checkpointed(matches: Matches): TrackedFile[] {
+    return this.#viewed([...this.#files.values()].filter(file => file.historyAuthors(matches).length > 0))
+  }
+
+  /** What a file becomes without what matches, kept or not; `unsaved`: its unsaved changes don't go with it. */
+  rewound(path: string, matches: Matches): Rewound | 'unsaved' | undefined {
+    const key = this.#ownKey(path)
+    const file = this.#files.get(key)
+    if (!file) return undefined
+    const view = this.#view(key, file)
+    if (!view) return 'unsaved'
+    const rewound = view.file.rewound(matches)
+    return rewound && view.document && rewound.file.attributes.type !== 'text' ? 'unsaved' : rewound
+  }
+
+  /** Files whose checkpoints of these turns were dropped. */
+  dropped(matches: (turn: TurnRef) => boolean): DroppedHistory[] {
+    return this.#dropped.filter(({ turns }) => turns.some(matches))
+  }
+
+  /** Drops what checkpoints know of changes that match. */
+  forgetCheckpoints(matches: Matches): void {
+    for (const [key, file] of [...this.#files]) {
+      if (file.historyAuthors(matches).length === 0) continue
+      file.forgetHistory(matches)
+      this.#edited(key, file, true)
+    }
+  }
+
+  /** Drops checkpoints that are too old, and the oldest while all take too much room. */
+  dropCheckpoints(): void {
+    const limits = this.#limits()
+    if (!limits) return
+    const kept = [...this.#files].flatMap(([key, file]) => {
+      const at = file.historyAt
+      return at === undefined ? [] : { key, file, at, bytes: file.historyBytes }
+    })
+    kept.sort((a, b) => b.at - a.at)
+    const oldest = Date.now() - limits.maxAgeMs
+    let bytes = 0
+    for (const { key, file, at, bytes: own } of kept) {
+      bytes += own
+      if (at < oldest) this.#dropHistory(key, file, 'age')
+      else if (bytes > limits.maxBytes) this.#dropHistory(key, file, 'size')
+    }
+  }
+
+  #dropHistory(key: string, file: TrackedFile, why: DroppedHistory['why']): void {
+    const turns = file.historyAuthors(() => true).flatMap(author => author.turns)
+    const known = new Map(turns.map(turn => [`${turn.turn} ${turn.session}`, turn]))
+    this.#dropped = [{ path: file.path, turns: [...known.values()], why }, ...this.#dropped].slice(
+      0,
+      MAX_DROPPED,
+    )
+    file.forgetHistory()
+    this.#edited(key, file, true)
+    this.#store.saveDropped(this.#dropped)
   }
 
   /** Remembers what was undone, on the disk before it is. */
@@ -558,7 +651,8 @@ export class ChangeTracker extends Owner {
         session === undefined || turns.some(turn => turn.session === session)
       const [author] = [...was.hunks(mine).flatMap(({ authors }) => authors), ...was.attributeAuthors(mine)]
       target = view.file.clone()
-      target.edit({ text, attributes: was.attributes }, author ?? 'user')
+      const state = { text, attributes: was.attributes }
+      target.edit(state, author ?? 'user', author ?? was.historyAuthors(mine).at(-1) ?? 'user')
     }
     this.#files.set(key, file)
     await this.#replace(key, file, target, view)
@@ -574,6 +668,8 @@ export class ChangeTracker extends Owner {
         if (file) this.#files.set(this.key(file.path), file)
       }
       this.#undone.push(...(await this.#store.loadUndone()))
+      this.#dropped = await this.#store.loadDropped()
+      this.dropCheckpoints()
     } catch (error) {
       this.shared.log.warn(`What agents changed could not be read: ${messageOf(error)}`)
     }
@@ -645,10 +741,23 @@ export class ChangeTracker extends Owner {
   #begin(key: string, path: string): Promise<boolean>
   #begin(key: string, path: string, state?: FileState): boolean | Promise<boolean> {
     if (!state) return this.#read(path).then(now => now !== undefined && this.#begin(key, path, now))
-    if (this.#files.size >= MAX_FILES) return false
+    if (this.#files.size >= MAX_FILES && !this.#makeRoom()) return false
     this.#files.set(key, TrackedFile.of(path, state))
     if (this.#document(path)?.isDirty()) this.#dirty.add(key)
     this.#watch.set(true)
+    return true
+  }
+
+  /** Drops the oldest checkpoint of a file that is not to be reviewed. False: there is none. */
+  #makeRoom(): boolean {
+    let oldest: [string, TrackedFile] | undefined
+    for (const entry of this.#files) {
+      const [key, file] = entry
+      if (file.hasChanges || this.#claims.has(key) || this.#writes.has(key)) continue
+      if ((file.historyAt ?? 0) < (oldest?.[1].historyAt ?? Number.POSITIVE_INFINITY)) oldest = entry
+    }
+    if (!oldest) return false
+    this.#dropHistory(...oldest, 'size')
     return true
   }
 
@@ -715,12 +824,12 @@ export class ChangeTracker extends Owner {
       return
     }
     this.#claims.delete(key)
-    if (this.#files.get(key)?.hasChanges === false) this.#forget(key)
+    if (this.#files.get(key)?.isKnown === false) this.#forget(key)
   }
 
   #edited(key: string, file: TrackedFile, changed: boolean): void {
-    if (!file.hasChanges && !this.#claims.has(key) && !this.#writes.has(key)) this.#forget(key)
-    else if (changed && file.hasChanges) this.#store.save(file.path, file.store())
+    if (!file.isKnown && !this.#claims.has(key) && !this.#writes.has(key)) this.#forget(key)
+    else if (changed && file.isKnown) this.#store.save(file.path, file.store())
     else if (changed) this.#store.save(file.path, undefined)
     if (changed) this.#change.fire(new Set([file.path]))
   }

@@ -35,8 +35,16 @@ function isBy(author: Author, matches: Matches): boolean {
   return author !== 'user' && matches(author)
 }
 
-/** As few versions as tell the same; one alone means that nothing of an agent is left. */
-export function normalized<T>(versions: Versions<T>, same: (one: T, other: T) => boolean): Versions<T> {
+/**
+ * As few versions as tell the same; one alone means that nothing of an agent is left. `everyTurn`: also what agents took
+ * back themselves stays, since a turn may have begun with it.
+ */
+export function normalized<T>(
+  versions: Versions<T>,
+  same: (one: T, other: T) => boolean,
+  everyTurn = false,
+): Versions<T> {
+  const isBack = ({ by }: Version<T>) => !everyTurn || by === 'user'
   const result: Versions<T> = []
   for (const version of versions) {
     const last = result.at(-1)
@@ -51,11 +59,14 @@ export function normalized<T>(versions: Versions<T>, same: (one: T, other: T) =>
     }
     // back to what it was before the last one
     const before = result.at(-3)
-    if (before && same(before.value, version.value) && !hides(result, -2)) result.splice(-2)
+    if (before && isBack(version) && same(before.value, version.value) && !hides(result, -2))
+      result.splice(-2)
   }
   const first = result[0]
   const last = result.at(-1)
-  return first && last && same(first.value, last.value) && !hides(result, 1) ? [first] : result
+  return first && last && isBack(last) && same(first.value, last.value) && !hides(result, 1)
+    ? [first]
+    : result
 }
 
 /** Did an agent take away what the user had written, in the versions from `start` on? */

@@ -51,20 +51,23 @@ export class FileLog {
   #nextId: number
   #text: string | undefined
 
-  private constructor(segments: Segment[]) {
+  readonly #everyTurn: boolean
+
+  private constructor(segments: Segment[], everyTurn = false) {
     this.#segments = segments
+    this.#everyTurn = everyTurn
     const changes = segments.filter(isChanged)
     this.#seq = Math.max(0, ...changes.flatMap(({ versions }) => versions.map(({ seq }) => seq)))
     this.#nextId = 1 + Math.max(0, ...changes.map(({ id }) => id))
   }
 
-  /** Of a file in which everything is the user's. */
-  static of(text: string): FileLog {
-    return new FileLog([{ lines: splitLines(text) }])
+  /** Of a file in which everything is the user's. `everyTurn`: as `normalized` has it. */
+  static of(text: string, everyTurn?: boolean): FileLog {
+    return new FileLog([{ lines: splitLines(text) }], everyTurn)
   }
 
   /** `undefined`: the text is not the one that was stored with it. */
-  static restore(text: string, stored: readonly StoredSegment[]): FileLog | undefined {
+  static restore(text: string, stored: readonly StoredSegment[], everyTurn?: boolean): FileLog | undefined {
     const lines = splitLines(text)
     const segments: Segment[] = []
     let at = 0
@@ -79,18 +82,20 @@ export class FileLog {
       segments.push(part)
       at += now.length
     }
-    return at === lines.length ? new FileLog(segments) : undefined
+    return at === lines.length ? new FileLog(segments, everyTurn) : undefined
   }
 
   store(): StoredSegment[] {
-    return this.#segments.map(segment =>
-      isChanged(segment) ? { id: segment.id, versions: [...segment.versions] } : segment.lines.length,
-    )
+    return this.#segments.flatMap(segment => {
+      if (isChanged(segment)) return { id: segment.id, versions: [...segment.versions] }
+      return segment.lines.length > 0 ? segment.lines.length : []
+    })
   }
 
   clone(): FileLog {
     const copy = new FileLog(
       this.#segments.map(segment => (isChanged(segment) ? { ...segment } : { lines: segment.lines })),
+      this.#everyTurn,
     )
     copy.#nextId = this.#nextId
     copy.#seq = this.#seq
@@ -110,6 +115,19 @@ export class FileLog {
 
   get hasChanges(): boolean {
     return this.#segments.some(isChanged)
+  }
+
+  /** How long all that is known of it is. UTF-16 units. */
+  get size(): number {
+    let size = 0
+    const add = (lines: readonly string[]) => {
+      for (const line of lines) size += line.length
+    }
+    for (const segment of this.#segments) {
+      if (isChanged(segment)) for (const { value } of segment.versions) add(value)
+      else add(segment.lines)
+    }
+    return size
   }
 
   /** The file without what `matches`; where something came on top of it, without that, too. */
@@ -294,7 +312,7 @@ export class FileLog {
     for (const segment of this.#segments) {
       let next: Segment = segment
       if (isChanged(segment)) {
-        segment.versions = normalized(segment.versions, sameLines)
+        segment.versions = normalized(segment.versions, sameLines, this.#everyTurn)
         if (segment.versions.length === 1) next = { lines: current(segment) }
       }
       const last = tidy.at(-1)

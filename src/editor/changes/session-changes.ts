@@ -6,8 +6,8 @@ import { PathGuard } from '../path-guard.ts'
 import type { ChangeTracker, ToolChange, Undone, UndoOptions, UndoOutcome } from './change-tracker.ts'
 import type { AgentAuthor, Matches } from './change-versions.ts'
 import type { Hunk } from './file-log.ts'
-import type { FileState } from './file-state.ts'
-import { lineEdits } from './line-edits.ts'
+import { type FileState, sameState } from './file-state.ts'
+import { lineEdits, splitLines } from './line-edits.ts'
 import type { FileText } from './original-text.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
@@ -21,10 +21,33 @@ export interface ChangedFile {
   removed: number
 }
 
+/** What restoring a checkpoint does to a file. */
+export interface CheckpointFile {
+  /** absolute */
+  path: string
+  action: 'change' | 'create' | 'delete'
+  /** of lines that come and go */
+  added: number
+  removed: number
+  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  uncertain?: true
+  /**
+   * Why some or all of it stays as it is.
+   * - `user`, `agent`: changes of the user, or of another session, are in the same lines.
+   * - `unsaved`: it has unsaved changes that don't go with it.
+   * - `gone`: the user deleted it since.
+   * - `large`: it was too large to be saved.
+   * - `age`, `size`: what was saved of it was dropped.
+   */
+  left?: 'user' | 'agent' | 'unsaved' | 'gone' | 'large' | 'age' | 'size'
+}
+
 /** What is kept or undone: all that the session changed, or a part of it. */
 export interface ChangeSelection {
   paths?: readonly string[]
   turn?: number
+  /** This turn and all later ones, kept or not: to undo them is to restore the checkpoint before this turn. */
+  since?: number
   /** by path */
   hunks?: { path: string; ids: ReadonlySet<number> }
   /** Leaves what is uncertain. */
@@ -97,7 +120,8 @@ export class ChangeScope {
     const ids = selection.hunks?.ids
     for (const { path } of this.#selected(selection)) {
       try {
-        const options = { ...(ids && { ids }), ...(force && { force }) }
+        const kept = selection.since !== undefined
+        const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
         const outcome = await this.tracker.undo(path, matches, options, note)
         if (outcome !== 'undone') left.push({ path, why: outcome })
       } catch (error) {
@@ -107,21 +131,64 @@ export class ChangeScope {
     return { ...(undone.files.length > 0 && { undone }), left }
   }
 
-  #selected({ paths, hunks, turn }: ChangeSelection): TrackedFile[] {
+  #selected(selection: ChangeSelection): TrackedFile[] {
+    const { paths, hunks, turn, since } = selection
     const keys = hunks ? [hunks.path] : paths
     const wanted = keys && new Set(keys.map(path => this.tracker.key(path)))
+    if (since !== undefined) {
+      const files = this.tracker.checkpointed(this.#matches(selection))
+      return files.filter(file => !wanted || wanted.has(this.tracker.key(file.path)))
+    }
     return this.tracker
       .views()
       .filter(file => (!wanted || wanted.has(this.tracker.key(file.path))) && this.#describe(file, turn))
   }
 
-  #matches({ turn, certain }: ChangeSelection): Matches {
+  #matches({ turn, since, certain }: ChangeSelection): Matches {
     const { session } = this
     return author => {
       if (certain && author.uncertain) return false
       if (session === undefined) return true
-      return author.turns.some(one => one.session === session && (turn === undefined || one.turn === turn))
+      return author.turns.some(
+        one =>
+          one.session === session &&
+          (turn === undefined || one.turn === turn) &&
+          (since === undefined || one.turn >= since),
+      )
     }
+  }
+
+  /** What {@link undo} of all turns since this one does, file by file; what it has to leave is listed, too. */
+  checkpoint(since: number): CheckpointFile[] {
+    const matches = this.#matches({ since })
+    const { tracker, session } = this
+    const files = tracker.checkpointed(matches).flatMap(file => {
+      const { path } = file
+      const uncertain = file.historyAuthors(matches).every(author => author.uncertain) && {
+        uncertain: true as const,
+      }
+      const left = (why: CheckpointFile['left']) =>
+        ({ path, action: 'change', added: 0, removed: 0, ...uncertain, ...(why && { left: why }) }) as const
+      if (file.gone) return left('gone')
+      const rewound = tracker.rewound(path, matches)
+      if (rewound === 'unsaved') return left('unsaved')
+      if (!rewound) return []
+      const { file: target, conflict } = rewound
+      const [is, will] = [file.attributes.type, target.attributes.type]
+      if (will === 'large') return left('large')
+      if (!conflict && sameState(file.state, target.state)) return []
+      const action = will === 'absent' ? 'delete' : is === 'absent' ? 'create' : 'change'
+      const counts = changedLines(splitLines(file.text), splitLines(target.text))
+      return { path, action, ...counts, ...uncertain, ...(conflict && { left: conflict }) } as const
+    })
+    const known = new Set(files.map(({ path }) => path))
+    const dropped = tracker.dropped(turn => turn.turn >= since && (!session || turn.session === session))
+    for (const { path, why } of dropped) {
+      if (known.has(path)) continue
+      known.add(path)
+      files.push({ path, action: 'change', added: 0, removed: 0, left: why })
+    }
+    return files
   }
 
   /** `undefined`: it is as it was before. */
@@ -234,7 +301,10 @@ export class SessionChanges extends ChangeScope {
 
   /** Forgets all: the session is new, what was stored under its id is of another one. */
   clear(): void {
-    void this.tracker.ready.then(() => this.keep())
+    void this.tracker.ready.then(() => {
+      this.keep()
+      this.tracker.forgetCheckpoints(({ turns }) => turns.some(({ session }) => session === this.session))
+    })
   }
 
   #author(): AgentAuthor {
@@ -254,14 +324,24 @@ function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined 
   let added = 0
   let removed = 0
   for (const { before, after } of hunks) {
-    for (const edit of lineEdits(before, after)) {
-      added += edit.lines.length
-      removed += edit.end - edit.start
-    }
+    const counts = changedLines(before, after)
+    added += counts.added
+    removed += counts.removed
   }
   const was = file.attributesWithout(matches).type
   const is = file.attributes.type
   const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
   const uncertain = authors.every(author => author.uncertain)
   return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+}
+
+function changedLines(
+  before: readonly string[],
+  after: readonly string[],
+): { added: number; removed: number } {
+  const edits = lineEdits(before, after)
+  return {
+    added: edits.reduce((sum, { lines }) => sum + lines.length, 0),
+    removed: edits.reduce((sum, { start, end }) => sum + end - start, 0),
+  }
 }

@@ -1,7 +1,19 @@
-/** What is known of one file that agents changed: its lines, and all else of it, each with who changed it. */
-import { type Author, kept, type Matches, normalized, type Versions, without } from './change-versions.ts'
+/**
+ * What is known of one file that agents changed: its lines, and all else of it, each with who changed it. Beside what is
+ * to be reviewed it holds the file's history: the same edits, in which what the user kept is still the agent's, so that
+ * a checkpoint can be restored.
+ */
+import {
+  type AgentAuthor,
+  type Author,
+  kept,
+  type Matches,
+  normalized,
+  type Versions,
+  without,
+} from './change-versions.ts'
 import { FileLog, type Hunk, type StoredSegment } from './file-log.ts'
-import { type FileAttributes, type FileState, sameAttributes } from './file-state.ts'
+import { ABSENT, type FileAttributes, type FileState, sameAttributes, sameState } from './file-state.ts'
 
 /** A tracked file as it is stored. */
 export interface StoredFile {
@@ -12,6 +24,24 @@ export interface StoredFile {
   segments: StoredSegment[]
   attributes: Versions<FileAttributes>
   gone?: boolean
+  /** as if the user had kept nothing; absent: it is no longer kept */
+  history?: StoredHistory
+}
+
+const NEW_TEXT: FileAttributes = { type: 'text', encoding: 'utf8', bom: false, mode: 0o644 }
+
+interface StoredHistory {
+  segments: StoredSegment[]
+  attributes: Versions<FileAttributes>
+  /** when an agent changed the file last, milliseconds since the epoch */
+  at: number
+}
+
+/** What a file becomes when a checkpoint is restored. */
+export interface Rewound {
+  file: TrackedFile
+  /** Changes of these came on top and stay, with what is under them. */
+  conflict?: 'user' | 'agent'
 }
 
 export class TrackedFile {
@@ -22,9 +52,21 @@ export class TrackedFile {
   #gone: boolean
   #version = 0
   #sessions: { version: number; sessions: string[] } | undefined
+  /** The same file, in which nothing was kept; absent: agents did not change it since its checkpoints were dropped. */
+  #history: { file: TrackedFile; at: number; size?: { version: number; bytes: number } } | undefined
 
-  private constructor(path: string, log: FileLog, attributes: Versions<FileAttributes>, gone: boolean) {
+  /** It is the history of a file. */
+  readonly #isHistory: boolean
+
+  private constructor(
+    path: string,
+    log: FileLog,
+    attributes: Versions<FileAttributes>,
+    gone: boolean,
+    isHistory = false,
+  ) {
     this.path = path
+    this.#isHistory = isHistory
     this.#log = log
     this.#attributes = attributes
     this.#seq = Math.max(...attributes.map(({ seq }) => seq))
@@ -32,32 +74,86 @@ export class TrackedFile {
   }
 
   /** A file in which everything is the user's. */
-  static of(path: string, state: FileState): TrackedFile {
+  static of(path: string, state: FileState, isHistory = false): TrackedFile {
     const attributes: Versions<FileAttributes> = [{ value: state.attributes, by: 'user', seq: 0 }]
-    return new TrackedFile(path, FileLog.of(state.text), attributes, false)
+    return new TrackedFile(path, FileLog.of(state.text, isHistory), attributes, false, isHistory)
   }
 
   /** `undefined`: what was stored does not fit together. */
-  static restore({ path, text, segments, attributes, gone }: StoredFile): TrackedFile | undefined {
-    const log = FileLog.restore(text, segments)
-    return log && attributes.length > 0 ? new TrackedFile(path, log, attributes, gone ?? false) : undefined
+  static restore({ history, ...stored }: StoredFile, isHistory = false): TrackedFile | undefined {
+    const { path, text, segments, attributes, gone } = stored
+    const log = FileLog.restore(text, segments, isHistory)
+    if (!log || attributes.length === 0) return undefined
+    const file = new TrackedFile(path, log, attributes, gone ?? false, isHistory)
+    const kept = history && TrackedFile.restore({ ...stored, ...history }, true)
+    if (kept) file.#history = { file: kept, at: history.at }
+    return file
   }
 
   store(path = this.path): StoredFile {
+    const history = this.#history
     return {
       path,
       text: this.#log.text,
       segments: this.#log.store(),
       attributes: [...this.#attributes],
       ...(this.#gone && { gone: true }),
+      ...(history && {
+        history: {
+          segments: history.file.#log.store(),
+          attributes: [...history.file.#attributes],
+          at: history.at,
+        },
+      }),
     }
   }
 
   clone(path = this.path): TrackedFile {
-    const copy = new TrackedFile(path, this.#log.clone(), [...this.#attributes], this.#gone)
+    const copy = new TrackedFile(path, this.#log.clone(), [...this.#attributes], this.#gone, this.#isHistory)
     copy.#seq = this.#seq
     copy.#version = this.#version
+    if (this.#history) copy.#history = { file: this.#history.file.clone(path), at: this.#history.at }
     return copy
+  }
+
+  /** Something is known of it that can be reviewed or restored. */
+  get isKnown(): boolean {
+    return this.hasChanges || this.#history !== undefined
+  }
+
+  /** When an agent changed it last, in milliseconds since the epoch; absent: no checkpoint knows the file. */
+  get historyAt(): number | undefined {
+    return this.#history?.at
+  }
+
+  /** About how much its history takes on disk. Bytes. */
+  get historyBytes(): number {
+    const history = this.#history
+    if (!history) return 0
+    const { file } = history
+    if (history.size?.version !== file.#version) {
+      const binaries = file.#attributes.map(({ value }) => (value.type === 'binary' ? value.size : 0))
+      const bytes = binaries.reduce((sum, size) => sum + size, file.#log.size)
+      history.size = { version: file.#version, bytes }
+    }
+    return history.size.bytes
+  }
+
+  /** Whose changes can be restored from its history. */
+  historyAuthors(matches: Matches): AgentAuthor[] {
+    const file = this.#history?.file
+    if (!file) return []
+    return [
+      ...file.hunks(matches).flatMap(({ authors }) => authors),
+      ...file.attributeAuthors(matches),
+    ].filter(matches)
+  }
+
+  /** What matches can't be restored any more. */
+  forgetHistory(matches: Matches = () => true): void {
+    const file = this.#history?.file
+    file?.keep(matches)
+    if (!file?.hasChanges) this.#history = undefined
   }
 
   /** Another number after every change. */
@@ -126,8 +222,22 @@ export class TrackedFile {
     return without(this.#attributes, matches, () => undefined).conflict
   }
 
-  /** The file became so. False: it was so already. */
-  edit(state: FileState, by: Author): boolean {
+  /** The file became so. False: it was so already. `historyBy`: whose it is in the history, where that is another. */
+  edit(state: FileState, by: Author, historyBy = by): boolean {
+    this.#inHistory(historyBy, file => file.#edit(state, historyBy))
+    return this.#edit(state, by)
+  }
+
+  /** Does in the history what is done to the file, from the first change of an agent on. */
+  #inHistory(by: Author, work: (file: TrackedFile) => void): void {
+    if (!this.#history && by === 'user') return
+    this.#history ??= { file: TrackedFile.of(this.path, this.#gone ? ABSENT : this.state, true), at: 0 }
+    work(this.#history.file)
+    if (by !== 'user') this.#history.at = Date.now()
+    if (!this.#history.file.hasChanges) this.#history = undefined
+  }
+
+  #edit(state: FileState, by: Author): boolean {
     const absent = state.attributes.type === 'absent'
     if (by === 'user' && absent && this.attributes.type !== 'absent') {
       if (this.#gone) return false
@@ -140,7 +250,7 @@ export class TrackedFile {
       this.#gone = false
       // what comes after the user took the file away is made anew
       if (by !== 'user') {
-        this.#log = FileLog.of('')
+        this.#log = FileLog.of('', this.#isHistory)
         this.#attributes = [{ value: { type: 'absent' }, by: 'user', seq: 0 }]
       }
       this.#version++
@@ -155,6 +265,7 @@ export class TrackedFile {
 
   /** The text became so, and nothing else. */
   editText(text: string, by: Author): boolean {
+    this.#inHistory(by, file => file.editText(text, by))
     const changed = this.#log.edit(text, by)
     if (changed) this.#version++
     return changed
@@ -172,6 +283,50 @@ export class TrackedFile {
     matches: Matches,
     options: { ids?: ReadonlySet<number>; force?: boolean } = {},
   ): 'user' | 'agent' | undefined {
+    const conflict = this.#undo(matches, options)
+    const { state } = this
+    this.#inHistory('user', file => {
+      // back to what it was before collapses to that; only a file that goes has to be told apart from a deleted one
+      if (state.attributes.type === 'absent') file.#undo(matches, { force: true })
+      file.#become(state)
+    })
+    return conflict
+  }
+
+  /**
+   * The file without what `matches`, whether the user kept it or not. `undefined`: nothing of it is known. `force`: the
+   * user's changes on top are given up.
+   */
+  rewound(matches: Matches, options: { force?: boolean } = {}): Rewound | undefined {
+    if (this.#gone || this.historyAuthors(matches).length === 0) return undefined
+    const target = this.clone()
+    const history = target.#history!.file
+    const conflict = history.#undo(matches, options)
+    const { state } = history
+    target.#undo(matches, options)
+    target.#become(state)
+    target.#version++
+    if (!history.hasChanges) target.#history = undefined
+    return { file: target, ...(conflict && { conflict }) }
+  }
+
+  /** What is left to differ is the user's. */
+  #become(state: FileState): void {
+    if (sameState(this.state, state)) return
+    if (state.attributes.type !== 'absent') {
+      this.#edit(state, 'user')
+      return
+    }
+    this.#log = FileLog.of('', this.#isHistory)
+    this.#attributes = [{ value: state.attributes, by: 'user', seq: 0 }]
+    this.#gone = false
+  }
+
+  #undo(
+    matches: Matches,
+    options: { ids?: ReadonlySet<number>; force?: boolean } = {},
+  ): 'user' | 'agent' | undefined {
+    const before = { log: this.#log.clone(), attributes: this.#attributes }
     const isWhole = !options.ids || this.attributes.type !== 'text'
     this.#log.undo(matches, { ...options, ...(isWhole && { ids: undefined }) })
     const left = this.#log.hunks(matches)
@@ -183,6 +338,9 @@ export class TrackedFile {
       if (next.type === 'absent' && this.#log.text !== '') {
         // the user's own lines stay, and with them the file
         if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
+      } else if (next.type === 'absent' && result.versions.at(-1)!.by === 'user' && this.#log.hasChanges) {
+        // it is empty because another agent took the user's lines away
+        conflict ??= 'agent'
       } else if (!result.conflict || (options.force && result.conflict === 'user')) {
         this.#setAttributes(result.versions)
       } else {
@@ -190,10 +348,22 @@ export class TrackedFile {
         conflict ??= result.conflict
       }
     }
+    if (this.attributes.type !== 'text' && this.#log.text !== '') {
+      const isOthers = ({ by }: { by: Author }) => by !== 'user' && !matches(by)
+      if (this.#attributes.some(isOthers)) {
+        // the lines that came back are in a file that another agent deleted or replaced
+        this.#log = before.log
+        this.#attributes = before.attributes
+        return 'agent'
+      }
+      // the user's lines bring the file back
+      const known = before.attributes.findLast(({ value }) => value.type === 'text')?.value
+      this.#attributes = [{ value: known ?? NEW_TEXT, by: 'user', seq: 0 }]
+    }
     return conflict
   }
 
   #setAttributes(versions: Versions<FileAttributes>): void {
-    this.#attributes = normalized(versions, sameAttributes)
+    this.#attributes = normalized(versions, sameAttributes, this.#isHistory)
   }
 }

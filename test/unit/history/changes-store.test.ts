@@ -55,6 +55,21 @@ describe('what agents changed, stored', () => {
     assert.deepEqual(await again().load(), [changed('/w/b')])
   })
 
+  it('holds checkpoints, and which were dropped, for the next window', async () => {
+    const { segments, attributes } = changed('/w/a')
+    const kept = { ...changed('/w/a'), segments: [1], history: { segments, attributes, at: 7 } }
+    store.save('/w/a', kept)
+    const dropped = [{ path: '/w/b', turns: [{ session: 's', turn: 2 }], why: 'age' as const }]
+    store.saveDropped(dropped)
+    await store.flushed()
+    assert.deepEqual(await again().load(), [kept])
+    assert.deepEqual(await again().loadDropped(), dropped)
+    store.saveDropped([])
+    // the window closes
+    store.dispose()
+    assert.deepEqual(await again().loadDropped(), [])
+  })
+
   it('is written in the background without a warning, only what is new, and at once when the window closes', async () => {
     const warnings: string[] = []
     const warned = (warning: Error) => warnings.push(warning.name)

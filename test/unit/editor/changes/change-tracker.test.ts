@@ -511,11 +511,14 @@ describe('the change tracker', () => {
       assert.equal(store.files.size, 0)
     })
 
-    it('and hears of files only while there are changes', async () => {
+    it('and hears of files only while there are changes or checkpoints', async () => {
       assert.equal(watching, undefined)
       await write('a.txt', 'x')
       assert.ok(watching)
       changes.keep()
+      // its checkpoint is to be restored with what the user does now
+      assert.ok(watching)
+      await undo({ since: 0 })
       assert.equal(watching, undefined)
     })
   })

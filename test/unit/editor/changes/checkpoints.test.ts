@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ChangeTracker, type CheckpointLimits } from '../../../../src/editor/changes/change-tracker.ts'
+import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
+import { disk } from '../../../../src/editor/files/file-system.ts'
+import { type FilesShared, filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { FakeEditor } from '../../../support/fake-editor.ts'
+import { MemoryStore } from '../../../support/memory-tracker.ts'
+
+describe('a checkpoint', () => {
+  let root = ''
+  let store: MemoryStore
+  let editor: FakeEditor
+  let shared: FilesShared
+  let tracker: ChangeTracker
+  let changes: SessionChanges
+  let other: SessionChanges
+  let limits: CheckpointLimits
+  const file = (name: string) => join(root, name)
+  const text = (name: string) => readFileSync(file(name), 'utf8')
+  const roots = () => ({ cwd: root, additionalDirectories: [] })
+  /** Another window: the one before it is gone, or crashed. */
+  const create = async () => {
+    tracker = new ChangeTracker({ files: shared, store, checkpoints: () => limits })
+    editor.tracker = tracker
+    changes = new SessionChanges(tracker, 's', roots())
+    other = new SessionChanges(tracker, 'o', roots())
+    await tracker.ready
+  }
+  beforeEach(async () => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-checkpoint-')))
+    store = new MemoryStore()
+    editor = new FakeEditor()
+    shared = filesShared({ documents: editor, fileSystem: disk })
+    limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY }
+    writeFileSync(file('a.txt'), 'one\ntwo\nthree\n')
+    await create()
+  })
+  afterEach(() => {
+    tracker.dispose()
+    rmSync(root, { recursive: true, force: true })
+  })
+
+  const write = (name: string, content: string, by = changes) => {
+    const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
+    return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
+  }
+  /** A tool call that names a file and does something to it itself. */
+  const tool = async (name: string, work: () => void, by = changes) => {
+    await by.tool({ toolCallId: 't', begun: true, done: false }, [], [file(name)])
+    work()
+    await by.tool({ toolCallId: 't', begun: true, done: true }, [], [file(name)])
+  }
+  const begin = (turn: number, by = changes) => by.beginTurn(turn, () => false)
+  const listed = (since: number) =>
+    changes.checkpoint(since).map(({ path, ...rest }) => ({ name: path.slice(root.length + 1), ...rest }))
+  const restore = (since: number, options = {}) => changes.undo({ since }, options)
+
+  it('brings back what was there before a turn, also what the user kept, and can be undone', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    begin(2)
+    await write('a.txt', 'one\n2\n3\n')
+    await write('new.txt', 'x\n')
+    await tool('gone.txt', () => {})
+    changes.keep()
+    assert.deepEqual(listed(2), [
+      { name: 'a.txt', action: 'change', added: 1, removed: 1 },
+      { name: 'new.txt', action: 'delete', added: 0, removed: 1 },
+    ])
+    const { undone, left } = await restore(2)
+    assert.deepEqual(left, [])
+    assert.equal(text('a.txt'), 'one\n2\nthree\n')
+    assert.equal(existsSync(file('new.txt')), false)
+    assert.deepEqual(changes.list(), [])
+    assert.deepEqual(await tracker.restore(undone!.id), [])
+    assert.equal(text('a.txt'), 'one\n2\n3\n')
+    assert.equal(text('new.txt'), 'x\n')
+    await restore(1)
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    assert.equal(store.files.size, 0)
+  })
+
+  it('leaves what the user did since, saved or not', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    changes.keep()
+    writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
+    await tracker.refresh()
+    editor.open(file('a.txt'))
+    editor.type(file('a.txt'), 'typed\none\n2\nthree\nmine\n')
+    assert.deepEqual((await restore(1)).left, [])
+    assert.equal(editor.textOf(file('a.txt')), 'typed\none\ntwo\nthree\nmine\n')
+    await editor.save(file('a.txt'))
+    await tracker.refresh()
+    assert.deepEqual(listed(1), [])
+    assert.deepEqual(changes.list(), [])
+  })
+
+  it('does not take the user’s text in the same lines unless told to, and that can be undone', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    writeFileSync(file('a.txt'), 'one\nmine\nthree\n')
+    await tracker.refresh()
+    assert.equal(listed(1)[0]?.left, 'user')
+    assert.deepEqual(
+      (await restore(1)).left.map(({ why }) => why),
+      ['user'],
+    )
+    assert.equal(text('a.txt'), 'one\nmine\nthree\n')
+    const { undone } = await restore(1, { force: true })
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    await tracker.restore(undone!.id)
+    assert.equal(text('a.txt'), 'one\nmine\nthree\n')
+  })
+
+  it('leaves what another session did, and says so where it is in the way', async () => {
+    begin(1)
+    begin(1, other)
+    await write('a.txt', 'one\n2\nthree\n')
+    await write('a.txt', 'one\nII\nthree\nfour\n', other)
+    assert.equal(listed(1)[0]?.left, 'agent')
+    await restore(1)
+    assert.equal(text('a.txt'), 'one\nII\nthree\nfour\n')
+    await other.undo({ since: 1 })
+    assert.equal(text('a.txt'), 'one\n2\nthree\n')
+    await restore(1)
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+  })
+
+  it('brings back deleted files, bytes and modes', async () => {
+    const bytes = Buffer.from([0, 1, 2, 255])
+    writeFileSync(file('b.bin'), bytes)
+    writeFileSync(file('run.sh'), 'x\n')
+    chmodSync(file('run.sh'), 0o755)
+    begin(1)
+    await tool('b.bin', () => writeFileSync(file('b.bin'), Buffer.from([9, 0])))
+    await tool('run.sh', () => rmSync(file('run.sh')))
+    changes.keep()
+    await create()
+    await tracker.refresh()
+    assert.deepEqual(
+      listed(1).map(({ name, action }) => [name, action]),
+      [
+        ['b.bin', 'change'],
+        ['run.sh', 'create'],
+      ],
+    )
+    assert.deepEqual((await restore(1)).left, [])
+    assert.deepEqual(readFileSync(file('b.bin')), bytes)
+    assert.equal(text('run.sh'), 'x\n')
+    if (process.platform !== 'win32') assert.equal(statSync(file('run.sh')).mode & 0o777, 0o755)
+  })
+
+  it('knows a turn that began with what a later one took back', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    begin(2)
+    await write('a.txt', 'one\ntwo\nthree\n')
+    assert.deepEqual(changes.list(), [])
+    await restore(2)
+    assert.equal(text('a.txt'), 'one\n2\nthree\n')
+    await restore(1)
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+  })
+
+  it('is there after a crash, also for what was kept', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    changes.keep()
+    writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
+    await create()
+    await tracker.refresh()
+    assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
+    await restore(1)
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+  })
+
+  it('says what it can’t bring back', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    await write('b.txt', 'x\n')
+    editor.open(file('a.txt'))
+    editor.type(file('a.txt'), 'typed\none\n2\nthree\n')
+    // another program, under what is not saved
+    writeFileSync(file('a.txt'), 'one\n2\n3\n')
+    rmSync(file('b.txt'))
+    writeFileSync(file('large.bin'), 'x')
+    truncateSync(file('large.bin'), 50_000_001)
+    await tool('large.bin', () => writeFileSync(file('large.bin'), 'small\n'))
+    await tracker.refresh()
+    assert.deepEqual(
+      listed(1).map(({ name, left }) => [name, left]),
+      [
+        ['a.txt', 'unsaved'],
+        ['b.txt', 'gone'],
+        ['large.bin', 'large'],
+      ],
+    )
+  })
+
+  it('is dropped when it is too old or takes too much room, which is said', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    changes.keep()
+    await write('b.txt', `${'x'.repeat(1000)}\n`)
+    limits = { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: 1010 }
+    tracker.dropCheckpoints()
+    assert.deepEqual(
+      listed(1).map(({ name, left }) => [name, left]),
+      [
+        ['b.txt', undefined],
+        ['a.txt', 'size'],
+      ],
+    )
+    // what is to be reviewed stays
+    assert.equal(changes.list().length, 1)
+    limits = { maxAgeMs: -1, maxBytes: Number.POSITIVE_INFINITY }
+    await create()
+    assert.deepEqual(
+      listed(1).map(({ name, left }) => [name, left]),
+      [
+        ['b.txt', 'age'],
+        ['a.txt', 'size'],
+      ],
+    )
+    assert.equal(changes.list().length, 1)
+    assert.deepEqual(listed(2), [])
+    assert.deepEqual((await restore(1)).undone, undefined)
+    assert.equal(text('a.txt'), 'one\n2\nthree\n')
+  })
+
+  it('knows nothing of an earlier session with the same id', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    changes.clear()
+    await tracker.ready
+    await tracker.refresh()
+    assert.deepEqual(listed(1), [])
+    assert.equal(store.files.size, 0)
+  })
+})

@@ -21,12 +21,12 @@ import { LocalSessions } from './history/local-sessions.ts'
 import { StorageTrouble } from './history/storage-trouble.ts'
 import { Transcripts } from './history/transcripts.ts'
 import { ConversationController } from './sessions/conversation-controller.ts'
-import { AgentHosts } from './sessions/hosts/agent-hosts.ts'
+import { AgentHosts } from './sessions/hosts/agent-host.ts'
 import { SessionOrganizer } from './sessions/listing/session-organizer.ts'
+import { keepReferences } from './sessions/open-session.ts'
 import type { Keep } from './sessions/ports.ts'
 import { PromptQueues } from './sessions/prompt-queues.ts'
 import { SessionManager } from './sessions/session-manager.ts'
-import { keepReferences } from './sessions/session-reference.ts'
 import { titleOf } from './sessions/session-title.ts'
 import { Accounts } from './sessions/sign-in/accounts.ts'
 import { AgentLogs } from './views/agents/agent-logs.ts'
@@ -180,7 +180,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     actions: conversationActions(own.add(new Diffs()), proposals),
     log,
   }
-  const { sideBar, surfaces, tabs, marks } = placeConversations({
+  const { sideBar, surfaces, tabs, indicators } = placeConversations({
     extensionUri,
     bridge,
     manager,
@@ -190,12 +190,12 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   })
   work.follow.follow(manager, surfaces)
   own.add(offerWhenNone(agents, parts.installs))
-  own.add(new StatusBar(surfaces, marks))
+  own.add(new StatusBar(surfaces, indicators))
   own.add(new CommandContext(surfaces))
   const sessions = { agents, hosts, manager, records, organizer, accounts }
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
   const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
-  const places = { surfaces, marks, isKept, storage, atWork: keepForWork(context, log), log, own }
+  const places = { surfaces, indicators, isKept, storage, atWork: keepForWork(context, log), log, own }
   const { history, historyView, actions } = placeHistory({ ...sessions, ...places })
   const attention = own.add(new Attention(surfaces, manager, sideBar))
   const host = hosts.get
@@ -249,7 +249,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...ruleCommands({ rules, consent: parts.ruleConsent, settings: ruleSettings, nameOf }),
     ...navigationCommands(surfaces),
     ...entryCommands(surfaces),
-    ...placeCommands({ surfaces, sideBar, tabs, manager, marks, history, actions }),
+    ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions }),
     ...contextCommands(surfaces),
     ...optionCommands({ surfaces, memory: composer.optionMemory }),
     ...historyMenuCommands((action, agentId, sessionId) => historyView.act(action, agentId, sessionId)),

@@ -13,7 +13,7 @@ import { isSignInAsked, signInAskedBy, wordsOf } from './failures/failure-of.ts'
 import { Failures } from './failures/failures.ts'
 import { SlowOptions } from './failures/slow-options.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
-import type { OpenSession } from './open-session.ts'
+import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import { Opening, type OpeningOptions } from './opening.ts'
 import type {
   Drafts,
@@ -24,8 +24,6 @@ import type {
   SignInVariables,
 } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
-import type { SessionReference } from './session-manager.ts'
-import { referenceOf } from './session-reference.ts'
 import { NEW_KEY, type Phase, ShownSession } from './shown-session.ts'
 import { type SignInFailure, SignInFlow } from './sign-in/sign-in-flow.ts'
 

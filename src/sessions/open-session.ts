@@ -1,4 +1,5 @@
 import { Owner } from '../common/disposable.ts'
+import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { PromptQueue } from '../conversation/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
@@ -7,8 +8,9 @@ import type { SessionChanges } from '../editor/changes/session-changes.ts'
 import { followChanges } from './changes/follow-changes.ts'
 import { noticeChanges } from './changes/notice-changes.ts'
 import { reportProtected } from './changes/report-protected.ts'
-import type { SessionPlan, Transcripts } from './ports.ts'
+import type { Keep, SessionPlan, Transcripts } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
+import { titleOf } from './session-title.ts'
 import { TranscriptRecorder } from './transcript-recorder.ts'
 
 export interface OpenSessionOptions {
@@ -94,5 +96,37 @@ export class OpenSession extends Owner {
 
   #endCommands(): void {
     void this.#services?.terminals.killAll()
+  }
+}
+
+/** A session to reopen, as a list or a record names it. */
+export interface SessionReference {
+  agentId: string
+  sessionId: string
+  cwd: string
+  /** its other folders, as the agent lists them */
+  additionalDirectories?: string[]
+  title?: string
+  /** The session is archived, as far as Parley knows. */
+  archived?: boolean
+}
+
+/** What names a session that is open, to reopen it. */
+export function referenceOf(open: OpenSession): SessionReference {
+  return {
+    agentId: open.agentId,
+    sessionId: open.session.sessionId,
+    cwd: open.plan.setup.cwd,
+    title: titleOf(open.session),
+  }
+}
+
+/** For references, whose titles may hold a secret. */
+export function keepReferences(keep: Keep, secrets: SecretRegistry): Keep {
+  const redacted = (key: string, value: unknown) =>
+    key === 'title' && typeof value === 'string' ? secrets.redact(value) : value
+  return {
+    get: key => keep.get(key),
+    set: (key, value) => keep.set(key, value && JSON.parse(JSON.stringify(value, redacted))),
   }
 }

@@ -6,11 +6,10 @@ import type { Attempt, Reopening } from './failures/failure.ts'
 import { failureOf, isSignInAsked } from './failures/failure-of.ts'
 import type { Failures } from './failures/failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
-import type { OpenSession } from './open-session.ts'
+import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { AgentDirectory, Keep } from './ports.ts'
 import { SessionElsewhereError } from './session-leases.ts'
-import type { OpenProgress, SessionManager, SessionReference } from './session-manager.ts'
-import { referenceOf } from './session-reference.ts'
+import type { OpenProgress, SessionManager } from './session-manager.ts'
 import { type ShownSession, STOPPED } from './shown-session.ts'
 
 /** The last session shown, remembered for after a reload. */

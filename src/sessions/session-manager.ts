@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { type Agent, type AgentClient, AgentRequestError } from '../acp/agent.ts'
 import { deferred, delay, withTimeout } from '../common/async.ts'
-import { type Disposable, Owner } from '../common/disposable.ts'
+import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { sessionKey } from '../common/session-key.ts'
@@ -14,14 +14,13 @@ import type { ChangeTracker } from '../editor/changes/change-tracker.ts'
 import { SessionChanges } from '../editor/changes/session-changes.ts'
 import { ABSENT, AbsentAgent } from './failures/absent-agent.ts'
 import type { Reopening } from './failures/failure.ts'
-import { agentClient } from './hosts/agent-client.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
-import { OpenSession } from './open-session.ts'
+import { OpenSession, type SessionReference } from './open-session.ts'
 import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
-import { type ServicesShared, SessionServicesRegistry } from './session-services.ts'
+import { agentClient, type ServicesShared, SessionServicesRegistry } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
 
 /** How long the window before a reload may take to close its sessions. Milliseconds. */
@@ -30,18 +29,6 @@ const LOOK_EVERY_MS = 100
 
 /** How long an agent may take to stop a turn before the session is closed for another window. Milliseconds. */
 const STOP_MS = 3000
-
-/** A session to reopen, as a list or a record names it. */
-export interface SessionReference {
-  agentId: string
-  sessionId: string
-  cwd: string
-  /** its other folders, as the agent lists them */
-  additionalDirectories?: string[]
-  title?: string
-  /** It was put away, as far as is known here. */
-  archived?: boolean
-}
 
 export interface SessionManagerOptions {
   host: (agentId: string) => AgentHost
@@ -435,4 +422,31 @@ export class SessionManager extends Owner {
     if (session.state.title !== undefined) return session.state.title
     return this.#options.records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
   }
+}
+
+/**
+ * Calls `watch` once for each session that is open, now and later. What it returns is disposed when the session is no
+ * longer open, and with the whole.
+ */
+export function watchSessions(
+  manager: Pick<SessionManager, 'list' | 'onDidChange'>,
+  watch: (open: OpenSession) => Disposable,
+): Disposable {
+  const watched = new Map<OpenSession, Disposable>()
+  const look = () => {
+    const sessions = new Set(manager.list())
+    for (const [open, watching] of watched) {
+      if (sessions.has(open)) continue
+      watched.delete(open)
+      watching.dispose()
+    }
+    for (const open of sessions) if (!watched.has(open)) watched.set(open, watch(open))
+  }
+  const following = manager.onDidChange(look)
+  look()
+  return toDisposable(() => {
+    following.dispose()
+    for (const watching of watched.values()) watching.dispose()
+    watched.clear()
+  })
 }

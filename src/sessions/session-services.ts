@@ -1,9 +1,17 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentClient } from '../acp/agent.ts'
-import type { CreateTerminalRequest, PermissionRequest, Roots, WriteTextFileRequest } from '../acp/model.ts'
+import type {
+  CreateTerminalRequest,
+  ElicitationOutcome,
+  ElicitationRequest,
+  PermissionRequest,
+  Roots,
+  WriteTextFileRequest,
+} from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { sessionKey } from '../common/session-key.ts'
+import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
 import type { AccessQuestion, AskAccess } from '../editor/files/file-access.ts'
@@ -14,6 +22,7 @@ import {
   type SessionTerminalsOptions,
 } from '../editor/terminals/terminals.ts'
 import { AnsweredPermissions, subagentRoots } from './answered-permissions.ts'
+import type { NativeElicitation } from './ports.ts'
 
 /** What all sessions of the window share. */
 export interface ServicesShared {
@@ -217,7 +226,7 @@ export class SessionServicesRegistry extends Owner {
 }
 
 /** Routes an agent's requests about files and terminals to the services of the session they name. */
-export function servicesClient(
+function servicesClient(
   find: (sessionId: string, signal?: AbortSignal) => Promise<SessionServices | undefined>,
 ): Omit<AgentClient, 'requestPermission'> {
   const of = async (sessionId: string, signal?: AbortSignal): Promise<SessionServices> => {
@@ -294,4 +303,56 @@ async function askOnce(session: Session, request: Omit<PermissionRequest, 'optio
     new AbortController().signal,
   )
   return outcome.type === 'selected' && outcome.optionId === 'once'
+}
+
+interface AgentClientOptions {
+  agentId: string
+  /** The conversations of the agent's process; `undefined` before it is ready. */
+  sessions: () => AgentSessions | undefined
+  /** What the agents of open sessions may do in the editor. */
+  services: SessionServicesRegistry
+  /** The conversation with the agent that the person works in and sees, if they do. */
+  activeSession: () => Session | undefined
+  /** Asks what belongs to no conversation. */
+  nativeElicitation: NativeElicitation
+}
+
+/** What an agent may ask of this window, each routed to the session it is about. */
+export function agentClient(options: AgentClientOptions): AgentClient {
+  const { agentId, sessions, services, nativeElicitation } = options
+  return {
+    // a subagent works in the session that it was begun in
+    ...servicesClient((sessionId, signal) =>
+      services.find(agentId, () => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
+    ),
+    requestPermission: (request, signal) =>
+      sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
+    createElicitation: (request, signal) => elicit(options, request, signal),
+    elicitationComplete: elicitationId => {
+      sessions()?.elicitationComplete(elicitationId)
+      nativeElicitation.complete(elicitationId)
+    },
+  }
+}
+
+/**
+ * An elicitation for a request of ours, such as signing in, is asked where the person works with the agent. It ends with
+ * that request (`signal`): when the conversation is closed before, it is asked outside of any.
+ */
+async function elicit(
+  { agentId, sessions, activeSession, nativeElicitation }: AgentClientOptions,
+  request: ElicitationRequest,
+  signal: AbortSignal,
+): Promise<ElicitationOutcome> {
+  const { sessionId } = request
+  const known = sessions()
+  if (sessionId !== undefined) {
+    return known?.createElicitation(sessionId, request, signal) ?? { action: 'cancel' }
+  }
+  const active = activeSession()
+  if (active && known?.get(active.sessionId) === active) {
+    const outcome = await active.createElicitation(request, signal)
+    if (outcome.action !== 'cancel' || active.phase !== 'closed' || signal.aborted) return outcome
+  }
+  return nativeElicitation.ask(agentId, request, signal)
 }

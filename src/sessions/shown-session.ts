@@ -3,9 +3,7 @@ import { DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { Attempt, Reopening } from './failures/failure.ts'
-import type { OpenSession } from './open-session.ts'
-import type { SessionReference } from './session-manager.ts'
-import { referenceOf } from './session-reference.ts'
+import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 
 export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
 

@@ -4,10 +4,14 @@ import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
 import { kindWords } from '../conversation/permission-words.ts'
-import { Activities } from '../sessions/attention/activities.ts'
-import { type CallAnswer, QuestionCalls } from '../sessions/attention/question-calls.ts'
-import { type WaitingQuestion, waitingQuestions } from '../sessions/attention/waiting-question.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
+import {
+  type CallAnswer,
+  QuestionCalls,
+  type WaitingQuestion,
+  waitingQuestions,
+} from '../sessions/question-calls.ts'
+import { Activities } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'

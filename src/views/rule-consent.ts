@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { RuleConsent } from '../sessions/permission-rules/consent.ts'
+import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
 import type { Keep } from '../sessions/ports.ts'
 import { ruleSettings } from './rule-settings.ts'
 

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
-import type { SessionMarks } from '../sessions/session-marks.ts'
+import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
 import type { Phase } from '../sessions/shown-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
@@ -11,33 +11,33 @@ import { CommandId, ViewId } from './ids.ts'
 export class StatusBar extends Owner {
   readonly #item: vscode.StatusBarItem
   readonly #surfaces: ConversationSurfaces
-  readonly #marks: SessionMarks
+  readonly #indicators: SessionIndicators
 
-  constructor(surfaces: ConversationSurfaces, marks: SessionMarks) {
+  constructor(surfaces: ConversationSurfaces, indicators: SessionIndicators) {
     super()
     this.#surfaces = surfaces
-    this.#marks = marks
+    this.#indicators = indicators
     this.#item = this.register(
       vscode.window.createStatusBarItem('parley.status', vscode.StatusBarAlignment.Right, 100),
     )
     this.#item.name = 'Parley'
     this.register(surfaces.onDidChange(() => this.#update()))
-    this.register(marks.onDidChange(() => this.#update()))
+    this.register(indicators.onDidChange(() => this.#update()))
     this.#update()
   }
 
   #update(): void {
     const { current, phase, failures, agentName } = this.#surfaces.active.controller
-    const waiting = this.#marks.count('waiting')
-    const working = this.#marks.count('running')
-    const ended = { done: this.#marks.count('done'), failed: this.#marks.count('failed') }
+    const waiting = this.#indicators.count('waiting')
+    const working = this.#indicators.count('running')
+    const ended = { done: this.#indicators.count('done'), failed: this.#indicators.count('failed') }
     if (phase === 'empty' && failures.size === 0 && waiting + working + ended.done + ended.failed === 0) {
       this.#item.hide()
       return
     }
     const { icon, word, attention } = describe(phase, failures.size > 0, waiting, working, ended)
     // the one that waits may be another than the one that is shown
-    const asking = waiting === 1 ? this.#marks.with('waiting')[0]?.agentName : undefined
+    const asking = waiting === 1 ? this.#indicators.with('waiting')[0]?.agentName : undefined
     const name = asking ?? agentName ?? 'Parley'
     const title = current && titleOf(current.session)
     this.#item.text = `$(${icon}) ${name}`

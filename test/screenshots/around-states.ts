@@ -1,7 +1,7 @@
 import { waitFor } from '../host/wait-for.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
-import { tabMarked } from '../ui/support/tab-mark.ts'
+import { waitForTabIndicator } from '../ui/support/tab-indicator.ts'
 import type { State, Studio } from './studio.ts'
 
 /** Everything around the transcript: the header, questions, forms, options, signing in, History. */
@@ -150,7 +150,7 @@ export const aroundStates: State[] = [
         ['Write the tests', 'waiting'],
         ['Try it out', 'failed'],
       ] as const)
-        await tabMarked(workbench, name, mark)
+        await waitForTabIndicator(workbench, name, mark)
       await workbench.page.locator('.tab.active', { hasText: /^Look around/ }).waitFor()
       await studio.window('tabs')
       await workbench.runCommand('View: Close All Editors')

@@ -6,7 +6,7 @@ import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
-import { tabMarked } from './support/tab-mark.ts'
+import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 import { writtenTabs } from './support/written-tabs.ts'
 
@@ -17,7 +17,8 @@ describe('several sessions at once', () => {
   let workbench: Workbench
 
   const tab = (name: string | RegExp) => workbench.page.getByRole('tab', { name })
-  const marked = (title: string, mark: Parameters<typeof tabMarked>[2]) => tabMarked(workbench, title, mark)
+  const marked = (title: string, indicator: Parameters<typeof waitForTabIndicator>[2]) =>
+    waitForTabIndicator(workbench, title, indicator)
 
   /** The page that shows a session, wherever it is; `state` tells one from others of that title. */
   async function pageOf(title: string, state = ''): Promise<ConversationPage> {

@@ -12,7 +12,8 @@ import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import { AgentSessions } from '../../conversation/agent-sessions.ts'
-import { endWhenAtRest } from './retired-agent.ts'
+import type { Session } from '../../conversation/session.ts'
+import type { AgentDirectory } from '../ports.ts'
 
 export interface RunningAgent {
   agent: Agent
@@ -205,4 +206,92 @@ function cancelledStart(): AgentStartError {
 function endedStart(command: string, exit: AgentExit): AgentStartError {
   const message = exit.message ?? 'The agent ended before it was ready.'
   return new AgentStartError({ kind: 'exited', command, exit, stdoutNoise: '' }, message)
+}
+
+/**
+ * Ends the sessions of a process that another takes the place of: those that rest at once, those at work when they come
+ * to rest, prompts that wait for that included. `onEnd` is told when none is left.
+ */
+function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: () => void): void {
+  const watched = new Map<Session, DisposableStore>()
+  const following = new DisposableStore()
+  let ended = false
+  const review = (): void => {
+    for (const session of [...sessions.values()]) {
+      if (!isAtWork(session)) session.dispose()
+      else if (!watched.has(session)) watch(session)
+    }
+    if (sessions.size > 0 || ended) return
+    ended = true
+    following.dispose()
+    onEnd()
+  }
+  const watch = (session: Session): void => {
+    const watching = following.add(new DisposableStore())
+    watched.set(session, watching)
+    // what comes together with the end of a turn is taken in first
+    const soon = () => {
+      if (!isAtWork(session)) setImmediate(() => ended || review())
+    }
+    watching.add(session.onDidChange(soon))
+    watching.add(session.onDidChangeStatus(soon))
+  }
+  following.add(onDidChangeSessions(() => void (ended || review())))
+  review()
+}
+
+function isAtWork({ state, queue, phase }: Session): boolean {
+  const hasPrompts = queue.queued.length > 0 && !queue.isPaused
+  return phase === 'loading' || state.activity !== 'idle' || hasPrompts
+}
+
+interface AgentHostsOptions {
+  agents: AgentDirectory
+  /** What an agent was called that there is no more. */
+  lastName?: (agentId: string) => string | undefined
+  start: StartAgent
+  client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
+  connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
+  /** Told of a process that has just started, before anybody has it. Does not reject. */
+  prepare?: (agentId: string, agent: Agent) => Promise<void>
+}
+
+/** The hosts of all agents of this window; one is made when its agent is first asked for. */
+export class AgentHosts extends Owner {
+  readonly #options: AgentHostsOptions
+  readonly #hosts = new Map<string, AgentHost>()
+  readonly #change = this.register(new Emitter<void>())
+
+  /** An agent was started, is starting or ended. */
+  readonly onDidChange = this.#change.event
+
+  constructor(options: AgentHostsOptions) {
+    super()
+    this.#options = options
+  }
+
+  readonly get = (agentId: string): AgentHost => {
+    const known = this.#hosts.get(agentId)
+    if (known) return known
+    const { agents, lastName, start, client, connectOptions, prepare } = this.#options
+    const host = this.register(
+      new AgentHost({
+        agentId,
+        name: () => agents.get(agentId)?.name ?? lastName?.(agentId) ?? agentId,
+        resolveLaunch: () => agents.resolveLaunch(agentId),
+        start,
+        client: sessions => client(agentId, sessions),
+        connectOptions: () => connectOptions(agentId),
+        prepare: async agent => prepare?.(agentId, agent),
+      }),
+    )
+    this.#hosts.set(agentId, host)
+    this.register(host.onDidChange(() => this.#change.fire()))
+    return host
+  }
+
+  /** The host of an agent that was asked for before. */
+  peek(agentId: string): AgentHost | undefined {
+    return this.#hosts.get(agentId)
+  }
 }

@@ -3,8 +3,9 @@ import type { Agent } from '../../acp/agent.ts'
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { AgentHost } from '../hosts/agent-host.ts'
+import type { SessionReference } from '../open-session.ts'
 import type { SessionRecords } from '../ports.ts'
-import type { SessionManager, SessionReference } from '../session-manager.ts'
+import type { SessionManager } from '../session-manager.ts'
 
 /** A longer name is cut: it is a line in a list. */
 const LONGEST_TITLE = 500

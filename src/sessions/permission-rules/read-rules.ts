@@ -10,7 +10,7 @@ import {
   type SettingProblem,
   settingProblem,
 } from '../../agents/setting-problem.ts'
-import { parseCommandPattern } from './command-pattern.ts'
+import { parseCommandPattern } from './command-line.ts'
 import { type PermissionRule, type PermissionRuleSetting, ruleActions, toolKinds } from './rule.ts'
 
 const SETTING = 'parley.permissionRules'

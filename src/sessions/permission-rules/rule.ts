@@ -1,4 +1,5 @@
-import type { CommandPattern } from './command-pattern.ts'
+import * as l10n from '@vscode/l10n'
+import { type CommandPattern, parseCommandPattern } from './command-line.ts'
 
 export type RuleAction = 'allow' | 'ask' | 'reject'
 export const ruleActions = ['allow', 'ask', 'reject'] as const
@@ -43,4 +44,51 @@ export interface PermissionRule {
   source: PermissionRuleSetting
   /** its conditions in short: `npm test *`, `edit src/**` */
   text: string
+}
+
+/** What a rule fits, in words: `Commands that start with npm test`, `Edits in the folder src`. */
+export function ruleWords({ kind, command, path }: Omit<PermissionRuleSetting, 'action'>): string {
+  if (command !== undefined) {
+    const open = parseCommandPattern(command)?.open
+    const start = command.replace(/\s*\*\s*$/, '')
+    if (open && start !== '') return l10n.t('Commands that start with {0}', start)
+    return open ? l10n.t('All commands') : l10n.t('The command {0}', command)
+  }
+  const kinds = kind === undefined ? [] : typeof kind === 'string' ? [kind] : kind
+  const what = kinds.length > 0 ? kinds.map(kindWords).join(', ') : l10n.t('All tool calls')
+  if (path === undefined) return what
+  if (path === '**') return l10n.t("{0} in all of the session's folders", what)
+  const folder = /^(.+)\/\*\*$/.exec(path)?.[1]
+  return folder === undefined
+    ? l10n.t('{0}: {1}', what, unescaped(path))
+    : l10n.t('{0} in the folder {1}', what, unescaped(folder))
+}
+
+function kindWords(kind: string): string {
+  switch (kind) {
+    case 'read':
+      return l10n.t('Reading files')
+    case 'edit':
+      return l10n.t('Edits')
+    case 'delete':
+      return l10n.t('Deleting files')
+    case 'move':
+      return l10n.t('Moving files')
+    case 'search':
+      return l10n.t('Searches')
+    case 'execute':
+      return l10n.t('Commands')
+    case 'think':
+      return l10n.t('Planning')
+    case 'fetch':
+      return l10n.t('Fetching data')
+    case 'switch_mode':
+      return l10n.t('Mode changes')
+    default:
+      return l10n.t('Other tool calls ({0})', kind)
+  }
+}
+
+function unescaped(glob: string): string {
+  return glob.replace(/\\(.)/g, '$1')
 }

@@ -4,7 +4,7 @@ import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
-import type { AgentHosts } from '../hosts/agent-hosts.ts'
+import type { AgentHosts } from '../hosts/agent-host.ts'
 import type { AgentDirectory } from '../ports.ts'
 
 /** Who is signed in to the agents that run, as far as they tell it: asked when one starts, and heard from then on. */

@@ -8,7 +8,7 @@ import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/visible.ts'
-import type { AgentHosts } from '../../sessions/hosts/agent-hosts.ts'
+import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import {

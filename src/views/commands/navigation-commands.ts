@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { UnavailableError } from '../../common/errors.ts'
-import { waitingQuestions } from '../../sessions/attention/waiting-question.ts'
+import { waitingQuestions } from '../../sessions/question-calls.ts'
 import { ShowFind } from '../bridge/find.ts'
 import { Navigate, type NavigateTo } from '../bridge/navigate.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'

@@ -2,13 +2,13 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import type { SessionIndicator, SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import type { SessionMark, SessionMarks } from '../../sessions/session-marks.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 
 /** What waits for the person comes first, then what works, then what ended meanwhile. */
-const ORDER: SessionMark[] = ['waiting', 'running', 'failed', 'done', 'idle']
-const ICONS: Record<SessionMark, string> = {
+const ORDER: SessionIndicator[] = ['waiting', 'running', 'failed', 'done', 'idle']
+const ICONS: Record<SessionIndicator, string> = {
   waiting: 'bell-dot',
   running: 'sync~spin',
   failed: 'error',
@@ -22,24 +22,24 @@ export type PickedSession = { open: OpenSession } | { item: HistoryItem }
 
 export interface OpenSessionSources {
   manager: Pick<SessionManager, 'list' | 'find'>
-  marks: Pick<SessionMarks, 'of'>
+  indicators: Pick<SessionIndicators, 'of'>
   history: Pick<HistoryList, 'items'>
 }
 
 /** Lets a person choose among the sessions that are open in this window, and the last ones of the history. */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
-  const { manager, marks, history } = sources
+  const { manager, indicators, history } = sources
   const open = manager
     .list()
-    .map(one => ({ open: one, mark: marks.of(one) }))
+    .map(one => ({ open: one, indicator: indicators.of(one) }))
     .sort(
       (a, b) =>
-        ORDER.indexOf(a.mark) - ORDER.indexOf(b.mark) ||
+        ORDER.indexOf(a.indicator) - ORDER.indexOf(b.indicator) ||
         (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0),
     )
-    .map(({ open, mark }) => ({
-      label: `$(${ICONS[mark]}) ${titleOf(open.session) || l10n.t('Untitled session')}`,
-      description: [open.agentName, wordOf(mark)].filter(Boolean).join(' · '),
+    .map(({ open, indicator }) => ({
+      label: `$(${ICONS[indicator]}) ${titleOf(open.session) || l10n.t('Untitled session')}`,
+      description: [open.agentName, wordOf(indicator)].filter(Boolean).join(' · '),
       session: { open },
     }))
   const recent = history
@@ -73,8 +73,8 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
   return chosen?.session
 }
 
-function wordOf(mark: SessionMark): string {
-  switch (mark) {
+function wordOf(indicator: SessionIndicator): string {
+  switch (indicator) {
     case 'waiting':
       return l10n.t('needs your answer')
     case 'running':

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../../common/errors.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import type { SessionMarks } from '../../sessions/session-marks.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { ConversationTab } from '../conversation/conversation-tab.ts'
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
@@ -15,14 +15,14 @@ export interface PlaceCommandOptions {
   sideBar: ConversationSurface
   tabs: ConversationTabs
   manager: SessionManager
-  marks: SessionMarks
+  indicators: SessionIndicators
   history: HistoryList
   actions: SessionActions
 }
 
 /** Opens conversations, and moves them between the side bar and editor tabs. */
 export function placeCommands(options: PlaceCommandOptions) {
-  const { surfaces, sideBar, tabs, manager, marks, history, actions } = options
+  const { surfaces, sideBar, tabs, manager, indicators, history, actions } = options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
@@ -33,7 +33,7 @@ export function placeCommands(options: PlaceCommandOptions) {
 
   return {
     [CommandId.openSession]: async () => {
-      const picked = await pickOpenSession({ manager, marks, history })
+      const picked = await pickOpenSession({ manager, indicators, history })
       if (!picked) return
       if ('open' in picked) await surfaces.reveal(picked.open)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)

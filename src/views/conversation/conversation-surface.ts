@@ -3,8 +3,7 @@ import { type Disposable, DisposableStore, Owner } from '../../common/disposable
 import { Emitter } from '../../common/event.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { OpenSession } from '../../sessions/open-session.ts'
-import type { SessionReference } from '../../sessions/session-manager.ts'
+import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 
 /** A place where a conversation is shown: the view of the side bar, or an editor tab. */

@@ -1,13 +1,16 @@
 import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
 import { Owner } from '../../common/disposable.ts'
-import { markOf, type SessionMark, type SessionMarks } from '../../sessions/session-marks.ts'
+import {
+  indicatorOf,
+  type SessionIndicator,
+  type SessionIndicators,
+} from '../../sessions/session-indicators.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import type { WebviewPage } from '../webview-page.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
-import { markedIcon } from './tab-mark.ts'
 import { isConversationFocused } from './view-focus.ts'
 
 /** A conversation in an editor tab, with its title as the tab's. */
@@ -16,8 +19,8 @@ export class ConversationTab extends Owner implements ConversationSurface {
   readonly #panel: vscode.WebviewPanel
   readonly #bridge: ConversationBridge
   readonly #extensionUri: vscode.Uri
-  readonly #marks: SessionMarks
-  #mark: SessionMark | undefined
+  readonly #indicators: SessionIndicators
+  #indicator: SessionIndicator | undefined
 
   /** `onUse`: the person turns to this tab. `onSeen`: it is shown, or hidden. The tab ends, and its controller with it, when the panel is closed. */
   constructor(
@@ -25,13 +28,13 @@ export class ConversationTab extends Owner implements ConversationSurface {
     page: WebviewPage,
     extensionUri: vscode.Uri,
     options: ConversationBridgeOptions,
-    marks: SessionMarks,
+    indicators: SessionIndicators,
     onUse: () => void,
     onSeen: () => void,
   ) {
     super()
     this.#extensionUri = extensionUri
-    this.#marks = marks
+    this.#indicators = indicators
     this.controller = this.register(options.controller)
     this.#panel = panel
     this.#bridge = this.register(new ConversationBridge(page, options))
@@ -45,7 +48,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
       }),
     )
     this.register(options.controller.onDidChange(() => this.#updateTitle()))
-    this.register(marks.onDidChange(() => this.#updateTitle()))
+    this.register(indicators.onDidChange(() => this.#updateTitle()))
     this.#updateTitle()
   }
 
@@ -89,9 +92,22 @@ export class ConversationTab extends Owner implements ConversationSurface {
     const { current, agentName } = this.controller
     const title = (current && titleOf(current.session)) ?? agentName ?? 'Parley'
     if (this.#panel.title !== title) this.#panel.title = title
-    const mark = markOf(this.controller, this.#marks)
-    if (this.#mark === mark) return
-    this.#mark = mark
-    this.#panel.iconPath = markedIcon(this.#extensionUri, mark)
+    const indicator = indicatorOf(this.controller, this.#indicators)
+    if (this.#indicator === indicator) return
+    this.#indicator = indicator
+    this.#panel.iconPath = tabIcon(this.#extensionUri, indicator)
   }
+}
+
+/**
+ * What a session does, as the icon of its tab: an indicator of a different shape for each, beside Parley's own. An icon is drawn as it
+ * is, other than the one of the activity bar.
+ */
+function tabIcon(
+  extensionUri: vscode.Uri,
+  indicator: SessionIndicator,
+): { light: vscode.Uri; dark: vscode.Uri } {
+  const name = indicator === 'idle' ? 'parley' : `parley-${indicator}`
+  const file = (theme: string) => vscode.Uri.joinPath(extensionUri, 'media', `${name}-${theme}.svg`)
+  return { light: file('light'), dark: file('dark') }
 }

@@ -2,11 +2,10 @@ import * as vscode from 'vscode'
 import { Owner } from '../../common/disposable.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { OpenSession } from '../../sessions/open-session.ts'
+import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import { LAST_SESSION } from '../../sessions/opening.ts'
 import type { Keep } from '../../sessions/ports.ts'
-import type { SessionReference } from '../../sessions/session-manager.ts'
-import type { SessionMarks } from '../../sessions/session-marks.ts'
+import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import { NEW_KEY } from '../../sessions/shown-session.ts'
 import { TAB_VIEW_TYPE } from '../ids.ts'
 import { CONVERSATION_PAGE, WebviewPage } from '../webview-page.ts'
@@ -21,7 +20,7 @@ const TABS_KEPT = 100
 export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions, 'controller'> {
   extensionUri: vscode.Uri
   surfaces: ConversationSurfaces
-  marks: SessionMarks
+  indicators: SessionIndicators
   keep: Keep
   createController: (keep: Keep, newKey: string) => ConversationController
 }
@@ -74,7 +73,7 @@ export class ConversationTabs extends Owner {
   }
 
   #tab(panel: vscode.WebviewPanel, page: WebviewPage, newKey: string): ConversationTab {
-    const { extensionUri, surfaces, marks, createController, ...options } = this.#options
+    const { extensionUri, surfaces, indicators, createController, ...options } = this.#options
     this.#newKeys.add(newKey)
     const controller = createController(
       { get: () => undefined, set: (key, value) => this.#keep(key, value) },
@@ -85,7 +84,7 @@ export class ConversationTabs extends Owner {
       page,
       extensionUri,
       { ...options, controller },
-      marks,
+      indicators,
       () => surfaces.activate(tab),
       () => surfaces.looked(),
     )

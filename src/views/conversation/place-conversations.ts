@@ -2,8 +2,8 @@ import type * as vscode from 'vscode'
 import type { Disposable } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { Keep } from '../../sessions/ports.ts'
+import { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import { SessionMarks } from '../../sessions/session-marks.ts'
 import { NEW_KEY } from '../../sessions/shown-session.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
@@ -32,10 +32,10 @@ export function placeConversations({
   sideBar: ConversationView
   surfaces: ConversationSurfaces
   tabs: ConversationTabs
-  marks: SessionMarks
+  indicators: SessionIndicators
 } {
-  const marks = own.add(
-    new SessionMarks(manager, (open): boolean => surfaces.showing(open)?.isVisible ?? false),
+  const indicators = own.add(
+    new SessionIndicators(manager, (open): boolean => surfaces.showing(open)?.isVisible ?? false),
   )
   const controller = own.add(createController(keep, NEW_KEY))
   const sideBar: ConversationView = new ConversationView(
@@ -51,9 +51,9 @@ export function placeConversations({
     },
   )
   const surfaces = own.add(new ConversationSurfaces(sideBar))
-  own.add(surfaces.onDidLook(() => marks.look()))
+  own.add(surfaces.onDidLook(() => indicators.look()))
   const tabs = own.add(
-    new ConversationTabs({ ...bridge, extensionUri, surfaces, marks, keep, createController }),
+    new ConversationTabs({ ...bridge, extensionUri, surfaces, indicators, keep, createController }),
   )
-  return { sideBar, surfaces, tabs, marks }
+  return { sideBar, surfaces, tabs, indicators }
 }

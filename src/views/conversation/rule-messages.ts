@@ -3,9 +3,12 @@ import * as z from 'zod'
 import type { PermissionRequest } from '../../acp/model.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { RuleConsent } from '../../sessions/permission-rules/consent.ts'
-import { optionFor, type PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
-import { ruleWords } from '../../sessions/permission-rules/rule-words.ts'
+import {
+  optionFor,
+  type PermissionRules,
+  type RuleConsent,
+} from '../../sessions/permission-rules/permission-rules.ts'
+import { ruleWords } from '../../sessions/permission-rules/rule.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
 import * as bridge from '../bridge/permissions.ts'
 import type { RuleSettings } from '../rule-settings.ts'

@@ -5,9 +5,8 @@ import { localFolders, openSetting } from '../../agents/vscode-settings.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { PathRules } from '../../editor/path-rules.ts'
-import type { Interrupted } from '../../sessions/interrupted.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
-import type { SessionMarks } from '../../sessions/session-marks.ts'
+import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
 import * as bridge from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
 import { CommandId } from '../ids.ts'
@@ -26,7 +25,7 @@ const historyRename = z.object({
 
 export interface HistoryViewOptions {
   history: HistoryList
-  marks: SessionMarks
+  indicators: SessionIndicators
   interrupted: Interrupted
   /** bytes of all saved conversations, and the most that they may be; 0: any number */
   storage: () => { used: number; max: number }
@@ -48,7 +47,7 @@ export class HistoryView extends Owner {
     super()
     this.#options = options
     this.register(options.history.onDidChange(() => this.#schedule()))
-    this.register(options.marks.onDidChange(() => this.#schedule()))
+    this.register(options.indicators.onDidChange(() => this.#schedule()))
   }
 
   /** Connects the page that VS Code shows the view with. */
@@ -134,7 +133,7 @@ export class HistoryView extends Owner {
   }
 }
 
-function surroundings({ marks, interrupted, storage }: HistoryViewOptions): HistorySurroundings {
+function surroundings({ indicators, interrupted, storage }: HistoryViewOptions): HistorySurroundings {
   const rules = new PathRules()
   const folders = localFolders()
   return {
@@ -143,6 +142,7 @@ function surroundings({ marks, interrupted, storage }: HistoryViewOptions): Hist
     storage: storage(),
     isHere: cwd => folders.some(folder => rules.contains(folder.path, cwd)),
     endedOf: ({ agentId, sessionId }) =>
-      marks.endedOf(agentId, sessionId) ?? (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),
+      indicators.endedOf(agentId, sessionId) ??
+      (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),
   }
 }

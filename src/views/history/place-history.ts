@@ -1,13 +1,12 @@
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SessionListing } from '../../history/session-listing.ts'
-import type { AgentHosts } from '../../sessions/hosts/agent-hosts.ts'
-import { Interrupted } from '../../sessions/interrupted.ts'
+import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import type { AgentDirectory, Keep, SessionRecords } from '../../sessions/ports.ts'
+import { Interrupted, type SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
-import type { SessionMarks } from '../../sessions/session-marks.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { SessionActions } from '../session-actions.ts'
@@ -21,7 +20,7 @@ export interface HistoryOptions {
   organizer: SessionOrganizer
   accounts: Accounts
   surfaces: ConversationSurfaces
-  marks: SessionMarks
+  indicators: SessionIndicators
   isKept: HistoryListOptions['isKept']
   storage: () => { used: number; max: number }
   /** Remembers which sessions are at work. */
@@ -44,7 +43,7 @@ export function placeHistory(options: HistoryOptions): {
     organizer,
     accounts,
     surfaces,
-    marks,
+    indicators,
     isKept,
     storage,
     atWork,
@@ -64,7 +63,7 @@ export function placeHistory(options: HistoryOptions): {
   )
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions(surfaces, manager, history, organizer)
-  const interrupted = own.add(new Interrupted(manager, marks.onDidChange, atWork))
-  const historyView = own.add(new HistoryView({ history, marks, interrupted, storage, actions, log }))
+  const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
+  const historyView = own.add(new HistoryView({ history, indicators, interrupted, storage, actions, log }))
   return { history, historyView, actions }
 }

@@ -7,7 +7,7 @@ import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import { Transcripts } from '../../../src/history/transcripts.ts'
-import { keepReferences } from '../../../src/sessions/session-reference.ts'
+import { keepReferences } from '../../../src/sessions/open-session.ts'
 import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 

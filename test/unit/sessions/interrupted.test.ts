@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { Interrupted } from '../../../src/sessions/interrupted.ts'
-import { SessionMarks } from '../../../src/sessions/session-marks.ts'
+import { Interrupted, SessionIndicators } from '../../../src/sessions/session-indicators.ts'
 import { until } from '../../support/until.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
@@ -12,8 +11,8 @@ describe('Interrupted', () => {
   }
   const window = async () => {
     const fixture = await SessionsFixture.withSession()
-    const marks = new SessionMarks(fixture.manager, () => false)
-    return { fixture, interrupted: new Interrupted(fixture.manager, marks.onDidChange, keep) }
+    const indicators = new SessionIndicators(fixture.manager, () => false)
+    return { fixture, interrupted: new Interrupted(fixture.manager, indicators.onDidChange, keep) }
   }
   const work = async (fixture: SessionsFixture) => {
     await fixture.controller.prompt({ text: 'long', attachments: [] })
@@ -28,8 +27,8 @@ describe('Interrupted', () => {
     assert.equal(before.interrupted.has('one', 's1'), false, 'it is at work')
 
     const fixture = new SessionsFixture()
-    const marks = new SessionMarks(fixture.manager, () => false)
-    const after = new Interrupted(fixture.manager, marks.onDidChange, keep)
+    const indicators = new SessionIndicators(fixture.manager, () => false)
+    const after = new Interrupted(fixture.manager, indicators.onDidChange, keep)
     assert.equal(after.has('one', 's1'), true)
     assert.equal(after.has('one', 's2'), false)
     const starting = fixture.controller.start('one')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ConversationController } from '../../../src/sessions/conversation-controller.ts'
-import { referenceOf } from '../../../src/sessions/session-reference.ts'
+import { referenceOf } from '../../../src/sessions/open-session.ts'
 import {
   type ConversationSurface,
   ConversationSurfaces,

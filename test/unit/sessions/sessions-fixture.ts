@@ -13,7 +13,7 @@ import {
   type ControllerOptions,
   ConversationController,
 } from '../../../src/sessions/conversation-controller.ts'
-import { AgentHosts } from '../../../src/sessions/hosts/agent-hosts.ts'
+import { AgentHosts } from '../../../src/sessions/hosts/agent-host.ts'
 import { SessionOrganizer } from '../../../src/sessions/listing/session-organizer.ts'
 import type {
   AgentDirectory,

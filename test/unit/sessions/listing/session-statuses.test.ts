@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../../src/acp/agent.ts'
-import { SessionStatuses } from '../../../../src/sessions/listing/session-statuses.ts'
+import { SessionStatuses } from '../../../../src/sessions/listing/history-list.ts'
 import { until } from '../../../support/until.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
 

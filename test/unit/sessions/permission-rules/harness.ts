@@ -8,8 +8,10 @@ import { silentLogger } from '../../../../src/common/logger.ts'
 import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import type { Links } from '../../../../src/editor/path-guard.ts'
-import type { RuleConsent } from '../../../../src/sessions/permission-rules/consent.ts'
-import { PermissionRules } from '../../../../src/sessions/permission-rules/permission-rules.ts'
+import {
+  PermissionRules,
+  type RuleConsent,
+} from '../../../../src/sessions/permission-rules/permission-rules.ts'
 
 export const OPTIONS: PermissionOption[] = [
   { optionId: 'always', name: 'Always', kind: 'allow_always' },

@@ -6,7 +6,7 @@ import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
 import { toolCallOf } from '../../../../src/conversation/reducer/reduce-tool-calls.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
 import { diskLinks } from '../../../../src/editor/path-guard.ts'
-import { RuleConsent } from '../../../../src/sessions/permission-rules/consent.ts'
+import { RuleConsent } from '../../../../src/sessions/permission-rules/permission-rules.ts'
 import { command, OPTIONS, RulesHarness, request } from './harness.ts'
 
 describe('permission rules', () => {

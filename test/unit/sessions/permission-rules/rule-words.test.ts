@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ruleWords } from '../../../../src/sessions/permission-rules/rule-words.ts'
+import { ruleWords } from '../../../../src/sessions/permission-rules/rule.ts'
 
 describe('a permission rule in words', () => {
   it('says what it fits', () => {

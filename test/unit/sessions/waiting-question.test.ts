@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { PermissionRequest } from '../../../../src/acp/model.ts'
-import { Session } from '../../../../src/conversation/session.ts'
-import { waitingQuestion } from '../../../../src/sessions/attention/waiting-question.ts'
-import { FakeAgent } from '../../conversation/fake-agent.ts'
-import { asking } from '../../conversation/updates.ts'
+import type { PermissionRequest } from '../../../src/acp/model.ts'
+import { Session } from '../../../src/conversation/session.ts'
+import { waitingQuestion } from '../../../src/sessions/question-calls.ts'
+import { FakeAgent } from '../conversation/fake-agent.ts'
+import { asking } from '../conversation/updates.ts'
 
 const never = new AbortController().signal
 

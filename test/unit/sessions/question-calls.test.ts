@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { Emitter } from '../../../../src/common/event.ts'
-import { type CallAnswer, QuestionCalls } from '../../../../src/sessions/attention/question-calls.ts'
-import type { OpenSession } from '../../../../src/sessions/open-session.ts'
-import { until } from '../../../support/until.ts'
-import { Deferred } from '../../conversation/fake-agent.ts'
-import { asking } from '../../conversation/updates.ts'
-import { SessionsFixture } from '../sessions-fixture.ts'
+import { Emitter } from '../../../src/common/event.ts'
+import type { OpenSession } from '../../../src/sessions/open-session.ts'
+import { type CallAnswer, QuestionCalls } from '../../../src/sessions/question-calls.ts'
+import { until } from '../../support/until.ts'
+import { Deferred } from '../conversation/fake-agent.ts'
+import { asking } from '../conversation/updates.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
 
 const never = new AbortController().signal
 

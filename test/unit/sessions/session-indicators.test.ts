@@ -1,79 +1,79 @@
 import assert from 'node:assert/strict'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
-import { markOf, SessionMarks } from '../../../src/sessions/session-marks.ts'
+import { indicatorOf, SessionIndicators } from '../../../src/sessions/session-indicators.ts'
 import { until } from '../../support/until.ts'
 import { chunk } from '../conversation/updates.ts'
 import { SessionsFixture } from './sessions-fixture.ts'
 
-describe('The mark of a session', () => {
+describe('The indicator of a session', () => {
   let fixture: SessionsFixture
   let seen: OpenSession | undefined
-  let marks: SessionMarks
+  let indicators: SessionIndicators
   let told = 0
 
   beforeEach(async () => {
     fixture = new SessionsFixture()
     seen = undefined
     told = 0
-    marks = new SessionMarks(fixture.manager, open => open === seen)
-    marks.onDidChange(() => told++)
+    indicators = new SessionIndicators(fixture.manager, open => open === seen)
+    indicators.onDidChange(() => told++)
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
-    assert.equal(markOf(fixture.controller, marks), 'running', 'while it starts')
+    assert.equal(indicatorOf(fixture.controller, indicators), 'running', 'while it starts')
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
   })
-  afterEach(() => marks.dispose())
+  afterEach(() => indicators.dispose())
 
   const open = () => fixture.controller.current!
   async function turn(stopReason: string): Promise<void> {
     const count = fixture.agent.prompts.length
     await fixture.controller.prompt({ text: 'go', attachments: [] })
     await until(() => fixture.agent.prompts.length === count + 1)
-    assert.equal(marks.of(open()), 'running')
+    assert.equal(indicators.of(open()), 'running')
     fixture.agent.endTurn(fixture.agent.prompts.at(-1)!, stopReason)
     await until(() => open().session.state.activity === 'idle')
   }
 
   it('tells of work that ended while nobody looked, until somebody does', async () => {
-    assert.equal(marks.of(open()), 'idle')
+    assert.equal(indicators.of(open()), 'idle')
     await turn('end_turn')
-    assert.equal(marks.of(open()), 'done')
-    assert.equal(marks.endedOf('one', 's1'), 'done')
-    assert.equal(marks.count('done'), 1)
-    marks.look()
-    assert.equal(marks.of(open()), 'done', 'it is not the one that is looked at')
+    assert.equal(indicators.of(open()), 'done')
+    assert.equal(indicators.endedOf('one', 's1'), 'done')
+    assert.equal(indicators.count('done'), 1)
+    indicators.look()
+    assert.equal(indicators.of(open()), 'done', 'it is not the one that is looked at')
     seen = open()
     const before = told
-    marks.look()
-    assert.equal(marks.of(open()), 'idle')
+    indicators.look()
+    assert.equal(indicators.of(open()), 'idle')
     assert.ok(told > before)
     await turn('end_turn')
-    assert.equal(marks.of(open()), 'idle', 'it was looked at all the time')
+    assert.equal(indicators.of(open()), 'idle', 'it was looked at all the time')
   })
 
   it('tells what failed from what is done, and forgets both when work begins', async () => {
     await turn('error')
-    assert.equal(marks.of(open()), 'failed')
+    assert.equal(indicators.of(open()), 'failed')
     await turn('end_turn')
-    assert.equal(marks.of(open()), 'done')
+    assert.equal(indicators.of(open()), 'done')
   })
 
   it('says that the person is waited for, while they are', async () => {
     await fixture.controller.prompt({ text: 'go', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', { type: 'state', state: 'requires_action' })
-    assert.equal(markOf(fixture.controller, marks), 'waiting')
+    assert.equal(indicatorOf(fixture.controller, indicators), 'waiting')
     fixture.agent.say('s1', { type: 'state', state: 'running' }, chunk('agent', 'x'))
-    assert.equal(markOf(fixture.controller, marks), 'running')
+    assert.equal(indicatorOf(fixture.controller, indicators), 'running')
   })
 
   it('stays failed where the agent is gone, and counts only what is open', async () => {
     await turn('end_turn')
     fixture.agent.exit()
     await until(() => fixture.controller.phase === 'ended')
-    assert.equal(markOf(fixture.controller, marks), 'failed')
-    assert.equal(marks.count('done'), 0)
+    assert.equal(indicatorOf(fixture.controller, indicators), 'failed')
+    assert.equal(indicators.count('done'), 0)
   })
 
   it('is told of when the title is known', async () => {

@@ -1,0 +1,197 @@
+import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
+import { Emitter, type Event } from '../common/event.ts'
+import type { Session } from '../conversation/session.ts'
+import type { Failure } from './failures/failure.ts'
+import type { OpenSession } from './open-session.ts'
+import type { Keep } from './ports.ts'
+import { type SessionManager, watchSessions } from './session-manager.ts'
+import type { Phase } from './shown-session.ts'
+
+/**
+ * What there is to know of a session at a glance. `done` and `failed` are told of work that ended while nobody looked,
+ * until somebody does; a session whose agent is gone stays `failed`.
+ */
+export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed'
+
+/** Remembers what ended while nobody looked. */
+export class SessionIndicators extends Owner {
+  readonly #manager: SessionManager
+  readonly #isSeen: (open: OpenSession) => boolean
+  readonly #unread = new Map<OpenSession, 'done' | 'failed'>()
+  readonly #change = this.register(new Emitter<void>())
+
+  /** Some session's indicator or title changed, or one was opened or closed. */
+  readonly onDidChange = this.#change.event
+
+  /** @param isSeen whether a person has the session before them now */
+  constructor(manager: SessionManager, isSeen: (open: OpenSession) => boolean) {
+    super()
+    this.#manager = manager
+    this.#isSeen = isSeen
+    this.register(watchSessions(manager, open => this.#watch(open)))
+    this.register(manager.onDidChange(() => this.#change.fire()))
+  }
+
+  of(open: OpenSession): SessionIndicator {
+    const { activity } = open.session.state
+    if (activity === 'requires_action') return 'waiting'
+    if (activity === 'running') return 'running'
+    return this.#unread.get(open) ?? 'idle'
+  }
+
+  /** How the work of a session ended that nobody has looked at since. */
+  endedOf(agentId: string, sessionId: string): 'done' | 'failed' | undefined {
+    const open = this.#manager.find(agentId, sessionId)
+    const indicator = open && this.of(open)
+    return indicator === 'done' || indicator === 'failed' ? indicator : undefined
+  }
+
+  /** How many open sessions have this indicator. */
+  count(indicator: SessionIndicator): number {
+    return this.with(indicator).length
+  }
+
+  with(indicator: SessionIndicator): OpenSession[] {
+    return this.#manager.list().filter(open => this.of(open) === indicator)
+  }
+
+  /** Somebody may look at other sessions now. */
+  look(): void {
+    let changed = false
+    for (const open of this.#unread.keys()) {
+      if (this.#isSeen(open)) changed = this.#unread.delete(open) || changed
+    }
+    if (changed) this.#change.fire()
+  }
+
+  #watch(open: OpenSession): Disposable {
+    const { session } = open
+    let before = session.state.activity
+    const following = session.onDidChange(changes => {
+      const told = changes.some(
+        change =>
+          change.type === 'reset' ||
+          (change.type === 'head' && (change.key === 'activity' || change.key === 'title')),
+      )
+      const named =
+        !told && changes.some(change => change.type === 'entry') && session.state.entries.length === 1
+      if (!told && !named) return
+      const { activity } = session.state
+      if (activity !== 'idle') this.#unread.delete(open)
+      // a replay works, too, but nobody waits for its end
+      else if (before !== 'idle' && session.phase === 'ready' && !this.#isSeen(open)) {
+        this.#unread.set(open, hasFailed(session) ? 'failed' : 'done')
+      }
+      before = activity
+      this.#change.fire()
+    })
+    return toDisposable(() => {
+      following.dispose()
+      this.#unread.delete(open)
+    })
+  }
+}
+
+/** The turn that ended last did not end as it should. */
+function hasFailed({ state }: Session): boolean {
+  const last = state.entries.at(-1)
+  return last?.kind === 'turn_end' && (last.error !== undefined || last.stopReason === 'error')
+}
+
+/** The indicator of a place that shows a conversation. */
+export function indicatorOf(
+  place: { phase: Phase; failures: ReadonlyMap<string, Failure>; current: OpenSession | undefined },
+  indicators: Pick<SessionIndicators, 'of'>,
+): SessionIndicator {
+  const { phase, failures, current } = place
+  if (phase === 'starting' || phase === 'loading') return 'running'
+  if (phase === 'ended' || (phase === 'empty' && failures.size > 0)) return 'failed'
+  return current ? indicators.of(current) : 'idle'
+}
+
+/** Hears what every open session of the window does: begins to work, waits for the person, rests. */
+export class Activities extends Owner {
+  readonly #manager: SessionManager
+  readonly #change = this.register(new Emitter<void>())
+
+  /** Some session's activity or title changed, or one was opened or closed. */
+  readonly onDidChange = this.#change.event
+
+  constructor(manager: SessionManager) {
+    super()
+    this.#manager = manager
+    this.register(
+      watchSessions(manager, ({ session }) =>
+        session.onDidChange(changes => {
+          const told = changes.some(
+            change => change.type === 'head' && (change.key === 'activity' || change.key === 'title'),
+          )
+          if (told) this.#change.fire()
+        }),
+      ),
+    )
+    this.register(manager.onDidChange(() => this.#change.fire()))
+  }
+
+  /** The sessions that wait for the person. */
+  waiting(): OpenSession[] {
+    return this.#manager.list().filter(open => open.session.state.activity === 'requires_action')
+  }
+
+  count(activity: 'running' | 'requires_action'): number {
+    return this.#manager.list().filter(open => open.session.state.activity === activity).length
+  }
+}
+
+const AT_WORK = 'parley.atWork'
+
+type Named = [agentId: string, sessionId: string]
+
+/**
+ * The sessions that were at work when the window went: their agents went with it, and nothing goes on by itself. Each is
+ * remembered until it is open again.
+ */
+export class Interrupted extends Owner {
+  readonly #manager: Pick<SessionManager, 'list' | 'find'>
+  readonly #keep: Keep
+  /** of before this window */
+  #before: Named[]
+  #written: string
+
+  /** `onDidChange`: some session began or ended work, or was opened or closed. */
+  constructor(manager: Pick<SessionManager, 'list' | 'find'>, onDidChange: Event<void>, keep: Keep) {
+    super()
+    this.#manager = manager
+    this.#keep = keep
+    const kept = keep.get<unknown>(AT_WORK)
+    this.#before = Array.isArray(kept) ? kept.filter(isNamed) : []
+    this.#written = JSON.stringify(this.#before)
+    this.register(onDidChange(() => this.#look()))
+  }
+
+  has(agentId: string, sessionId: string): boolean {
+    return this.#before.some(([agent, session]) => agent === agentId && session === sessionId)
+  }
+
+  #look(): void {
+    this.#before = this.#before.filter(([agentId, sessionId]) => !this.#manager.find(agentId, sessionId))
+    const working = this.#manager.list().filter(isAtWork)
+    const all = [
+      ...this.#before,
+      ...working.map(({ agentId, session }): Named => [agentId, session.sessionId]),
+    ]
+    const written = JSON.stringify(all)
+    if (written === this.#written) return
+    this.#written = written
+    this.#keep.set(AT_WORK, all)
+  }
+}
+
+function isAtWork({ session }: OpenSession): boolean {
+  // a replay works, too, but nothing is lost with it
+  return session.phase === 'ready' && session.state.activity !== 'idle'
+}
+
+function isNamed(kept: unknown): kept is Named {
+  return Array.isArray(kept) && kept.length === 2 && kept.every(part => typeof part === 'string')
+}

@@ -186,6 +186,13 @@ export interface ConversationHead {
 /** A terminal; its output is sent only where the view shows it, see {@link WatchTerminals}. */
 export type TerminalNote = Omit<TerminalState, 'output'> & { output?: string }
 
+/** A tool call of which the view shows a line, or the end of its output, without the rest; see {@link ShowToolCalls}. */
+export type CutToolCall = ToolCallEntry & { cut: true }
+
+export function isCut(entry: ToolCallEntry): entry is CutToolCall {
+  return 'cut' in entry
+}
+
 /** The first `keep` items stay, `append` goes on with the text of the next one, `add` comes after it. */
 export interface ToolContentDelta {
   keep: number
@@ -260,6 +267,8 @@ export const FocusComposer = new NotificationType<void>('conversation/focus')
 export const Ready = new NotificationType<void>('conversation/ready')
 /** The terminals whose output the view shows now: only theirs is sent, all of it at first. */
 export const WatchTerminals = new NotificationType<{ key: string; ids: string[] }>('conversation/terminals')
+/** The tool calls, by their entries, of which the view shows all: the others are sent without what is long. */
+export const ShowToolCalls = new NotificationType<{ key: string; ids: EntryId[] }>('conversation/toolCalls')
 /** Earlier entries, by index, `from` inclusive, `to` exclusive. */
 export const FetchEntries = new RequestType<{ key: string; from: number; to: number }, Entry[], void>(
   'conversation/entries',

@@ -64,6 +64,7 @@ export const fetchEntries = z
   .object({ key, from: z.number().int().nonnegative(), to: z.number().int().nonnegative() })
   .refine(range => range.from <= range.to && range.to - range.from <= 2000, 'a range of at most 2000 entries')
 export const watchTerminals = z.object({ key, ids: z.array(id).max(1000) })
+export const showToolCalls = z.object({ key, ids: z.array(id).max(1000) })
 export const findPrompt = z.object({
   key,
   from: z.number().int().nonnegative(),

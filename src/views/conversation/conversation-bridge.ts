@@ -177,11 +177,13 @@ export class ConversationBridge extends Owner {
     })
     connection.onRequest(bridge.FetchEntries, incoming.fetchEntries, ({ key, from, to }) => {
       const entries = mine(key) ? (controller.current?.session.state.entries.slice(from, to) ?? []) : []
-      this.#pump.entriesFetched(entries)
-      return entries
+      return this.#pump.entriesFetched(entries)
     })
     connection.onNotification(bridge.WatchTerminals, incoming.watchTerminals, ({ key, ids }) => {
       if (mine(key)) this.#pump.watchTerminals(ids)
+    })
+    connection.onNotification(bridge.ShowToolCalls, incoming.showToolCalls, ({ key, ids }) => {
+      if (mine(key)) this.#pump.showToolCalls(ids)
     })
     connection.onRequest(FindPrompt, incoming.findPrompt, ({ key, from, direction }) => {
       const entries = mine(key) ? (controller.current?.session.state.entries ?? []) : []

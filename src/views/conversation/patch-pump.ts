@@ -12,7 +12,7 @@ import type {
   TerminalNote,
 } from '../bridge/conversation.ts'
 import { diffHead } from './head-diff.ts'
-import { sentToolCall, toolCallDelta } from './tool-call-delta.ts'
+import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'
 
 /** How many of the last entries a snapshot carries; the view asks for earlier ones when it scrolls there. */
 const SNAPSHOT_ENTRIES = 100
@@ -56,10 +56,14 @@ export class PatchPump extends Owner {
   readonly #sentTools = new Map<string, ToolCallEntry>()
   /** terminals whose output the view shows */
   #watched: ReadonlySet<string> = new Set()
+  /** tool calls of which the view shows all, by their entries */
+  #shown: ReadonlySet<string> = new Set()
   /** how many entries the view knows of */
   #sentTotal = 0
   /** the pending requests that the view knows of, by their ids */
   #sentPending = new Set<string>()
+  /** what pending requests are drawn with, by the ids of entries: it is looked at closely */
+  #asked = new Set<string>()
   /** A message couldn't be sent: each of its options is looked at from now on, so that one doesn't take the others along. */
   #checksEach = false
 
@@ -72,6 +76,7 @@ export class PatchPump extends Owner {
   /** The page has loaded, and knows nothing yet. It may be hidden by then. */
   pageReady(): void {
     this.#watched = new Set()
+    this.#shown = new Set()
     this.#hasPage = true
     this.reset()
   }
@@ -170,15 +175,21 @@ export class PatchPump extends Owner {
     const pendingEntries = placed(session, session?.pendingEntries ?? []).filter(({ index }) => index < first)
     const returned = this.#options.returned()
     const composerHeight = this.#options.composerHeight()
-    const whole = (entry: Entry) => (this.#checksEach ? serializableEntry(entry) : entry)
+    this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
+    const sent = (entry: Entry) => {
+      const wanted = this.#wanted(entry)
+      if (wanted.kind === 'tool_call' && !this.#checksEach)
+        this.#sentTools.set(entry.id, sentToolCall(wanted))
+      return this.#checksEach ? serializableEntry(wanted) : wanted
+    }
     const snapshot: ConversationSnapshot = {
       revision: ++this.#revision,
       head: this.#sentHead,
-      entries: entries.slice(first).map(whole),
+      entries: entries.slice(first).map(sent),
       first,
       total: entries.length,
       ...(pendingEntries.length > 0 && {
-        pendingEntries: pendingEntries.map(({ index, entry }) => ({ index, entry: whole(entry) })),
+        pendingEntries: pendingEntries.map(({ index, entry }) => ({ index, entry: sent(entry) })),
       }),
       terminals: session ? this.#terminalsOf(session.state, entries.slice(first)) : [],
       draft: this.#options.draft(),
@@ -212,7 +223,8 @@ export class PatchPump extends Owner {
     const differs = isNew || pending.size !== this.#sentPending.size
     this.#sentPending = pending
     // the view may not have fetched what a new request is drawn with
-    const drawnWith = isNew ? (session?.pendingEntries ?? []).map(({ id }) => id) : []
+    if (differs) this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
+    const drawnWith = isNew ? this.#asked : []
     const entries = [...new Set([...changes.entries, ...drawnWith])]
     const ops = session ? this.#opsOf(session.state, { ...changes, entries }) : []
     this.#sentTotal = session?.state.entries.length ?? 0
@@ -232,9 +244,25 @@ export class PatchPump extends Owner {
     this.#tellTerminals(fresh)
   }
 
-  /** Entries were fetched: the view is told of their terminals. */
-  entriesFetched(entries: readonly Entry[]): void {
+  /** The tool calls of which the view shows all: what is new among them comes whole. */
+  showToolCalls(ids: readonly string[]): void {
+    const fresh = ids.filter(id => !this.#shown.has(id))
+    this.#shown = new Set(ids)
+    const index = this.#options.session()?.state.index
+    const known = fresh.filter(id => index?.has(id))
+    if (known.length > 0) this.add(known.map(id => ({ type: 'entry', id })))
+  }
+
+  /** Entries were fetched: answers them as the view shows them, which is told of their terminals. */
+  entriesFetched(entries: readonly Entry[]): Entry[] {
     this.#tellTerminals(terminalsIn(entries))
+    return entries.map(entry => this.#wanted(entry))
+  }
+
+  /** Of a tool call, no more than the view shows. */
+  #wanted(entry: Entry): Entry {
+    if (entry.kind !== 'tool_call' || this.#shown.has(entry.id) || this.#asked.has(entry.id)) return entry
+    return cutToolCall(entry)
   }
 
   #tellTerminals(ids: readonly string[]): void {
@@ -263,7 +291,8 @@ export class PatchPump extends Owner {
   }
 
   /** Of a tool call that was sent since the last snapshot only what is new is sent. */
-  #entryOp(index: number, entry: Entry): PatchOp | undefined {
+  #entryOp(index: number, whole: Entry): PatchOp | undefined {
+    const entry = this.#wanted(whole)
     if (entry.kind !== 'tool_call') return { op: 'entry', index, entry }
     const before = this.#sentTools.get(entry.id)
     this.#sentTools.set(entry.id, sentToolCall(entry))

@@ -1,9 +1,65 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ToolCallContent } from '../../acp/model.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
-import type { PatchOp } from '../bridge/conversation.ts'
+import type { CutToolCall, PatchOp } from '../bridge/conversation.ts'
 
 type ToolCallOp = Extract<PatchOp, { op: 'tool' }>
+
+/** What is longer is left out of a tool call of which only a line is shown. Characters. */
+const MAX_FOLDED = 1000
+/** The line counts what a diff changes; it asks for one that is longer. */
+const MAX_FOLDED_DIFF = 16_000
+/** The end of a command's output, of which the last lines are shown. */
+const TAIL_LENGTH = 4000
+
+/** A tool call without what its line does not show, where that is long: a line is all that most ever show. */
+export function cutToolCall(entry: ToolCallEntry): ToolCallEntry {
+  const tail = entry.toolKind === 'execute' && entry.status !== 'completed' ? TAIL_LENGTH : 0
+  const last = entry.content.findLastIndex(textOf)
+  const content = entry.content.map((item, i) => cutContent(item, i === last ? tail : 0))
+  const isCut = content.some((item, i) => item !== entry.content[i])
+  const hasLongInput = entry.toolKind !== 'execute' && isLong(entry.rawInput, MAX_FOLDED)
+  const hasLongOutput = isLong(entry.rawOutput, MAX_FOLDED)
+  if (!isCut && !hasLongInput && !hasLongOutput) return entry
+  const cut: CutToolCall = { ...entry, content, cut: true }
+  if (hasLongInput) delete cut.rawInput
+  if (hasLongOutput) delete cut.rawOutput
+  if (hasLongOutput && typeof entry.rawOutput === 'string' && entry.content.length === 0 && tail > 0)
+    cut.rawOutput = entry.rawOutput.slice(-tail)
+  return cut
+}
+
+function cutContent(item: ToolCallContent, tail: number): ToolCallContent {
+  if (item.type === 'content') {
+    const text = textOf(item)
+    if (text === undefined ? !isLong(item.content, MAX_FOLDED) : text.length <= Math.max(MAX_FOLDED, tail))
+      return item
+    return { type: 'content', content: { type: 'text', text: tail > 0 ? (text ?? '').slice(-tail) : '' } }
+  }
+  if (item.type === 'diff') {
+    if (!isLong(item, MAX_FOLDED_DIFF)) return item
+    const changes = item.changes.map(({ oldText: _, newText: __, ...change }) => change)
+    return { type: 'diff', changes }
+  }
+  if (item.type === 'unknown' && isLong(item.raw, MAX_FOLDED)) return { ...item, raw: undefined }
+  return item
+}
+
+/** Whether a value of JSON has more than so many characters, about. Looks at no more than so much of it. */
+function isLong(value: unknown, most: number): boolean {
+  let left = most
+  const look = (part: unknown): void => {
+    left -= typeof part === 'string' ? part.length : 4
+    if (left < 0 || typeof part !== 'object' || part === null) return
+    for (const key in part) {
+      left -= key.length
+      look((part as { [key: string]: unknown })[key])
+      if (left < 0) return
+    }
+  }
+  look(value)
+  return left < 0
+}
 
 /** A tool call as it was sent: its content is a list of its own, since the conversation's grows in place. */
 export function sentToolCall(entry: ToolCallEntry): ToolCallEntry {

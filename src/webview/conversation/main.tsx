@@ -59,6 +59,7 @@ import {
   SaveDraft,
   SaveDraftItems,
   SetConfigOption,
+  ShowToolCalls,
   Snapshot,
   StartSession,
   TakeBack,
@@ -96,6 +97,7 @@ const connection = connectToHost()
 const store = new ConversationStore(
   (key, from, to) => connection.sendRequest(FetchEntries, { key, from, to }),
   ids => void connection.sendNotification(WatchTerminals, { key: store.key, ids }),
+  ids => void connection.sendNotification(ShowToolCalls, { key: store.key, ids }),
 )
 const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft({

@@ -10,6 +10,7 @@ import type {
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './rows/slot.ts'
 import { Terminals } from './terminals.ts'
+import { Watched } from './watched.ts'
 
 /** Entries are fetched in pages of this many. */
 const page = 100
@@ -24,6 +25,8 @@ export class ConversationStore {
   readonly head = signal<ConversationHead | undefined>(undefined)
   readonly rows: RowModel
   readonly terminals: Terminals
+  readonly #viewers = new Map<EntryId, number>()
+  readonly #wholeToolCalls: Watched
   /** number of entries, fetched or not */
   readonly total = signal(0)
   /** the entries of the requests that wait for the person, oldest first: as the host tells, fetched or not */
@@ -48,10 +51,18 @@ export class ConversationStore {
   readonly #fetch: FetchEntries
   #revision: number | undefined
 
-  /** @param watchTerminals tells the host which terminals are shown */
-  constructor(fetch: FetchEntries, watchTerminals: (ids: string[]) => void = () => undefined) {
+  /**
+   * @param watchTerminals tells the host which terminals are shown
+   * @param showToolCalls tells the host of which tool calls all is shown
+   */
+  constructor(
+    fetch: FetchEntries,
+    watchTerminals: (ids: string[]) => void = () => undefined,
+    showToolCalls: (ids: EntryId[]) => void = () => undefined,
+  ) {
     this.#fetch = fetch
     this.terminals = new Terminals(watchTerminals)
+    this.#wholeToolCalls = new Watched(() => [...this.#viewers.keys()], showToolCalls)
     let ids: readonly EntryId[] = []
     this.waiting = computed(() => {
       const now = (this.head.value?.pendingRequests ?? []).map(({ entryId }) => entryId)
@@ -79,6 +90,7 @@ export class ConversationStore {
       this.head.value = snapshot.head
       for (const terminal of snapshot.terminals) this.terminals.get(terminal.terminalId).replace(terminal)
       this.terminals.tellAgain()
+      this.#wholeToolCalls.tellAgain()
       const slots = new Array<EntrySlot | undefined>(snapshot.total).fill(undefined)
       if (same) {
         for (const slot of this.#slots.values()) {
@@ -124,6 +136,18 @@ export class ConversationStore {
       this.#open.set(id, open)
     }
     return open
+  }
+
+  /** All of a tool call is shown, until the function is called that it answers. */
+  showWhole(id: EntryId): () => void {
+    this.#viewers.set(id, (this.#viewers.get(id) ?? 0) + 1)
+    this.#wholeToolCalls.changed()
+    return () => {
+      const left = (this.#viewers.get(id) ?? 1) - 1
+      if (left > 0) this.#viewers.set(id, left)
+      else this.#viewers.delete(id)
+      this.#wholeToolCalls.changed()
+    }
   }
 
   slot(id: EntryId): EntrySlot | undefined {

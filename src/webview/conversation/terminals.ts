@@ -2,6 +2,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { TerminalState } from '../../conversation/state.ts'
 import type { TerminalNote } from '../../views/bridge/conversation.ts'
 import type { TerminalScreen } from '../tools/terminal-screen.ts'
+import { Watched } from './watched.ts'
 
 /** The emulator is loaded with the first terminal that somebody looks at. */
 let emulator: Promise<typeof import('../tools/terminal-screen.ts')> | undefined
@@ -117,19 +118,18 @@ export class TerminalSlot {
 export class Terminals {
   readonly #slots = new Map<string, TerminalSlot>()
   readonly #idle: TerminalSlot[] = []
-  readonly #tell: (ids: string[]) => void
-  #told = '[]'
-  #isDue = false
+  readonly #watched: Watched
 
   /** @param watch tells the host which terminals' output is wanted */
   constructor(watch: (ids: string[]) => void = () => undefined) {
-    this.#tell = watch
+    const ids = () => [...this.#slots].flatMap(([id, slot]) => (slot.isWatched ? [id] : []))
+    this.#watched = new Watched(ids, watch)
   }
 
   get(id: string): TerminalSlot {
     let slot = this.#slots.get(id)
     if (!slot) {
-      slot = new TerminalSlot(this.#idle, () => this.#watch())
+      slot = new TerminalSlot(this.#idle, () => this.#watched.changed())
       this.#slots.set(id, slot)
     }
     return slot
@@ -138,26 +138,11 @@ export class Terminals {
   clear(): void {
     this.#slots.clear()
     this.#idle.length = 0
-    this.#told = '[]'
+    this.#watched.forget()
   }
 
   /** The host may have forgotten what it was told. */
   tellAgain(): void {
-    this.#told = '[]'
-    this.#watch()
-  }
-
-  /** Tells which are wanted once all that is drawn at the same time has said so. */
-  #watch(): void {
-    if (this.#isDue) return
-    this.#isDue = true
-    queueMicrotask(() => {
-      this.#isDue = false
-      const ids = [...this.#slots].flatMap(([id, slot]) => (slot.isWatched ? [id] : []))
-      const now = JSON.stringify(ids)
-      if (now === this.#told) return
-      this.#told = now
-      this.#tell(ids)
-    })
+    this.#watched.tellAgain()
   }
 }

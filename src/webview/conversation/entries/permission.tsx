@@ -4,19 +4,20 @@ import { visible, visibleWords } from '../../../common/visible.ts'
 import { optionHint, optionName, outcomeWords } from '../../../conversation/permission-words.ts'
 import type { AppliedRule, PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { commandOf, repeatsCommand, type ToolCommand } from '../../../conversation/tool-command.ts'
+import { isCut } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { pretty, rawCode } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { lazy } from '../../ui/lazy.tsx'
+import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { folds } from '../rows/rows.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { Line } from './line.tsx'
 import { primaryOption } from './permission-options.ts'
-import { ToolContent } from './tool-call.tsx'
+import { hasDiff, ToolContent, useWhole } from './tool-call.tsx'
 import { ToolTitle } from './tool-title.tsx'
 
 const AlwaysAllow = lazy(() => import('./always-allow.tsx').then(module => module.AlwaysAllow))
@@ -190,6 +191,7 @@ interface SubjectProps {
 /** What is asked about, in full: the command and where it runs, the diff, the rest of what the agent told. */
 function Subject({ entry, tool, slot }: SubjectProps) {
   const { store } = useApp()
+  useWhole(slot, true)
   const roots = store.head.value?.roots
   const { command, cwd, environment } = subjectCommand(entry, tool)
   const place = cwd ?? roots?.cwd
@@ -214,8 +216,10 @@ function Subject({ entry, tool, slot }: SubjectProps) {
           {t('in {0}', place === roots?.cwd ? roots.cwdLabel : visible(relativePath(place, roots)))}
         </div>
       )}
+      {tool && isCut(tool) && <LoadingPart />}
       {tool &&
         slot &&
+        !isCut(tool) &&
         others.map(content => (
           <ToolContent
             key={tool.content.indexOf(content)}
@@ -246,6 +250,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const open = slot.open.value
   // what it was about stands in the line above already
   const repeats = call?.index === slot.index - 1 && !folds(call)
+  useWhole(call, !repeats && tool !== undefined && hasDiff(tool))
   return (
     <div class="work answered">
       <Line

@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { ToolCallContent, ToolCallLocation } from '../../../acp/model.ts'
 import type { ToolCallEntry } from '../../../conversation/state.ts'
+import { isCut } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { kindIcon, kindName } from '../../tools/kind.ts'
 import { pretty, rawCode, rawText } from '../../tools/raw.ts'
 import { type PathRoots, relativePath, titleOfEdit, titleParts } from '../../tools/title.ts'
 import { ToolCounts } from '../../tools/tool-counts.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { LoadingPart } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
@@ -25,6 +27,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as ToolCallEntry
   const open = slot.open.value
+  useWhole(slot, open || hasDiff(entry))
   const roots = app.store.head.value?.roots
   const title = titleOfEdit(entry.title || entry.toolName || kindName(entry.toolKind), pathsOf(entry))
   return (
@@ -47,6 +50,18 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
       {open ? <ToolBody slot={slot} entry={entry} /> : <Tail slot={slot} entry={entry} />}
     </div>
   )
+}
+
+/** Has all of a tool call sent while it is wanted. */
+export function useWhole(slot: EntrySlot | undefined, isWanted: boolean): void {
+  const { store } = useApp()
+  const id = isWanted ? slot?.id : undefined
+  useEffect(() => (id === undefined ? undefined : store.showWhole(id)), [store, id])
+}
+
+/** Its line counts what it changes. */
+export function hasDiff(entry: ToolCallEntry): boolean {
+  return entry.content.some(({ type }) => type === 'diff')
 }
 
 /** Lines of a command's output that are shown while it runs, and after it failed. */
@@ -156,6 +171,7 @@ function Failed({ children }: { children: ComponentChildren }) {
 
 function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
   const roots = useApp().store.head.value?.roots
+  if (isCut(entry)) return <LoadingPart />
   const shown = entry.content.length > 0
   const output = shown ? undefined : rawText(entry.rawOutput)
   // words among other things, or nothing but data

@@ -118,6 +118,43 @@ describe('content on the page', function () {
     assert.equal(query('.tail'), null)
   })
 
+  it('asks for the rest of a tool call that is opened, and for a long diff that is counted', async () => {
+    const wanted: string[][] = []
+    page.host.onNotification(bridge.ShowToolCalls, ({ ids }) => void wanted.push(ids))
+    const cut = (id: string, more: object) => ({ ...toolCall(id, more), cut: true }) as Entry
+    const change = { operation: 'modify', path: '/w/a.ts' } as const
+    await show(
+      cut('t', { content: [{ type: 'content', content: { type: 'text', text: '' } }] }),
+      cut('u', { content: [{ type: 'diff', changes: [change] }] }),
+    )
+    const send = (revision: number, op: bridge.PatchOp) =>
+      page.host.sendNotification(bridge.Patch, { revision, ops: [op] })
+    await page.until(() => wanted.at(-1)?.join() === 'u')
+    const changes = [{ ...change, oldText: 'a\nb\n', newText: 'a\nc\nd\n' }]
+    await send(2, {
+      op: 'tool',
+      id: 'u',
+      set: {},
+      cleared: ['cut' as never],
+      content: { keep: 0, add: [{ type: 'diff', changes }] },
+    })
+    await page.until(() => /2.*1/.test(query('.diff-counts')?.textContent ?? ''))
+    await press('.work .line')
+    await page.until(() => wanted.at(-1)?.toSorted().join() === 't,u')
+    assert.ok(!page.document.body.textContent!.includes('No output'))
+    const text = { type: 'content', content: { type: 'text', text: 'All that was read' } } as const
+    await send(3, {
+      op: 'tool',
+      id: 't',
+      set: {},
+      cleared: ['cut' as never],
+      content: { keep: 0, add: [text] },
+    })
+    await page.until(() => query('.work-body')?.textContent?.includes('All that was read'))
+    query('.work .line')!.click()
+    await page.until(() => wanted.at(-1)?.join() === 'u')
+  })
+
   it('opens what came as a file, and shows text folded, drawn only when it is opened', async () => {
     const entry = message('a', 'agent', 'Files:') as Extract<Entry, { kind: 'message' }>
     entry.blocks.push(

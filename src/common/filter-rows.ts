@@ -32,11 +32,11 @@ export function filterRows<T extends FilterableRow>(rows: readonly T[], filter: 
 
 /** Whether a path is a folder or lies in it; both separators are understood, a drive letter's case is not told apart. */
 export function isWithin(path: string, folder: string): boolean {
-  const [inner, outer] = [normalise(path), normalise(folder)]
+  const [inner, outer] = [normalize(path), normalize(folder)]
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`)
 }
 
-function normalise(path: string): string {
+function normalize(path: string): string {
   const slashed = path.replaceAll('\\', '/').replace(/^[a-zA-Z]:/, drive => drive.toLowerCase())
   return slashed.length > 1 ? slashed.replace(/\/+$/, '') || '/' : slashed
 }

@@ -9,13 +9,13 @@ import {
   type SessionConfigOption,
   type SessionModeState,
 } from '@agentclientprotocol/sdk'
-import { type ClientFeatures, clientFeatures, NO_FEATURES } from './client-features.ts'
 import { COMMANDS } from './scenes/index.ts'
 import type { DemoSession } from './session.ts'
 import { forkRequest, Sessions } from './sessions.ts'
 import { configOptions, modeState, withOption } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
+import { type ClientFeatures, clientFeatures, NO_FEATURES } from './turn.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore

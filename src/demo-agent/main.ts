@@ -2,8 +2,7 @@ import { Readable, Writable } from 'node:stream'
 import { ndJsonStream } from '@agentclientprotocol/sdk'
 import { agentProtocolRouter } from '@agentclientprotocol/sdk/experimental/v2'
 import { createDemoAgent } from './agent.ts'
-import { stateDirectory } from './state-directory.ts'
-import { SessionStore } from './store.ts'
+import { SessionStore, stateDirectory } from './store.ts'
 import { createDemoAgentV2 } from './v2/agent.ts'
 
 /**

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type McpServer, RequestError, type SessionInfo, type SessionUpdate } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
-import { DemoSession } from './session.ts'
+import { DemoSession, interruptions } from './session.ts'
 import { DEFAULT_SETTINGS } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
-import { interruptions } from './transcript.ts'
 
 /** Sessions on one page of a list. */
 const PAGE = 20

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ContentBlock, PromptResponse } from '@agentclientprotocol/sdk'
-import type { ClientFeatures } from './client-features.ts'
-import type { DemoClient } from './demo-client.ts'
-import { TurnCancelled } from './pace.ts'
-import { attachments } from './scenes/attachments.ts'
 import { sceneFor } from './scenes/index.ts'
-import { tour } from './scenes/tour.ts'
+import { attachments, tour } from './scenes/tour.ts'
 import type { DemoSession } from './session.ts'
-import { Turn } from './turn.ts'
+import { type ClientFeatures, type DemoClient, Turn, TurnCancelled } from './turn.ts'
 import { nameIn } from './workspace.ts'
 
 const TITLE_LENGTH = 60

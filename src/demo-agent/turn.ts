@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { ContentBlock, PlanEntry, SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
-import type { ClientFeatures } from './client-features.ts'
-import type { DemoClient } from './demo-client.ts'
-import { pause, pieces, TurnCancelled } from './pace.ts'
+import type {
+  AgentContext,
+  ClientCapabilities,
+  ContentBlock,
+  PermissionOption,
+  PlanEntry,
+  RequestPermissionResponse,
+  SessionUpdate,
+  StopReason,
+} from '@agentclientprotocol/sdk'
 import type { DemoSession } from './session.ts'
 import { configOptions, type ModeId, modelOf } from './settings.ts'
-import { STOPPED, ToolCall, type ToolCallStart } from './tool-call.ts'
+import { STOPPED, ToolCall, type ToolCallChange, type ToolCallStart } from './tool-call.ts'
 
 /** Milliseconds between two pieces of text at the pace of a usual model. */
 const BETWEEN_PIECES = 28
@@ -171,4 +177,143 @@ export class Turn {
       await this.rest(BETWEEN_PIECES)
     }
   }
+}
+
+/**
+ * Asks before a tool call is run, unless the mode or a standing answer has settled it.
+ *
+ * @param topic what "always" would be about: `edit` or `run`
+ * @param subject what the person is shown besides the title: the diff, the command
+ * @returns whether it may run; a rejected call has been marked as failed
+ */
+export async function mayRun(
+  turn: Turn,
+  call: ToolCall,
+  topic: 'edit' | 'run',
+  subject: ToolCallChange = {},
+): Promise<boolean> {
+  const standing = turn.session.standing.get(topic)
+  const free = topic === 'edit' && turn.session.settings.mode === 'edit'
+  if (standing === 'allow' || (free && standing === undefined)) return true
+  if (standing === 'reject') {
+    await call.fail('Not done: you chose never to allow this in this session.', subject.content ?? [])
+    return false
+  }
+  const things = topic === 'edit' ? 'edits' : 'commands'
+  const chosen = await choose(turn, call, subject, [
+    { optionId: 'allow', name: 'Allow once', kind: 'allow_once' },
+    { optionId: 'allow-all', name: `Allow all ${things} in this session`, kind: 'allow_always' },
+    { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+    { optionId: 'reject-all', name: `Reject all ${things} in this session`, kind: 'reject_always' },
+  ])
+  if (chosen === 'allow-all') turn.session.standing.set(topic, 'allow')
+  if (chosen === 'reject-all') turn.session.standing.set(topic, 'reject')
+  if (chosen === 'allow' || chosen === 'allow-all') return true
+  await call.fail('Rejected.', subject.content ?? [])
+  return false
+}
+
+/** The option the person chose. Their cancelling the question cancels the turn. */
+export async function choose(
+  turn: Turn,
+  call: ToolCall,
+  subject: ToolCallChange,
+  options: PermissionOption[],
+): Promise<string> {
+  turn.check()
+  let response: RequestPermissionResponse
+  try {
+    response = await turn.client.request(
+      'session/request_permission',
+      {
+        sessionId: turn.session.id,
+        toolCall: { toolCallId: call.id, ...call.start, status: 'pending', ...subject },
+        options,
+      },
+      { cancellationSignal: turn.signal, stopWaitingOnCancel: true },
+    )
+  } catch (error) {
+    turn.check()
+    throw error
+  }
+  turn.check()
+  if (response.outcome.outcome !== 'selected') throw new TurnCancelled()
+  return response.outcome.optionId
+}
+
+/** The turn was cancelled; nothing more may be done or said but to answer so. */
+export class TurnCancelled extends Error {
+  override readonly name = 'TurnCancelled'
+}
+
+/** Waits, and rejects with {@link TurnCancelled} as soon as the signal aborts. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new TurnCancelled())
+    const stop = () => {
+      clearTimeout(timer)
+      reject(new TurnCancelled())
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+/** Cuts a text as a model would stream it: about a word at a time, spaces kept, so that the pieces joined are the text. */
+export function pieces(text: string): string[] {
+  return text.match(/\s*\S{1,24}\s*/gu) ?? (text ? [text] : [])
+}
+
+/** A command of the agent's own, told as it runs. */
+export interface OwnTerminal {
+  output(data: Uint8Array): void
+  end(exit: { exitCode: number | null; signal: string | null }): void
+}
+
+/** What a turn needs of its client, in the terms of v1; in v2 an agent shows terminals of its own. */
+export interface DemoClient extends Pick<AgentContext, 'notify' | 'request' | 'createTerminal'> {
+  showTerminal?(sessionId: string, terminal: { id: string; command: string; cwd: string }): OwnTerminal
+}
+
+/** What the client offers, as questions. What it does not name it does not have. */
+export interface ClientFeatures {
+  readTextFile: boolean
+  writeTextFile: boolean
+  terminal: boolean
+  booleans: boolean
+  notices: boolean
+  compaction: boolean
+  forms: boolean
+  visits: boolean
+}
+
+export const NO_FEATURES: ClientFeatures = {
+  readTextFile: false,
+  writeTextFile: false,
+  terminal: false,
+  booleans: false,
+  notices: false,
+  compaction: false,
+  forms: false,
+  visits: false,
+}
+
+export function clientFeatures(capabilities: ClientCapabilities | undefined): ClientFeatures {
+  return {
+    readTextFile: capabilities?.fs?.readTextFile === true,
+    writeTextFile: capabilities?.fs?.writeTextFile === true,
+    terminal: capabilities?.terminal === true,
+    booleans: isOffered(capabilities?.session?.configOptions?.boolean),
+    notices: isOffered(capabilities?.session?.notices),
+    compaction: isOffered(capabilities?.session?.compaction),
+    forms: isOffered(capabilities?.elicitation?.form),
+    visits: isOffered(capabilities?.elicitation?.url),
+  }
+}
+
+function isOffered(capability: unknown): boolean {
+  return capability !== undefined && capability !== null && capability !== false
 }

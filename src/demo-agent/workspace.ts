@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Turn } from './turn.ts'
 
 /** Files the tour likes to show, best first. */
-const FAVOURITES = [/^readme(\.md|\.txt|\.rst)?$/i, /\.md$/i, /^package\.json$/i]
+const FAVORITES = [/^readme(\.md|\.txt|\.rst)?$/i, /\.md$/i, /^package\.json$/i]
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'target', 'vendor', '__pycache__'])
 const TEXT_EXTENSIONS =
   /\.(md|txt|rst|[cm]?[jt]sx?|json|py|rb|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|php|sh|ya?ml|toml|css|html|sql)$/i
@@ -104,8 +104,8 @@ async function isFile(file: string): Promise<boolean> {
 async function findShowable(roots: string[]): Promise<string | undefined> {
   const files: string[] = []
   for (const root of roots) files.push(...(await textFiles(root, 1)))
-  for (const favourite of FAVOURITES) {
-    const found = files.find(file => favourite.test(path.basename(file)))
+  for (const favorite of FAVORITES) {
+    const found = files.find(file => favorite.test(path.basename(file)))
     if (found) return found
   }
   return files[0]

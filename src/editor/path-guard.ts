@@ -75,7 +75,7 @@ export class PathGuard {
     for (const root of isIn ? this.#roots : []) {
       // The roots are resolved each time: a link among them may be changed while the session runs.
       const realRoot = await this.#resolve(root, { left: MAX_LINKS })
-      // Letter by letter: both are spelled as the disk spells them, and folded case would let a neighbour in.
+      // Letter by letter: both are spelled as the disk spells them, and folded case would let a neighbor in.
       if (!this.#rules.containsKey(realRoot, realPath)) continue
       const below = this.#rules.relative(realRoot, realPath)
       relative.push(below)

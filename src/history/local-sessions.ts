@@ -4,9 +4,9 @@ import { messageOf } from '../common/errors.ts'
 import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
+import { StorageTrouble } from './database.ts'
 import { type KnownAgent, type LocalSession, MemoryStore, type SessionStore } from './session-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
-import { StorageTrouble } from './storage-trouble.ts'
 
 export interface LocalSessionsOptions {
   /** the database's file; its directory is made */

@@ -10,11 +10,17 @@ import { sessionKey } from '../common/session-key.ts'
 import { mergeEntries } from '../conversation/merge-entries.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
-import { compact, isDamage, openDatabase, rollback, usedBytes } from './database.ts'
+import { compact, isDamage, openDatabase, rollback, StorageTrouble, usedBytes } from './database.ts'
 import { Leases, type SessionId } from './leases.ts'
-import { StorageTrouble } from './storage-trouble.ts'
-import { appendText, entryJson, readEntry, readHead, readTerminal, valueJson } from './transcript-schema.ts'
-import { TRANSCRIPT_MIGRATIONS } from './transcript-tables.ts'
+import {
+  appendText,
+  entryJson,
+  readEntry,
+  readHead,
+  readTerminal,
+  TRANSCRIPT_MIGRATIONS,
+  valueJson,
+} from './transcript-schema.ts'
 
 /** How often a window that has sessions open looks what others want of them, in milliseconds. */
 const POLL_MS = 1000

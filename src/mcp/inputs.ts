@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { SecretRegistry } from '../common/secrets.ts'
-import type { McpInput, McpServerDefinition } from './server-definition.ts'
+import type { McpInput, McpServerDefinition } from './mcp-settings.ts'
 
 /** Asks the person. Resolves to `undefined` when they do not want to answer. */
 export interface InputPrompter {

@@ -10,11 +10,7 @@ import { expandHome } from '../agents/resolve-launch.ts'
 import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
 import { type Environment, findCommand, pathOf } from '../common/processes/spawn-process.ts'
 import type { InputAnswer } from './inputs.ts'
-import type {
-  McpServerDefinition,
-  RemoteServerDefinition,
-  StdioServerDefinition,
-} from './server-definition.ts'
+import type { McpServerDefinition, RemoteServerDefinition, StdioServerDefinition } from './mcp-settings.ts'
 
 export interface ServerContext {
   environment: LaunchEnvironment

@@ -1,7 +1,7 @@
 /** The side of this room that faces VS Code: asking for inputs and naming the workspace. */
 import * as vscode from 'vscode'
 import type { InputPrompter } from './inputs.ts'
-import type { McpInput } from './server-definition.ts'
+import type { McpInput } from './mcp-settings.ts'
 
 /** Asks with VS Code's input box and quick pick; Escape means no. */
 export const vscodeInputPrompter: InputPrompter = {

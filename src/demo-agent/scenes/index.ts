@@ -2,15 +2,12 @@ import type { AvailableCommand } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.ts'
 import { compact, notice, stop, where } from './about.ts'
 import { edit } from './edit.ts'
-import { ask } from './form.ts'
+import { ask, visit } from './elicitation.ts'
 import { media } from './media.ts'
-import { plan } from './plan.ts'
 import { read } from './read.ts'
 import { run } from './run.ts'
-import { long, markdown, think } from './talk.ts'
+import { fail, long, markdown, plan, slow, think } from './talk.ts'
 import { tour } from './tour.ts'
-import { visit } from './visit.ts'
-import { fail, slow } from './work.ts'
 
 /** What one prompt is answered with. `input` is what follows the command. */
 export type Scene = (turn: Turn, input: string) => Promise<void>

@@ -1,4 +1,5 @@
-import type { Turn } from '../turn.ts'
+import { fenced, text } from '../tool-call.ts'
+import { pause, type Turn } from '../turn.ts'
 
 /** `/think`: several thoughts, with words between them. */
 export async function think(turn: Turn): Promise<void> {
@@ -57,7 +58,7 @@ break, an escaped \\*star\\*, and other scripts: żółć, 日本語, العرب
 > A quotation
 > > within a quotation
 
-| left | centre | right |
+| left | center | right |
 | :--- | :---: | ---: |
 | \`a\` | **b** | 1 |
 | a longer cell | c | 1,000 |
@@ -96,3 +97,56 @@ graph LR
 
 That was all of it.
 `
+
+/** `/plan [goal]`: a plan that moves, with nothing done behind it. */
+export async function plan(turn: Turn, input: string): Promise<void> {
+  const goal = input || 'show what a plan looks like'
+  await turn.think(`How would one ${goal}? Look first, decide, do it in small steps, check.`)
+  const steps = [
+    'Look around',
+    `Decide how to ${goal}`,
+    'Do the first half',
+    'Do the second half',
+    'Check the result',
+  ]
+  await turn.plan(steps)
+  await turn.say(`A plan for: **${goal}**. I only pretend to work on it.\n\n`)
+  for (const [number, step] of steps.entries()) {
+    await turn.step(number)
+    await turn.say(`${number + 1}. ${step} …\n`)
+    await turn.rest(700)
+  }
+  await turn.step(steps.length)
+  await turn.say('\nEvery step is done.')
+}
+
+/** `/fail`: a tool that fails, and an agent that goes on. */
+export async function fail(turn: Turn): Promise<void> {
+  await turn.say('Now a tool that fails.\n\n')
+  const call = await turn.tool({
+    title: 'Fetch https://demo.invalid/data.json',
+    kind: 'fetch',
+    rawInput: { url: 'https://demo.invalid/data.json' },
+  })
+  await call.run()
+  await turn.rest(600)
+  await call.fail('The host demo.invalid does not exist.', [
+    fenced('getaddrinfo ENOTFOUND demo.invalid\n    at the demo agent, which never tried'),
+  ])
+  await turn.say('It failed, as it was meant to; nothing was really fetched. The turn goes on.')
+}
+
+/** `/slow [seconds]`: work that takes as long as asked for and can be cancelled at any moment. */
+export async function slow(turn: Turn, input: string): Promise<void> {
+  const seconds = Math.min(Math.max(Number.parseFloat(input) || 30, 0.1), 3600)
+  await turn.say(`I will be busy for ${seconds} seconds. Stop me whenever you like.\n\n`)
+  const call = await turn.tool({ title: `Work for ${seconds} seconds`, kind: 'other', rawInput: { seconds } })
+  await call.run()
+  const steps = Math.min(Math.ceil(seconds), 120)
+  for (let done = 1; done <= steps; done++) {
+    await pause((seconds * 1000) / steps, turn.signal)
+    await call.update({ content: [text(`${Math.round((done / steps) * 100)} % done`)] })
+  }
+  await call.complete()
+  await turn.say('Finished, and nobody stopped me.')
+}

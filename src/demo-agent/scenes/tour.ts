@@ -1,8 +1,7 @@
 import path from 'node:path'
-import { choose } from '../permission.ts'
-import type { Turn } from '../turn.ts'
+import type { ContentBlock } from '@agentclientprotocol/sdk'
+import { choose, type Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
-import { attachments } from './attachments.ts'
 import { afterEdit, editFile } from './edit.ts'
 import { describe, readFile } from './read.ts'
 import { afterRun, lookAround } from './run.ts'
@@ -83,4 +82,33 @@ async function mayLeavePlan(turn: Turn): Promise<boolean> {
   await call.complete()
   await turn.changeMode(chosen)
   return true
+}
+
+/** Names back everything a prompt holds besides its text, so that a person sees what reached the agent. */
+export function attachments(prompt: readonly ContentBlock[]): string | undefined {
+  const lines = prompt.flatMap(block => {
+    const line = nameOf(block)
+    return line ? [`- ${line}`] : []
+  })
+  return lines.length > 0 ? `You sent along:\n\n${lines.join('\n')}\n\n` : undefined
+}
+
+function nameOf(block: ContentBlock): string | undefined {
+  switch (block.type) {
+    case 'resource_link':
+      return `a link to \`${block.name}\` (${block.uri})`
+    case 'resource': {
+      const { resource } = block
+      const size =
+        'text' in resource
+          ? `${resource.text.split('\n').length} lines`
+          : `${Math.floor((resource.blob.length * 3) / 4)} bytes`
+      return `the content of ${resource.uri} (${size})`
+    }
+    case 'image':
+    case 'audio':
+      return `${block.type === 'image' ? 'an image' : 'a sound'} (${block.mimeType}, about ${Math.floor((block.data.length * 3) / 4)} bytes)`
+    default:
+      return undefined
+  }
 }

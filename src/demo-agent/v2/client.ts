@@ -4,7 +4,7 @@ import type {
   SessionNotification,
 } from '@agentclientprotocol/sdk'
 import type * as v2 from '@agentclientprotocol/sdk/experimental/v2'
-import type { DemoClient, OwnTerminal } from '../demo-client.ts'
+import type { DemoClient, OwnTerminal } from '../turn.ts'
 import { toolCallToV2, updateToV2 } from './to-v2.ts'
 
 type Options = { cancellationSignal?: AbortSignal; stopWaitingOnCancel?: boolean }

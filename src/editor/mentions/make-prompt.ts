@@ -55,14 +55,14 @@ export async function makePrompt(
   return joinTexts(blocks)
 }
 
-type Labelled = ContextRef & { label: string }
+type Labeled = ContextRef & { label: string }
 
-function isRef(part: PromptPart): part is Labelled {
+function isRef(part: PromptPart): part is Labeled {
   return ['file', 'folder', 'symbol', 'problems', 'changes'].includes(part.type)
 }
 
 async function lookUp(
-  ref: Labelled,
+  ref: Labeled,
   target: PromptTarget,
   sources: ContextSources,
   left: number,
@@ -111,7 +111,7 @@ async function file(
 }
 
 async function symbol(
-  { uri, label, startLine, endLine }: Extract<Labelled, { type: 'symbol' }>,
+  { uri, label, startLine, endLine }: Extract<Labeled, { type: 'symbol' }>,
   { can, roots }: PromptTarget,
   sources: ContextSources,
 ): Promise<ContentBlock> {

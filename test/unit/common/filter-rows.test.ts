@@ -39,7 +39,7 @@ describe('filterRows', () => {
 })
 
 describe('isWithin', () => {
-  it('knows roots, Windows paths and neighbours', () => {
+  it('knows roots, Windows paths and neighbors', () => {
     assert(isWithin('/a', '/'))
     assert(isWithin('C:\\work\\a', 'c:/work'))
     assert(isWithin('C:\\work', 'c:\\work\\'))

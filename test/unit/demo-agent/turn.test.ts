@@ -322,7 +322,7 @@ describe('demo agent: modes', () => {
       { code: -32602 },
     )
     await assert.rejects(
-      rig.agent.request('session/set_config_option', { sessionId, configId: 'colour', value: 'red' }),
+      rig.agent.request('session/set_config_option', { sessionId, configId: 'color', value: 'red' }),
       { code: -32602 },
     )
   })

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
-import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
 
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 const session = (sessionId: string, title?: string) => ({

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { NewerDatabaseError } from '../../../src/history/database.ts'
-import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
+import { NewerDatabaseError, StorageTrouble } from '../../../src/history/database.ts'
 
 const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
 const locked = Object.assign(new Error('database is locked'), { errcode: 5 })

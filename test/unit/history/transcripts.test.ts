@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import type { Entry, TerminalState } from '../../../src/conversation/state.ts'
-import { StorageTrouble } from '../../../src/history/storage-trouble.ts'
+import { StorageTrouble } from '../../../src/history/database.ts'
 import {
   entryJson,
   readEntry,

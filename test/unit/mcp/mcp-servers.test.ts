@@ -10,7 +10,7 @@ import { Emitter } from '../../../src/common/event.ts'
 import type { Logger } from '../../../src/common/logger.ts'
 import { McpInputs, type SecretStore } from '../../../src/mcp/inputs.ts'
 import { McpServers } from '../../../src/mcp/mcp-servers.ts'
-import type { McpInput } from '../../../src/mcp/server-definition.ts'
+import type { McpInput } from '../../../src/mcp/mcp-settings.ts'
 
 const everything = { stdio: true, http: true, sse: true }
 

@@ -53,7 +53,7 @@ export async function revealMatch(
   scrollTo(context, target.row, match.range)
 }
 
-/** An entry that is folded into one line with its neighbours gets a line of its own. */
+/** An entry that is folded into one line with its neighbors gets a line of its own. */
 function unfoldRun(context: FindContext, slot: EntrySlot): void {
   const [first] = context.store.rows.rowsOf(slot.index)
   if (first?.kind !== 'run') return

@@ -250,7 +250,7 @@ function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
 
 const foldable = new Set(['read', 'search', 'fetch'])
 
-/** Reads and searches that show nothing of their own fold with their neighbours. */
+/** Reads and searches that show nothing of their own fold with their neighbors. */
 export function folds(slot: EntrySlot): boolean {
   const entry = slot.entry.peek()
   return (

@@ -82,7 +82,7 @@ describe('what an agent asks for, on the page', function () {
     )
   }
   const box = (requestId: string) => page.document.querySelector(`[data-request="${requestId}"]`)!
-  const labelled = (label: string, within: Element = page.document.body) => {
+  const labeled = (label: string, within: Element = page.document.body) => {
     const found = [...within.querySelectorAll('label')].find(one => one.textContent?.startsWith(label))
     const control = found?.htmlFor
       ? page.document.getElementById(found.htmlFor)
@@ -102,10 +102,10 @@ describe('what an agent asks for, on the page', function () {
 
   it('says what is wrong, keeps what is right, and sends what the schema takes', async () => {
     await show(form('a'))
-    write(labelled('Age'), '17')
+    write(labeled('Age'), '17')
     button('Submit').click()
     await page.until(() => page.document.querySelectorAll('.field-problem').length === 2)
-    const name = labelled('Name')
+    const name = labeled('Name')
     assert.equal(name.getAttribute('aria-invalid'), 'true')
     const about = page.document.getElementById(name.getAttribute('aria-describedby') ?? '')
     assert.equal(about?.textContent?.trim(), 'A value is required.')
@@ -113,10 +113,10 @@ describe('what an agent asks for, on the page', function () {
     assert.equal(answers.length, 0)
 
     write(name, 'Ada')
-    write(labelled('Age'), '36')
+    write(labeled('Age'), '36')
     await page.until(() => page.document.querySelectorAll('.field-problem').length === 0)
     write(page.document.querySelector('select')!, '0', 'change')
-    labelled('Tag').click()
+    labeled('Tag').click()
     button('Submit').click()
     await page.until(() => answers.length === 1)
     const [requestId, answer] = answers[0]!
@@ -129,7 +129,7 @@ describe('what an agent asks for, on the page', function () {
 
   it('keeps several apart, and what was written in each', async () => {
     await show(form('a'), form('b', { message: 'And again' }))
-    write(labelled('Name', box('f-b')), 'Bob')
+    write(labeled('Name', box('f-b')), 'Bob')
     button('Decline', box('f-a')).click()
     await page.until(() => answers.length === 1)
     await page.host.sendNotification(bridge.Patch, {
@@ -137,8 +137,8 @@ describe('what an agent asks for, on the page', function () {
       ops: [{ op: 'entry', index: 0, entry: form('a', { outcome: { action: 'decline' } }) }],
     })
     await page.until(() => page.document.querySelector('.answered'))
-    assert.equal(labelled('Name', box('f-b')).value, 'Bob')
-    page.key(labelled('Name', box('f-b')), 'Escape')
+    assert.equal(labeled('Name', box('f-b')).value, 'Bob')
+    page.key(labeled('Name', box('f-b')), 'Escape')
     await page.until(() => answers.length === 2)
     assert.deepEqual(answers, [
       ['f-a', { action: 'decline' }],
@@ -148,12 +148,12 @@ describe('what an agent asks for, on the page', function () {
 
   it('is the same form, with what was written in it, when the conversation comes anew', async () => {
     await show(form('a'))
-    const [name, submit] = [labelled('Name'), button('Submit')]
+    const [name, submit] = [labeled('Name'), button('Submit')]
     write(name, 'Ada')
     await show(form('a'))
     await show(form('a', { message: 'Tell me, please' }))
     await page.until(() => box('f-a').textContent?.includes('Tell me, please'))
-    assert.equal(labelled('Name'), name)
+    assert.equal(labeled('Name'), name)
     assert.equal(button('Submit'), submit, 'a press that has begun ends on it')
     assert.equal(name.value, 'Ada')
   })

@@ -270,7 +270,7 @@ export class AgentSessions implements Disposable {
     const open = async () => {
       try {
         session.start(await ask())
-        session.loaded()
+        await session.loaded()
       } catch (error) {
         if (wasOpen) session.loadFailed()
         else session.dispose()

@@ -49,16 +49,43 @@ export function isSpace(unit: number): boolean {
   return unit <= 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200b) || unit === 0x3000
 }
 
-/** The turns of both; prompts without an answer between them come back as one, and are taken apart again. */
-export function splitTurns(
-  known: readonly Entry[],
-  replay: readonly Entry[],
-): [known: TurnEntries[], replay: TurnEntries[]] {
-  const ours = turnsOf(known)
-  return [ours, turnsOf(replay).flatMap(turn => apart(turn, ours))]
+/**
+ * Work that is done in steps, so that a long one leaves room for others in between; `yield`s where one may end. Each
+ * step takes a few milliseconds.
+ */
+export type Steps<T> = Generator<void, T, void>
+
+/** So many entries, turns or comparisons are a step. */
+const STEP = 1000
+
+/** Tells where a step ends. */
+export class Pace {
+  #done = 0
+
+  isDue(work = 1): boolean {
+    this.#done += work
+    if (this.#done < STEP) return false
+    this.#done = 0
+    return true
+  }
 }
 
-function turnsOf(entries: readonly Entry[]): TurnEntries[] {
+/** The turns of both; prompts without an answer between them come back as one, and are taken apart again. */
+export function* splitTurns(
+  known: readonly Entry[],
+  replay: readonly Entry[],
+  pace: Pace,
+): Steps<[known: TurnEntries[], replay: TurnEntries[]]> {
+  const ours = yield* turnsOf(known, pace)
+  const theirs: TurnEntries[] = []
+  for (const turn of yield* turnsOf(replay, pace)) {
+    theirs.push(...apart(turn, ours))
+    if (pace.isDue()) yield
+  }
+  return [ours, theirs]
+}
+
+function* turnsOf(entries: readonly Entry[], pace: Pace): Steps<TurnEntries[]> {
   const groups: Entry[][] = []
   let turn = -1
   for (const entry of entries) {
@@ -68,10 +95,27 @@ function turnsOf(entries: readonly Entry[]): TurnEntries[] {
     }
     groups.at(-1)!.push(entry)
   }
-  return groups.map(group => turnOf(group))
+  const turns: TurnEntries[] = []
+  for (const group of groups) turns.push(yield* turnInSteps(group, pace))
+  return turns
 }
 
 function turnOf(entries: readonly Entry[]): TurnEntries {
+  return atOnce(turnInSteps(entries, new Pace()))
+}
+
+/** All steps in one. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Texts of so many characters are the work of an entry. */
+const TEXT_OF_STEP = 2000
+
+function* turnInSteps(entries: readonly Entry[], pace: Pace): Steps<TurnEntries> {
   const turn = entries[0]?.turn ?? 0
   const prompt = turn === 0 ? undefined : entries.find(isPrompt)
   const answer: string[] = []
@@ -87,7 +131,9 @@ function turnOf(entries: readonly Entry[]): TurnEntries {
       texts.set(entry, text)
       if (entry.role === 'agent') answer.push(text)
       else if (entry.role === 'thought') thought.push(text)
+      if (pace.isDue(text.length / TEXT_OF_STEP)) yield
     }
+    if (pace.isDue()) yield
   }
   return {
     turn,
@@ -144,18 +190,28 @@ function piecesOf(prompt: MessageEntry, ours: readonly TurnEntries[]): MessageEn
 type Pair = [known: TurnEntries | undefined, replay: TurnEntries | undefined]
 
 /** Finds the turns that both have, in the order of both. */
-export function alignTurns(known: readonly TurnEntries[], replay: readonly TurnEntries[]): Pair[] {
+export function* alignTurns(
+  known: readonly TurnEntries[],
+  replay: readonly TurnEntries[],
+  pace: Pace,
+): Steps<Pair[]> {
   let begin = 0
-  while (begin < known.length && begin < replay.length && isCertain(known[begin]!, replay[begin]!)) begin += 1
+  while (begin < known.length && begin < replay.length && isCertain(known[begin]!, replay[begin]!)) {
+    begin += 1
+    if (pace.isDue()) yield
+  }
   let [endKnown, endReplay] = [known.length, replay.length]
   while (endKnown > begin && endReplay > begin && isCertain(known[endKnown - 1]!, replay[endReplay - 1]!)) {
     endKnown -= 1
     endReplay -= 1
+    if (pace.isDue()) yield
   }
   const pairs: Pair[] = known.slice(0, begin).map((turn, i) => [turn, replay[i]])
   const [ours, theirs] = [known.slice(begin, endKnown), replay.slice(begin, endReplay)]
   const matches =
-    ours.length * theirs.length <= MAX_COMPARISONS ? bestMatches(ours, theirs) : nearMatches(ours, theirs)
+    ours.length * theirs.length <= MAX_COMPARISONS
+      ? yield* bestMatches(ours, theirs, pace)
+      : yield* nearMatches(ours, theirs, pace)
   let [i, j] = [0, 0]
   for (const [a, b] of [...matches, [ours.length, theirs.length] as const]) {
     for (; i < a; i++) pairs.push([ours[i], undefined])
@@ -223,7 +279,11 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 }
 
 /** The pairs that are most alike in all, in the order of both. */
-function bestMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): Array<[number, number]> {
+function* bestMatches(
+  ours: readonly TurnEntries[],
+  theirs: readonly TurnEntries[],
+  pace: Pace,
+): Steps<Array<[number, number]>> {
   const width = theirs.length + 1
   const best = new Float64Array((ours.length + 1) * width)
   const score = new Uint8Array(ours.length * theirs.length)
@@ -234,6 +294,7 @@ function bestMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[
       const with_ = like > 0 ? like + best[(i + 1) * width + j + 1]! : 0
       best[i * width + j] = Math.max(with_, best[(i + 1) * width + j]!, best[i * width + j + 1]!)
     }
+    if (pace.isDue(theirs.length)) yield
   }
   const matches: Array<[number, number]> = []
   let [i, j] = [0, 0]
@@ -247,7 +308,11 @@ function bestMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[
   return matches
 }
 
-function nearMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): Array<[number, number]> {
+function* nearMatches(
+  ours: readonly TurnEntries[],
+  theirs: readonly TurnEntries[],
+  pace: Pace,
+): Steps<Array<[number, number]>> {
   const matches: Array<[number, number]> = []
   let from = 0
   for (let j = 0; j < theirs.length; j++) {
@@ -257,6 +322,7 @@ function nearMatches(ours: readonly TurnEntries[], theirs: readonly TurnEntries[
       if (like > most) [found, most] = [i, like]
       if (isCertain(ours[i]!, theirs[j]!)) break
     }
+    if (pace.isDue(NEAR)) yield
     if (found === -1) continue
     matches.push([found, j])
     from = found + 1

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { SessionSetup, SessionUpdate } from '../acp/model.ts'
-import { mergeEntries } from './merge-entries.ts'
+import type { Steps } from './align-turns.ts'
+import { mergeInSteps } from './merge-entries.ts'
 import { reduce } from './reducer/reduce.ts'
 import { reduceLocalWithin, reduceWithin } from './reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from './reducer/reducing-state.ts'
@@ -12,6 +13,9 @@ export interface Loaded {
   state: ReducingState
   setup: SessionSetup
 }
+
+/** A state of more entries is made in a step of its own. */
+const LONG = 1000
 
 /** Updates that belong to the conversation, and so to a replay of it. */
 const REPLAYED: ReadonlySet<SessionUpdate['type']> = new Set([
@@ -73,19 +77,28 @@ export class Load {
     return before
   }
 
-  /** The agent answered. Answers the conversation to go on with. */
-  finish(replayed: ReducingState): ReducingState {
+  /**
+   * The agent answered. Answers the conversation to go on with, in steps: until the last, the load isn't over, and can
+   * be undone or finished anew.
+   */
+  *finish(replayed: ReducingState): Steps<ReducingState> {
     // a session that was resumed has its conversation
     if (this.#known) return replayed
-    const before = this.undo()?.state
+    const before = this.#before?.state
     const known = before && before.entries.length > 0 ? before : this.#kept()
+    const isEmpty = replayed.entries.length === 0
+    const merged =
+      known && known.entries.length > 0 && !isEmpty
+        ? yield* mergeStates(known, replayed, replayed)
+        : undefined
+    this.undo()
     keepTitle(replayed, known)
     if (!known || known.entries.length === 0) return replayed
     this.#known = known
-    this.#isEmpty = replayed.entries.length === 0
-    if (!this.#isEmpty) {
+    this.#isEmpty = isEmpty
+    if (merged) {
       this.#replay = replayed
-      return mergeStates(known, replayed, replayed)
+      return merged
     }
     takeHead(known, replayed)
     return known
@@ -107,11 +120,12 @@ export class Load {
     return true
   }
 
-  /** The conversation that is `shown`, merged with what was replayed late. */
-  merge(shown: ReducingState): ReducingState {
+  /** The conversation that is `shown`, merged with what was replayed late; in steps, too. */
+  *merge(shown: ReducingState): Steps<ReducingState> {
     if (!this.#known || !this.#replay) return shown
+    const merged = yield* mergeStates(this.#known, this.#replay, shown)
     this.#isEmpty = false
-    return mergeStates(this.#known, this.#replay, shown)
+    return merged
   }
 
   /** The user goes on, or the agent works: what comes from now on is no replay. */
@@ -138,8 +152,13 @@ export class Load {
 }
 
 /** `told`: the state that the agent told what it says of the session as a whole. */
-function mergeStates(known: ReducingState, replay: ReducingState, told: ReducingState): ReducingState {
-  const { entries, positions } = mergeEntries(known.entries, replay.entries, savedCopy)
+function* mergeStates(
+  known: ReducingState,
+  replay: ReducingState,
+  told: ReducingState,
+): Steps<ReducingState> {
+  const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, savedCopy)
+  if (entries.length > LONG) yield
   const state = stateOf(entries)
   for (const [terminalId, terminal] of known.terminals) state.terminals.set(terminalId, { ...terminal })
   for (const [terminalId, terminal] of replay.terminals) {

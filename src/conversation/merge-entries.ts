@@ -1,5 +1,14 @@
 import type { MessageRole } from '../acp/model.ts'
-import { alignTurns, isSpace, splitTurns, squeeze, type TurnEntries } from './align-turns.ts'
+import {
+  alignTurns,
+  atOnce,
+  isSpace,
+  Pace,
+  type Steps,
+  splitTurns,
+  squeeze,
+  type TurnEntries,
+} from './align-turns.ts'
 import { textOf } from './blocks.ts'
 import { isFinalStatus } from './reducer/reduce-tool-calls.ts'
 import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry } from './state.ts'
@@ -26,8 +35,18 @@ export function mergeEntries(
   replay: readonly Entry[],
   mark?: (turn: number) => Entry,
 ): MergedEntries {
+  return atOnce(mergeInSteps(known, replay, mark))
+}
+
+/** The same in steps, between which neither side may change. */
+export function* mergeInSteps(
+  known: readonly Entry[],
+  replay: readonly Entry[],
+  mark?: (turn: number) => Entry,
+): Steps<MergedEntries> {
+  const pace = new Pace()
   const own = known.filter(entry => entry.kind !== 'notice' || !entry.savedCopy)
-  const [ours, theirs] = splitTurns(own, replay)
+  const [ours, theirs] = yield* splitTurns(own, replay, pace)
   const replaysTools = replay.some(({ kind }) => kind === 'tool_call')
   const entries: Entry[] = []
   const index = new Map<Entry, number>()
@@ -37,8 +56,8 @@ export function mergeEntries(
     if (lacking && mark) entries.push({ ...mark(turn), id: `e${entries.length}`, turn })
     lacking = false
   }
-  for (const [a, b] of alignTurns(ours, theirs)) {
-    const merged = a && b ? mergeTurn(a, b) : undefined
+  for (const [a, b] of yield* alignTurns(ours, theirs, pace)) {
+    const merged = a && b ? yield* mergeTurn(a, b, pace) : undefined
     const lacks = !b ? a!.entries.some(isSubstance) : (merged?.lacks(replaysTools) ?? false)
     if (!lacks) close()
     turn = (a ?? b)!.turn === 0 && entries.length === 0 ? 0 : turn + 1
@@ -46,6 +65,7 @@ export function mergeEntries(
       (a ?? b)!.entries.map(entry => ({ entry, from: [entry] }))) {
       for (const source of from) index.set(source, entries.length)
       entries.push({ ...entry, id: `e${entries.length}`, turn })
+      if (pace.isDue()) yield
     }
     lacking = lacks
   }
@@ -73,7 +93,7 @@ interface MergedTurn {
   lacks: (replaysTools: boolean) => boolean
 }
 
-function mergeTurn(ours: TurnEntries, theirs: TurnEntries): MergedTurn {
+function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, pace: Pace): Steps<MergedTurn> {
   const slots: Slot[] = ours.entries.map((entry, at) => ({ entry, from: [], at }))
   const texts = new Texts(slots, ours.texts)
   const things = new Things(slots, theirs)
@@ -82,6 +102,7 @@ function mergeTurn(ours: TurnEntries, theirs: TurnEntries): MergedTurn {
   const inserted = new Map<number, Entry[]>()
   let at = 0
   for (const entry of theirs.entries) {
+    if (pace.isDue()) yield
     const isPrompt = entry === theirs.prompt && prompt !== undefined
     const found = isPrompt
       ? prompt

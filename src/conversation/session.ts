@@ -13,6 +13,7 @@ import type {
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { atOnce, type Steps } from './align-turns.ts'
 import { Load } from './load.ts'
 import { OptionChanges } from './option-changes.ts'
 import { PendingRequests } from './pending-requests.ts'
@@ -50,6 +51,14 @@ const LATE_REPLAY_MS = 250
 
 /** A replay that comes after the answer is over when nothing more of it has come for so long. */
 const LATE_REPLAY_END_MS = 2000
+
+/** A merge that is under way. */
+interface Merging {
+  /** what the agent said meanwhile */
+  held: Array<() => void>
+  /** All that is left of it, at once. */
+  finish: () => void
+}
 
 /**
  * - `loading`: the agent replays the conversation; it is shown as it comes, prompts wait.
@@ -96,6 +105,10 @@ export class Session implements Disposable {
   #state: ReducingState
   #phase: SessionPhase
   readonly #load: Load
+  /** A replay is being merged, in steps: what the agent says meanwhile waits. */
+  #merging: Merging | undefined
+  /** how often an entry changed */
+  #edits = 0
   #lateMerge: Disposable | undefined
   #lateEnd: Disposable | undefined
   #exit: AgentExit | undefined
@@ -312,6 +325,10 @@ export class Session implements Disposable {
   /** Takes in one update of the agent. */
   receive(update: SessionUpdate): void {
     if (!this.#isLive()) return
+    if (this.#merging) {
+      this.#merging.held.push(() => this.receive(update))
+      return
+    }
     if (this.#takesLate(update)) return
     if (update.type !== 'state') {
       if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.told()
@@ -350,12 +367,52 @@ export class Session implements Disposable {
     if (!this.#lateMerge) return
     this.#lateMerge.dispose()
     this.#lateMerge = undefined
-    this.#reset(this.#load.merge(this.#state))
+    void this.#inSteps(
+      () => this.#load.merge(this.#state),
+      merged => this.#reset(merged),
+    )
+  }
+
+  /**
+   * Merges, in as many tasks as that has steps; a short one at once. Begins anew when the conversation changes in between,
+   * and ends without a result when the session does.
+   */
+  async #inSteps(begin: () => Steps<ReducingState>, done: (merged: ReducingState) => void): Promise<void> {
+    let steps = begin()
+    let step = steps.next()
+    if (step.done) {
+      done(step.value)
+      return
+    }
+    const merging: Merging = {
+      held: [],
+      finish: () => {
+        this.#merging = undefined
+        done(atOnce(begin()))
+        for (const tell of merging.held) tell()
+      },
+    }
+    this.#merging = merging
+    for (let edits = this.#edits; !step.done; step = steps.next()) {
+      await new Promise(setImmediate)
+      if (this.#merging !== merging) return
+      if (edits === this.#edits) continue
+      edits = this.#edits
+      steps = begin()
+    }
+    this.#merging = undefined
+    done(step.value)
+    for (const tell of merging.held) tell()
   }
 
   /** What comes from now on is no replay. */
   #endLoad(): void {
-    this.#mergeLate()
+    // nothing waits for the rest of a merge that is under way
+    this.#merging?.finish()
+    while (this.#lateMerge) {
+      this.#mergeLate()
+      this.#merging?.finish()
+    }
     this.#lateEnd?.dispose()
     this.#lateEnd = undefined
     this.#load.end()
@@ -363,7 +420,12 @@ export class Session implements Disposable {
 
   /** Takes in one update of the session of a subagent that was announced here. */
   receiveWithin(subagent: string, update: SessionUpdate): void {
-    if (!this.#isLive() || this.#takesLate(update, subagent)) return
+    if (!this.#isLive()) return
+    if (this.#merging) {
+      this.#merging.held.push(() => this.receiveWithin(subagent, update))
+      return
+    }
+    if (this.#takesLate(update, subagent)) return
     this.#together(() => {
       this.#tell(reduceWithin(this.#state, subagent, this.#asStopped(update), this.#time()))
       this.#withdrawOfIdleSubagent(update, subagent)
@@ -450,10 +512,21 @@ export class Session implements Disposable {
     this.#tell(followState(this.#state, saved))
   }
 
-  /** @internal The replay is over, but for what some agents send after their answer. */
-  loaded(): void {
-    if (this.#phase !== 'loading') return
-    const shown = this.#load.finish(this.#state)
+  /**
+   * @internal The replay is over, but for what some agents send after their answer. Resolves once it is merged with what
+   * was known: at once, but for a long one.
+   */
+  loaded(): Promise<void> {
+    if (this.#phase !== 'loading') return Promise.resolve()
+    // what was replayed although the session was resumed
+    this.#merging?.finish()
+    return this.#inSteps(
+      () => this.#load.finish(this.#state),
+      shown => this.#showLoaded(shown),
+    )
+  }
+
+  #showLoaded(shown: ReducingState): void {
     const isMerged = shown !== this.#state
     this.#phase = 'ready'
     if (isMerged) this.#reset(shown)
@@ -473,6 +546,7 @@ export class Session implements Disposable {
   loadFailed(): void {
     const before = this.#phase === 'loading' ? this.#load.undo() : undefined
     if (!before) return
+    this.#merging = undefined
     this.#setup = before.setup
     this.#phase = 'ready'
     this.#reset(before.state)
@@ -598,6 +672,7 @@ export class Session implements Disposable {
   }
 
   #tell(changes: Change[]): void {
+    if (this.#merging && changes.some(({ type }) => type === 'entry' || type === 'text')) this.#edits += 1
     if (this.#collected) for (const change of changes) this.#collected.push(change)
     else if (changes.length > 0) this.#changes.fire(changes)
   }

@@ -1,11 +1,13 @@
 /**
- * Merging a replay with what is saved of the conversation: it runs in one go in the extension host, so it must cost what
- * the conversation's length is, and little of that. Prints a ratio: an entry of 10,000 against one of 1,000.
+ * Merging a replay with what is saved of the conversation: it must cost what the conversation's length is, and little of
+ * that, and leave room for others between its steps. Prints ratios: an entry of 10,000 against one of 1,000, and the
+ * longest step of 10,000 against all of 1,000, with nothing warm.
  */
-import { mergeEntries } from '../../src/conversation/merge-entries.ts'
+import { mergeEntries, mergeInSteps } from '../../src/conversation/merge-entries.ts'
 import type { Entry } from '../../src/conversation/state.ts'
 
 const BOUND = 2.5
+const STEP_BOUND = 3
 const ANSWER = 'The parser reads one token at a time and keeps what follows. '.repeat(10)
 const OUTPUT = 'a line of a file\n'.repeat(60)
 
@@ -51,6 +53,29 @@ function cost(length: number): number {
   return Math.min(...times)
 }
 
+/** Milliseconds of the processor of each step. */
+function steps(length: number): number[] {
+  const merge = mergeInSteps(conversation(length), conversation(length))
+  const times: number[] = []
+  for (let isDone = false; !isDone; ) {
+    const before = process.cpuUsage()
+    isDone = merge.next().done === true
+    const { user, system } = process.cpuUsage(before)
+    times.push((user + system) / 1000)
+  }
+  return times
+}
+
+const [whole, longest] = [sum(steps(1_000)), Math.max(...steps(10_000))]
+const step = longest / whole
+console.log(
+  `merge a replay in steps: all of 1,000 entries ${whole.toFixed(1)} ms, longest step of 10,000 ${longest.toFixed(1)} ms, ratio ${step.toFixed(2)}`,
+)
+if (step > STEP_BOUND) {
+  console.error(`A step takes more than ${STEP_BOUND} times the merge of 1,000 entries.`)
+  process.exitCode = 1
+}
+
 cost(1_000)
 const few = cost(1_000)
 const many = cost(10_000)
@@ -61,4 +86,8 @@ console.log(
 if (ratio > BOUND) {
   console.error(`An entry of 10,000 costs more than ${BOUND} times one of 1,000.`)
   process.exitCode = 1
+}
+
+function sum(times: readonly number[]): number {
+  return times.reduce((all, one) => all + one, 0)
 }

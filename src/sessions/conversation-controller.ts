@@ -8,10 +8,15 @@ import { Emitter } from '../common/event.ts'
 import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
 import type { PromptQueue, TurnOutcome } from '../conversation/prompt-queue.ts'
-import type { Attempt, Failure, Reopening } from './failures/failure.ts'
-import { isSignInAsked, signInAskedBy, wordsOf } from './failures/failure-of.ts'
-import { Failures } from './failures/failures.ts'
-import { SlowOptions } from './failures/slow-options.ts'
+import {
+  type Attempt,
+  type Failure,
+  isSignInAsked,
+  type Reopening,
+  signInAskedBy,
+  wordsOf,
+} from './failures/failure.ts'
+import { Failures, SlowOptions } from './failures/failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import { Opening, type OpeningOptions } from './opening.ts'

@@ -1,16 +1,18 @@
 import {
   type Agent,
   type AgentClient,
+  AgentClosedError,
   type AgentExit,
   type AgentLaunch,
   AgentStartError,
   type ConnectOptions,
   type StartAgent,
 } from '../../acp/agent.ts'
+import type { AgentCapabilities } from '../../acp/model.ts'
 import { raceAbort } from '../../common/async.ts'
 import { DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
-import { Emitter } from '../../common/event.ts'
+import { Emitter, type Event } from '../../common/event.ts'
 import { AgentSessions } from '../../conversation/agent-sessions.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { AgentDirectory } from '../ports.ts'
@@ -294,4 +296,51 @@ export class AgentHosts extends Owner {
   peek(agentId: string): AgentHost | undefined {
     return this.#hosts.get(agentId)
   }
+}
+
+const EXIT: AgentExit = { reason: 'disposed', stderrTail: '' }
+const nothing: Event<never> = () => ({ dispose() {} })
+
+/** Stands for an agent that does not run, with a conversation that was kept: it can be read, and continued. */
+export class AbsentAgent implements Agent {
+  readonly info: { name: string }
+  readonly protocolVersion = 0
+  readonly capabilities: AgentCapabilities
+  readonly authMethods = []
+  readonly onUpdate = nothing
+  readonly onDidClose = nothing
+
+  constructor(name: string, known: { load: boolean; resume: boolean } | undefined) {
+    this.info = { name }
+    this.capabilities = {
+      load: known?.load ?? true,
+      resume: known?.resume ?? false,
+      list: false,
+      close: false,
+      delete: false,
+      additionalDirectories: false,
+      logout: false,
+      mcp: { stdio: false, http: false, sse: false },
+      prompt: { image: false, audio: false, embeddedContext: false },
+    }
+  }
+
+  newSession = gone
+  loadSession = gone
+  resumeSession = gone
+  listSessions = gone
+  closeSession = gone
+  deleteSession = gone
+  prompt = gone
+  setConfigOption = gone
+  authenticate = gone
+  logout = gone
+  cancel(): void {}
+  dispose(): void {}
+}
+
+export const ABSENT = EXIT
+
+async function gone(): Promise<never> {
+  throw new AgentClosedError(EXIT)
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { type Agent, AgentRequestError } from '../../acp/agent.ts'
 import { RpcCode } from '../../acp/errors.ts'
 import type { AuthMethod } from '../../acp/model.ts'
@@ -57,4 +58,61 @@ async function authenticateIfAsked(agent: Agent, methodId: string, signal: Abort
       (error.kind === 'unsupported' || error.code === RpcCode.methodNotFound)
     if (!unknown) throw error
   }
+}
+
+/**
+ * Signs out of an agent: forgets what is kept for it, and tells the agent where it can be told. A process that was given
+ * kept values still has them, so it is ended, also one that never answers: when the waiting is `givenUp`. Resolves with
+ * whether there was anything to do; rejects with the agent's refusal, or as a start does.
+ */
+export async function signOut(
+  host: AgentHost,
+  forget: () => Promise<boolean>,
+  givenUp?: AbortSignal,
+): Promise<boolean> {
+  const forgotten = await forget()
+  const { agent } = await host.ensure(givenUp)
+  const { logout } = agent.capabilities
+  const stop = () => {
+    if (forgotten) host.stop()
+  }
+  givenUp?.addEventListener('abort', stop, { once: true })
+  try {
+    if (logout) await agent.logout()
+  } finally {
+    givenUp?.removeEventListener('abort', stop)
+    stop()
+  }
+  return forgotten || logout
+}
+
+/** Runs the command after its own two arguments; one that fails says so in the file, and the terminal stays open. */
+const SCRIPT = `message=$1; shift
+"$@"
+code=$?
+[ "$code" -eq 0 ] && exit 0
+printf '%s\\n' "$code" > "$0"
+printf '\\r\\n%s' "$message"
+read -r _
+exit "$code"`
+
+/**
+ * What a terminal runs so that a failing command's output stays to be read: VS Code closes a terminal as soon as its
+ * program exits. On Windows the command itself.
+ * @param file where the exit code of a failure is written
+ * @param message what is said under the output
+ */
+export function keepOpenOnFailure(
+  command: string,
+  args: readonly string[],
+  { file, message, platform }: { file: string; message: string; platform: NodeJS.Platform },
+): { command: string; args: string[] } {
+  if (platform === 'win32') return { command, args: [...args] }
+  return { command: '/bin/sh', args: ['-c', SCRIPT, file, message, command, ...args] }
+}
+
+/** The exit code that a failing command left in the file; `undefined` while there is none. */
+export async function failedExitCode(file: string): Promise<number | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return /^\d+\n$/.test(text) ? Number(text) : undefined
 }

@@ -9,7 +9,7 @@ import { DisposableStore } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { SIGN_IN_POLL_MS } from '../../common/limits.ts'
 import type { SignInTerminal } from '../../sessions/ports.ts'
-import { failedExitCode, keepOpenOnFailure } from '../../sessions/sign-in/terminal-command.ts'
+import { failedExitCode, keepOpenOnFailure } from '../../sessions/sign-in/sign-in.ts'
 
 /**
  * Signs in by the method's own command, or by the agent's with the method's arguments, in a terminal of the editor: the

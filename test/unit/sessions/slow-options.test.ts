@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { Failures } from '../../../src/sessions/failures/failures.ts'
-import { SlowOptions } from '../../../src/sessions/failures/slow-options.ts'
+import { Failures, SlowOptions } from '../../../src/sessions/failures/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 
 /** A conversation of which only the options that wait matter. */

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { failedExitCode, keepOpenOnFailure } from '../../../../src/sessions/sign-in/terminal-command.ts'
+import { failedExitCode, keepOpenOnFailure } from '../../../../src/sessions/sign-in/sign-in.ts'
 
 describe('the command of a sign-in terminal', () => {
   let folder: string

@@ -13,6 +13,8 @@ export interface Room {
   folder: string
   /** the mock model's port on 127.0.0.1 */
   port: number
+  /** It starts by the command that npm installs, as it does for a person: a link, on Windows a `.cmd` file. */
+  byCommand: boolean
 }
 
 /** How each agent is set up to ask the mock model and to start, as a person would write it in the settings. */
@@ -45,7 +47,7 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
     })
   },
 
-  async codex({ home, folder, port }) {
+  async codex({ home, folder, port, byCommand }) {
     const settings = path.join(home, '.codex')
     await write(
       path.join(settings, 'config.toml'),
@@ -72,7 +74,8 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
       ].join('\n'),
     )
     const program = path.join(folder, 'node_modules', '@agentclientprotocol', 'codex-acp', 'dist', 'index.js')
-    return definition('codex', process.execPath, [program], {
+    const start = byCommand ? installed(folder, 'codex-acp') : [process.execPath, program]
+    return definition('codex', start[0]!, start.slice(1), {
       HOME: home,
       CODEX_HOME: settings,
       MOCK_KEY: 'mock',
@@ -80,7 +83,7 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
     })
   },
 
-  async gemini({ home, folder, port }) {
+  async gemini({ home, folder, port, byCommand }) {
     await write(
       path.join(home, '.gemini', 'settings.json'),
       JSON.stringify({
@@ -91,7 +94,8 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
       }),
     )
     const program = path.join(folder, 'node_modules', '@google', 'gemini-cli', 'bundle', 'gemini.js')
-    return definition('gemini', process.execPath, [program, '--acp', '--model', 'gemini-2.5-flash'], {
+    const start = byCommand ? installed(folder, 'gemini') : [process.execPath, program]
+    return definition('gemini', start[0]!, [...start.slice(1), '--acp', '--model', 'gemini-2.5-flash'], {
       HOME: home,
       GEMINI_API_KEY: 'mock',
       GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
@@ -130,6 +134,11 @@ function definition(
   env: Record<string, string>,
 ): AgentDefinition {
   return { id, name: id, command, args, env, source: 'preset' }
+}
+
+function installed(folder: string, command: string): string[] {
+  const file = process.platform === 'win32' ? `${command}.cmd` : command
+  return [path.join(folder, 'node_modules', '.bin', file)]
 }
 
 async function write(file: string, content: string): Promise<void> {

@@ -18,6 +18,7 @@ export const SUITES: Readonly<Record<string, AgentName>> = {
   gemini: 'gemini',
   'sdk-example': 'sdk-example',
   demo: 'demo',
+  commands: 'gemini',
 }
 
 /** The SDK that the MCP server of the tests is made with. */

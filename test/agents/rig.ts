@@ -52,6 +52,8 @@ export interface Variant {
   name?: string
   protocol?: 'stable' | 'latest'
   env?: Record<string, string>
+  /** By the command that npm installs, in folders with spaces and quotes in their names. */
+  byCommand?: true
 }
 
 /**
@@ -100,7 +102,7 @@ export class AgentRig {
 
   static async create(name: AgentName, variant: Variant = {}): Promise<AgentRig> {
     const [folder, model] = await Promise.all([installAgent(name), startMockModel()])
-    const root = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), `parley-${name}-`)))
+    const root = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), folderOf(name, variant))))
     await fs.mkdir(path.join(root, 'home'))
     await fs.mkdir(path.join(root, 'workspace'))
     await fs.mkdir(TRACES, { recursive: true })
@@ -237,6 +239,7 @@ export class AgentRig {
           home: this.home,
           folder: this.#folder,
           port: this.model.port,
+          byCommand: this.#variant.byCommand === true,
         })
         definition.env = { ...definition.env, ...this.#variant.env }
         const { platform } = process
@@ -356,6 +359,10 @@ export class AgentRig {
   #traceFile(): string {
     return path.join(TRACES, `${this.#variant.name ?? this.name}-${this.#scenario}.ndjson`)
   }
+}
+
+function folderOf(name: AgentName, { byCommand }: Variant): string {
+  return byCommand ? `it's ${name}'s (own) & folder ` : `parley-${name}-`
 }
 
 const noSecrets = { get: async () => undefined, store: async () => {}, delete: async () => {} }

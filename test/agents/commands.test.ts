@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { said as allSaid, assertSettled, HELLO } from './expect.ts'
+import { AgentRig } from './rig.ts'
+
+/** As a person has them: installed by npm, started by the command that it made, in folders of any name. */
+for (const name of ['gemini', 'codex'] as const) {
+  describe(`${name}, by the command that npm installs`, () => {
+    let rig: AgentRig
+    before(async function () {
+      this.timeout(300_000)
+      rig = await AgentRig.create(name, { name: `${name}-command`, byCommand: true })
+      await rig.begin('turns')
+    })
+    after(() => rig?.close())
+
+    it('starts, and answers in a folder with spaces and quotes in its name', async () => {
+      const open = await rig.create()
+      assert.equal(open.plan.setup.cwd, rig.workspace)
+      assert.deepEqual(await rig.play(open, 'hello'), { type: 'ended', stopReason: 'end_turn' })
+      assert.equal(allSaid(open.session.state).at(-1), HELLO)
+      assert.deepEqual(allSaid(open.session.state, 'user'), [`please [[hello ${rig.workspace}]]`])
+      assertSettled(open.session.state)
+    })
+
+    it('leaves no process behind, and starts again', async () => {
+      await rig.restart()
+      assert.deepEqual(rig.processes(), [])
+      await rig.running()
+    })
+  })
+}

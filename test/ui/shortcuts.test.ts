@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
@@ -34,5 +35,7 @@ describe('the keyboard shortcuts', () => {
     await keyboard.press("Control+'")
     await keyboard.press('s')
     await stop.waitFor({ state: 'detached' })
+    // the letters of the chords are not written
+    assert.equal(await conversation.written(), '')
   })
 })

@@ -8,6 +8,33 @@ export function keepFieldKeys(): void {
     if ((event.ctrlKey || event.metaKey) && !event.altKey && isKept(event) && isField(event.target))
       event.stopPropagation()
   })
+  keepChords()
+}
+
+/** As long as VS Code waits for the second key of a chord, in milliseconds. */
+const CHORD_MS = 5000
+
+/**
+ * The second key of Parley's chords is VS Code's alone: it hears the keys of a webview, but doesn't keep them from what
+ * has the focus there, which would write the letter.
+ */
+function keepChords(): void {
+  let begun = -Infinity
+  window.addEventListener(
+    'keydown',
+    event => {
+      if (['Control', 'Shift', 'Alt', 'Meta'].includes(event.key)) return
+      const isSecond = performance.now() - begun < CHORD_MS
+      const isFirst =
+        (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "'"
+      begun = isFirst && !isSecond ? performance.now() : -Infinity
+      if (isSecond) event.preventDefault()
+    },
+    { capture: true },
+  )
+  window.addEventListener('blur', () => {
+    begun = -Infinity
+  })
 }
 
 /** A, Y or Z, by what they say or, where a keyboard has no Latin letters, by where they are. */

@@ -140,6 +140,7 @@ const webview = {
     history: 'src/webview/history/main.tsx',
     agents: 'src/webview/agents/main.tsx',
     math: 'src/webview/rich/math.css',
+    later: 'src/webview/styles/later.css',
   },
   outdir: 'dist/webview',
   platform: 'browser',

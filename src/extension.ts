@@ -4,8 +4,13 @@ import { DisposableStore } from './common/disposable.ts'
 import { BaseFiles } from './editor/changes/vscode-base-files.ts'
 import type { Services } from './services.ts'
 import { registerCommands } from './views/commands/register-commands.ts'
-import { TAB_VIEW_TYPE, ViewId } from './views/ids.ts'
-import { CONVERSATION_PAGE, WebviewPage, type WebviewPageOptions } from './views/webview-page.ts'
+import { CommandId, FORMER_HISTORY_FOCUS, HISTORY_TAB_TYPE, TAB_VIEW_TYPE, ViewId } from './views/ids.ts'
+import {
+  CONVERSATION_PAGE,
+  HISTORY_PAGE,
+  WebviewPage,
+  type WebviewPageOptions,
+} from './views/webview-page.ts'
 
 let loading: Promise<Services> | undefined
 
@@ -48,11 +53,16 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
   )
   own.add(
-    vscode.window.registerWebviewViewProvider(ViewId.history, {
-      async resolveWebviewView(view) {
-        const page = openPage(view, { name: 'history', title: l10n.t('History') })
-        const { historyView } = await services()
-        if (!page.isDisposed) historyView.show(view, page)
+    vscode.commands.registerCommand(FORMER_HISTORY_FOCUS, () =>
+      vscode.commands.executeCommand(CommandId.openHistory),
+    ),
+  )
+  own.add(
+    vscode.window.registerWebviewPanelSerializer(HISTORY_TAB_TYPE, {
+      async deserializeWebviewPanel(panel) {
+        const page = openPage(panel, HISTORY_PAGE)
+        const { historyTab } = await services()
+        if (!page.isDisposed) historyTab.restore(panel, page)
       },
     }),
   )

@@ -57,6 +57,7 @@ import type { ConversationTabs } from './views/conversation/conversation-tabs.ts
 import type { ConversationView } from './views/conversation/conversation-view.ts'
 import { placeConversations } from './views/conversation/place-conversations.ts'
 import { historyMenuCommands } from './views/history/history-commands.ts'
+import type { HistoryTab } from './views/history/history-tab.ts'
 import type { HistoryView } from './views/history/history-view.ts'
 import { placeHistory } from './views/history/place-history.ts'
 import { type CommandHandlers, CommandId, ContextKey, ProposalId } from './views/ids.ts'
@@ -70,7 +71,7 @@ import { workServices } from './views/work-services.ts'
 /** What VS Code calls once everything is loaded: the views' pages to connect, and the commands. */
 export interface Services {
   sideBar: ConversationView
-  historyView: HistoryView
+  historyTab: HistoryTab
   tabs: ConversationTabs
   commands: CommandHandlers
   /** Resolves after the disposal, once all processes have exited or the guard ends what is left. */
@@ -186,6 +187,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     manager,
     keep: keepReferences(keepIn(context.workspaceState), secrets),
     createController,
+    history: {
+      listen: (...page) => historyView.listen(...page),
+      looked: () => historyView.looked(),
+    },
     own,
   })
   work.follow.follow(manager, surfaces)
@@ -196,7 +201,9 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
   const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
   const places = { surfaces, indicators, isKept, storage, atWork: keepForWork(context, log), log, own }
-  const { history, historyView, actions } = placeHistory({ ...sessions, ...places })
+  const placed = placeHistory({ extensionUri, ...sessions, ...places })
+  const { history, historyTab, actions } = placed
+  const historyView: HistoryView = placed.historyView
   const attention = own.add(new Attention(surfaces, manager, sideBar))
   const host = hosts.get
   const sourceControl = own.add(
@@ -236,6 +243,8 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       selection: selectionAttachment,
       pickSession: how => actions.pick(how),
       refreshHistory: () => void history.refresh(),
+      sideBar,
+      historyTab,
       forgetMcpInputs: () => inputs.clear(),
     }),
     ...sessionCommands({ surfaces, organizer }),
@@ -252,7 +261,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions }),
     ...contextCommands(surfaces),
     ...optionCommands({ surfaces, memory: composer.optionMemory }),
-    ...historyMenuCommands((action, agentId, sessionId) => historyView.act(action, agentId, sessionId)),
+    ...historyMenuCommands((...args) => historyView.act(...args)),
     [CommandId.followAgent]: () => {
       work.follow.set(!work.follow.on)
       const text = work.follow.on
@@ -265,7 +274,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
   }
   const commands: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
-  return { sideBar, historyView, tabs, commands, processesEnded: guard.closed, tracker }
+  return { sideBar, historyTab, tabs, commands, processesEnded: guard.closed, tracker }
 }
 
 /** The folders of the editor's settings: the user's, and on a remote machine that machine's. */

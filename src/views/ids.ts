@@ -19,6 +19,8 @@ export const CommandId = {
   openSettings: 'parley.openSettings',
   openInTab: 'parley.openInTab',
   openHistory: 'parley.openHistory',
+  openHistoryInTab: 'parley.openHistoryInTab',
+  showConversation: 'parley.showConversation',
   refreshHistory: 'parley.refreshHistory',
   forgetMcpInputs: 'parley.forgetMcpInputs',
   renameSession: 'parley.renameSession',
@@ -62,7 +64,7 @@ export const CommandId = {
   restoreReverted: 'parley.restoreReverted',
 } as const
 
-/** The buttons in the title bar of the Conversation view: they act on that view, wherever the user works. */
+/** The buttons in the title bar of the view: they act on that view, wherever the user works. */
 export const SIDE_BAR_COMMANDS = [
   'newSession',
   'newSessionWithAgent',
@@ -76,6 +78,7 @@ export const SIDE_BAR_COMMANDS = [
   'exportConversation',
   'restartAgent',
   'showAgentLog',
+  'showConversation',
 ] as const satisfies Array<keyof typeof CommandId>
 
 /** The buttons in the title bar of a conversation's editor tab: they act on that tab. */
@@ -139,8 +142,13 @@ export type CommandHandlers = Record<Command, (...args: unknown[]) => unknown>
 
 export const ViewId = {
   conversation: 'parley.conversation',
-  history: 'parley.history',
 } as const
+
+/** VS Code's command for the view that History was once: keybindings of users may still have it. */
+export const FORMER_HISTORY_FOCUS = 'parley.history.focus'
+
+/** The type of the editor tab that shows History. */
+export const HISTORY_TAB_TYPE = 'parley.historyTab'
 
 /** The type of the editor tabs that show a conversation. */
 export const TAB_VIEW_TYPE = 'parley.conversationTab'
@@ -167,6 +175,10 @@ export const ContextKey = {
   changedFiles: 'parley.changedFiles',
   /** The keyboard's focus is in a conversation. */
   conversationFocus: 'parley.conversationFocus',
+  /** The keyboard's focus is in History. */
+  historyFocus: 'parley.historyFocus',
+  /** The side bar shows History in the place of the conversation. */
+  historyShown: 'parley.historyShown',
   /** A view was shown or a command ran: only then is the walkthrough listed, so that it never opens by itself. */
   inUse: 'parley.inUse',
   /** The window answers its extension host. */

@@ -8,14 +8,8 @@ import type {
 } from '../acp/model.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
 import { plainMessage, visible, visibleWords } from '../common/visible.ts'
-import {
-  checkContent,
-  checkField,
-  describeFieldProblem,
-  describeUrl,
-  presetOf,
-  type UrlWarning,
-} from '../conversation/elicitation.ts'
+import { describeUrl, type UrlWarning } from '../conversation/described-url.ts'
+import { checkContent, checkField, describeFieldProblem, presetOf } from '../conversation/elicitation.ts'
 import { openLink } from '../editor/vscode-open.ts'
 import type { NativeElicitation } from '../sessions/ports.ts'
 

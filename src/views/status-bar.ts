@@ -5,7 +5,7 @@ import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
 import type { Phase } from '../sessions/shown-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { CommandId, ViewId } from './ids.ts'
+import { CommandId } from './ids.ts'
 
 /** The agent and what it is doing, in the status bar; a click leads to the conversation. */
 export class StatusBar extends Owner {
@@ -54,7 +54,7 @@ export class StatusBar extends Owner {
   /** To what needs the person; where several sessions have something to tell, to the choice among them. */
   #commandFor(attention: boolean, several: boolean): string {
     if (attention) return CommandId.showQuestion
-    return several ? CommandId.openSession : `${ViewId.conversation}.focus`
+    return several ? CommandId.openSession : CommandId.showConversation
   }
 }
 

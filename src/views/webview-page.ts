@@ -11,6 +11,7 @@ export interface WebviewPageOptions {
 declare const FIRST_CHUNKS: Record<string, string[] | undefined>
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
+export const HISTORY_PAGE: WebviewPageOptions = { name: 'history', title: 'Parley' }
 
 /**
  * A page in a webview, loading from the moment this is made. What it sends before anyone listens is kept for the first

@@ -12,6 +12,8 @@ describe('activation', () => {
     // editors that show a file as it was before an agent changed it.
     assert.deepEqual(extension.packageJSON.activationEvents, [
       'onWebviewPanel:parley.conversationTab',
+      'onWebviewPanel:parley.historyTab',
+      'onCommand:parley.history.focus',
       'onFileSystem:parley-base',
     ])
     assert.equal(activeAfterStart, false)

@@ -18,7 +18,7 @@ const allowed = [
   /^dist\/demo-agent\.mjs$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
   /^dist\/webview\/(conversation|history|agents)\.(js|css)$/,
-  /^dist\/webview\/math\.css$/,
+  /^dist\/webview\/(later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,
 ]

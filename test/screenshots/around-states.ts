@@ -169,7 +169,6 @@ export const aroundStates: State[] = [
       await waiting.permission.waitFor()
       const history = await HistoryPage.open(workbench)
       await history.rows.first().waitFor()
-      await studio.closeConversation()
       await studio.sideBar('history-states')
       await studio.narrow('history-states')
       await history.search.press('F2')
@@ -187,7 +186,7 @@ export const aroundStates: State[] = [
       await studio.narrow('history-delete')
       await workbench.page.keyboard.press('Escape')
       await history.search.fill('')
-      await studio.closeHistory()
+      await workbench.runCommand('Parley: Show Conversation')
     },
   },
 ]

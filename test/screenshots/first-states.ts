@@ -32,7 +32,7 @@ export const firstStates: State[] = [
       await studio.sideBar('first-no-agents')
       await studio.narrow('first-no-agents')
       await workbench.runCommand('Parley: Open History')
-      const history = await workbench.webview('body[data-view="history"]')
+      const history = await workbench.webview('main.history')
       await history.locator('.history-empty, .history-nothing').first().waitFor()
       await studio.sideBar('first-no-sessions')
     },

@@ -236,16 +236,15 @@ export const states: State[] = [
     async take(studio) {
       const { workbench } = studio
       await workbench.runCommand('Parley: Open History')
-      const history = await workbench.webview('body[data-view="history"]')
+      const history = await workbench.webview('main.history')
       await history.getByRole('option').first().waitFor()
-      await studio.closeConversation()
       await studio.sideBar('history')
       await studio.narrow('history')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('permissions')
       await waitFor('search', async () => (await history.getByRole('option').count()) === 1)
       await studio.sideBar('history-search')
       await history.getByRole('combobox').or(history.getByRole('searchbox')).first().fill('')
-      await studio.closeHistory()
+      await workbench.runCommand('Parley: Show Conversation')
     },
   },
 ]

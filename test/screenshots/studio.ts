@@ -85,25 +85,6 @@ export class Studio {
     await this.usualWidth()
   }
 
-  /** History has the whole side bar. */
-  async closeConversation(): Promise<void> {
-    await this.#pane('Conversation', false)
-  }
-
-  /** The conversation has the whole side bar again. */
-  async closeHistory(): Promise<void> {
-    await this.#pane('Conversation', true)
-    await this.#pane('History', false)
-  }
-
-  async #pane(name: string, open: boolean): Promise<void> {
-    const header = this.workbench.page.locator('.part.sidebar .pane-header', { hasText: name })
-    // at its beginning: in a narrow side bar its actions reach over its middle
-    if ((await header.getAttribute('aria-expanded')) !== String(open))
-      await header.click({ position: { x: 20, y: 11 } })
-    await header.and(this.workbench.page.locator(`[aria-expanded="${open}"]`)).waitFor()
-  }
-
   /** Makes the window so high that a list is seen to its end, but no higher than this; gives the size that it had. */
   async showAll(frame: Frame, list: string, most = 6000): Promise<{ width: number; height: number }> {
     const { page } = this.workbench

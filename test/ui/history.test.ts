@@ -1,7 +1,13 @@
-import type { Frame, Locator } from 'playwright-core'
+import assert from 'node:assert/strict'
+import type { Locator } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
+import { fixtureAgent, openGate } from './support/fixture-agent.ts'
+import { HistoryPage } from './support/history-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
+import { writtenTabs } from './support/written-tabs.ts'
 
 describe('a session of an earlier window', () => {
   const vscode = new VsCodeSuite()
@@ -18,14 +24,12 @@ describe('a session of an earlier window', () => {
   }
 
   /** The line of the newest session in a window that knows nothing of it but what History tells. */
-  async function findInHistory(): Promise<{ workbench: Workbench; history: Frame; row: Locator }> {
+  async function findInHistory(): Promise<{ workbench: Workbench; row: Locator }> {
     await (await talk()).close()
     const workbench = await vscode.open()
-    await workbench.runCommand('Parley: Open History')
-    const history = await workbench.webview('body[data-view="history"]')
-    const row = history.getByRole('option', { name: /^\/help/ }).first()
+    const row = (await HistoryPage.open(workbench)).row('/help')
     await row.waitFor()
-    return { workbench, history, row }
+    return { workbench, row }
   }
 
   it('is there again when the window is', async () => {
@@ -54,5 +58,105 @@ describe('a session of an earlier window', () => {
     await conversation.ready()
     await conversation.send('/where')
     await conversation.text(/workspace\/notes/).waitFor()
+  })
+})
+
+describe('History', () => {
+  /** more sessions than fit */
+  const sessions = Array.from({ length: 30 }, (_, at) => ({
+    sessionId: `earlier-${at}`,
+    cwd: '/elsewhere',
+    title: `Session of day ${at}`,
+    updatedAt: new Date(Date.UTC(2026, 0, 31 - at, 12)).toISOString(),
+  }))
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': {
+        able: fixtureAgent(root, 'Able', { results: { 'session/list': { sessions, nextCursor: null } } }),
+      },
+      'parley.defaultAgent': 'able',
+    }),
+  })
+
+  it('is one key away and back, while the conversation goes on behind it', async () => {
+    const workbench = await vscode.open()
+    const { keyboard } = workbench.page
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Able')
+    await conversation.send('[[title Behind it]] [[say It begins.]] [[gate]] [[say It goes on.]]')
+    await conversation.text('It begins.').waitFor()
+    await conversation.composer.fill('not sent yet')
+
+    await keyboard.press("Control+'")
+    await keyboard.press('h')
+    const history = await HistoryPage.open(workbench)
+    await history.row('Behind it').filter({ hasText: 'running' }).waitFor()
+    await history.search.and(history.frame.locator(':focus')).waitFor()
+    // neither in sight nor in reach
+    assert.equal(await conversation.composer.count(), 0)
+    // a letter searches, and is not written into the prompt
+    await keyboard.type('Behind')
+    await waitFor('one row', async () => (await history.rows.count()) === 1)
+    openGate(vscode.server.root, 'Able')
+    await history.row('Behind it').filter({ hasText: 'done' }).waitFor()
+
+    await keyboard.press("Control+'")
+    await keyboard.press('h')
+    await conversation.focused(conversation.composer)
+    await conversation.text('It goes on.').waitFor()
+    assert.equal(await conversation.written(), 'not sent yet')
+    assert.equal(await history.search.count(), 0)
+
+    // with the focus in an editor the same key leads there, and Escape back
+    await openFile(workbench, 'planets.js')
+    await keyboard.press("Control+'")
+    await keyboard.press('h')
+    await history.search.and(history.frame.locator(':focus')).waitFor()
+    assert.equal(await history.search.inputValue(), 'Behind')
+    await keyboard.press('Escape')
+    await waitFor('an empty search', async () => (await history.search.inputValue()) === '')
+    await keyboard.press('Escape')
+    await conversation.focused(conversation.composer)
+  })
+
+  it('shows ten sessions in a window of 800 pixels, and is what a reload brings back', async () => {
+    const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
+    await ConversationPage.begin(workbench, 'Able')
+    const history = await HistoryPage.open(workbench)
+    await history.row('Session of day 9').waitFor()
+    const seen = await history.frame.evaluate<number>(`
+      [...document.querySelectorAll('.history-row')]
+        .filter(row => row.getBoundingClientRect().top >= 0 && row.getBoundingClientRect().bottom <= innerHeight).length
+    `)
+    assert.ok(seen >= 10, `${seen} sessions`)
+    await workbench.reload()
+    const after = await workbench.webview('main.history')
+    await after.getByRole('option').first().waitFor()
+    await workbench.page.locator('.part.sidebar').getByRole('button', { name: 'Show Conversation' }).click()
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.composer.waitFor()
+    await conversation.focused(conversation.composer)
+  })
+
+  it('opens in an editor tab, too, which a reload brings back', async () => {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.begin(workbench, 'Able')
+    await conversation.send('[[title From a tab]] [[say It is here.]]')
+    await conversation.text('It is here.').waitFor()
+    const history = await HistoryPage.openTab(workbench)
+    await history.find('From a tab')
+    await history.menu(workbench, 'From a tab', 'Rename…')
+    await history.frame.getByRole('textbox', { name: 'Session title' }).fill('Named in a tab')
+    await workbench.page.keyboard.press('Enter')
+    await conversation.frame.getByRole('heading', { name: /^Named in a tab/ }).waitFor()
+    await history.search.fill('')
+    await history.search.press('Enter')
+    await conversation.focused(conversation.composer)
+    await waitFor('the tab written down', async () =>
+      (await writtenTabs(workbench.page)).includes('parley.historyTab'),
+    )
+    await workbench.reload()
+    const after = await HistoryPage.tab(workbench)
+    await after.row('Named in a tab').waitFor()
   })
 })

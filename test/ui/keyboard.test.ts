@@ -118,9 +118,8 @@ describe('with the keyboard alone', () => {
     await waitFor('the end told', async () => (await focus.heard()).includes('You stopped the turn'))
 
     await command(workbench, 'Parley: Open History')
-    const history = await workbench.webview('body[data-view="history"]')
+    const history = await workbench.webview('main.history')
     await history.getByRole('option').first().waitFor()
-    await command(workbench, 'Parley: Open History')
     const inHistory = await Focus.in(history)
     await inHistory.on(/^Search sessions/)
     await keyboard.type('planets')

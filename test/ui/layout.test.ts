@@ -155,9 +155,6 @@ describe('in Chinese, the views', () => {
     const workbench = await vscode.open({ prepare })
     await workbench.openViewContainer('Parley')
     await workbench.setSideBarWidth(280)
-    const panes = workbench.page.locator('.part.sidebar .pane-header')
-    await panes.filter({ hasText: '对话' }).waitFor()
-    await panes.filter({ hasText: '历史记录' }).waitFor()
     const conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
     await frame.getByRole('heading', { name: '设置智能体' }).waitFor()

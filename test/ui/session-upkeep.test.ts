@@ -46,6 +46,7 @@ describe('a session that is kept in order', () => {
     await conversation.frame.getByRole('heading', { name: /^Greetings/ }).waitFor()
     const history = await HistoryPage.open(workbench)
     await history.row('Greetings').waitFor()
+    await history.back()
     await workbench.reopen()
     const again = await ConversationPage.open(workbench)
     await again.frame.getByRole('heading', { name: /^Greetings/ }).waitFor()
@@ -67,7 +68,9 @@ describe('a session that is kept in order', () => {
     await field.press('Enter')
     await history.search.fill('')
     await history.row('By key').waitFor()
+    await history.back()
     await conversation.frame.getByRole('heading', { name: /^By key/ }).waitFor()
+    await HistoryPage.open(workbench)
     await history.menu(workbench, 'By key', 'Rename…')
     await field.fill('By menu')
     await field.press('Enter')
@@ -77,6 +80,7 @@ describe('a session that is kept in order', () => {
     await waitFor('the title in the box', async () => (await input.inputValue()) === 'By menu')
     await input.fill('By command')
     await input.press('Enter')
+    await history.back()
     await conversation.frame.getByRole('heading', { name: /^By command/ }).waitFor()
     assert.deepEqual(
       asked('Able', 'session/set_title').map(({ title }) => title),
@@ -110,6 +114,7 @@ describe('a session that is kept in order', () => {
     // one that is open is in sight all the same
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).waitFor()
     await ConversationPage.begin(workbench, 'Able')
+    await HistoryPage.open(workbench)
     await history.act('an archive', 'Close')
     // once it is closed it is called what its agent calls it
     const title = `Session ${asked('Able', 'session/archive').at(-1)?.sessionId}`

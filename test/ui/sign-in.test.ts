@@ -226,7 +226,9 @@ describe('signing in', () => {
       'the deletion',
       () => receivedBy(vscode.server.root, 'Guarded', 'session/delete').length === 2,
     )
+    await HistoryPage.open(workbench)
     await history.row('to be deleted').waitFor({ state: 'detached' })
+    await history.back()
     const resumed = () => receivedBy(vscode.server.root, 'Guarded', 'session/resume')
     await waitFor('the other conversation', () => resumed().length > 0)
     await picture(workbench, 'gone-on')

@@ -141,7 +141,7 @@ describe('several sessions at once', () => {
       }
     }
     await inTab.composer.click()
-    const pane = workbench.page.locator('.pane-header', { hasText: 'Conversation' })
+    const pane = workbench.page.locator('.part.sidebar > .title')
     await pane.hover()
     await pane.getByRole('button', { name: 'New Session', exact: true }).click()
     await aside.frame.getByRole('heading', { name: 'New session', exact: true }).waitFor()

@@ -107,6 +107,7 @@ describe('on the worst day', () => {
     await conversation.text(/^What was said once/).waitFor()
     await conversation.button('Cancel').click()
     await conversation.text(/^What was said once/).waitFor({ state: 'detached' })
+    await HistoryPage.open(workbench)
     await history.search.fill('')
     await history.frame
       .getByText(/Forgetful couldn't list its sessions: The agent hasn't responded/)
@@ -123,12 +124,14 @@ describe('on the worst day', () => {
     await history.find('Of one that went')
     await history.act('Of one that went', 'Close')
     await conversation.text(/^It can still be read/).waitFor({ state: 'detached' })
+    await history.back()
     const { root } = vscode.server
     const offered = conversation.frame.getByText('Kept', { exact: true })
     await offered.waitFor()
     root.updateSettings({ 'parley.agents': { mute: fixtureAgent(root, 'Mute', 'hang-new') } })
     try {
       await offered.waitFor({ state: 'detached' })
+      await HistoryPage.open(workbench)
       await history.act('Of one that went', 'Load')
       await conversation.text(/^It can still be read/).waitFor()
       await conversation.card('Agent “Kept” not found').waitFor()

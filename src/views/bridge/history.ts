@@ -1,4 +1,4 @@
-/** The messages between the extension host and the History webview. See `conversation.ts`. */
+/** The messages between the extension host and the pages that show History. See `conversation.ts`. */
 import { NotificationType } from 'vscode-jsonrpc'
 
 export interface HistoryRow {
@@ -55,6 +55,15 @@ export interface HistoryState {
   /** bytes of all saved conversations, and the most that they may be; 0: any number */
   storage: { used: number; max: number }
 }
+
+/** What the view in the side bar shows. */
+export type ViewPage = 'conversation' | 'history'
+
+/** host → webview, in the side bar: shows that page; `focus`: and gives it the keyboard's focus */
+export const ShowPage = new NotificationType<{ page: ViewPage; focus: boolean }>('view/page')
+
+/** Where a list of sessions is shown. */
+export type HistoryPlace = 'sideBar' | 'tab'
 
 /** host → webview: the whole list; sent when it changed and the view is visible */
 export const HistoryUpdate = new NotificationType<HistoryState>('history/state')

@@ -10,7 +10,9 @@ import type { AgentLogs } from '../agents/agent-logs.ts'
 import type { ProtocolTraffic } from '../agents/protocol-traffic.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId, ViewId } from '../ids.ts'
+import type { ConversationView } from '../conversation/conversation-view.ts'
+import type { HistoryTab } from '../history/history-tab.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
 import { pickAgent } from './pick-agent.ts'
 
 export interface GeneralCommandOptions {
@@ -22,11 +24,13 @@ export interface GeneralCommandOptions {
   selection: () => Attachment | undefined
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
+  sideBar: Pick<ConversationView, 'showHistory'>
+  historyTab: Pick<HistoryTab, 'open'>
   /** Resolves to how many there were. */
   forgetMcpInputs: () => Promise<number>
 }
 
-/** Starting sessions and agents, logs, settings and the History view. */
+/** Starting sessions and agents, logs, settings and History. */
 export function generalCommands(options: GeneralCommandOptions) {
   const { surfaces, agents, logs, traffic, log } = options
   const shown = () => surfaces.active.controller
@@ -73,9 +77,11 @@ export function generalCommands(options: GeneralCommandOptions) {
       await surfaces.active.reveal()
     },
     [CommandId.openSettings]: (name?: unknown) => openSetting(isSettingName(name) ? name : undefined),
-    [CommandId.openHistory]: () => vscode.commands.executeCommand(`${ViewId.history}.focus`),
+    [CommandId.openHistory]: () => options.sideBar.showHistory(),
+    [CommandId.openHistoryInTab]: () => options.historyTab.open(),
+    [CommandId.showConversation]: () => surfaces.active.reveal(),
     [CommandId.refreshHistory]: async () => {
-      await vscode.commands.executeCommand(`${ViewId.history}.focus`)
+      await options.sideBar.showHistory()
       options.refreshHistory()
     },
     [CommandId.forgetMcpInputs]: async () => {

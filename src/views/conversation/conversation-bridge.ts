@@ -3,7 +3,7 @@ import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { DisposableStore, Owner } from '../../common/disposable.ts'
+import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
@@ -14,6 +14,7 @@ import type { SessionOrganizer } from '../../sessions/listing/session-organizer.
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import * as bridge from '../bridge/conversation.ts'
+import { ShowPage, type ViewPage } from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
 import { FindPrompt, Navigate, nearestPrompt } from '../bridge/navigate.ts'
 import type { FollowAgent } from '../follow-agent.ts'
@@ -37,7 +38,7 @@ import { listenToOptions } from './options.ts'
 import { PatchPump } from './patch-pump.ts'
 import { listenForRename } from './rename.ts'
 import { listenForRules, type RuleMessagesOptions } from './rule-messages.ts'
-import { listenFocus } from './view-focus.ts'
+import { listenFocus, updateFocus } from './view-focus.ts'
 
 /** What a conversation's webview makes happen outside the conversation. */
 export interface ConversationActions {
@@ -79,6 +80,7 @@ export class ConversationBridge extends Owner {
   readonly #find: FindSearch
   #pendingAttachments: bridge.Attachment[] = []
   #focusWanted = false
+  #page: ViewPage = 'conversation'
   #requestWanted: string | undefined
   #tellWork = () => {}
   #ready = false
@@ -87,7 +89,12 @@ export class ConversationBridge extends Owner {
   /** The person does something in the webview, or turns to it: as its page reports, whatever else it sends. */
   readonly onDidUse = this.#use.event
 
-  constructor(page: WebviewPage, options: ConversationBridgeOptions) {
+  /** `listen`: for what else the page shows. */
+  constructor(
+    page: WebviewPage,
+    options: ConversationBridgeOptions,
+    listen?: (connection: WebviewConnection) => Disposable,
+  ) {
     super()
     this.#options = options
     const { controller } = options
@@ -107,7 +114,7 @@ export class ConversationBridge extends Owner {
       }),
     )
     listenForActions(this.#connection)
-    this.register(listenFocus(this.#connection, () => this.#use.fire()))
+    this.register(listenFocus(this.#connection, { page: () => this.#page, onFocus: () => this.#use.fire() }))
     this.#find = this.register(listenFind(this.#connection, controller))
     this.register(controller.onDidChange(() => this.#pump.headChanged()))
     this.register(controller.onDidChangeQueue(() => this.#pump.headChanged()))
@@ -130,6 +137,7 @@ export class ConversationBridge extends Owner {
     }
     follow()
     this.register(controller.onDidSwitch(follow))
+    if (listen) this.register(listen(this.#connection))
     this.#listen()
   }
 
@@ -154,6 +162,14 @@ export class ConversationBridge extends Owner {
     else this.#requestWanted = requestId
   }
 
+  /** Shows History in the place of the conversation, or the conversation again. */
+  showPage(page: ViewPage, focus: boolean): void {
+    this.#page = page
+    updateFocus()
+    if (this.#ready) this.#connection.send(ShowPage, { page, focus })
+    else this.#focusWanted ||= focus
+  }
+
   focusComposer(): void {
     if (this.#ready) this.#connection.send(bridge.FocusComposer, undefined)
     else this.#focusWanted = true
@@ -170,7 +186,8 @@ export class ConversationBridge extends Owner {
       this.#pump.pageReady()
       this.#tellWork()
       for (const attachment of this.#pendingAttachments.splice(0)) connection.send(bridge.Attach, attachment)
-      if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)
+      if (this.#page === 'history') connection.send(ShowPage, { page: this.#page, focus: this.#focusWanted })
+      else if (this.#focusWanted) connection.send(bridge.FocusComposer, undefined)
       this.#focusWanted = false
       if (this.#requestWanted !== undefined) this.showRequest(this.#requestWanted)
       this.#requestWanted = undefined

@@ -1,8 +1,12 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
+import type { Disposable } from '../../common/disposable.ts'
+import type { Keep } from '../../sessions/ports.ts'
 import type { Attachment } from '../bridge/conversation.ts'
-import { ViewId } from '../ids.ts'
+import type { HistoryPlace, ViewPage } from '../bridge/history.ts'
+import { ContextKey, ViewId } from '../ids.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
 import type { WebviewPage } from '../webview-page.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
@@ -16,35 +20,69 @@ export interface ConversationViewEvents {
   onSeen: () => void
 }
 
-/** The conversation of the side bar: connects the view's page when VS Code shows it and ends with it. */
+/** History, which the view shows in the place of the conversation. */
+export interface SecondPage {
+  listen(where: HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable
+  /** A person turned to it. */
+  looked(): void
+}
+
+/** Which page the view showed last, so that a reload brings it back. */
+const SHOWN_PAGE = 'parley.page'
+
+/**
+ * The view of the side bar: the conversation, or History in its place while the conversation goes on behind it. Connects
+ * the view's page when VS Code shows it and ends with it.
+ */
 export class ConversationView implements ConversationSurface {
   readonly controller: ConversationBridgeOptions['controller']
   readonly #options: ConversationBridgeOptions
   readonly #events: ConversationViewEvents
+  readonly #history: SecondPage
+  readonly #keep: Keep
+  #page: ViewPage = 'conversation'
   #view: vscode.WebviewView | undefined
   #bridge: ConversationBridge | undefined
   #waitingCount = 0
   #waiting: Array<(bridge: ConversationBridge) => void> = []
 
-  constructor(options: ConversationBridgeOptions, events: ConversationViewEvents) {
+  constructor(
+    options: ConversationBridgeOptions,
+    events: ConversationViewEvents,
+    history: SecondPage,
+    keep: Keep,
+  ) {
     this.controller = options.controller
     this.#options = options
     this.#events = events
+    this.#history = history
+    this.#keep = keep
+    if (keep.get(SHOWN_PAGE) === 'history') this.#page = 'history'
+    this.#tellPage()
   }
 
+  /** The conversation is in sight. */
   get isVisible(): boolean {
-    return this.#view?.visible ?? false
+    return this.#isShown('conversation')
+  }
+
+  #isShown(page: ViewPage): boolean {
+    return this.#page === page && (this.#view?.visible ?? false)
   }
 
   /** Connects the page that VS Code shows the view with. */
   show(view: vscode.WebviewView, page: WebviewPage): void {
     const first = this.#view === undefined
     this.#view = view
-    const bridge = new ConversationBridge(page, this.#options)
+    const bridge = new ConversationBridge(page, this.#options, connection =>
+      this.#history.listen('sideBar', connection, () => this.#isShown('history')),
+    )
     this.#bridge = bridge
+    bridge.showPage(this.#page, false)
     bridge.onDidUse(this.#events.onUse)
     const visibility = view.onDidChangeVisibility(() => {
       bridge.setVisible(view.visible)
+      if (this.#isShown('history')) this.#history.looked()
       this.#events.onSeen()
     })
     view.onDidDispose(() => {
@@ -67,10 +105,32 @@ export class ConversationView implements ConversationSurface {
 
   async reveal(): Promise<void> {
     this.#events.onUse()
+    this.#setPage('conversation')
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
     // a tab that was closed just before leaves the next one active
     this.#events.onUse()
     this.#withBridge(bridge => bridge.focusComposer())
+  }
+
+  /** Shows History in the place of the conversation, and puts the cursor into its search field. */
+  async showHistory(): Promise<void> {
+    this.#setPage('history')
+    await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
+    this.#withBridge(bridge => bridge.showPage(this.#page, true))
+  }
+
+  #setPage(page: ViewPage): void {
+    if (this.#page === page) return
+    this.#page = page
+    this.#keep.set(SHOWN_PAGE, page)
+    this.#tellPage()
+    this.#bridge?.showPage(page, false)
+    if (this.#isShown('history')) this.#history.looked()
+    this.#events.onSeen()
+  }
+
+  #tellPage(): void {
+    void vscode.commands.executeCommand('setContext', ContextKey.historyShown, this.#page === 'history')
   }
 
   tell<P>(type: NotificationType<P>, params: P): void {

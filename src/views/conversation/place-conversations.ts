@@ -8,7 +8,7 @@ import { NEW_KEY } from '../../sessions/shown-session.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
-import { ConversationView } from './conversation-view.ts'
+import { ConversationView, type SecondPage } from './conversation-view.ts'
 
 export interface PlacesOptions {
   extensionUri: vscode.Uri
@@ -17,6 +17,7 @@ export interface PlacesOptions {
   keep: Keep
   /** Every place has a controller of its own, which remembers its session in `keep`. */
   createController: (keep: Keep, newKey: string) => ConversationController
+  history: SecondPage
   own: { add<T extends Disposable>(item: T): T }
 }
 
@@ -27,6 +28,7 @@ export function placeConversations({
   manager,
   keep,
   createController,
+  history,
   own,
 }: PlacesOptions): {
   sideBar: ConversationView
@@ -49,6 +51,8 @@ export function placeConversations({
       onUse: () => surfaces.activate(sideBar),
       onSeen: () => surfaces.looked(),
     },
+    history,
+    keep,
   )
   const surfaces = own.add(new ConversationSurfaces(sideBar))
   own.add(surfaces.onDidLook(() => indicators.look()))

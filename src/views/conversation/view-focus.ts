@@ -1,7 +1,7 @@
 import * as vscode from 'vscode'
 import * as z from 'zod'
-import type { Disposable } from '../../common/disposable.ts'
-import { toDisposable } from '../../common/disposable.ts'
+import { type Disposable, toDisposable } from '../../common/disposable.ts'
+import type { ViewPage } from '../bridge/history.ts'
 import { FocusChanged } from '../bridge/navigate.ts'
 import { ContextKey } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
@@ -9,36 +9,56 @@ import type { WebviewConnection } from '../webview-connection.ts'
 const focusChanged = z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() })
 /** The palette gives the focus back for a moment before its command takes it elsewhere. */
 const SETTLED_MS = 300
-/** the pages that said last that they have the focus: they speak in any order */
-const focused = new Set<WebviewConnection>()
+/** The webviews that reported focus last, and which page each one shows: reports can arrive out of order. */
+const focused = new Map<WebviewConnection, () => ViewPage>()
+const told = new Map<string, boolean>()
 
-/**
- * Keeps the context key by which keys are for the conversation: VS Code does not tell where in a webview's view it is.
- * `onFocus` is called when the person turns to the page.
- */
-export function listenFocus(connection: WebviewConnection, onFocus: () => void): Disposable {
+export interface FocusOptions {
+  /** what the webview shows */
+  page: () => ViewPage
+  /** The person turns to the webview. */
+  onFocus?: () => void
+}
+
+/** Keeps the context keys by which keys are for a page: VS Code doesn't tell where in a webview the focus is. */
+export function listenFocus(
+  connection: WebviewConnection,
+  { page, onFocus = () => {} }: FocusOptions,
+): Disposable {
   let timer: NodeJS.Timeout | undefined
   connection.onNotification(FocusChanged, focusChanged, change => {
-    set(connection, change.focused)
+    if (change.focused) focused.set(connection, page)
+    else focused.delete(connection)
+    updateFocus()
     clearTimeout(timer)
     if (change.isUsed) onFocus()
     else if (change.focused) timer = setTimeout(onFocus, SETTLED_MS)
   })
   return toDisposable(() => {
     clearTimeout(timer)
-    set(connection, false)
+    focused.delete(connection)
+    updateFocus()
   })
 }
 
-/** Whether the keyboard's focus is in any conversation's page. */
+/** Whether the keyboard's focus is in any conversation. */
 export function isConversationFocused(): boolean {
-  return focused.size > 0
+  return isFocused('conversation')
 }
 
-function set(connection: WebviewConnection, isFocused: boolean): void {
-  const before = isConversationFocused()
-  if (isFocused) focused.add(connection)
-  else focused.delete(connection)
-  const now = isConversationFocused()
-  if (now !== before) void vscode.commands.executeCommand('setContext', ContextKey.conversationFocus, now)
+/** Call it when a webview shows another page. */
+export function updateFocus(): void {
+  for (const [key, page] of [
+    [ContextKey.conversationFocus, 'conversation'],
+    [ContextKey.historyFocus, 'history'],
+  ] as const) {
+    const now = isFocused(page)
+    if ((told.get(key) ?? false) === now) continue
+    told.set(key, now)
+    void vscode.commands.executeCommand('setContext', key, now)
+  }
+}
+
+function isFocused(wanted: ViewPage): boolean {
+  return [...focused.values()].some(page => page() === wanted)
 }

@@ -1,23 +1,29 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { UnavailableError } from '../../common/errors.ts'
-import type { HistoryAction } from '../bridge/history.ts'
+import type { HistoryAction, HistoryPlace } from '../bridge/history.ts'
 import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
 
 /** What VS Code passes to a command of a session's context menu: the row's `data-vscode-context`. */
 const historyMenuContext = z.object({
   parleyAgentId: z.string().max(4096),
   parleySessionId: z.string().max(4096),
+  parleyPlace: z.enum(['sideBar', 'tab']),
 })
 
 /** The context menu of a session in History: VS Code draws it and passes the row that it was opened on. */
 export function historyMenuCommands(
-  act: (action: HistoryAction | 'rename', agentId: string, sessionId: string) => Promise<void>,
+  act: (
+    action: HistoryAction | 'rename',
+    agentId: string,
+    sessionId: string,
+    where: HistoryPlace,
+  ) => Promise<void>,
 ) {
   const on = (action: HistoryAction | 'rename') => async (row: unknown) => {
     const context = historyMenuContext.safeParse(row).data
     if (!context) throw new UnavailableError(l10n.t('Select a session in History first.'))
-    await act(action, context.parleyAgentId, context.parleySessionId)
+    await act(action, context.parleyAgentId, context.parleySessionId, context.parleyPlace)
   }
   return {
     [HistoryMenuId.show]: on('show'),

@@ -2,8 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
 import { localFolders, openSetting } from '../../agents/vscode-settings.ts'
-import { Owner } from '../../common/disposable.ts'
-import type { Logger } from '../../common/logger.ts'
+import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
@@ -13,8 +12,7 @@ import { CommandId } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { tellFailure } from '../tell-failure.ts'
 import { waitForAgent } from '../wait-for-agent.ts'
-import { WebviewConnection } from '../webview-connection.ts'
-import type { WebviewPage } from '../webview-page.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
 import { type HistorySurroundings, historyState } from './rows.ts'
 
 const historyRename = z.object({
@@ -30,17 +28,24 @@ export interface HistoryViewOptions {
   /** bytes of all saved conversations, and the most that they may be; 0: any number */
   storage: () => { used: number; max: number }
   actions: SessionActions
-  log: Logger
+}
+
+/** One that shows History, and whether a person sees it there. */
+interface Place {
+  connection: WebviewConnection
+  isShown: () => boolean
 }
 
 /** The commands of Parley that a webview may run. */
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
-/** The History view: the sessions of every agent, sent whole when they changed and somebody looks. */
+/**
+ * History, in the side bar and in an editor tab: the sessions of every agent, sent whole when they changed and somebody
+ * looks.
+ */
 export class HistoryView extends Owner {
   readonly #options: HistoryViewOptions
-  #view: vscode.WebviewView | undefined
-  #connection: WebviewConnection | undefined
+  readonly #places = new Map<bridge.HistoryPlace, Place>()
   #scheduled = false
 
   constructor(options: HistoryViewOptions) {
@@ -50,16 +55,12 @@ export class HistoryView extends Owner {
     this.register(options.indicators.onDidChange(() => this.#schedule()))
   }
 
-  /** Connects the page that VS Code shows the view with. */
-  show(view: vscode.WebviewView, page: WebviewPage): void {
-    this.#view = view
-    const connection = new WebviewConnection(page, this.#options.log)
-    this.#connection = connection
+  /** Answers a page that shows History. Call it before the connection delivers. */
+  listen(where: bridge.HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable {
+    const place = { connection, isShown }
+    this.#places.set(where, place)
     const { history, actions } = this.#options
-    connection.onNotification(bridge.HistoryReady, incoming.nothing, () => {
-      void history.refresh()
-      this.#send()
-    })
+    connection.onNotification(bridge.HistoryReady, incoming.nothing, () => this.looked())
     connection.onNotification(bridge.HistoryRefresh, incoming.nothing, () => history.refresh())
     connection.onNotification(bridge.HistoryMore, incoming.historyMore, ({ agentId }) =>
       history.more(agentId),
@@ -82,18 +83,15 @@ export class HistoryView extends Owner {
     connection.onNotification(bridge.HistoryCommand, incoming.runCommand, ({ command }) => {
       if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
     })
-    connection.listen()
-    const visibility = view.onDidChangeVisibility(() => {
-      if (!view.visible) return
-      void history.refresh()
-      this.#send()
+    return toDisposable(() => {
+      if (this.#places.get(where) === place) this.#places.delete(where)
     })
-    view.onDidDispose(() => {
-      visibility.dispose()
-      connection.dispose()
-      if (this.#view === view) this.#view = undefined
-      if (this.#connection === connection) this.#connection = undefined
-    })
+  }
+
+  /** A person turned to History: what it lists may be old. */
+  looked(): void {
+    void this.#options.history.refresh()
+    this.#send()
   }
 
   #start(agentId: string): Promise<void> {
@@ -106,10 +104,15 @@ export class HistoryView extends Owner {
     return tellFailure(agentId, this.#options.actions.offerSignIn, work)
   }
 
-  /** What needs a word of the person first is asked for in the row itself. */
-  async act(action: bridge.HistoryAction | 'rename', agentId: string, sessionId: string): Promise<void> {
+  /** From the context menu of a row. What needs a word of the person first is asked for in the row itself. */
+  async act(
+    action: bridge.HistoryAction | 'rename',
+    agentId: string,
+    sessionId: string,
+    where: bridge.HistoryPlace,
+  ): Promise<void> {
     if (action === 'rename' || action === 'delete') {
-      this.#connection?.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
+      this.#places.get(where)?.connection.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
       return
     }
     const item = this.#options.history.find(agentId, sessionId)
@@ -127,9 +130,10 @@ export class HistoryView extends Owner {
   }
 
   #send(): void {
-    if (!this.#view?.visible) return
-    const { history } = this.#options
-    this.#connection?.send(bridge.HistoryUpdate, historyState(history, surroundings(this.#options)))
+    const shown = [...this.#places.values()].filter(({ isShown }) => isShown())
+    if (shown.length === 0) return
+    const state = historyState(this.#options.history, surroundings(this.#options))
+    for (const { connection } of shown) connection.send(bridge.HistoryUpdate, state)
   }
 }
 

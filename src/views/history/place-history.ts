@@ -1,3 +1,4 @@
+import type * as vscode from 'vscode'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SessionListing } from '../../history/session-listing.ts'
@@ -10,9 +11,11 @@ import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { SessionActions } from '../session-actions.ts'
+import { HistoryTab } from './history-tab.ts'
 import { HistoryView } from './history-view.ts'
 
 export interface HistoryOptions {
+  extensionUri: vscode.Uri
   agents: AgentDirectory
   hosts: AgentHosts
   manager: SessionManager
@@ -29,13 +32,15 @@ export interface HistoryOptions {
   own: { add<T extends Disposable>(item: T): T }
 }
 
-/** The History view, and what a person can do with a session of it. */
+/** History in the side bar and in a tab, and what a person can do with a session of it. */
 export function placeHistory(options: HistoryOptions): {
   history: HistoryList
   historyView: HistoryView
+  historyTab: HistoryTab
   actions: SessionActions
 } {
   const {
+    extensionUri,
     agents,
     hosts,
     manager,
@@ -64,6 +69,7 @@ export function placeHistory(options: HistoryOptions): {
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions(surfaces, manager, history, organizer)
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
-  const historyView = own.add(new HistoryView({ history, indicators, interrupted, storage, actions, log }))
-  return { history, historyView, actions }
+  const historyView = own.add(new HistoryView({ history, indicators, interrupted, storage, actions }))
+  const historyTab = own.add(new HistoryTab(extensionUri, historyView, log))
+  return { history, historyView, historyTab, actions }
 }

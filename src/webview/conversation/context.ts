@@ -7,6 +7,7 @@ import type { EntryCommand } from '../../views/bridge/actions.ts'
 import type { CodeToApply } from '../../views/bridge/code.ts'
 import type { ActiveContext } from '../../views/bridge/composer.ts'
 import type { Attachment } from '../../views/bridge/conversation.ts'
+import type { ViewPage } from '../../views/bridge/history.ts'
 import type { Direction } from '../../views/bridge/navigate.ts'
 import type { ListController } from '../list/controller.ts'
 import type { ComposerHost } from './composer/composer-host.ts'
@@ -73,6 +74,8 @@ export interface App {
   store: ConversationStore
   list: ListController<Row>
   find: FindLoader
+  /** what is shown: the conversation goes on behind History */
+  page: Signal<ViewPage>
   work: WorkModel
   /** what the user works on in the editor */
   activeContext: Signal<ActiveContext>

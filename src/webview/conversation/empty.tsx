@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { AgentChoice, ConversationHead } from '../../views/bridge/conversation.ts'
+import { loadStyles } from '../host/load-styles.ts'
 import { t } from '../l10n.ts'
 import { moveFocus } from '../ui/arrow-focus.ts'
 import { Choice } from '../ui/choice.tsx'
@@ -10,7 +11,10 @@ import type { Draft } from './composer/draft.ts'
 import { SendingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
 
-const Offers = lazy(() => import('./agent-offers.tsx').then(module => module.Offers))
+const Offers = lazy(async () => {
+  const [module] = await Promise.all([import('./agent-offers.tsx'), loadStyles('later')])
+  return module.Offers
+})
 
 /** Before there is a session: which agents there are, where one would work, how to begin. */
 export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {

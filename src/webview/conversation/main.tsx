@@ -21,16 +21,13 @@ import '../styles/work.css'
 import '../styles/ansi.css'
 import '../styles/permission-rules.css'
 import '../styles/work-bars.css'
-import '../styles/elicitation.css'
 import '../styles/cancel-work.css'
 import '../styles/conversation.css'
 import '../styles/composer.css'
 import '../styles/context.css'
-import '../styles/find.css'
 import '../styles/actions.css'
 import '../styles/session-title.css'
 import '../styles/subagent.css'
-import '../styles/offers.css'
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
 import { RunEntryCommand } from '../../views/bridge/actions.ts'
@@ -65,6 +62,7 @@ import {
   TakeBack,
   WatchTerminals,
 } from '../../views/bridge/conversation.ts'
+import { ShowPage, type ViewPage } from '../../views/bridge/history.ts'
 import { CancelInstall, InstallOffered } from '../../views/bridge/installs.ts'
 import { FindPrompt } from '../../views/bridge/navigate.ts'
 import { ToggleFavorite } from '../../views/bridge/options.ts'
@@ -74,17 +72,20 @@ import { connectToHost } from '../host/connection.ts'
 import { keepFieldKeys } from '../host/field-keys.ts'
 import { fitTheme } from '../host/fit-theme.ts'
 import { focusOnEntry } from '../host/focus-on-entry.ts'
+import { loadStyles } from '../host/load-styles.ts'
 import { readPage } from '../host/page.ts'
+import { reportFocus } from '../host/report-focus.ts'
 import { ListController } from '../list/controller.ts'
 import type { Range } from '../list/window.ts'
 import { wantsSideBySide } from '../tools/diff-layout.ts'
+import { lazy } from '../ui/lazy.tsx'
 import { listenForComposer } from './actions/quote.ts'
 import { composerHost } from './composer/composer-host.ts'
 import { Draft } from './composer/draft.ts'
 import { restoreHeight } from './composer/resize-handle.tsx'
 import { type App, AppProvider, type ConversationHost } from './context.ts'
 import { FindLoader, findHost, listenFind } from './find/find-loader.ts'
-import { listenNavigation, reportFocus } from './navigation/navigation.ts'
+import { listenNavigation } from './navigation/navigation.ts'
 import { firstEntry, lastEntry } from './rows/row.ts'
 import type { EntrySlot } from './rows/slot.ts'
 import { rulesHost } from './rules-host.ts'
@@ -152,6 +153,7 @@ const app = {
   store,
   list,
   work: connectWork(connection, () => store.key),
+  page: signal<ViewPage>('conversation'),
   activeContext: signal<ActiveContext>({ automatic: false }),
   composer: { current: undefined },
   toggle(slot: EntrySlot) {
@@ -179,6 +181,14 @@ listenFind(connection, app.find)
 listenNavigation(connection, app)
 const lookForFocus = reportFocus(connection)
 listenForComposer(connection, app)
+
+/** Where a person goes now and then: loaded with the first time. */
+const historyWantsFocus = signal(false)
+const History = lazy(async () => {
+  const [{ historyPage }] = await Promise.all([import('../history/page.tsx'), loadStyles('later')])
+  return historyPage(connection, 'sideBar', historyWantsFocus)
+})
+const HistoryInPlace = () => (app.page.value === 'history' ? <History /> : null)
 
 function hold(slot: EntrySlot): void {
   const rows = store.rows.rowsOf(slot.index)
@@ -221,9 +231,19 @@ connection.onNotification(Attach, attachment => app.composer.current?.attach(att
 connection.onNotification(ActiveContextChanged, context => {
   app.activeContext.value = context
 })
+connection.onNotification(ShowPage, ({ page, focus }) => {
+  // before anything takes the focus: what is inert can't
+  const conversation = document.querySelector<HTMLElement>('main.conversation')
+  if (conversation) conversation.inert = page === 'history'
+  app.page.value = page
+  historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
+})
 connection.onNotification(FocusComposer, () => app.composer.current?.focus())
 keepFieldKeys()
-focusOnEntry(() => app.composer.current?.focus())
+focusOnEntry(() => {
+  if (app.page.peek() === 'history') historyWantsFocus.value = true
+  else app.composer.current?.focus()
+})
 connection.listen()
 followTheme(connection)
 fitTheme()
@@ -235,6 +255,7 @@ effect(() => {
 render(
   <AppProvider value={app}>
     <ConversationView draft={draft} />
+    <HistoryInPlace />
   </AppProvider>,
   document.getElementById('root')!,
 )

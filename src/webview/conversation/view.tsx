@@ -1,4 +1,5 @@
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
+import { loadStyles } from '../host/load-styles.ts'
 import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -25,7 +26,10 @@ import { WorkingLine } from './work/working-line.tsx'
 
 /** Loaded with the first change: a conversation that only talks needs none of it. */
 const ChangedFiles = lazy(() => import('./work/changed-files.tsx').then(module => module.ChangedFiles))
-const FindWidget = lazy(() => import('./find/widget.tsx').then(module => module.FindWidget))
+const FindWidget = lazy(async () => {
+  const [module] = await Promise.all([import('./find/widget.tsx'), loadStyles('later')])
+  return module.FindWidget
+})
 
 /** The whole Conversation view. */
 export function ConversationView({ draft }: { draft: Draft }) {

@@ -1,9 +1,10 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { HistoryAction, HistoryRow } from '../../views/bridge/history.ts'
+import type { HistoryAction, HistoryPlace, HistoryRow } from '../../views/bridge/history.ts'
 
-/** What the History view asks of its host. */
+/** What History asks of its host. */
 export interface HistoryHost {
+  place: HistoryPlace
   act(action: HistoryAction, row: HistoryRow): void
   rename(row: HistoryRow, title: string): void
   more(agentId: string): void

@@ -1,4 +1,4 @@
-import type { HistoryAction, HistoryRow } from '../../views/bridge/history.ts'
+import type { HistoryAction, HistoryPlace, HistoryRow } from '../../views/bridge/history.ts'
 import { t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -40,7 +40,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
       title={tooltip(row)}
       onPointerDown={onPress}
       onClick={() => action && !question && host.act(action, row)}
-      data-vscode-context={menuContext(row)}
+      data-vscode-context={menuContext(row, host.place)}
     >
       <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
       <div class="history-text">
@@ -149,10 +149,11 @@ function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
 }
 
 /** What VS Code needs to draw the row's context menu; `package.json` tests it. */
-function menuContext(row: HistoryRow): string {
+function menuContext(row: HistoryRow, parleyPlace: HistoryPlace): string {
   return JSON.stringify({
     webviewSection: 'session',
     preventDefaultContextMenuItems: true,
+    parleyPlace,
     parleyAgentId: row.agentId,
     parleySessionId: row.sessionId,
     parleyOpen: row.open,

@@ -27,10 +27,11 @@ interface HistoryViewProps {
   filter: Signal<HistoryFilter>
   /** the row that the person is asked about */
   asked: Signal<RowQuestion | undefined>
+  wantsFocus: Signal<boolean>
 }
 
-/** The whole History view. The search field keeps the focus; the arrow keys walk through the rows. */
-export function HistoryView({ state, filter, asked }: HistoryViewProps) {
+/** The whole of History. The search field keeps the focus; the arrow keys walk through the rows. */
+export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewProps) {
   const host = useHost()
   const search = useRef<HTMLInputElement>(null)
   const active = useSignal<string | undefined>(undefined)
@@ -46,6 +47,12 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
   const items = useComputed(() =>
     state.value ? historyItems(state.value, filter.value, minute.value * 60_000 + 59_999) : [],
   )
+  const focusNow = wantsFocus.value && state.value !== undefined
+  useLayoutEffect(() => {
+    if (!focusNow) return
+    wantsFocus.value = false
+    search.current?.focus()
+  }, [focusNow, wantsFocus])
   useLayoutEffect(() => {
     list.window.splice(0, list.window.count, items.value)
     version.value++
@@ -113,14 +120,16 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
         break
       case 'Escape':
         if (asked.value !== undefined) asked.value = undefined
-        else if (filter.value.text === '') return
-        else setText('')
+        else if (filter.value.text !== '') setText('')
+        else if (host.place === 'sideBar') back()
+        else return
         break
       default:
         return
     }
     event.preventDefault()
   }
+  const back = () => host.run('parley.showConversation')
   const ask = (what: RowQuestion['what'], { key }: HistoryItem) => {
     asked.value = { what, key }
   }
@@ -164,6 +173,11 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
     <main
       class="history"
       onKeyDown={event => {
+        if (event.key.toLowerCase() === 'f' && (event.ctrlKey || event.metaKey) && !event.altKey) {
+          event.preventDefault()
+          search.current?.select()
+          return
+        }
         if (event.target === search.current) return
         if (
           event.key.length === 1 &&
@@ -178,6 +192,14 @@ export function HistoryView({ state, filter, asked }: HistoryViewProps) {
     >
       <h1 class="visually-hidden">{t('History')}</h1>
       <div class="history-search">
+        {host.place === 'sideBar' && (
+          <IconButton
+            icon="arrow-left"
+            label={t('Back to Conversation (Escape)')}
+            class="history-back"
+            onClick={back}
+          />
+        )}
         <div class="search-box">
           <Icon name="search" />
           <input

@@ -14,3 +14,14 @@ export function vscodeApi(): VsCodeApi {
   api ??= acquireVsCodeApi()
   return api
 }
+
+/** What the page keeps through a reload; anything may have been kept. */
+export function keptState(): Record<string, unknown> {
+  const state = vscodeApi().getState()
+  return typeof state === 'object' && state !== null ? { ...state } : {}
+}
+
+/** Keeps these values. What else the page keeps stays. */
+export function keepState(values: Record<string, unknown>): void {
+  vscodeApi().setState({ ...keptState(), ...values })
+}

@@ -1,4 +1,5 @@
 import katex from 'katex'
+import { loadStyles } from '../host/load-styles.ts'
 import { t } from '../l10n.ts'
 
 /** Formulas that an agent wrote cannot load, link or run anything, grow without end or fill the page. */
@@ -6,7 +7,7 @@ const limits = { trust: false, strict: 'ignore', maxSize: 24, maxExpand: 300 } a
 
 /** Draws a formula into its element, with MathML beside it for screen readers; one that cannot be read stays as it was. */
 export function drawFormula(element: HTMLElement, source: string): void {
-  loadStyles()
+  void loadStyles('math')
   const displayMode = element.classList.contains('math-display')
   const drawn = document.createElement('span')
   try {
@@ -20,18 +21,4 @@ export function drawFormula(element: HTMLElement, source: string): void {
   element.dataset.state = 'drawn'
   element.replaceChildren(...drawn.childNodes)
   if (displayMode) element.tabIndex = 0
-}
-
-let loaded = false
-
-/** The styles and fonts lie beside the view's own styles. */
-function loadStyles(): void {
-  if (loaded) return
-  loaded = true
-  const own = document.querySelector<HTMLLinkElement>('link[rel="stylesheet"][href*="conversation.css"]')
-  if (!own) return
-  const link = document.createElement('link')
-  link.rel = 'stylesheet'
-  link.href = own.href.replace('conversation.css', 'math.css')
-  document.head.append(link)
 }

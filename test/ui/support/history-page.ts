@@ -2,7 +2,7 @@ import type { Frame, Locator } from 'playwright-core'
 import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
-/** The History view in the side bar, as a person reads and uses it. */
+/** History, in the side bar or in an editor tab, as a person reads and uses it. */
 export class HistoryPage {
   readonly frame: Frame
 
@@ -12,10 +12,30 @@ export class HistoryPage {
 
   static async open(workbench: Workbench): Promise<HistoryPage> {
     await workbench.runCommand('Parley: Open History')
-    const frame = await workbench.webview('body[data-view="history"]')
+    return HistoryPage.#in(await workbench.webview('body[data-view="conversation"] main.history'))
+  }
+
+  /** History in an editor tab. */
+  static async openTab(workbench: Workbench): Promise<HistoryPage> {
+    await workbench.runCommand('Parley: Open History in Editor Tab')
+    return HistoryPage.tab(workbench)
+  }
+
+  /** The editor tab that is shown already. */
+  static async tab(workbench: Workbench): Promise<HistoryPage> {
+    return HistoryPage.#in(await workbench.webview('body[data-view="history"]'))
+  }
+
+  static async #in(frame: Frame): Promise<HistoryPage> {
     const page = new HistoryPage(frame)
     await page.search.waitFor()
     return page
+  }
+
+  /** To the conversation, in the side bar. */
+  async back(): Promise<void> {
+    await this.frame.getByRole('button', { name: 'Back to Conversation' }).click()
+    await this.search.waitFor({ state: 'detached' })
   }
 
   get search(): Locator {

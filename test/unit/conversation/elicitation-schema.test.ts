@@ -5,11 +5,11 @@ import fc from 'fast-check'
 import type { ElicitationField, ElicitationRequest } from '../../../src/acp/model.ts'
 import { answerElicitation } from '../../../src/acp/wire/elicitation.ts'
 import { matchesInTime } from '../../../src/common/timed-regexp.ts'
+import { describeUrl } from '../../../src/conversation/described-url.ts'
 import {
   checkContent,
   checkField,
   describeFieldProblem,
-  describeUrl,
   presetOf,
 } from '../../../src/conversation/elicitation.ts'
 

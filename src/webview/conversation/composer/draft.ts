@@ -10,7 +10,7 @@ import {
 } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Attachment, ReturnedPrompt, StoredPrompt } from '../../../views/bridge/conversation.ts'
-import { vscodeApi } from '../../host/vscode-api.ts'
+import { keepState } from '../../host/vscode-api.ts'
 export type WrittenDraft = DraftContent<Attachment>
 
 /** A draft is saved at the latest this long after it was changed, in milliseconds: also while somebody types on. */
@@ -103,7 +103,8 @@ export class Draft {
     if (!first) this.flush()
     this.#key = key
     this.#savedItems = idsOf(saved.items)
-    keepKey(key)
+    // a tab is brought back by the key of its conversation
+    keepState({ key })
     this.#handedOver.value = []
     // what came before it was known which conversation this is: typed, or attached by the command that opened the view
     const early = first ? this.content.peek() : EMPTY_DRAFT
@@ -122,7 +123,7 @@ export class Draft {
     this.#host.saveText(this.#key, '', [])
     this.#key = key
     this.#savedItems = ''
-    keepKey(key)
+    keepState({ key })
     this.#changed()
   }
 
@@ -222,10 +223,4 @@ export function sameMarks(a: readonly DraftMark[], b: readonly DraftMark[]): boo
     a.length === b.length &&
     a.every((mark, i) => mark.from === b[i]!.from && mark.to === b[i]!.to && mark.id === b[i]!.id)
   )
-}
-
-/** A tab is brought back by the key of its conversation. What else the page keeps stays. */
-function keepKey(key: string): void {
-  const state = vscodeApi().getState()
-  vscodeApi().setState({ ...(typeof state === 'object' ? state : {}), key })
 }

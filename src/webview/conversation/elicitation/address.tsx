@@ -1,4 +1,4 @@
-import { describeUrl } from '../../../conversation/elicitation.ts'
+import { describeUrl } from '../../../conversation/described-url.ts'
 import { t } from '../../l10n.ts'
 import { urlWarningText } from '../../tools/link-target.ts'
 import { IconButton } from '../../ui/button.tsx'

@@ -1,13 +1,15 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
-import type { ConversationHead, McpServerNote, RootsNote } from '../../../views/bridge/conversation.ts'
+import type { ConversationHead } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
-import { Popup } from '../../ui/popup.tsx'
+import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 import { FollowButton } from '../work/follow-button.tsx'
 import { SessionTitle } from './session-title.tsx'
 import { dotLabel, dotState, StateDot } from './state-dot.tsx'
+
+const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
 /** Title, agent and state of the session; the agent opens the details: where it works, what was passed to it. */
 export function Header() {
@@ -52,11 +54,7 @@ export function Header() {
           <Icon name="chevron-down" class="header-chevron" />
         </button>
       )}
-      {open && (
-        <Popup anchor={button} onClose={close} class="details" label={t('Session Details')}>
-          <Details head={head} state={dotLabel(state)} />
-        </Popup>
-      )}
+      {open && <SessionDetails anchor={button} onClose={close} head={head} state={dotLabel(state)} />}
     </header>
   )
 }
@@ -69,112 +67,5 @@ function noteCount(head: ConversationHead): number {
     (roots?.cwdRemark ? 1 : 0) +
     (roots?.scratch ? 1 : 0) +
     head.mcpServers.filter(server => !server.passed).length
-  )
-}
-
-function Details({ head, state }: { head: ConversationHead; state: string }) {
-  const { host } = useApp()
-  return (
-    <div class="details-content">
-      <div class="details-head">
-        <AgentIcon icon={head.agent?.icon} />
-        <strong>{head.agent?.name}</strong>
-        <span class="quiet">{state}</span>
-      </div>
-      {head.program && <p class="quiet">{head.program}</p>}
-      {head.account && <Account account={head.account} />}
-      {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
-      {head.roots && <Roots roots={head.roots} />}
-      {head.mcpServers.length > 0 && <McpServers servers={head.mcpServers} />}
-      {head.sessionId && (
-        <section>
-          <h2>{t('Session')}</h2>
-          <div class="details-row">
-            <code class="details-id" title={head.sessionId}>
-              {head.sessionId}
-            </code>
-            <IconButton icon="copy" label={t('Copy Session ID')} onClick={() => host.copy(head.sessionId!)} />
-          </div>
-        </section>
-      )}
-    </div>
-  )
-}
-
-function systemPromptNote(note: NonNullable<ConversationHead['systemPrompt']>): string {
-  switch (note) {
-    case 'appended':
-      return t("Your system prompt is added to the agent's.")
-    case 'overrides':
-      return t("Your system prompt replaces the agent's.")
-    case 'not-taken':
-      return t("This agent doesn't support custom system prompts.")
-  }
-}
-
-function Account({ account }: { account: NonNullable<ConversationHead['account']> }) {
-  const { host } = useApp()
-  const { text, signedIn } = account
-  return (
-    <div class="details-account">
-      <span>{text}</span>
-      <button
-        type="button"
-        class="link-button"
-        onClick={() => host.run(signedIn ? 'parley.signOut' : 'parley.signIn')}
-      >
-        {signedIn ? t('Sign Out') : t('Sign In…')}
-      </button>
-    </div>
-  )
-}
-
-function Roots({ roots }: { roots: RootsNote }) {
-  return (
-    <section>
-      <h2>{t('Folders')}</h2>
-      <div class="details-row" title={roots.cwd}>
-        <Icon name={roots.scratch ? 'beaker' : 'folder-opened'} />
-        <span class="details-name">{roots.cwdLabel}</span>
-        <span class="quiet">{roots.scratch ? t('private scratch folder') : t('working directory')}</span>
-      </div>
-      {roots.scratch && (
-        <p class="quiet">{t('No folder is open. The agent works in a private scratch folder.')}</p>
-      )}
-      {roots.cwdRemark && <p class="quiet">{roots.cwdRemark}</p>}
-      {roots.additional.map(folder => (
-        <div key={folder.path} class="details-row" title={folder.path}>
-          <Icon name="folder" />
-          <span class="details-name">{folder.label}</span>
-          <span class="quiet">{folder.added ? t('added from this window') : t('accessible')}</span>
-        </div>
-      ))}
-      {roots.unseen.map(folder => (
-        <div key={folder.label} class="details-row details-missing">
-          <Icon name="eye-closed" label={t('Not visible to the agent')} />
-          <span class="details-name">{folder.label}</span>
-          <span class="quiet details-reason">{folder.reason}</span>
-        </div>
-      ))}
-    </section>
-  )
-}
-
-function McpServers({ servers }: { servers: readonly McpServerNote[] }) {
-  return (
-    <section>
-      <h2>{t('MCP servers')}</h2>
-      {servers.map(server => (
-        <div key={server.name} class={`details-row${server.passed ? '' : ' details-missing'}`}>
-          <Icon
-            name={server.passed ? 'check' : 'circle-slash'}
-            label={server.passed ? t('Passed to the agent') : t('Not passed to the agent')}
-          />
-          <span class="details-name">{server.name}</span>
-          <span class="quiet">{server.type}</span>
-          {server.reason && <span class="quiet details-reason">{server.reason}</span>}
-        </div>
-      ))}
-    </section>
   )
 }

@@ -5,7 +5,7 @@ import { useApp } from '../context.ts'
 
 /** The session's title; a click or F2 lets the person write another one. */
 export function SessionTitle() {
-  const { store, host } = useApp()
+  const { store, host, page } = useApp()
   const head = store.head.value
   const [editing, setEditing] = useState<string | undefined>(undefined)
   const button = useRef<HTMLButtonElement>(null)
@@ -17,13 +17,13 @@ export function SessionTitle() {
   useEffect(() => {
     if (sessionId === undefined) return
     const rename = (event: KeyboardEvent) => {
-      if (event.key !== 'F2' || event.defaultPrevented) return
+      if (event.key !== 'F2' || event.defaultPrevented || page.peek() !== 'conversation') return
       event.preventDefault()
       setEditing(sessionId)
     }
     window.addEventListener('keydown', rename)
     return () => window.removeEventListener('keydown', rename)
-  }, [sessionId])
+  }, [sessionId, page])
   useEffect(() => {
     if (edited || !back.current) return
     back.current = false

@@ -5,7 +5,7 @@ import { navigate } from './navigation.ts'
 
 /** The keys that work wherever the focus is in the view. */
 export function onViewKey(event: KeyboardEvent, app: App): void {
-  if (event.isComposing || event.defaultPrevented) return
+  if (event.isComposing || event.defaultPrevented || app.page.peek() !== 'conversation') return
   const target = event.target instanceof HTMLElement ? event.target : undefined
   const typing = target?.matches('textarea, input, select, [contenteditable]') ?? false
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey

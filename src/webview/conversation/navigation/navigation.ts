@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import type { PendingRequestNote } from '../../../views/bridge/conversation.ts'
-import { FocusChanged, Navigate, type NavigateTo } from '../../../views/bridge/navigate.ts'
+import { Navigate, type NavigateTo } from '../../../views/bridge/navigate.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'
@@ -20,35 +20,6 @@ export function listenNavigation(connection: MessageConnection, app: App): void 
     const request = app.store.head.value?.pendingRequests.find(one => one.requestId === wanted.value)
     if (request && goToRequest(app, request)) wanted.value = undefined
   })
-}
-
-/** What comes of a person. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */
-const USE = ['pointerdown', 'keydown', 'click', 'input', 'drop'] as const
-
-/**
- * Tells the host when the focus comes into the page or leaves it, and when the person does something there: each once.
- * The function that it answers looks again: a page that loads, or is shown, may have the focus without an event.
- */
-export function reportFocus(connection: Pick<MessageConnection, 'sendNotification'>): () => void {
-  let told: boolean | undefined
-  let isUsed = false
-  const tell = (focused: boolean) => {
-    if (focused === told) return
-    told = focused
-    isUsed &&= focused
-    void connection.sendNotification(FocusChanged, { focused })
-  }
-  const use = () => {
-    if (isUsed) return
-    told = true
-    isUsed = true
-    void connection.sendNotification(FocusChanged, { focused: true, isUsed })
-  }
-  window.addEventListener('focus', () => tell(true))
-  window.addEventListener('blur', () => tell(false))
-  for (const type of USE) window.addEventListener(type, use, { capture: true })
-  const look = () => tell(document.hasFocus())
-  return look
 }
 
 export function navigate(app: App, to: NavigateTo): void {

@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../../../acp/model.ts'
+import { loadStyles } from '../../host/load-styles.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'
@@ -18,7 +19,10 @@ import { RowBoundary } from './row-boundary.tsx'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Few conversations meet a form. */
-const Elicitation = lazy(() => import('../elicitation/elicitation.tsx').then(module => module.Elicitation))
+const Elicitation = lazy(async () => {
+  const [module] = await Promise.all([import('../elicitation/elicitation.tsx'), loadStyles('later')])
+  return module.Elicitation
+})
 
 export function rowClass(row: Row): string {
   const classes = [`row row-${row.kind} gap-${row.gap}`]

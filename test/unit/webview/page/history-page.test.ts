@@ -83,7 +83,9 @@ describe('history page', function () {
     search().dispatchEvent(new page.window.Event('input', { bubbles: true }))
     await page.until(() => titles().length === 1)
     assert.deepEqual(titles(), ['Add export'])
-    assert.deepEqual({ ...(page.kept.state as object) }, { text: 'export', here: false, archived: false })
+    assert.deepEqual(structuredClone(page.kept.state), {
+      history: { text: 'export', here: false, archived: false },
+    })
     page.document.querySelector<HTMLElement>('[aria-pressed]')!.click()
     await page.until(() => titles().length === 0)
     assert.match(page.document.body.textContent!, /No sessions match “export”/)
@@ -155,7 +157,7 @@ describe('history page', function () {
     page.document.querySelector<HTMLElement>('[title^="Unarchive"]')!.click()
     await page.until(() => acts.length === 1)
     assert.equal(acts[0]!.action, 'unarchive')
-    assert.deepEqual({ ...(page.kept.state as object) }, { text: '', here: false, archived: true })
+    assert.deepEqual(structuredClone(page.kept.state), { history: { text: '', here: false, archived: true } })
   })
 
   it('tells VS Code what the menu of a session has', async () => {

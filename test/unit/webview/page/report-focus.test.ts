@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { reportFocus } from '../../../../src/webview/conversation/navigation/navigation.ts'
+import { reportFocus } from '../../../../src/webview/host/report-focus.ts'
 
 describe('reportFocus', () => {
   let hasFocus = false

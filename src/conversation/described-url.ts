@@ -1,0 +1,46 @@
+/** What a person must see of an address before they agree to open it. */
+export type UrlWarning =
+  /** What is sent can be read on the way. */
+  | 'http'
+  /** The host's name has letters that can look like others. */
+  | 'punycode'
+  /** A user's name before the host can pass for the host. */
+  | 'credentials'
+
+interface DescribedUrl {
+  /** the address in the one form that browsers make of it: `before + host + after` */
+  before: string
+  /** with its port, in ASCII */
+  host: string
+  after: string
+  warnings: UrlWarning[]
+  /** only `http` and `https` are ever opened */
+  canOpen: boolean
+}
+
+/** `undefined` for what is no address. */
+export function describeUrl(text: string): DescribedUrl | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  const { href, host, protocol, username, password } = url
+  const authority = href.indexOf('//') + 2
+  const credentials = username !== '' || password !== ''
+  const at = host === '' ? -1 : href.indexOf(host, credentials ? href.indexOf('@', authority) + 1 : authority)
+  const canOpen = (protocol === 'https:' || protocol === 'http:') && at >= 0
+  const warnings: UrlWarning[] = []
+  if (protocol === 'http:' && !isLoopback(url.hostname)) warnings.push('http')
+  if (url.hostname.split('.').some(label => label.startsWith('xn--'))) warnings.push('punycode')
+  if (credentials) warnings.push('credentials')
+  if (at < 0) return { before: href, host: '', after: '', warnings, canOpen }
+  return { before: href.slice(0, at), host, after: href.slice(at + host.length), warnings, canOpen }
+}
+
+/** What goes to this machine itself cannot be read on the way. */
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  )
+}

@@ -1,0 +1,68 @@
+import { effect, type Signal, signal } from '@preact/signals'
+import type { FunctionComponent } from 'preact'
+import type { MessageConnection } from 'vscode-jsonrpc/browser'
+import {
+  HistoryAct,
+  HistoryAsk,
+  HistoryCommand,
+  HistoryMore,
+  type HistoryPlace,
+  HistoryReady,
+  HistoryRename,
+  HistorySignIn,
+  HistorySize,
+  HistoryStartAgent,
+  type HistoryState,
+  HistoryUpdate,
+} from '../../views/bridge/history.ts'
+import { keepState, keptState } from '../host/vscode-api.ts'
+import { type HistoryHost, HostProvider } from './context.ts'
+import { type HistoryFilter, type RowQuestion, rowKey } from './items.ts'
+import { HistoryView } from './view.tsx'
+
+/**
+ * History as a page, connected with its host. What it lists and what is searched for stay while it isn't shown.
+ * `wantsFocus`: its search field takes the keyboard's focus as soon as it is there.
+ */
+export function historyPage(
+  connection: MessageConnection,
+  place: HistoryPlace,
+  wantsFocus: Signal<boolean>,
+): FunctionComponent {
+  const state = signal<HistoryState | undefined>(undefined)
+  const filter = signal(keptFilter())
+  const asked = signal<RowQuestion | undefined>(undefined)
+  effect(() => keepState({ history: filter.value }))
+
+  const host: HistoryHost = {
+    place,
+    act: (action, { agentId, sessionId }) =>
+      void connection.sendNotification(HistoryAct, { action, agentId, sessionId }),
+    rename: ({ agentId, sessionId }, title) =>
+      void connection.sendNotification(HistoryRename, { agentId, sessionId, title }),
+    more: agentId => void connection.sendNotification(HistoryMore, { agentId }),
+    start: agentId => void connection.sendNotification(HistoryStartAgent, { agentId }),
+    signIn: agentId => void connection.sendNotification(HistorySignIn, { agentId }),
+    run: command => void connection.sendNotification(HistoryCommand, { command }),
+    showSizeSetting: () => void connection.sendNotification(HistorySize),
+  }
+  connection.onNotification(HistoryUpdate, update => {
+    state.value = update
+  })
+  connection.onNotification(HistoryAsk, ({ what, ...row }) => {
+    asked.value = { what, key: rowKey(row) }
+  })
+  void connection.sendNotification(HistoryReady)
+  return () => (
+    <HostProvider value={host}>
+      <HistoryView state={state} filter={filter} asked={asked} wantsFocus={wantsFocus} />
+    </HostProvider>
+  )
+}
+
+function keptFilter(): HistoryFilter {
+  const { history } = keptState()
+  const kept: Record<string, unknown> = typeof history === 'object' && history !== null ? { ...history } : {}
+  const text = typeof kept.text === 'string' ? kept.text : ''
+  return { text, here: kept.here === true, archived: kept.archived === true }
+}

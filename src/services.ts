@@ -31,7 +31,7 @@ import { titleOf } from './sessions/session-title.ts'
 import { Accounts } from './sessions/sign-in/accounts.ts'
 import { AgentLogs } from './views/agents/agent-logs.ts'
 import { offerWhenNone } from './views/agents/agent-offers.ts'
-import { agentParts } from './views/agents/agent-parts.ts'
+import { createAgentServices } from './views/agents/agent-services.ts'
 import { applyProviders, providerCommands } from './views/agents/configure-providers.ts'
 import { connectOptions } from './views/agents/connect-options.ts'
 import { ManageAgents } from './views/agents/manage-agents.ts'
@@ -98,7 +98,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const bundle = (name: string) => vscode.Uri.joinPath(extensionUri, 'dist', name).fsPath
 
   const protectedFiles = new ProtectedFiles(new PathRules(), settingsFolders(context))
-  const parts = agentParts({
+  const agentServices = createAgentServices({
     context,
     demoScript: bundle('demo-agent.mjs'),
     log,
@@ -107,8 +107,8 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     own,
     protectedFiles,
   })
-  const { agents, mcp, rules, inputs, signInValues, providers } = parts
-  const { nameOf, protocolOf, systemPromptOf, commandEnvironment } = parts
+  const { agents, mcp, rules, inputs, signInValues, providers } = agentServices
+  const { nameOf, protocolOf, systemPromptOf, commandEnvironment } = agentServices
   const guard = own.add(createProcessGuard({ script: bundle('process-guard.cjs'), log }))
   const composer = composerServices(context, log, own)
   const queues = own.add(new PromptQueues(composer.drafts))
@@ -125,7 +125,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     new AgentHosts({
       agents,
       lastName: agentId => records.agent(agentId)?.name,
-      start: startInstalled(startAgent, parts.installed, log),
+      start: startInstalled(startAgent, agentServices.installed, log),
       prepare: applyProviders(providers, agentId => logs.logger(agentId, nameOf(agentId))),
       client: (agentId, sessions) => manager.client(agentId, sessions),
       connectOptions: connectOptions(context, { logs, traffic, guard, secrets, nameOf, protocolOf }),
@@ -175,9 +175,9 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     organizer,
     ...composer,
     follow: work.follow,
-    installs: parts.installs,
+    installs: agentServices.installs,
     changes: work.changes,
-    ruleMessages: { rules, consent: parts.ruleConsent, settings: ruleSettings },
+    ruleMessages: { rules, consent: agentServices.ruleConsent, settings: ruleSettings },
     actions: conversationActions(own.add(new Diffs()), proposals),
     log,
   }
@@ -194,7 +194,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     own,
   })
   work.follow.follow(manager, surfaces)
-  own.add(offerWhenNone(agents, parts.installs))
+  own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new StatusBar(surfaces, indicators))
   own.add(new CommandContext(surfaces))
   const sessions = { agents, hosts, manager, records, organizer, accounts }
@@ -223,9 +223,9 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const manageAgents = own.add(
     new ManageAgents({
       extensionUri,
-      installs: parts.installs,
+      installs: agentServices.installs,
       agents,
-      definitions: parts.definitions,
+      definitions: agentServices.definitions,
       hosts,
       accounts,
       log,
@@ -250,12 +250,12 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...sessionCommands({ surfaces, organizer }),
     ...signInCommands({ surfaces, agents, host, accounts, signInValues }),
     ...installCommands({
-      installs: parts.installs,
+      installs: agentServices.installs,
       logs,
       isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
     }),
     ...providerCommands({ surfaces, agents, host, providers }),
-    ...ruleCommands({ rules, consent: parts.ruleConsent, settings: ruleSettings, nameOf }),
+    ...ruleCommands({ rules, consent: agentServices.ruleConsent, settings: ruleSettings, nameOf }),
     ...navigationCommands(surfaces),
     ...entryCommands(surfaces),
     ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions }),

@@ -324,8 +324,8 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     const session = this.session(sessionId)
     const { options, report } = session
     options.start(readStart(raw))
-    const told = isRecord(raw) ? raw.availableCommands : undefined
-    session.commands = maybeList(told, readCommand, report, 'availableCommands') ?? session.commands
+    const reported = isRecord(raw) ? raw.availableCommands : undefined
+    session.commands = maybeList(reported, readCommand, report, 'availableCommands') ?? session.commands
     return { sessionId, ...given('configOptions', options.all), ...given('commands', session.commands) }
   }
 

@@ -238,7 +238,7 @@ export interface AgentErrorInfo {
 }
 
 /** What goes on apart from the turn (v2), by id; it is whole where there is `background`, else nothing is told. */
-export interface ToldBackground {
+export interface ReportedBackground {
   /** tool calls */
   background?: string[]
   backgroundTerminals?: string[]
@@ -280,7 +280,7 @@ export type SessionUpdate =
   | { type: 'subagent'; subagent: SubagentPatch }
   | { type: 'session_message'; message: SessionMessagePatch }
   | { type: 'session_message_chunk'; messageId: string; content: ContentBlock }
-  | ({ type: 'state'; state: Open<'running' | 'requires_action'> } & ToldBackground)
+  | ({ type: 'state'; state: Open<'running' | 'requires_action'> } & ReportedBackground)
   /**
    * The turn is over. `stopReason` is absent when the session is idle for another reason (v2). All tool calls but those
    * in the background are over.
@@ -293,7 +293,7 @@ export type SessionUpdate =
       canceledBy?: 'agent'
       error?: AgentErrorInfo
       tokens?: TokenCount
-    } & ToldBackground)
+    } & ReportedBackground)
   /** Anything newer than this version of Parley, kept whole and shown generically. */
   | { type: 'unknown'; kind: string; raw: unknown }
 

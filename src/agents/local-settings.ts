@@ -17,9 +17,9 @@ export interface LocalSettingsOptions {
 }
 
 const LOCAL = 'localMachineSettings'
-const TOLD = 'toldOfLocalSettings'
+const NOTICED = 'toldOfLocalSettings'
 /** Containers get a new name each time they're built. */
-const MAX_TOLD = 50
+const MAX_NOTICED = 50
 
 /**
  * A remote window doesn't see the local values of settings that belong to a machine, not even that there are any. So each
@@ -33,10 +33,10 @@ export function missingLocalSettings({ state, remote, userValue }: LocalSettings
     if (JSON.stringify(before) !== JSON.stringify(here)) state.set(LOCAL, here)
     return []
   }
-  const told = strings(state.get(TOLD))
-  if (told.includes(remote)) return []
+  const noticed = strings(state.get(NOTICED))
+  if (noticed.includes(remote)) return []
   const missing = strings(state.get(LOCAL)).filter(name => !here.includes(name))
-  if (missing.length > 0) state.set(TOLD, [...told, remote].slice(-MAX_TOLD))
+  if (missing.length > 0) state.set(NOTICED, [...noticed, remote].slice(-MAX_NOTICED))
   return missing
 }
 

@@ -155,7 +155,7 @@ export class Load {
 function* mergeStates(
   known: ReducingState,
   replay: ReducingState,
-  told: ReducingState,
+  reported: ReducingState,
 ): Steps<ReducingState> {
   const { entries, positions } = yield* mergeInSteps(known.entries, replay.entries, savedCopy)
   if (entries.length > LONG) yield
@@ -167,7 +167,7 @@ function* mergeStates(
   }
   state.plans = known.plans
   if (known.usage !== undefined) state.usage = known.usage
-  takeHead(state, told)
+  takeHead(state, reported)
   keepTitle(state, known)
   keepNames(state, replay, positions)
   for (const [sessionId, subagent] of replay.memory.subagentStates) {
@@ -179,7 +179,7 @@ function* mergeStates(
     const position = positions[replay.memory.openMessage]
     if (position === state.entries.length - 1) state.memory.openMessage = position
   }
-  state.activity = told.activity
+  state.activity = reported.activity
   return state
 }
 
@@ -211,16 +211,16 @@ function keepTitle(state: ReducingState, known: ReducingState | undefined): void
 }
 
 /** What was told of the session as a whole. */
-function takeHead(state: ReducingState, told: ReducingState): void {
-  state.configOptions = told.configOptions
-  state.commands = told.commands
-  if (told.plans.length > 0) state.plans = told.plans
-  if (told.title !== undefined) state.title = told.title
-  if (told.usage !== undefined) state.usage = told.usage
-  if (told.updatedAt !== undefined) state.updatedAt = told.updatedAt
-  if (told.unconfirmed !== undefined) state.unconfirmed = told.unconfirmed
-  if (told.background !== undefined) state.background = told.background
-  if (told.turnStartedAt !== undefined) state.turnStartedAt = told.turnStartedAt
-  const { running, toldAction, background } = told.memory
-  Object.assign(state.memory, { running, toldAction, background })
+function takeHead(state: ReducingState, reported: ReducingState): void {
+  state.configOptions = reported.configOptions
+  state.commands = reported.commands
+  if (reported.plans.length > 0) state.plans = reported.plans
+  if (reported.title !== undefined) state.title = reported.title
+  if (reported.usage !== undefined) state.usage = reported.usage
+  if (reported.updatedAt !== undefined) state.updatedAt = reported.updatedAt
+  if (reported.unconfirmed !== undefined) state.unconfirmed = reported.unconfirmed
+  if (reported.background !== undefined) state.background = reported.background
+  if (reported.turnStartedAt !== undefined) state.turnStartedAt = reported.turnStartedAt
+  const { running, actionReported, background } = reported.memory
+  Object.assign(state.memory, { running, actionReported, background })
 }

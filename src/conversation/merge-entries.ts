@@ -221,36 +221,36 @@ function traitsOf(entry: Entry): string | undefined {
 }
 
 /** What was seen, with what the replay tells besides. */
-function enriched(known: Entry, told: Entry): Entry {
-  if (known.kind === 'tool_call' && told.kind === 'tool_call') return enrichedTool(known, told)
-  if (known.kind === 'subagent' && told.kind === 'subagent') {
-    const merged: SubagentEntry = { ...told, ...known }
+function enriched(known: Entry, reported: Entry): Entry {
+  if (known.kind === 'tool_call' && reported.kind === 'tool_call') return enrichedTool(known, reported)
+  if (known.kind === 'subagent' && reported.kind === 'subagent') {
+    const merged: SubagentEntry = { ...reported, ...known }
     return merged
   }
-  if (known.kind === 'compaction' && told.kind === 'compaction') {
-    const merged: CompactionEntry = { ...told, ...known }
-    if (known.status !== 'completed') merged.status = told.status
-    if (textOf(told.summary).length > textOf(known.summary).length) merged.summary = told.summary
+  if (known.kind === 'compaction' && reported.kind === 'compaction') {
+    const merged: CompactionEntry = { ...reported, ...known }
+    if (known.status !== 'completed') merged.status = reported.status
+    if (textOf(reported.summary).length > textOf(known.summary).length) merged.summary = reported.summary
     return merged
   }
   return known
 }
 
-function enrichedTool(known: ToolCallEntry, told: ToolCallEntry): ToolCallEntry {
-  const merged: ToolCallEntry = { ...told, ...known }
+function enrichedTool(known: ToolCallEntry, reported: ToolCallEntry): ToolCallEntry {
+  const merged: ToolCallEntry = { ...reported, ...known }
   // what was cut off here is shown as cancelled: the agent knows how it ended
   const endsLater =
-    told.status !== known.status &&
-    isFinalStatus(told.status) &&
+    reported.status !== known.status &&
+    isFinalStatus(reported.status) &&
     !hasEnded(known) &&
-    told.status !== 'cancelled'
-  if (endsLater || (told.status === 'in_progress' && !hasEnded(known))) merged.status = told.status
-  if (known.title === '') merged.title = told.title
-  if (known.toolKind === 'other') merged.toolKind = told.toolKind
-  const saysMore = () => json(told.content).length > json(known.content).length
-  if (known.content.length === 0 || (endsLater && saysMore())) merged.content = told.content
-  if (known.locations.length === 0) merged.locations = told.locations
-  if (endsLater && told.rawOutput !== undefined) merged.rawOutput = told.rawOutput
+    reported.status !== 'cancelled'
+  if (endsLater || (reported.status === 'in_progress' && !hasEnded(known))) merged.status = reported.status
+  if (known.title === '') merged.title = reported.title
+  if (known.toolKind === 'other') merged.toolKind = reported.toolKind
+  const saysMore = () => json(reported.content).length > json(known.content).length
+  if (known.content.length === 0 || (endsLater && saysMore())) merged.content = reported.content
+  if (known.locations.length === 0) merged.locations = reported.locations
+  if (endsLater && reported.rawOutput !== undefined) merged.rawOutput = reported.rawOutput
   return merged
 }
 
@@ -313,15 +313,15 @@ class Texts {
   }
 
   /** `text`: that of the message, without white space. Where the message of the replay is already, lengthened by what was not seen of it; `undefined`: it is new. */
-  find(told: MessageEntry, text: string): Slot | undefined {
-    if (text === '') return this.#findBlocks(told)
-    const stream = this.#streamOf(told.role, told.within)
+  find(reported: MessageEntry, text: string): Slot | undefined {
+    if (text === '') return this.#findBlocks(reported)
+    const stream = this.#streamOf(reported.role, reported.within)
     const { cursor } = stream
     const at = this.#positionOf(stream, text)
     if (at !== -1) return this.#cover(stream, at, at + text.length)
     const rest = stream.text.slice(cursor)
     if (rest === '') return undefined
-    if (text.startsWith(rest)) return this.#lengthen(stream, told, rest.length)
+    if (text.startsWith(rest)) return this.#lengthen(stream, reported, rest.length)
     const common = commonLength(text, rest)
     if (common < Math.max(MIN_COMMON, 0.8 * Math.min(text.length, rest.length))) return undefined
     return this.#cover(stream, cursor, cursor + common, true)
@@ -358,11 +358,11 @@ class Texts {
   }
 
   /** The message was cut off here: what was not seen of it is put at its end. */
-  #lengthen(stream: Stream, told: MessageEntry, seen: number): Slot | undefined {
+  #lengthen(stream: Stream, reported: MessageEntry, seen: number): Slot | undefined {
     const slot = this.#cover(stream, stream.cursor, stream.text.length)
     const last = slot?.entry
     if (!slot || last?.kind !== 'message') return undefined
-    const rest = afterSqueezed(told, seen)
+    const rest = afterSqueezed(reported, seen)
     const blocks = [...last.blocks]
     const [first, ...others] = rest
     const end = blocks.at(-1)
@@ -380,14 +380,14 @@ class Texts {
   }
 
   /** A message without text: a picture, a file. */
-  #findBlocks(told: MessageEntry): Slot | undefined {
-    const blocks = json(told.blocks)
+  #findBlocks(reported: MessageEntry): Slot | undefined {
+    const blocks = json(reported.blocks)
     const found = this.#slots.find(
       ({ entry, from }) =>
         from.length === 0 &&
         entry.kind === 'message' &&
-        entry.role === told.role &&
-        entry.within === told.within &&
+        entry.role === reported.role &&
+        entry.within === reported.within &&
         json(entry.blocks) === blocks,
     )
     if (found) this.#covered.add(found)

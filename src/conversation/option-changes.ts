@@ -23,7 +23,7 @@ interface Pending {
   /** the latest change sent */
   sequence: number
   /** the agent told the option's value itself since that was sent */
-  told: boolean
+  reported: boolean
   /** resolved when the person waits no longer for the agent */
   givenUp: { promise: Promise<void>; resolve: () => void }
 }
@@ -81,14 +81,14 @@ export class OptionChanges {
     const pending = this.#pending.get(optionId)
     if (!pending) return
     this.#pending.delete(optionId)
-    if (!pending.told) this.#session.show(optionId, pending.confirmed)
+    if (!pending.reported) this.#session.show(optionId, pending.confirmed)
     pending.givenUp.resolve()
     this.#session.changed()
   }
 
   /** The agent told the values of its options. */
-  told(): void {
-    for (const pending of this.#pending.values()) pending.told = true
+  reported(): void {
+    for (const pending of this.#pending.values()) pending.reported = true
   }
 
   clear(): void {
@@ -99,10 +99,10 @@ export class OptionChanges {
   #begin(optionId: string, current: string | boolean): { sequence: number; givenUp: Promise<void> } {
     this.#sequence += 1
     const before = this.#pending.get(optionId)
-    const confirmed = before && !before.told ? before.confirmed : current
+    const confirmed = before && !before.reported ? before.confirmed : current
     const sequence = this.#sequence
     const givenUp = before?.givenUp ?? resolvable()
-    this.#pending.set(optionId, { confirmed, sequence, told: false, givenUp })
+    this.#pending.set(optionId, { confirmed, sequence, reported: false, givenUp })
     return { sequence, givenUp: givenUp.promise }
   }
 
@@ -117,7 +117,7 @@ export class OptionChanges {
     const pending = this.#pending.get(optionId)
     if (pending?.sequence !== sequence) return undefined
     this.#pending.delete(optionId)
-    return pending.told ? undefined : { value: pending.confirmed }
+    return pending.reported ? undefined : { value: pending.confirmed }
   }
 }
 

@@ -28,7 +28,7 @@ import {
   createSessionState,
   isAboutBackground,
   type ReducingState,
-  toldBackground,
+  reportedBackground,
 } from './reducer/reducing-state.ts'
 import { followState, type KeptConversation } from './restore-state.ts'
 import type {
@@ -331,7 +331,7 @@ export class Session implements Disposable {
     }
     if (this.#takesLate(update)) return
     if (update.type !== 'state') {
-      if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.told()
+      if (update.type === 'config_options' || update.type === 'config_value') this.#optionChanges.reported()
       this.#together(() => {
         this.#tell(reduce(this.#state, this.#asStopped(update), this.#timeOfUpdate()))
         this.#withdrawOfIdleSubagent(update)
@@ -345,7 +345,7 @@ export class Session implements Disposable {
       if (this.#phase === 'ready') this.#endLoad()
       this.#tell(reduce(this.#state, update, this.#time()))
     }
-    this.#turns.stateTold(update)
+    this.#turns.stateReported(update)
   }
 
   /** Whether the update is part of a replay that comes late; it is shown a moment later, with what follows. */
@@ -620,7 +620,7 @@ export class Session implements Disposable {
 
   #endWork(idle: IdleUpdate): void {
     const { running, subagentStates } = this.#state.memory
-    const background = toldBackground(idle)
+    const background = reportedBackground(idle)
     this.#together(() => {
       this.#tell(reduce(this.#state, this.#turns.attribute(idle), this.#time()))
       if (!running) return

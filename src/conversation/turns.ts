@@ -134,7 +134,7 @@ export class Turns {
   }
 
   /** A state of the agent was taken in. */
-  stateTold(update: Extract<SessionUpdate, { type: 'state' }>): void {
+  stateReported(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current
     if (update.state !== 'idle') {
       if (turn && !turn.begun) this.#undecided = undefined
@@ -232,7 +232,7 @@ export class Turns {
     if (!idle) return
     this.#undecided = undefined
     this.#options.endWork(idle)
-    this.stateTold(idle)
+    this.stateReported(idle)
   }
 
   #finish(turn: Turn, outcome: TurnOutcome): void {

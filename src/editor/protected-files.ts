@@ -95,13 +95,13 @@ export class ProtectedFiles {
     const options = { timeoutMs: 5000, most: 10_000 }
     const output = await runGit(root, ['config', '--null', '--get-all', 'core.hooksPath'], options)
     // the last one is of our own command line
-    const told = output?.text
+    const reported = output?.text
       .split('\0')
       .filter(value => value !== '')
       .at(-2)
-    if (!told) return undefined
+    if (!reported) return undefined
     const top = (await runGit(root, ['rev-parse', '--show-toplevel'], options))?.text.trim() || root
-    const path = this.#rules.resolve(top, told.replace(/^~(?=[/\\]|$)/, homedir()))
+    const path = this.#rules.resolve(top, reported.replace(/^~(?=[/\\]|$)/, homedir()))
     return fsRealpath(path).catch(() => path)
   }
 }

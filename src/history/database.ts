@@ -158,7 +158,7 @@ export class StorageTrouble {
   /** files that the disk did not take last */
   readonly #failing = new Set<string>()
   readonly #alone = new Set<string>()
-  #isTold = false
+  #isReported = false
   #failedAt = 0
 
   constructor(tell: (message: string) => void, now: () => number = Date.now) {
@@ -176,8 +176,8 @@ export class StorageTrouble {
     }
     this.#failing.add(file)
     this.#failedAt = this.#now()
-    if (this.#isTold) return
-    this.#isTold = true
+    if (this.#isReported) return
+    this.#isReported = true
     this.#tell(
       l10n.t(
         "Parley can't save conversations and its session list to disk. They last until this window is closed. Agents still keep their own sessions. {0}",
@@ -189,7 +189,7 @@ export class StorageTrouble {
   /** Something was written to the file. */
   worked(file: string): void {
     this.#failing.delete(file)
-    if (this.#failing.size === 0 && this.#now() - this.#failedAt >= WELL_FOR_MS) this.#isTold = false
+    if (this.#failing.size === 0 && this.#now() - this.#failedAt >= WELL_FOR_MS) this.#isReported = false
   }
 
   /** Says what has come to pass with a file. */

@@ -25,10 +25,9 @@ export interface LocalSessionsOptions {
 const MAX_FORMER_TITLES = 10
 
 /**
- * The sessions that Parley itself opened, so that those of agents that cannot list, and titles, are not lost. Kept in
- * a database that all windows share. Where that does not work (no SQLite, a full disk, a locked or damaged file) the
- * house goes on: what could not be written is kept in memory, shown all the same, and written with the next change
- * that can be. Nothing here throws.
+ * The sessions that Parley opened, with their titles, because some agents can't list sessions. Stored in a database
+ * that all windows share. Where the database can't be used (no SQLite, a full disk, a locked or damaged file), changes
+ * stay in memory and are written with the next change that succeeds. Nothing here throws.
  */
 export class LocalSessions implements Disposable {
   readonly #options: LocalSessionsOptions

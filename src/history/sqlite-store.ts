@@ -93,8 +93,9 @@ export class SqliteStore implements SessionStore {
   agent(agentId: string): KnownAgent | undefined {
     const row = this.#prepare('SELECT capabilities, name FROM agents WHERE agent_id = ?').get(agentId)
     if (!row) return undefined
-    const told = readJson(row.capabilities)
-    const has = (key: string) => typeof told === 'object' && told !== null && Reflect.get(told, key) === true
+    const reported = readJson(row.capabilities)
+    const has = (key: string) =>
+      typeof reported === 'object' && reported !== null && Reflect.get(reported, key) === true
     const name = typeof row.name === 'string' ? { name: row.name } : {}
     return {
       ...name,

@@ -1,4 +1,4 @@
-/** The side of this room that faces VS Code: asking for inputs and naming the workspace. */
+/** Asks for MCP inputs with VS Code, and names the workspace. */
 import * as vscode from 'vscode'
 import type { InputPrompter } from './inputs.ts'
 import type { McpInput } from './mcp-settings.ts'

@@ -409,9 +409,9 @@ export class ConversationController extends Owner {
   #statusChanged(open: OpenSession): void {
     this.#slowOptions.look(open)
     const overdue = open.session.cancelState === 'overdue'
-    const told = this.#failures.has('unresponsive')
-    if (overdue && !told) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })
-    else if (!overdue && told) {
+    const isShown = this.#failures.has('unresponsive')
+    if (overdue && !isShown) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })
+    else if (!overdue && isShown) {
       this.#failures.drop('unresponsive')
       this.#changed()
     }
@@ -449,9 +449,9 @@ export class ConversationController extends Owner {
 
   #changed(): void {
     this.#shown.tellKey()
-    const told = this.#nextChange
+    const change = this.#nextChange
     this.#nextChange = deferred()
-    told.resolve()
+    change.resolve()
     this.#change.fire()
   }
 }

@@ -68,14 +68,14 @@ export class SessionIndicators extends Owner {
     const { session } = open
     let before = session.state.activity
     const following = session.onDidChange(changes => {
-      const told = changes.some(
+      const isRelevant = changes.some(
         change =>
           change.type === 'reset' ||
           (change.type === 'head' && (change.key === 'activity' || change.key === 'title')),
       )
       const named =
-        !told && changes.some(change => change.type === 'entry') && session.state.entries.length === 1
-      if (!told && !named) return
+        !isRelevant && changes.some(change => change.type === 'entry') && session.state.entries.length === 1
+      if (!isRelevant && !named) return
       const { activity } = session.state
       if (activity !== 'idle') this.#unread.delete(open)
       // a replay works, too, but nobody waits for its end
@@ -123,10 +123,10 @@ export class Activities extends Owner {
     this.register(
       watchSessions(manager, ({ session }) =>
         session.onDidChange(changes => {
-          const told = changes.some(
+          const isRelevant = changes.some(
             change => change.type === 'head' && (change.key === 'activity' || change.key === 'title'),
           )
-          if (told) this.#change.fire()
+          if (isRelevant) this.#change.fire()
         }),
       ),
     )

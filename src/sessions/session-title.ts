@@ -16,8 +16,8 @@ export function titleOf(session: Session): string | undefined {
 
 /** What a session is called when the person gave it no name: the agent's title, else the first line of the first prompt, else nothing yet. */
 export function sessionTitle(state: SessionState): string | undefined {
-  const told = state.title?.trim()
-  if (told) return told
+  const reported = state.title?.trim()
+  if (reported) return reported
   for (const entry of state.entries) {
     if (entry.kind !== 'message' || entry.role !== 'user') continue
     const line = firstLine(beginning(entry.blocks))

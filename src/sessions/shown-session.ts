@@ -30,7 +30,7 @@ export class ShownSession extends Owner {
   begun = false
   #current: OpenSession | undefined
   #following = new DisposableStore()
-  #toldKey: string
+  #reportedKey: string
 
   /** Another conversation is shown. */
   readonly onDidSwitch = this.#switch.event
@@ -38,7 +38,7 @@ export class ShownSession extends Owner {
   constructor(parts: ShownSessionOptions) {
     super()
     this.#parts = parts
-    this.#toldKey = parts.newKey
+    this.#reportedKey = parts.newKey
   }
 
   get newKey(): string {
@@ -107,7 +107,7 @@ export class ShownSession extends Owner {
 
   /** What is awaited may have changed, and the key with it. */
   tellKey(): void {
-    if (this.key !== this.#toldKey) this.#tellSwitch()
+    if (this.key !== this.#reportedKey) this.#tellSwitch()
   }
 
   override dispose(): void {
@@ -116,7 +116,7 @@ export class ShownSession extends Owner {
   }
 
   #tellSwitch(): void {
-    this.#toldKey = this.key
+    this.#reportedKey = this.key
     this.#switch.fire(this.#current)
   }
 }

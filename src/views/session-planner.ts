@@ -91,9 +91,9 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     systemPrompt: SystemPrompt | null | undefined,
   ): Promise<SessionPlan> {
     const { passed, notes } = await this.#mcp.select(capabilities.mcp, roots.cwd)
-    const { given, ...told } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
+    const { given, ...reported } = planSystemPrompt(systemPrompt ?? undefined, capabilities)
     const setup = { ...rootsOf(roots), mcpServers: passed, ...(given && { systemPrompt: given }) }
     const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
-    return { setup, roots, mcpServers: notes, ...own, ...told }
+    return { setup, roots, mcpServers: notes, ...own, ...reported }
   }
 }

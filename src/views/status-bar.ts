@@ -66,9 +66,9 @@ function othersLine(waiting: number, working: number, ended: { done: number; fai
     [ended.failed, l10n.t('failed')],
     [ended.done, l10n.t('done')],
   ]
-  const told = counts.filter(([count]) => count > 0)
-  const sum = told.reduce((all, [count]) => all + count, 0)
-  return sum > 1 ? [told.map(([count, word]) => `${count} ${word}`).join(', ')] : []
+  const shown = counts.filter(([count]) => count > 0)
+  const sum = shown.reduce((all, [count]) => all + count, 0)
+  return sum > 1 ? [shown.map(([count, word]) => `${count} ${word}`).join(', ')] : []
 }
 
 function describe(

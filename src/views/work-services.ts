@@ -4,7 +4,7 @@ import { readSetting } from '../agents/vscode-settings.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
 import { ChangeTracker, type CheckpointLimits } from '../editor/changes/change-tracker.ts'
-import { ChangeMarks } from '../editor/changes/vscode-change-marks.ts'
+import { ChangeDecorations } from '../editor/changes/vscode-change-decorations.ts'
 import { ChangeEditors, trashFile } from '../editor/changes/vscode-changes.ts'
 import { followUserEdits } from '../editor/changes/vscode-user-edits.ts'
 import type { FilesShared } from '../editor/files/files.ts'
@@ -36,7 +36,7 @@ export function workServices(
   own.add(followUserEdits(tracker))
   const editors = own.add(new ChangeEditors(tracker, log))
   const lensCommands = { keep: CommandId.keepChange, revert: CommandId.revertChange }
-  own.add(new ChangeMarks(tracker, lensCommands, ContextKey))
+  own.add(new ChangeDecorations(tracker, lensCommands, ContextKey))
   return {
     tracker,
     editors,

@@ -2,7 +2,7 @@
 // Installs them first where they are not yet (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
 import path from 'node:path'
 import { exitOnSignals } from '../host/at-exit.ts'
-import { runPart } from '../run/run-part.ts'
+import { runStep } from '../run/run-step.ts'
 import { addTallies, formatTally, type Tally } from '../run/tally.ts'
 import { installAgent, SUITES } from './install.ts'
 import { PROJECT } from './paths.ts'
@@ -31,7 +31,7 @@ async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   }
   const mocha = path.join(PROJECT, 'node_modules/mocha/bin/mocha.js')
   const config = path.join(PROJECT, 'test/agents/.mocharc.json')
-  const { tally, output } = await runPart({
+  const { tally, output } = await runStep({
     name,
     kind: 'suite',
     run: [mocha, '--forbid-only', '--config', config, `test/agents/${name}.test.ts`],

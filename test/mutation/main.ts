@@ -129,27 +129,31 @@ function ignoreLateErrors(): void {
   }
 }
 
-async function verdicts(mutants: Mutant[], told: (verdict: Verdict) => void, share: string): Promise<void> {
+async function verdicts(
+  mutants: Mutant[],
+  reported: (verdict: Verdict) => void,
+  share: string,
+): Promise<void> {
   const bundles = new Map<string, string | undefined>()
   for (const [index, { row, file, name, test }] of mutants.entries()) {
     if (!bundles.has(test)) {
       const code = await bundle(test)
       const failed = await firstFailure(code, `${share}-whole-${index}`, true)
-      if (failed) told({ row: test, survived: `it fails as it is: ${failed}` })
+      if (failed) reported({ row: test, survived: `it fails as it is: ${failed}` })
       bundles.set(test, failed ? undefined : code)
     }
     const code = bundles.get(test)
     if (code === undefined) continue
     const mutated = disable(code, file, name)
     if (mutated === undefined) {
-      told({ row, survived: `${test} runs nothing that is called ${name} in ${file}` })
+      reported({ row, survived: `${test} runs nothing that is called ${name} in ${file}` })
       continue
     }
     try {
       const failed = await firstFailure(mutated, `${share}-${index}`)
-      told(failed ? { row, failed } : { row, survived: `${test} passes without it (${name} in ${file})` })
+      reported(failed ? { row, failed } : { row, survived: `${test} passes without it (${name} in ${file})` })
     } catch (error) {
-      told({
+      reported({
         row,
         survived: `${test} doesn't load without it: ${error instanceof Error ? error.message : error}`,
       })

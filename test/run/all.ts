@@ -4,9 +4,9 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { outDirectory } from '../host/paths.ts'
-import { allParts, type Part } from './parts.ts'
-import { runPart } from './run-part.ts'
+import { runStep } from './run-step.ts'
 import { schedule } from './schedule.ts'
+import { allSteps, type Step } from './steps.ts'
 import { addTallies, formatTally, type Tally } from './tally.ts'
 import { whatFailed, whatWasTriedAgain } from './what-failed.ts'
 
@@ -21,7 +21,7 @@ exitOnSignals()
 rmSync(logs, { recursive: true, force: true })
 rmSync(join(outDirectory, 'ui'), { recursive: true, force: true })
 mkdirSync(logs, { recursive: true })
-await schedule(allParts(), Math.min(4, Math.max(2, availableParallelism())), run, drop)
+await schedule(allSteps(), Math.min(4, Math.max(2, availableParallelism())), run, drop)
 
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)
@@ -32,23 +32,23 @@ if (unsteady.length > 0)
   console.log(`Passed only when tried again, ${unsteady.length}:\n${unsteady.join('\n')}`)
 console.log(formatTally(total))
 
-async function run(part: Part): Promise<boolean> {
+async function run(step: Step): Promise<boolean> {
   const since = performance.now()
-  const { tally, output } = await runPart(part)
+  const { tally, output } = await runStep(step)
   tallies.push(tally)
   const passed = tally.failed === 0
   unsteady.push(...whatWasTriedAgain(output))
-  const log = join(logs, `${part.name.replace(/[^\w.]+/g, '-')}.log`)
+  const log = join(logs, `${step.name.replace(/[^\w.]+/g, '-')}.log`)
   writeFileSync(log, output)
-  const count = part.kind === 'suite' ? `: ${formatTally(tally)}` : ''
-  console.log(`${passed ? '✔' : '✖'} ${part.name}${count} (${seconds(since)})`)
+  const count = step.kind === 'suite' ? `: ${formatTally(tally)}` : ''
+  console.log(`${passed ? '✔' : '✖'} ${step.name}${count} (${seconds(since)})`)
   if (passed) return true
   console.log(`${output.slice(-20_000).replace(/^/gm, '    ')}\n    All of it: ${log}`)
-  failures.push(`✖ ${part.name}\n${whatFailed(output).replace(/^/gm, '    ')}`)
+  failures.push(`✖ ${step.name}\n${whatFailed(output).replace(/^/gm, '    ')}`)
   return false
 }
 
-function drop(part: Part, because: string): void {
+function drop(step: Step, because: string): void {
   tallies.push({ passed: 0, failed: 1, skipped: 0 })
-  console.log(`✖ ${part.name}: not run, since "${because}" failed`)
+  console.log(`✖ ${step.name}: not run, since "${because}" failed`)
 }

@@ -255,7 +255,7 @@ const media: Step[] = [
   say('That was all of it.'),
 ]
 
-const told: Step[] = [
+const reported: Step[] = [
   ...['info', 'warning', 'error'].map(severity => ({
     update: {
       sessionUpdate: 'notice',
@@ -415,7 +415,7 @@ export function transcriptAgents(root: IsolatedRoot): Record<string, AgentSettin
     'transcript-terminals': agent('Commander', terminals),
     'transcript-subagents': agent('Manager', parallel),
     'transcript-media': agent('Painter', media),
-    'transcript-told': agent('Herald', told),
+    'transcript-told': agent('Herald', reported),
     'transcript-asked': agent('Asker', asked),
     'transcript-chinese': agent('Chinese', [say(chinese)]),
     'transcript-changes': {

@@ -89,7 +89,7 @@ const agents = (root: IsolatedRoot) => ({
   first: fixtureAgent(root, 'First'),
   second: { ...fixtureAgent(root, 'Second', second), protocol: 'latest' },
   leaving: { ...fixtureAgent(root, 'Leaving', leaving), protocol: 'latest' },
-  told: {
+  reported: {
     ...fixtureAgent(root, 'Told', taking),
     systemPrompt: { text: 'You are a poet.', mode: 'override' },
   },

@@ -167,8 +167,10 @@ describe('signing in', () => {
     await conversation.phase('ready')
     await conversation.send('[[env FIXTURE_KEY]]')
     await conversation.text(/s3cret-value/).waitFor()
-    const told = JSON.stringify(linesOf(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []))
-    assert.ok(!told.includes('s3cret-value'), 'no message holds it')
+    const reported = JSON.stringify(
+      linesOf(vscode.server.root, 'Key').flatMap(({ received }) => received ?? []),
+    )
+    assert.ok(!reported.includes('s3cret-value'), 'no message holds it')
     await workbench.runCommand('Parley: Sign Out…')
     await workbench.notification('Signed out of Key.').waitFor()
     await waitFor('logout', () => receivedBy(vscode.server.root, 'Key', 'logout').length > 0)

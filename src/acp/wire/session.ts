@@ -18,7 +18,7 @@ export type SetVia =
  * The first wins; the others become options of category `mode` and `model` where it has nothing for the same.
  */
 export class SessionOptions {
-  #told: ConfigOption[] | undefined
+  #reported: ConfigOption[] | undefined
   #mode: ConfigOption | undefined
   #model: ConfigOption | undefined
   readonly #report: Report
@@ -29,29 +29,33 @@ export class SessionOptions {
 
   /** Takes what `session/new`, `load` or `resume` answered; what it does not mention stays. */
   start(wire: WireStart): void {
-    this.#told = readConfigOptions(wire.configOptions, this.#report) ?? this.#told
+    this.#reported = readConfigOptions(wire.configOptions, this.#report) ?? this.#reported
     this.#mode = readModes(wire.modes, MODE_ID, this.#report) ?? this.#mode
     this.#model = readModels(wire.models, MODEL_ID, this.#report) ?? this.#model
   }
 
   /** All options, or `undefined` when the agent never told of any. */
   get all(): ConfigOption[] | undefined {
-    const told = this.#told ?? []
-    const extra = [this.#mode, this.#model].filter(option => option !== undefined && !covers(told, option))
-    if (this.#told === undefined && extra.length === 0) return undefined
-    return [...told, ...(extra as ConfigOption[])]
+    const reported = this.#reported ?? []
+    const extra = [this.#mode, this.#model].filter(
+      option => option !== undefined && !covers(reported, option),
+    )
+    if (this.#reported === undefined && extra.length === 0) return undefined
+    return [...reported, ...(extra as ConfigOption[])]
   }
 
   /** `config_option_update`, or the same list in the answer to a set. */
   replace(raw: unknown): SessionUpdate {
-    this.#told = readConfigOptions(raw, this.#report) ?? []
+    this.#reported = readConfigOptions(raw, this.#report) ?? []
     return { type: 'config_options', options: this.all ?? [] }
   }
 
   /** `current_mode_update` */
   modeChanged(modeId: string): SessionUpdate {
     this.#mode = withValue(this.#mode, modeId)
-    this.#told = this.#told?.map(option => (option.category === 'mode' ? withValue(option, modeId) : option))
+    this.#reported = this.#reported?.map(option =>
+      option.category === 'mode' ? withValue(option, modeId) : option,
+    )
     return { type: 'config_value', category: 'mode', value: modeId }
   }
 
@@ -94,13 +98,15 @@ export class SessionOptions {
       if (synthesized === this.#mode) this.#mode = withValue(this.#mode, value)
       else this.#model = withValue(this.#model, value)
     } else {
-      this.#told = this.#told?.map(option => (option.id === optionId ? withValue(option, value) : option))
+      this.#reported = this.#reported?.map(option =>
+        option.id === optionId ? withValue(option, value) : option,
+      )
     }
     return { type: 'config_options', options: this.all ?? [] }
   }
 
   #synthesized(optionId: string): ConfigOption | undefined {
-    if (this.#told?.some(option => option.id === optionId)) return undefined
+    if (this.#reported?.some(option => option.id === optionId)) return undefined
     return [this.#mode, this.#model].find(option => option?.id === optionId)
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { errorWords, RpcCode } from '../errors.ts'
-import type { AgentErrorInfo, SessionUpdate, TokenCount, ToldBackground } from '../model.ts'
+import type { AgentErrorInfo, ReportedBackground, SessionUpdate, TokenCount } from '../model.ts'
 import { given } from './content.ts'
 import { anything, isRecord, type Json, maybe, maybeNumber, maybeText } from './lenient.ts'
 
@@ -75,7 +75,7 @@ export function readError(raw: unknown): AgentErrorInfo | undefined {
 const BACKGROUND_KINDS = new Set(['tool_call', 'terminal', 'subagent'])
 
 /** A list that is malformed counts as not told; items of a kind newer than Parley are counted. */
-function readBackground(raw: unknown): ToldBackground {
+function readBackground(raw: unknown): ReportedBackground {
   if (!Array.isArray(raw)) return {}
   const background: string[] = []
   const terminals: string[] = []

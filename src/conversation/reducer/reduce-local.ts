@@ -136,7 +136,7 @@ function agentGone(step: Step, message: string | undefined, code: number | undef
     terminal.exit = { exitCode: null, signal: null }
     step.changes.push({ type: 'terminal', terminalId: terminal.terminalId })
   }
-  memory.toldAction = false
+  memory.actionReported = false
   setBackground(step, NO_BACKGROUND)
   updateActivity(step)
 }

@@ -110,7 +110,7 @@ export function requestAnswered(
     restartTime(step, memory.tools.get(entry.toolCallId))
   }
   // The agent should report that it continues; not all do.
-  if (!hasOpenRequests(step.state)) memory.toldAction = false
+  if (!hasOpenRequests(step.state)) memory.actionReported = false
   updateActivity(step)
 }
 

@@ -88,7 +88,7 @@ export function closeToolCalls(
     if (entry?.kind !== 'tool_call') continue
     if (background && goesOn(step.state, background, entry.toolCallId)) continue
     if (only && !only.has(entry.toolCallId)) continue
-    const ran = memory.untoldTools.has(position) || allowed.has(entry.toolCallId)
+    const ran = memory.toolsWithoutStatus.has(position) || allowed.has(entry.toolCallId)
     const completed = ran && !cutShort
     setStatus(step, position, entry, completed ? 'completed' : 'cancelled')
     touch(step, position)
@@ -116,7 +116,7 @@ function createToolCall(step: Step, toolCallId: string): number {
   const { memory } = step.state
   memory.tools.set(toolCallId, position)
   memory.openTools.add(position)
-  memory.untoldTools.add(position)
+  memory.toolsWithoutStatus.add(position)
   return position
 }
 
@@ -148,8 +148,8 @@ function setStatus(
   status: ToolCallStatus | null,
 ): boolean {
   const { memory } = step.state
-  if (status === null) memory.untoldTools.add(position)
-  else memory.untoldTools.delete(position)
+  if (status === null) memory.toolsWithoutStatus.add(position)
+  else memory.toolsWithoutStatus.delete(position)
   const before = entry.status
   entry.status = status ?? 'pending'
   if (isFinalStatus(entry.status)) {

@@ -1,4 +1,4 @@
-import type { AgentErrorInfo, StopReason, TokenCount, ToldBackground } from '../../acp/model.ts'
+import type { AgentErrorInfo, ReportedBackground, StopReason, TokenCount } from '../../acp/model.ts'
 import type { Entry } from '../state.ts'
 import { endVisits } from './reduce-requests.ts'
 import { closeToolCalls } from './reduce-tool-calls.ts'
@@ -8,8 +8,8 @@ import {
   countOf,
   endThought,
   goesOn,
+  reportedBackground,
   type Step,
-  toldBackground,
   updateActivity,
 } from './reducing-state.ts'
 
@@ -22,12 +22,12 @@ const EMPTY = 'empty'
  * Foreground work goes on. A state that this version of Parley does not know, or that of an agent that does not know it
  * itself, is a busy one that is not confirmed.
  */
-export function workGoesOn(step: Step, state: string, told: ToldBackground = {}): void {
+export function workGoesOn(step: Step, state: string, reported: ReportedBackground = {}): void {
   const { memory } = step.state
-  const background = toldBackground(told)
-  if (background) backgroundTold(step, background)
+  const background = reportedBackground(reported)
+  if (background) updateBackground(step, background)
   if (!memory.running) startWork(step)
-  memory.toldAction = state === 'requires_action'
+  memory.actionReported = state === 'requires_action'
   setConfirmed(step, state === 'running' || state === 'requires_action')
   updateActivity(step)
 }
@@ -48,7 +48,7 @@ export function startWork(step: Step): void {
   updateActivity(step)
 }
 
-export interface WorkEnd extends ToldBackground {
+export interface WorkEnd extends ReportedBackground {
   stopReason?: StopReason
   canceledBy?: 'agent'
   error?: AgentErrorInfo
@@ -62,8 +62,8 @@ export interface WorkEnd extends ToldBackground {
 export function endWork(step: Step, end: WorkEnd): void {
   const { state } = step
   const { memory } = state
-  const background = toldBackground(end)
-  if (background) backgroundTold(step, background)
+  const background = reportedBackground(end)
+  if (background) updateBackground(step, background)
   if (end.tokens) {
     state.usage = { used: 0, size: 0, ...state.usage, tokens: end.tokens }
     step.changes.push({ type: 'head', key: 'usage' })
@@ -73,9 +73,9 @@ export function endWork(step: Step, end: WorkEnd): void {
   memory.running = false
   const isEmpty = memory.ownTurn && isOwnPrompt(state.entries.at(-1))
   memory.ownTurn = false
-  memory.toldAction = false
-  const told = end.stopReason ?? (end.error ? 'error' : undefined)
-  const reason = (told ?? 'end_turn') === 'end_turn' && isEmpty ? EMPTY : told
+  memory.actionReported = false
+  const reported = end.stopReason ?? (end.error ? 'error' : undefined)
+  const reason = (reported ?? 'end_turn') === 'end_turn' && isEmpty ? EMPTY : reported
   const cutShort = reason === 'cancelled' || reason === 'error' || reason === INTERRUPTED
   closeOpen(step, cutShort, background)
   if (reason !== undefined && reason !== 'end_turn') {
@@ -96,7 +96,7 @@ function isOwnPrompt(entry: Entry | undefined): boolean {
 }
 
 /** What was told is whole each time: what was in it and no longer is has come to its end, told or not. */
-function backgroundTold(step: Step, background: Background): void {
+function updateBackground(step: Step, background: Background): void {
   const { state } = step
   const { memory, entries } = state
   const before = memory.background

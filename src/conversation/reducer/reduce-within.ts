@@ -18,7 +18,7 @@ export function reduceWithin(
 ): Change[] {
   const subagent = within === undefined ? undefined : state.memory.subagentStates.get(within)
   if (!subagent) return reduce(state, update, now)
-  const changes = inSubagent(state, subagent, now, () => reduce(subagent, toldTo(subagent, update), now))
+  const changes = inSubagent(state, subagent, now, () => reduce(subagent, addressedTo(subagent, update), now))
   // The parent's own report may come late, or not at all.
   if (update.type === 'state')
     changes.push(...reduce(announcer(state, subagent), stateOf(subagent, update), now))
@@ -69,7 +69,7 @@ function inSubagent(
 }
 
 /** Nobody but another session writes to a subagent: what it was told is no prompt of the person's. */
-function toldTo({ within, memory }: ReducingState, update: SessionUpdate): SessionUpdate {
+function addressedTo({ within, memory }: ReducingState, update: SessionUpdate): SessionUpdate {
   if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
   const messageId = update.messageId ?? `to ${within}`
   const to = within === undefined ? {} : { to: within }

@@ -3,7 +3,7 @@ import type {
   ElicitationRequest,
   MessageRole,
   PermissionRequest,
-  ToldBackground,
+  ReportedBackground,
 } from '../../acp/model.ts'
 import { appendBlock, isBlank } from '../blocks.ts'
 import type { Change, Entry, SessionActivity, SessionState, TerminalState } from '../state.ts'
@@ -55,7 +55,7 @@ interface ReducerMemory {
   sessionMessages: Map<string, number>
   openTools: Set<number>
   /** those of `openTools` whose status no agent ever told */
-  untoldTools: Set<number>
+  toolsWithoutStatus: Set<number>
   openCompactions: Set<number>
   /** the last entry that is neither text of the agent nor unknown: text that comes later stands below it */
   lastWork: number
@@ -70,7 +70,7 @@ interface ReducerMemory {
   /** the work that goes on was begun by a prompt of ours */
   ownTurn: boolean
   /** the agent said itself that it waits for the person */
-  toldAction: boolean
+  actionReported: boolean
   /** the prompt of ours that the agent has not echoed yet */
   echo?: Echo
   /** ids that the agent gave to prompts of ours */
@@ -135,12 +135,12 @@ function createMemory({
     subagents: new Map(),
     sessionMessages: new Map(),
     openTools: new Set(),
-    untoldTools: new Set(),
+    toolsWithoutStatus: new Set(),
     openCompactions: new Set(),
     background: NO_BACKGROUND,
     running: false,
     ownTurn: false,
-    toldAction: false,
+    actionReported: false,
     ownMessages: new Set(),
     openRequests,
     subagentStates,
@@ -234,12 +234,12 @@ export function endThought(step: Step): void {
   memory.openThought = undefined
   const thought = entries[position]
   if (!stopTime(step, thought)) return
-  toldAtOnce(thought!, entries[position - 1])
+  backdateThought(thought!, entries[position - 1])
   touch(step, position)
 }
 
 /** A thought that came all at once, when it was over, began when what stands before it ended. */
-function toldAtOnce(thought: Entry, before: Entry | undefined): void {
+function backdateThought(thought: Entry, before: Entry | undefined): void {
   if (before === undefined || before.turn !== thought.turn || before.within !== thought.within) return
   const { startedAt, endedAt } = thought
   if (startedAt === undefined || endedAt === undefined || endedAt - startedAt >= 1000) return
@@ -257,8 +257,8 @@ export function stopTime(step: Step, entry: Entry | undefined): boolean {
 /** Derives the activity of the session and reports when it changed. */
 export function updateActivity(step: Step): void {
   const { state, changes } = step
-  const { running, toldAction, openRequests } = state.memory
-  const waits = toldAction || openRequests.size > 0
+  const { running, actionReported, openRequests } = state.memory
+  const waits = actionReported || openRequests.size > 0
   const activity: SessionActivity = waits ? 'requires_action' : running ? 'running' : 'idle'
   if (activity === state.activity) return
   state.activity = activity
@@ -266,13 +266,13 @@ export function updateActivity(step: Step): void {
 }
 
 /** `undefined`: nothing was told of it. Else the list is whole. */
-export function toldBackground(told: ToldBackground): Background | undefined {
-  if (!told.background) return undefined
+export function reportedBackground(reported: ReportedBackground): Background | undefined {
+  if (!reported.background) return undefined
   return {
-    toolCalls: new Set(told.background),
-    terminals: new Set(told.backgroundTerminals),
-    subagents: new Set(told.backgroundSubagents),
-    others: told.backgroundOthers ?? 0,
+    toolCalls: new Set(reported.background),
+    terminals: new Set(reported.backgroundTerminals),
+    subagents: new Set(reported.backgroundSubagents),
+    others: reported.backgroundOthers ?? 0,
   }
 }
 

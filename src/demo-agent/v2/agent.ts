@@ -98,8 +98,8 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       const session = await sessions.reopen(sessionId, place)
       if (replayFrom) {
         for (const update of sessions.replay(session)) {
-          const told = updateToV2(update)
-          if (told) await say(client, session, told)
+          const reported = updateToV2(update)
+          if (reported) await say(client, session, reported)
         }
       }
       await say(client, session, IDLE)

@@ -14,8 +14,8 @@ export function clientOfV2(client: v2.AgentContext): DemoClient {
   const notify = async (method: string, params: unknown): Promise<void> => {
     if (method !== 'session/update') return client.notify(method, params)
     const { sessionId, update } = params as SessionNotification
-    const told = updateToV2(update)
-    if (told) await client.notify('session/update', { sessionId, update: told })
+    const reported = updateToV2(update)
+    if (reported) await client.notify('session/update', { sessionId, update: reported })
   }
   const say = (sessionId: string, update: v2.SessionUpdate) =>
     client.notify('session/update', { sessionId, update })

@@ -429,9 +429,9 @@ export class ChangeTracker extends Owner {
   }
 
   /** A tool call told what it does to a file, or that it did. */
-  async tool(path: string, author: AgentAuthor, told: readonly ToolChange[]): Promise<void> {
+  async tool(path: string, author: AgentAuthor, reported: readonly ToolChange[]): Promise<void> {
     const key = this.key(path)
-    const [first] = told
+    const [first] = reported
     if (!first) return
     await this.#run(key, async () => {
       const now = await this.#read(path)
@@ -444,7 +444,7 @@ export class ChangeTracker extends Owner {
       const file = this.#files.get(key)!
       const { toolCallId } = first
       const others = (this.#claims.get(key) ?? []).filter(claim => claim.toolCallId !== toolCallId)
-      const claims = told.map(one => ({ ...one, author, applied: false }))
+      const claims = reported.map(one => ({ ...one, author, applied: false }))
       this.#setClaims(key, [...others, ...claims])
       this.#settle(key, file, now)
       if (first.done) this.#setClaims(key, others)

@@ -253,7 +253,7 @@ export class SessionChanges extends ChangeScope {
 
   /** A tool call told of these changes, and of these files that it works on. Never rejects. */
   async tool(
-    told: Omit<ToolChange, 'change' | 'patch'>,
+    reported: Omit<ToolChange, 'change' | 'patch'>,
     diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
     named: readonly string[],
   ): Promise<void> {
@@ -263,12 +263,12 @@ export class SessionChanges extends ChangeScope {
       for (const change of changes) {
         const { operation, oldPath } = change
         if (operation === 'move' && oldPath !== undefined)
-          add(oldPath, { ...told, change: { operation: 'delete', path: oldPath } })
-        add(change.path, { ...told, change, ...(patch && { patch }) })
+          add(oldPath, { ...reported, change: { operation: 'delete', path: oldPath } })
+        add(change.path, { ...reported, change, ...(patch && { patch }) })
       }
     }
-    for (const path of named) if (!byPath.has(path)) add(path, told)
-    const author = { ...this.#author(), toolCallId: told.toolCallId }
+    for (const path of named) if (!byPath.has(path)) add(path, reported)
+    const author = { ...this.#author(), toolCallId: reported.toolCallId }
     for (const [path, changes] of byPath) {
       try {
         const file = await this.#guard.check(path)

@@ -143,8 +143,10 @@ export class SessionFiles implements Disposable {
         })
       })
     } catch (error) {
-      const isTold = [FileMissingError, InvalidPathError, CancelledError].some(kind => error instanceof kind)
-      if (isTold) throw error
+      const isReported = [FileMissingError, InvalidPathError, CancelledError].some(
+        kind => error instanceof kind,
+      )
+      if (isReported) throw error
       throw fileErrorOf(error, operation, path)
     }
   }

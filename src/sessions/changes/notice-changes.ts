@@ -110,10 +110,10 @@ const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
  */
 export function followChanges(session: Session, changes: SessionChanges): Disposable {
   /** by tool call: what was told, so that nothing is looked at twice */
-  const told = new Map<string, string>()
+  const reported = new Map<string, string>()
   return session.onDidChange(updates => {
     for (const update of updates) {
-      if (update.type === 'reset') told.clear()
+      if (update.type === 'reset') reported.clear()
       if (update.type !== 'entry' || session.phase !== 'ready') continue
       const entry = session.state.entries[session.state.index.get(update.id) ?? -1]
       if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
@@ -125,9 +125,9 @@ export function followChanges(session: Session, changes: SessionChanges): Dispos
       // an agent that asks before it acts has done nothing yet
       const begun = done || (status !== 'pending' && session.state.activity !== 'requires_action')
       const paths = [...named, ...diffs.flatMap(({ changes }) => changes.map(({ path }) => path))]
-      const mark = `${done} ${begun} ${paths.join('\n')}`
-      if (told.get(toolCallId) === mark) continue
-      told.set(toolCallId, mark)
+      const signature = `${done} ${begun} ${paths.join('\n')}`
+      if (reported.get(toolCallId) === signature) continue
+      reported.set(toolCallId, signature)
       void changes.tool({ toolCallId, begun, done }, diffs, named)
     }
   })

@@ -331,10 +331,10 @@ export class SessionStatuses {
     this.#asking = true
     try {
       for (let next = this.#wanted.shift(); next !== undefined; next = this.#wanted.shift()) {
-        const told = await this.#statusOf(next)
+        const reported = await this.#statusOf(next)
         const before = this.#known.get(next)
-        if (before?.status === told?.status && before?.activity === told?.activity) continue
-        if (told) this.#known.set(next, told)
+        if (before?.status === reported?.status && before?.activity === reported?.activity) continue
+        if (reported) this.#known.set(next, reported)
         else this.#known.delete(next)
         this.#changed()
       }

@@ -73,7 +73,7 @@ export class Accounts extends Owner {
       const following = new DisposableStore()
       this.#known.set(agent, { following })
       if (!agent.capabilities.authStatus) continue
-      if (agent.onAuthStatus) following.add(agent.onAuthStatus(status => this.#told(agent, status)))
+      if (agent.onAuthStatus) following.add(agent.onAuthStatus(status => this.#update(agent, status)))
       void this.#ask(agent)
     }
   }
@@ -82,13 +82,13 @@ export class Accounts extends Owner {
     if (!agent.capabilities.authStatus) return
     try {
       const status = await agent.authStatus?.()
-      if (status) this.#told(agent, status)
+      if (status) this.#update(agent, status)
     } catch (error) {
       this.#log.warn(`${agent.info.name} does not tell who is signed in: ${messageOf(error)}`)
     }
   }
 
-  #told(agent: Agent, status: AuthStatus): void {
+  #update(agent: Agent, status: AuthStatus): void {
     const known = this.#known.get(agent)
     if (!known) return
     known.status = status

@@ -8,7 +8,7 @@ import { selectOption } from './option-commands.ts'
 /** Keeps the context keys by which commands are offered: what the conversation that the person works in makes possible. */
 export class CommandContext extends Owner {
   readonly #surfaces: ConversationSurfaces
-  readonly #told = new Map<string, boolean>()
+  readonly #values = new Map<string, boolean>()
   #followed: OpenSession | undefined
   #following: Disposable | undefined
 
@@ -53,8 +53,8 @@ export class CommandContext extends Owner {
   }
 
   #set(key: string, value: boolean): void {
-    if ((this.#told.get(key) ?? false) === value) return
-    this.#told.set(key, value)
+    if ((this.#values.get(key) ?? false) === value) return
+    this.#values.set(key, value)
     void vscode.commands.executeCommand('setContext', key, value)
   }
 }

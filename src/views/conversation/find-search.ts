@@ -124,7 +124,7 @@ export class FindSearch extends Owner {
   async #searchAll(search: Search): Promise<void> {
     this.#searching = true
     const begun = performance.now()
-    let told = begun
+    let reportedAt = begun
     let position = 0
     for (;;) {
       const until = performance.now() + SLICE_MS
@@ -136,8 +136,8 @@ export class FindSearch extends Owner {
       }
       position = next
       if (position >= (this.#state()?.entries.length ?? 0) || search.limited) break
-      if (performance.now() - told > PARTIAL_MS) {
-        told = performance.now()
+      if (performance.now() - reportedAt > PARTIAL_MS) {
+        reportedAt = performance.now()
         this.#tellAll(search, true)
       }
       await new Promise(resolve => setImmediate(resolve))

@@ -136,10 +136,10 @@ function cardsOf(controller: ConversationController, agents: AgentDirectory): Ca
   if (controller.phase !== 'empty') return failed
   const problems = agents.problems()
   const problem = agents.defaultProblem()
-  const isTold = [...controller.failures.values()].some(({ type }) => type === 'default-agent')
+  const isReported = [...controller.failures.values()].some(({ type }) => type === 'default-agent')
   return [
     ...(problems.length > 0 ? [settingsCard(problems)] : []),
-    ...(problem && !isTold ? [cardFor('default-agent', { type: 'default-agent', problem })] : []),
+    ...(problem && !isReported ? [cardFor('default-agent', { type: 'default-agent', problem })] : []),
     ...failed,
   ]
 }

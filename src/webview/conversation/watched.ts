@@ -2,7 +2,7 @@
 export class Watched {
   readonly #ids: () => string[]
   readonly #tell: (ids: string[]) => void
-  #told = '[]'
+  #reported = '[]'
   #isDue = false
 
   constructor(ids: () => string[], tell: (ids: string[]) => void) {
@@ -18,15 +18,15 @@ export class Watched {
       this.#isDue = false
       const ids = this.#ids()
       const now = JSON.stringify(ids)
-      if (now === this.#told) return
-      this.#told = now
+      if (now === this.#reported) return
+      this.#reported = now
       this.#tell(ids)
     })
   }
 
   /** The host knows of none. */
   forget(): void {
-    this.#told = '[]'
+    this.#reported = '[]'
   }
 
   /** The host may have forgotten what it was told. */

@@ -7,8 +7,8 @@ import { onThemeChange } from './theme-change.ts'
 /** Asks for the theme's colors of code, at first and with every other theme, and puts them into the page's styles. */
 export function followTheme(connection: MessageConnection): void {
   let colors: Record<string, string> = {}
-  connection.onNotification(TokenColors, told => {
-    colors = told
+  connection.onNotification(TokenColors, reported => {
+    colors = reported
     show(colors)
   })
   connection.onNotification(DiffLayout, ({ sideBySide }) => {

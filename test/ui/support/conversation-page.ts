@@ -51,11 +51,11 @@ export class ConversationPage {
 
   /** What the conversation on the screen is known by; nothing while there is none, or no session in it. */
   async #key(): Promise<string | undefined> {
-    const told = await this.frame
+    const reported = await this.frame
       .evaluate<string | null>("document.querySelector('.conversation')?.dataset.vscodeContext ?? null")
       .catch(() => null)
-    if (told === null) return undefined
-    const { conversation } = JSON.parse(told) as { conversation: string }
+    if (reported === null) return undefined
+    const { conversation } = JSON.parse(reported) as { conversation: string }
     return conversation === '' || /^new( \d+)?$/.test(conversation) ? undefined : conversation
   }
 

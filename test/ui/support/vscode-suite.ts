@@ -135,8 +135,8 @@ export class VsCodeSuite {
 async function framesOf(page: Page): Promise<string> {
   const lines = page.frames().map(async frame => {
     const begin = frame.evaluate<string>("document.readyState + ' ' + document.body?.outerHTML.slice(0, 200)")
-    const told = await Promise.race([begin.catch(String), delay(2000, 'no answer', { ref: false })])
-    return `${frame.url()} ${told.replace(/\s+/g, ' ')}`
+    const reported = await Promise.race([begin.catch(String), delay(2000, 'no answer', { ref: false })])
+    return `${frame.url()} ${reported.replace(/\s+/g, ' ')}`
   })
   return (await Promise.all(lines)).join('\n')
 }

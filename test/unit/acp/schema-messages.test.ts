@@ -132,18 +132,18 @@ for (const version of [1, 2] as const) {
       it(`${kind}: valid ones are taken in without loss (seed ${SEED})`, async () => {
         const memory = start()
         const { agent, pipe, warnings } = memory
-        let told: SessionUpdate[] = []
-        agent.onUpdate(({ update }) => told.push(update))
+        let reported: SessionUpdate[] = []
+        agent.onUpdate(({ update }) => reported.push(update))
         const all = valid()
         assert.ok(all.length > COUNT / 2, `${all.length} of ${COUNT * 2} are valid`)
         for (const [i, update] of all.entries()) {
-          told = []
+          reported = []
           const id = `${kind} ${i}`
           pipe.send({ method: 'session/update', params: { sessionId: 's', update } }, { id, method: '_sync' })
           await pipe.answer(id)
-          const kept = new Set(texts(told))
+          const kept = new Set(texts(reported))
           const lost = expected(update).filter(text => !kept.has(text))
-          assert.deepEqual(lost, [], `${JSON.stringify(update)}\nbecame ${JSON.stringify(told)}`)
+          assert.deepEqual(lost, [], `${JSON.stringify(update)}\nbecame ${JSON.stringify(reported)}`)
         }
         assert.deepEqual(warnings, [])
         await assertAlive(memory)

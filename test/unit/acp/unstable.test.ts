@@ -116,8 +116,8 @@ for (const version of [1, 2] as const) {
 
     it('auth/status is asked for, and told when it changes', async () => {
       const memory = capable()
-      const told: AuthStatus[] = []
-      memory.agent.onAuthStatus?.(status => told.push(status))
+      const reported: AuthStatus[] = []
+      memory.agent.onAuthStatus?.(status => reported.push(status))
       const { value } = await exchange(memory, memory.agent.authStatus?.(), 'auth/status', {
         state: 'authenticated',
         accounts: [{ label: 'me', active: true, name: null, email: 'me@a.test', organization: 'A' }, 5],
@@ -128,8 +128,8 @@ for (const version of [1, 2] as const) {
       })
       memory.pipe.send({ method: 'auth/status_update', params: { state: '_away' } })
       memory.pipe.send({ method: 'auth/status_update', params: {} })
-      await until(() => told.length === 1)
-      assert.deepEqual(told, [{ state: '_away', accounts: [] }])
+      await until(() => reported.length === 1)
+      assert.deepEqual(reported, [{ state: '_away', accounts: [] }])
     })
 
     it('providers are listed, set and disabled', async () => {
@@ -259,7 +259,7 @@ for (const version of [1, 2] as const) {
       pipe.send({ method: 'session/update', params: { sessionId: 's', update } })
       await until(() => updates.length === states.length + 1)
       assert.deepEqual(
-        updates.map(told => told.update.type === 'subagent' && told.update.subagent),
+        updates.map(reported => reported.update.type === 'subagent' && reported.update.subagent),
         [
           { sessionId: 'child', state: { activity: 'running' } },
           { sessionId: 'child', state: { activity: 'requires_action' } },

@@ -166,18 +166,18 @@ describe('the catalog of agents', () => {
 
   it('follows the settings, and tells', () => {
     const agents = catalog()
-    let told = 0
-    agents.onDidChange(() => told++)
+    let reported = 0
+    agents.onDidChange(() => reported++)
     values.agents = user({ mine: { command: 'x' }, bad: {} })
     settingsChanged.fire()
-    assert.equal(told, 1)
+    assert.equal(reported, 1)
     assert.deepEqual(ids(agents), ['mine', 'demo'])
     assert.deepEqual(agents.problems.map(describeProblem), [
       'parley.agents › bad › command (user settings): expected a string, found nothing.',
     ])
     agents.dispose()
     settingsChanged.fire()
-    assert.equal(told, 1)
+    assert.equal(reported, 1)
   })
 
   it('sees what was installed meanwhile when it is refreshed', async () => {
@@ -186,11 +186,11 @@ describe('the catalog of agents', () => {
     put(shellBin, 'codex-acp')
     await agents.ready()
     assert.deepEqual(ids(agents), ['demo'])
-    let told = 0
-    agents.onDidChange(() => told++)
+    let reported = 0
+    agents.onDidChange(() => reported++)
     await agents.refresh()
     assert.deepEqual(ids(agents), ['codex', 'demo'])
-    assert.equal(told, 1)
+    assert.equal(reported, 1)
   })
 
   it('lists agents in an untrusted workspace, none startable, and runs no shell', async () => {
@@ -238,12 +238,12 @@ describe('the catalog of agents', () => {
       const agents = catalog()
       await agents.ready()
       assert.equal(agents.defaultAgent?.id, 'mine')
-      let told = 0
-      agents.onDidChange(() => told++)
+      let reported = 0
+      agents.onDidChange(() => reported++)
       await agents.markUsed('other')
       await agents.markUsed('other')
       assert.equal(agents.defaultAgent?.id, 'other')
-      assert.equal(told, 1)
+      assert.equal(reported, 1)
       lastUsed = 'gone'
       assert.equal(agents.defaultAgent?.id, 'mine')
     })

@@ -11,7 +11,7 @@ describe('withSlowNotice', () => {
   function waiting() {
     const answer = new Deferred<string>()
     const giveUp = new Deferred<void>()
-    const told: AbortSignal[] = []
+    const reported: AbortSignal[] = []
     let givenUp: AbortSignal | undefined
     const outcome = withSlowNotice(
       signal => {
@@ -19,49 +19,49 @@ describe('withSlowNotice', () => {
         return answer.promise
       },
       over => {
-        told.push(over)
+        reported.push(over)
         return giveUp.promise
       },
       15_000,
     )
-    return { answer, giveUp, told, outcome, isGivenUp: () => givenUp?.aborted }
+    return { answer, giveUp, reported, outcome, isGivenUp: () => givenUp?.aborted }
   }
 
   it('says nothing of an answer in time', async () => {
-    const { answer, told, outcome } = waiting()
+    const { answer, reported, outcome } = waiting()
     mock.timers.tick(14_999)
     answer.resolve('done')
     assert.equal(await outcome, 'done')
     mock.timers.tick(60_000)
-    assert.deepEqual(told, [])
+    assert.deepEqual(reported, [])
   })
 
   it('says what takes long, until the answer is there', async () => {
-    const { answer, told, outcome, isGivenUp } = waiting()
+    const { answer, reported, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
-    assert.equal(told.length, 1)
-    assert.equal(told[0]?.aborted, false)
+    assert.equal(reported.length, 1)
+    assert.equal(reported[0]?.aborted, false)
     answer.resolve('late')
     assert.equal(await outcome, 'late')
-    assert.equal(told[0]?.aborted, true)
+    assert.equal(reported[0]?.aborted, true)
     assert.equal(isGivenUp(), false)
   })
 
   it('says what takes long until it is refused', async () => {
-    const { answer, told, outcome } = waiting()
+    const { answer, reported, outcome } = waiting()
     mock.timers.tick(15_000)
     answer.reject(new Error('no'))
     await assert.rejects(outcome, /no/)
-    assert.equal(told[0]?.aborted, true)
+    assert.equal(reported[0]?.aborted, true)
   })
 
   it('waits no longer than the person, while the work goes on', async () => {
-    const { answer, giveUp, told, outcome, isGivenUp } = waiting()
+    const { answer, giveUp, reported, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     giveUp.resolve()
     await assert.rejects(outcome, CancelledError)
     assert.equal(isGivenUp(), true)
-    assert.equal(told[0]?.aborted, true)
+    assert.equal(reported[0]?.aborted, true)
     // a late refusal is nobody's
     answer.reject(new Error('too late'))
     await settle()

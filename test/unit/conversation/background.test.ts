@@ -70,8 +70,8 @@ describe('reduce: work in the background', () => {
   it('is counted, with what nothing shows', () => {
     const state = working()
     assert.equal(state.background, 2)
-    const told = { background: ['watch'], backgroundTerminals: ['x'], backgroundOthers: 2 }
-    assert.deepEqual(reduce(state, { type: 'state', state: 'running', ...told }, 4)[0], {
+    const reported = { background: ['watch'], backgroundTerminals: ['x'], backgroundOthers: 2 }
+    assert.deepEqual(reduce(state, { type: 'state', state: 'running', ...reported }, 4)[0], {
       type: 'head',
       key: 'activity',
     })
@@ -122,10 +122,10 @@ describe('Session: work in the background', () => {
     const making = sessions.newSession({ cwd: '/w', additionalDirectories: [], mcpServers: [] })
     agent.news[0]!.resolve({ sessionId: 's' })
     const session = await making
-    const told = { background: ['watch'], backgroundTerminals: ['x'], backgroundSubagents: ['child'] }
+    const reported = { background: ['watch'], backgroundTerminals: ['x'], backgroundSubagents: ['child'] }
     const signal = new AbortController()
     void session.prompt([text('go')])
-    agent.say('s', { type: 'state', state: 'running', ...told })
+    agent.say('s', { type: 'state', state: 'running', ...reported })
     agent.say('s', { type: 'subagent', subagent: { sessionId: 'child' } })
     agent.say('s', tool('serve', { content: [{ type: 'terminal', terminalId: 'x' }] }))
     const outcomes: string[] = []
@@ -145,7 +145,7 @@ describe('Session: work in the background', () => {
     session.cancel()
     await settle()
     assert.deepEqual(outcomes, ['turn cancelled', 'nothing cancelled'])
-    agent.say('s', { type: 'state', state: 'idle', stopReason: 'cancelled', ...told })
+    agent.say('s', { type: 'state', state: 'idle', stopReason: 'cancelled', ...reported })
     await settle()
     assert.equal(outcomes.length, 2)
     signal.abort()

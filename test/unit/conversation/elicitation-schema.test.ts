@@ -257,10 +257,10 @@ describe('an address that an agent asks to open', () => {
   it('loses nothing of the address', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), url => {
-        const told = describeUrl(url)
-        assert(told)
-        assert.equal(told.before + told.host + told.after, new URL(url).href)
-        assert.equal(told.host, new URL(url).host)
+        const reported = describeUrl(url)
+        assert(reported)
+        assert.equal(reported.before + reported.host + reported.after, new URL(url).href)
+        assert.equal(reported.host, new URL(url).host)
       }),
     )
   })

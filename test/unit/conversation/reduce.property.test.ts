@@ -124,15 +124,16 @@ describe('reduce, whatever comes', () => {
         fc.array(fc.tuple(fc.constantFrom('a', 'b'), block), { maxLength: 60, size: 'max' }),
         list => {
           const state = createSessionState()
-          const told = new Map<string, string>()
+          const reported = new Map<string, string>()
           for (const [messageId, content] of list) {
             reduce(state, { type: 'message_chunk', role: 'agent', messageId, content })
-            if (content.type === 'text') told.set(messageId, (told.get(messageId) ?? '') + content.text)
+            if (content.type === 'text')
+              reported.set(messageId, (reported.get(messageId) ?? '') + content.text)
           }
           for (const entry of state.entries) {
             assert(entry.kind === 'message')
             const text = entry.blocks.map(shown => (shown.type === 'text' ? shown.text : '')).join('')
-            assert.equal(text, told.get(entry.messageId ?? '') ?? '')
+            assert.equal(text, reported.get(entry.messageId ?? '') ?? '')
           }
         },
       ),
@@ -184,7 +185,7 @@ function assertConsistent(state: ReducingState): void {
     assert(entry.turn <= state.turn)
   })
   for (const { memory } of [state, ...state.memory.subagentStates.values()]) {
-    for (const position of memory.untoldTools) assert(memory.openTools.has(position))
+    for (const position of memory.toolsWithoutStatus) assert(memory.openTools.has(position))
     assert.equal(memory.openRequests, state.memory.openRequests)
     if (memory.openRequests.size > 0) assert.equal(state.activity, 'requires_action')
   }

@@ -44,15 +44,15 @@ describe('reduce: subagents', () => {
 
   it('replaces the state as a whole and knows when its work ended', () => {
     const state = announced()
-    const told = (subagent: object, now: number) =>
+    const reported = (subagent: object, now: number) =>
       reduce(state, { type: 'subagent', subagent: { sessionId: 'child', ...subagent } }, now)
-    told({ state: { activity: 'idle', stopReason: 'cancelled' } }, 5)
+    reported({ state: { activity: 'idle', stopReason: 'cancelled' } }, 5)
     const entry = state.entries[0]
     assert(entry?.kind === 'subagent')
     assert.equal(entry.endedAt, 5)
-    told({ state: { activity: 'running' } }, 6)
+    reported({ state: { activity: 'running' } }, 6)
     assert.deepEqual([entry.state, entry.endedAt], [{ activity: 'running' }, undefined])
-    told({ state: null, canCancel: null }, 7)
+    reported({ state: null, canCancel: null }, 7)
     assert.deepEqual([entry.state, entry.canCancel], [undefined, false])
   })
 

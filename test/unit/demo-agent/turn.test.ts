@@ -291,8 +291,8 @@ describe('demo agent: modes', () => {
 
   it('keeps modes and config options in step', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
-    const told = rig.client.ofKind('config_option_update').at(-1)
-    assert.equal(told?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
+    const reported = rig.client.ofKind('config_option_update').at(-1)
+    assert.equal(reported?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
     const { configOptions } = await rig.agent.request('session/set_config_option', {
       sessionId,
       configId: 'mode',

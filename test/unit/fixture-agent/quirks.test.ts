@@ -161,8 +161,8 @@ describe('fixture agent: quirks', () => {
     assert.equal(listOf<{ options: unknown[] }>(opened?.configOptions)[2]?.options.length, 384)
     const set = (value: string) =>
       client.request('session/set_config_option', { sessionId, configId: 'telling', value })
-    const told = await set('by-response')
-    assert.ok(Array.isArray(told.result?.configOptions))
+    const reported = await set('by-response')
+    assert.ok(Array.isArray(reported.result?.configOptions))
     assert.deepEqual((await set('by-update')).result, {})
     await client.find(frame => frame.params?.update?.sessionUpdate === 'config_option_update')
     assert.equal((await set('fails')).error?.code, -32603)

@@ -5,17 +5,17 @@ const full = Object.assign(new Error('database or disk is full'), { errcode: 13 
 const locked = Object.assign(new Error('database is locked'), { errcode: 5 })
 
 describe('StorageTrouble', () => {
-  let told: string[]
+  let reported: string[]
   let now: number
   let trouble: StorageTrouble
   const fails = (file: string, error: Error = full) =>
     trouble.failed(file, error, reason => `${file}: ${reason}`)
 
   beforeEach(() => {
-    told = []
+    reported = []
     now = 1_000_000
     trouble = new StorageTrouble(
-      message => told.push(message),
+      message => reported.push(message),
       () => now,
     )
   })
@@ -24,8 +24,8 @@ describe('StorageTrouble', () => {
     fails('sessions')
     fails('conversations')
     fails('sessions')
-    assert.equal(told.length, 1)
-    assert.match(told[0] ?? '', /to disk.*disk is full/)
+    assert.equal(reported.length, 1)
+    assert.match(reported[0] ?? '', /to disk.*disk is full/)
   })
 
   it('tells it again only when all was well in between', () => {
@@ -34,15 +34,15 @@ describe('StorageTrouble', () => {
     now += 120_000
     trouble.worked('sessions')
     fails('conversations')
-    assert.equal(told.length, 1, 'one was not well')
+    assert.equal(reported.length, 1, 'one was not well')
     trouble.worked('conversations')
     fails('sessions')
-    assert.equal(told.length, 1, 'a disk that is almost full takes some')
+    assert.equal(reported.length, 1, 'a disk that is almost full takes some')
     now += 60_000
     trouble.worked('sessions')
     trouble.worked('conversations')
     fails('conversations')
-    assert.equal(told.length, 2)
+    assert.equal(reported.length, 2)
   })
 
   it('tells once what is wrong with one file alone, beside a full disk', () => {
@@ -51,7 +51,7 @@ describe('StorageTrouble', () => {
     trouble.worked('sessions')
     fails('sessions', locked)
     fails('list', new NewerDatabaseError('version 9'))
-    assert.deepEqual(told.slice(1), [
+    assert.deepEqual(reported.slice(1), [
       'sessions: database is locked',
       'list: Created by a newer version of Parley.',
     ])

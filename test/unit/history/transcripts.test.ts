@@ -395,21 +395,21 @@ describe('Transcripts', () => {
 
     it('are given up when another window asks, and taken when it does not answer', () => {
       const [one, two] = [make(options), make(options)]
-      const told: string[] = []
-      one.onDidRequest(({ sessionId }) => told.push(`wanted ${sessionId}`))
-      one.onDidLose(({ sessionId }) => told.push(`lost ${sessionId}`))
+      const reported: string[] = []
+      one.onDidRequest(({ sessionId }) => reported.push(`wanted ${sessionId}`))
+      one.onDidLose(({ sessionId }) => reported.push(`lost ${sessionId}`))
       one.acquire('a', 's')
       one.acquire('a', 't')
       two.request('a', 's')
       one.poll()
-      assert.deepEqual(told.splice(0), ['wanted s'])
+      assert.deepEqual(reported.splice(0), ['wanted s'])
       one.release('a', 's')
       assert.equal(two.acquire('a', 's'), true)
       two.seize('a', 't')
       one.poll()
-      assert.deepEqual(told, ['lost t'])
+      assert.deepEqual(reported, ['lost t'])
       one.poll()
-      assert.equal(told.length, 1)
+      assert.equal(reported.length, 1)
     })
 
     it('are free again once the window that has it is gone, or silent for long', () => {

@@ -394,11 +394,11 @@ describe('the MCP servers of a session', () => {
   it('follow the settings, and tell', () => {
     user({ a: { command: 'server' } })
     const { servers } = open()
-    let told = 0
-    servers.onDidChange(() => told++)
+    let reported = 0
+    servers.onDidChange(() => reported++)
     user({ a: { command: 'server' }, b: {} })
     changed.fire()
-    assert.equal(told, 1)
+    assert.equal(reported, 1)
     assert.equal(servers.definitions.length, 1)
     assert.equal(servers.problems.length, 1)
     servers.dispose()

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { runPart } from '../../run/run-part.ts'
+import { runStep } from '../../run/run-step.ts'
 import { schedule } from '../../run/schedule.ts'
 import { shares } from '../../run/shares.ts'
 import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
@@ -71,7 +71,7 @@ describe('the run of all tests', () => {
         'test/run/mocha-reporter.ts',
       ]
       const program = [mochaProgram, '--import=tsx', ...options, file]
-      const { output } = await runPart({ name: 'some', kind: 'suite', needs: [], run: program })
+      const { output } = await runStep({ name: 'some', kind: 'suite', needs: [], run: program })
       const again = whatWasTriedAgain(output)
       assert.equal(again.length, 1, output)
       assert.match(again[0]!, /^ {2}↻ is moody\n {6}Error: not now\n/)

@@ -867,7 +867,7 @@ describe('ConversationController', () => {
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
     await starting
-    const told = () => [...place.failures].filter(([, { type }]) => type === 'slow-option')
+    const reported = () => [...place.failures].filter(([, { type }]) => type === 'slow-option')
     const shown = () => {
       const [option] = place.current?.session.state.configOptions ?? []
       return option?.type === 'boolean' ? option.currentValue : undefined
@@ -879,15 +879,15 @@ describe('ConversationController', () => {
       })
     option(false)
     void place.setConfigOption('web', true)
-    await until(() => told().length === 1)
+    await until(() => reported().length === 1)
     fixture.agent.options[0]?.answer.resolve()
-    await until(() => told().length === 0)
+    await until(() => reported().length === 0)
     assert.equal(shown(), true)
 
     const given = place.setConfigOption('web', false)
-    await until(() => told().length === 1)
+    await until(() => reported().length === 1)
     assert.equal(shown(), false)
-    place.giveUpOption(told()[0]?.[0] ?? '')
+    place.giveUpOption(reported()[0]?.[0] ?? '')
     await given
     assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
     // it answers after all, and tells what it has from then on

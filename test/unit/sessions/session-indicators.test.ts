@@ -9,14 +9,14 @@ describe('The indicator of a session', () => {
   let fixture: SessionsFixture
   let seen: OpenSession | undefined
   let indicators: SessionIndicators
-  let told = 0
+  let reported = 0
 
   beforeEach(async () => {
     fixture = new SessionsFixture()
     seen = undefined
-    told = 0
+    reported = 0
     indicators = new SessionIndicators(fixture.manager, open => open === seen)
-    indicators.onDidChange(() => told++)
+    indicators.onDidChange(() => reported++)
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     assert.equal(indicatorOf(fixture.controller, indicators), 'running', 'while it starts')
@@ -44,10 +44,10 @@ describe('The indicator of a session', () => {
     indicators.look()
     assert.equal(indicators.of(open()), 'done', 'it is not the one that is looked at')
     seen = open()
-    const before = told
+    const before = reported
     indicators.look()
     assert.equal(indicators.of(open()), 'idle')
-    assert.ok(told > before)
+    assert.ok(reported > before)
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'idle', 'it was looked at all the time')
   })
@@ -77,8 +77,8 @@ describe('The indicator of a session', () => {
   })
 
   it('is told of when the title is known', async () => {
-    const before = told
+    const before = reported
     fixture.agent.say('s1', { type: 'info', title: 'A title' })
-    assert.ok(told > before)
+    assert.ok(reported > before)
   })
 })

@@ -13,7 +13,8 @@ function conversation(...pendingOptions: string[]): OpenSession {
 describe('SlowOptions', () => {
   let failures: Failures
   let slow: SlowOptions
-  const told = () => [...failures.all.values()].map(failure => 'optionName' in failure && failure.optionName)
+  const reported = () =>
+    [...failures.all.values()].map(failure => 'optionName' in failure && failure.optionName)
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] })
@@ -27,12 +28,12 @@ describe('SlowOptions', () => {
     slow.look(open)
     mock.timers.tick(10_000)
     slow.look(open)
-    assert.deepEqual(told(), [])
+    assert.deepEqual(reported(), [])
     mock.timers.tick(5000)
-    assert.deepEqual(told(), ['Mode', 'web'])
+    assert.deepEqual(reported(), ['Mode', 'web'])
     open.session.pendingOptions.shift()
     slow.look(open)
-    assert.deepEqual(told(), ['web'])
+    assert.deepEqual(reported(), ['web'])
   })
 
   it('tells nothing of a conversation that is no longer on the screen', () => {
@@ -40,10 +41,10 @@ describe('SlowOptions', () => {
     mock.timers.tick(14_000)
     slow.look(conversation('mode'))
     mock.timers.tick(14_000)
-    assert.deepEqual(told(), [])
+    assert.deepEqual(reported(), [])
     mock.timers.tick(1000)
-    assert.deepEqual(told(), ['Mode'])
+    assert.deepEqual(reported(), ['Mode'])
     slow.look(undefined)
-    assert.deepEqual(told(), [])
+    assert.deepEqual(reported(), [])
   })
 })

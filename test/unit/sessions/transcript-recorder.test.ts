@@ -15,13 +15,13 @@ const idle = { type: 'state', state: 'idle', stopReason: 'end_turn' } as const
 describe('TranscriptRecorder', () => {
   let session: Session
   let transcripts: MemoryTranscripts
-  let keeper: TranscriptRecorder
+  let recorder: TranscriptRecorder
 
   function keep(phase: 'ready' | 'loading'): void {
     const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
     session = new Session({ agent: new FakeAgent(), sessionId: 's', setup, phase })
     transcripts = new MemoryTranscripts()
-    keeper = new TranscriptRecorder('a', session, transcripts)
+    recorder = new TranscriptRecorder('a', session, transcripts)
   }
   const written = () =>
     transcripts.writes.reduce((sum, write) => sum + JSON.stringify([write.entries, write.texts]).length, 0)
@@ -29,7 +29,7 @@ describe('TranscriptRecorder', () => {
 
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
   afterEach(() => {
-    keeper.dispose()
+    recorder.dispose()
     mock.timers.reset()
   })
 

@@ -122,10 +122,10 @@ describe('DraftStore', () => {
     second.set('two', { text: 'yours', marks: [], items: [] })
     first.dispose()
     running.delete(windows[0] ?? '')
-    const told: string[] = []
-    second.onDidTakeOver(key => told.push(key))
+    const reported: string[] = []
+    second.onDidTakeOver(key => reported.push(key))
     second.takeOver()
-    assert.deepEqual(told, ['one', 'two'])
+    assert.deepEqual(reported, ['one', 'two'])
     assert.deepEqual(second.claim('one'), [{ id: 'p1', draft }])
     // the composer holds its own draft
     assert.deepEqual(

@@ -16,17 +16,17 @@ function said(text: string, messageId: string): SessionUpdate {
 
 describe('finding in a conversation', () => {
   let state = createSessionState()
-  let told: FindResult[] = []
+  let reported: FindResult[] = []
   let search: FindSearch
   const update = (one: SessionUpdate) => search.note(reduce(state, one, Date.now()))
-  const last = () => told.at(-1)!
+  const last = () => reported.at(-1)!
 
   beforeEach(() => {
     state = createSessionState()
-    told = []
+    reported = []
     search = new FindSearch(
       () => state,
-      result => void told.push(result),
+      result => void reported.push(result),
     )
   })
   afterEach(() => {
@@ -84,19 +84,19 @@ describe('finding in a conversation', () => {
     update({ type: 'terminal_output', terminalId: 'x', text: 'word word' })
     later()
     assert.deepEqual(last().hits, [1, 0, 2])
-    const before = told.length
+    const before = reported.length
     search.setVisible(false)
     update(said(' word', 'm2'))
     later()
-    assert.equal(told.length, before, 'nothing for a view that nobody sees')
+    assert.equal(reported.length, before, 'nothing for a view that nobody sees')
     search.setVisible(true)
     later()
     assert.deepEqual(last().hits, [2, 1, 1])
     search.stop()
-    const end = told.length
+    const end = reported.length
     update(said(' word', 'm3'))
     later()
-    assert.equal(told.length, end)
+    assert.equal(reported.length, end)
   })
 
   it('says what is no expression, and gives up one that takes too long', async () => {

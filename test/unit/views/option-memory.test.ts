@@ -11,8 +11,8 @@ describe('what is remembered of options', () => {
   it('is kept by agent and option, favorites as they were marked and the last five used', () => {
     const values = new Map<string, unknown>()
     const memory = new OptionMemory(keepOf(values))
-    let told = 0
-    memory.onDidChange(() => told++)
+    let reported = 0
+    memory.onDidChange(() => reported++)
     memory.toggle('a', 'model', 'opus')
     memory.toggle('a', 'model', 'haiku')
     memory.toggle('a', 'model', 'opus')
@@ -21,7 +21,7 @@ describe('what is remembered of options', () => {
     const again = new OptionMemory(keepOf(values))
     assert.deepEqual(again.of('a'), { model: { favorites: ['haiku'], recent: ['2', '6', '5', '4', '3'] } })
     assert.deepEqual(again.of('c'), {})
-    assert.equal(told, 11)
+    assert.equal(reported, 11)
   })
 
   it('reads favorites that an earlier version stored', () => {

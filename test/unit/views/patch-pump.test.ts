@@ -162,8 +162,8 @@ describe('PatchPump', () => {
     await until(() => patches.length === 1)
     const entries = patches[0]!.ops.flatMap(op => (op.op === 'entry' ? [op.index] : []))
     assert.deepEqual(entries.includes(1), true, 'the tool call that the new one is about')
-    const told = patches[0]!.ops.find(op => op.op === 'head')
-    assert.equal(told?.head.pendingRequests?.length, 2)
+    const reported = patches[0]!.ops.find(op => op.op === 'head')
+    assert.equal(reported?.head.pendingRequests?.length, 2)
     for (const { requestId } of session.pendingRequests) session.answerPermission(requestId, 'yes')
     current = { ...head, pendingRequests: pendingNotes(session) }
     await until(() => patches.length === 2)

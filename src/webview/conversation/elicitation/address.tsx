@@ -8,16 +8,16 @@ import { useApp } from '../context.ts'
 /** A whole address with its host set apart, and what there is to know before it is opened. */
 export function Address({ url }: { url: string }) {
   const { host } = useApp()
-  const told = describeUrl(url)
+  const reported = describeUrl(url)
   return (
     <div class="address">
       <div class="address-box">
         <div class="address-text" dir="ltr">
-          {told ? (
+          {reported ? (
             <>
-              {told.before}
-              <strong class="address-host">{told.host}</strong>
-              {told.after}
+              {reported.before}
+              <strong class="address-host">{reported.host}</strong>
+              {reported.after}
             </>
           ) : (
             url
@@ -25,10 +25,10 @@ export function Address({ url }: { url: string }) {
         </div>
         <IconButton icon="copy" label={t('Copy URL')} onClick={() => host.copy(url)} />
       </div>
-      {told?.warnings.map(warning => (
+      {reported?.warnings.map(warning => (
         <Warning key={warning} text={urlWarningText(warning)} />
       ))}
-      {!told?.canOpen && <Warning text={t('Only http and https links can be opened.')} />}
+      {!reported?.canOpen && <Warning text={t('Only http and https links can be opened.')} />}
     </div>
   )
 }

@@ -113,17 +113,17 @@ function Form({ slot, entry, fields }: PartProps & { fields: readonly Elicitatio
 
 function Visit({ entry, url }: { entry: ElicitationEntry; url: string }) {
   const { host } = useApp()
-  const told = describeUrl(url)
+  const reported = describeUrl(url)
   return (
     <>
       <Address url={url} />
       <div class="permission-options">
-        {told?.canOpen && (
+        {reported?.canOpen && (
           <Button
-            primary={told.warnings.length === 0}
+            primary={reported.warnings.length === 0}
             onClick={() => host.answerElicitation(entry.requestId, { action: 'accept' })}
           >
-            {t('Open {0}', told.host)}
+            {t('Open {0}', reported.host)}
           </Button>
         )}
         <Refusals entry={entry} />

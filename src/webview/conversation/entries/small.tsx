@@ -115,8 +115,8 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as TurnEndEntry
   const head = app.store.head.value
   // the card under it tells why, and what to do
-  const told = head?.phase === 'ended' && head.cards.length > 0 && app.store.last.value === slot
-  if (entry.error && !told) {
+  const reported = head?.phase === 'ended' && head.cards.length > 0 && app.store.last.value === slot
+  if (entry.error && !reported) {
     const { detail } = entry.error
     return (
       <div class="card card-error" role="note">

@@ -47,14 +47,14 @@ describe('NdjsonWriter', () => {
     })
     const writer = new NdjsonWriter(stream)
     const errors: Error[] = []
-    const told = new Promise<void>(resolve =>
+    const reported = new Promise<void>(resolve =>
       writer.onError(([error]) => {
         errors.push(error)
         resolve()
       }),
     )
     await writer.write(message(1)).catch(() => {})
-    await told
+    await reported
     assert.match(errors[0]?.message ?? '', /EPIPE/)
     await assert.rejects(writer.write(message(2)), WriterClosedError)
   })

@@ -408,10 +408,10 @@ describe('AgentV1', () => {
       assert.deepEqual(askedMode.params, { sessionId: 's', modeId: 'b' })
       pipe.send({ id: askedMode.id, result: null })
       await setMode
-      const told = updates.at(-1)?.update
-      assert.ok(told?.type === 'config_options')
+      const reported = updates.at(-1)?.update
+      assert.ok(reported?.type === 'config_options')
       assert.deepEqual(
-        told.options.map(option => option.type === 'select' && option.currentValue),
+        reported.options.map(option => option.type === 'select' && option.currentValue),
         ['b', 'x'],
       )
 
@@ -514,9 +514,9 @@ describe('AgentV1', () => {
       pipe.send({ id, result: { configOptions: options } })
       await set
       assert.equal(updates.length, 1)
-      const told = updates[0]?.update
-      assert.ok(told?.type === 'config_options' && told.options[0]?.type === 'select')
-      assert.equal(told.options[0].currentValue, 'low')
+      const reported = updates[0]?.update
+      assert.ok(reported?.type === 'config_options' && reported.options[0]?.type === 'select')
+      assert.equal(reported.options[0].currentValue, 'low')
 
       const flag = agent.setConfigOption('s', 'fast', true)
       const asked = await pipe.next(frame => frame.id === 1)

@@ -107,14 +107,14 @@ describe('a v2 update', () => {
         { type: '_swarm', size: 3 },
         5,
       ]
-      const told = {
+      const reported = {
         background: ['t'],
         backgroundTerminals: ['x'],
         backgroundSubagents: ['child'],
         backgroundOthers: 1,
       }
       for (const name of ['idle', 'running']) {
-        assert.deepEqual(state({ state: name, background }), [{ type: 'state', state: name, ...told }])
+        assert.deepEqual(state({ state: name, background }), [{ type: 'state', state: name, ...reported }])
       }
       assert.deepEqual(state({ state: 'idle', background: 'much' }), [{ type: 'state', state: 'idle' }])
     })
@@ -304,15 +304,15 @@ describe('a v2 update', () => {
         const [a, b] = [pieces('a', one), pieces('b', two)]
         for (let i = 0; i < Math.max(a.length, b.length); i++)
           for (const raw of [a[i], b[i]]) if (raw) read(raw)
-        const told = (terminalId: string) =>
+        const reported = (terminalId: string) =>
           updates
             .map(update =>
               update.type === 'terminal_output' && update.terminalId === terminalId ? update.text : '',
             )
             .join('')
         assert.deepEqual(problems, [])
-        assert.equal(told('a'), one.output)
-        assert.equal(told('b'), two.output)
+        assert.equal(reported('a'), one.output)
+        assert.equal(reported('b'), two.output)
       }),
     )
   })

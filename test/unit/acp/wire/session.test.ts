@@ -197,9 +197,9 @@ describe('the options of a v1 session', () => {
     const { options } = started({ modes: MODES, configOptions: [MODEL_OPTION] })
     const mode = options.all?.find(option => option.category === 'mode')
     assert.ok(mode)
-    const told = options.confirm(mode.id, 'auto', false)
-    assert.ok(told?.type === 'config_options')
-    const set = byId(told.options, mode.id)
+    const reported = options.confirm(mode.id, 'auto', false)
+    assert.ok(reported?.type === 'config_options')
+    const set = byId(reported.options, mode.id)
     assert.equal(set?.type === 'select' && set.currentValue, 'auto')
     assert.equal(options.confirm(mode.id, 'auto', false), undefined)
 

@@ -90,12 +90,12 @@ describe('AgentInstaller', function () {
 
   it('installs a package with npm, to be started without the network', async () => {
     publish('1.0.0')
-    const told: InstallProgress[] = []
-    await installer().install(npx(), { onProgress: progress => told.push(progress) })
+    const reported: InstallProgress[] = []
+    await installer().install(npx(), { onProgress: progress => reported.push(progress) })
     const [agent] = installed.agents
     assert.equal(run(agent!), '1.0.0 --acp')
     assert.deepEqual([agent?.distribution, agent?.source], ['npx', 'mine@1.0.0'])
-    assert.ok(told.some(({ step }) => step.includes('mine@1.0.0')))
+    assert.ok(reported.some(({ step }) => step.includes('mine@1.0.0')))
     // another window finds it
     const other = new InstalledAgents(storage, log)
     await other.ready()

@@ -37,10 +37,10 @@ describe('download', () => {
   it('writes the file and tells how far it is', async () => {
     answer = (_request, response) =>
       response.writeHead(200, { 'content-length': content.length }).end(content)
-    const told: Array<[number, number | undefined]> = []
-    assert.equal(await get({ sha256, onProgress: (...progress) => told.push(progress) }), sha256)
+    const reported: Array<[number, number | undefined]> = []
+    assert.equal(await get({ sha256, onProgress: (...progress) => reported.push(progress) }), sha256)
     assert.deepEqual(await readFile(file), content)
-    assert.deepEqual(told.at(-1), [content.length, content.length])
+    assert.deepEqual(reported.at(-1), [content.length, content.length])
   })
 
   it('follows a redirect', async () => {

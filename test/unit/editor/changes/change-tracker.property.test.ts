@@ -213,22 +213,22 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     }
     case 'write by a tool call that only names it': {
       if (dirty) return
-      const told = { toolCallId: world.callId(), begun: true }
+      const reported = { toolCallId: world.callId(), begun: true }
       const text = world.edited(name, session, place)
-      await changes.tool({ ...told, done: false }, [], [path])
+      await changes.tool({ ...reported, done: false }, [], [path])
       writeFileSync(path, text)
       editor.reload()
-      await changes.tool({ ...told, done: true }, [], [path])
+      await changes.tool({ ...reported, done: true }, [], [path])
       return
     }
     case 'delete by an agent': {
       if (!exists || dirty) return
-      const told = { toolCallId: world.callId(), begun: true }
+      const reported = { toolCallId: world.callId(), begun: true }
       const diffs = [{ changes: [{ operation: 'delete' as const, path }] }]
-      await changes.tool({ ...told, done: false }, diffs, [])
+      await changes.tool({ ...reported, done: false }, diffs, [])
       await rm(path)
       editor.close(path)
-      await changes.tool({ ...told, done: true }, diffs, [])
+      await changes.tool({ ...reported, done: true }, diffs, [])
       return
     }
     case 'delete by the user':

@@ -84,8 +84,17 @@ describe('the change tracker', () => {
     const files = new SessionFiles(shared, { roots: roots(), askAccess: async () => 'refuse' })
     return by.writing(file(name), content, () => files.writeTextFile({ path: file(name), content }))
   }
-  const tool = (status: 'pending' | 'running' | 'done', told: FileChange, by = changes, toolCallId = 't') =>
-    by.tool({ toolCallId, begun: status !== 'pending', done: status === 'done' }, [{ changes: [told] }], [])
+  const tool = (
+    status: 'pending' | 'running' | 'done',
+    reported: FileChange,
+    by = changes,
+    toolCallId = 't',
+  ) =>
+    by.tool(
+      { toolCallId, begun: status !== 'pending', done: status === 'done' },
+      [{ changes: [reported] }],
+      [],
+    )
   const listed = (by = changes) =>
     by.list().map(({ path, ...rest }) => ({ ...rest, name: path.slice(root.length + 1) }))
   const undo = (selection = {}, options = {}) => changes.undo(selection, options)

@@ -187,25 +187,25 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     case 'write by a tool call': {
       if (dirty || !exists) return
       world.touch(name, session)
-      const told = { toolCallId: world.callId(), begun: true }
+      const reported = { toolCallId: world.callId(), begun: true }
       const oldText = world.on(name)!
       const newText = world.edited(name, `${session}-${world.turns.get(session)}-`, place)
       const change: FileChange = { operation: 'modify', path, oldText, newText }
-      await changes.tool({ ...told, done: false }, [{ changes: [change] }], [])
+      await changes.tool({ ...reported, done: false }, [{ changes: [change] }], [])
       writeFileSync(path, newText)
       editor.reload()
-      await changes.tool({ ...told, done: true }, [{ changes: [change] }], [])
+      await changes.tool({ ...reported, done: true }, [{ changes: [change] }], [])
       return
     }
     case 'delete by an agent': {
       if (!exists || dirty) return
       world.touch(name, session)
-      const told = { toolCallId: world.callId(), begun: true }
+      const reported = { toolCallId: world.callId(), begun: true }
       const diffs = [{ changes: [{ operation: 'delete' as const, path }] }]
-      await changes.tool({ ...told, done: false }, diffs, [])
+      await changes.tool({ ...reported, done: false }, diffs, [])
       await rm(path)
       editor.close(path)
-      await changes.tool({ ...told, done: true }, diffs, [])
+      await changes.tool({ ...reported, done: true }, diffs, [])
       return
     }
     case 'type':

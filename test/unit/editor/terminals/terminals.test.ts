@@ -298,7 +298,7 @@ describe('the terminals of a session', () => {
 
     it('when all that is left of them waits to be buried', async function () {
       const terminals = start({ killGraceMs: 60_000 })
-      // A keeper outside of the command's process group, which never asks how its child within the group ended.
+      // A parent outside of the command's process group, which never asks how its child within the group ended.
       const program = `
         $group = getpgrp; $| = 1;
         if (!fork) {
@@ -306,18 +306,18 @@ describe('the terminals of a session', () => {
           my $child = fork;
           if (!$child) { setpgrp(0, $group); exit }
           select(undef, undef, undef, 0.01) until getpgrp($child) == $group;
-          print "keeper $$ of $group\n"; sleep 300; exit;
+          print "parent $$ of $group\n"; sleep 300; exit;
         }
         sleep 300;`
       const { terminalId } = await terminals
         .create(line('perl', { args: ['-e', program] }))
         .catch(() => this.skip())
-      const [, keeper, group] = await said(terminals, terminalId, /keeper (\d+) of (\d+)/)
+      const [, parent, group] = await said(terminals, terminalId, /parent (\d+) of (\d+)/)
       try {
         await terminals.endSession()
         assert.equal(process.kill(-Number(group), 0), true, 'the group is still there for signals')
       } finally {
-        process.kill(Number(keeper), 'SIGKILL')
+        process.kill(Number(parent), 'SIGKILL')
       }
     })
 

@@ -86,14 +86,14 @@ describe('files that only a command changed', () => {
       assert.equal(changes.list().length, 1)
       changes.keep({ paths: [join(root, 'a.txt')] })
     })
-    let told = 0
+    let reported = 0
     const noticed = changes.noticed.bind(changes)
     await turning
     changes.noticed = async found => {
       await noticed(found)
-      told++
+      reported++
     }
-    await until(() => told > 0)
+    await until(() => reported > 0)
     assert.deepEqual(changes.list(), [])
   })
 

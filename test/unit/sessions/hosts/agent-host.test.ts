@@ -74,12 +74,12 @@ describe('AgentHost', () => {
 
     it('hands it out only then', async () => {
       const fixture = new SessionsFixture()
-      const told = new Deferred<void>()
-      const host = hostOf(fixture, () => told.promise)
+      const reported = new Deferred<void>()
+      const host = hostOf(fixture, () => reported.promise)
       const starting = host.ensure()
       await until(() => fixture.started.length === 1)
       assert.equal(host.running, undefined)
-      told.resolve()
+      reported.resolve()
       assert.equal((await starting).agent, fixture.agent)
     })
 

@@ -7,7 +7,7 @@ import { MemorySecrets } from '../memory-secrets.ts'
 
 describe('ProviderConfigs', () => {
   let launch = 'as defined'
-  let told: unknown[][]
+  let reported: unknown[][]
   let secrets: MemorySecrets
   let configs: ProviderConfigs
   let refuse: boolean
@@ -18,16 +18,16 @@ describe('ProviderConfigs', () => {
       capabilities: { ...fake.capabilities, providers },
       setProvider: async (...args: unknown[]) => {
         if (refuse) throw new Error('no')
-        told.push(args)
+        reported.push(args)
       },
-      disableProvider: async (...args: unknown[]) => void told.push(args),
+      disableProvider: async (...args: unknown[]) => void reported.push(args),
     })
   }
   const proxy = { apiType: 'openai', baseUrl: 'https://proxy', headers: { Authorization: 'Bearer s3cret' } }
 
   beforeEach(() => {
     launch = 'as defined'
-    told = []
+    reported = []
     refuse = false
     secrets = new MemorySecrets()
     configs = new ProviderConfigs(secrets, () => launch)
@@ -37,14 +37,14 @@ describe('ProviderConfigs', () => {
     await configs.set('one', agent(), 'main', proxy)
     await configs.set('one', agent(), 'plain', { ...proxy, headers: {} })
     await configs.disable('one', agent(), 'other')
-    const first = told.splice(0)
+    const first = reported.splice(0)
     assert.deepEqual(first, [
       ['main', proxy],
       ['plain', { apiType: 'openai', baseUrl: 'https://proxy' }],
       ['other'],
     ])
     await configs.apply('one', agent(), silentLogger)
-    assert.deepEqual(told, first)
+    assert.deepEqual(reported, first)
     assert.deepEqual(await configs.get('one', 'main'), proxy)
     assert.equal(await configs.get('one', 'other'), undefined)
   })
@@ -61,14 +61,14 @@ describe('ProviderConfigs', () => {
 
   it('leaves an agent alone that cannot, that was left to itself, or that starts otherwise', async () => {
     await configs.set('one', agent(), 'main', proxy)
-    told = []
+    reported = []
     await configs.apply('one', agent(false), silentLogger)
     launch = 'as a workspace defines it'
     await configs.apply('one', agent(), silentLogger)
     launch = 'as defined'
     await configs.reset('one', 'main')
     await configs.apply('one', agent(), silentLogger)
-    assert.deepEqual(told, [])
+    assert.deepEqual(reported, [])
   })
 })
 

@@ -290,9 +290,9 @@ describe('permission rules that agents try to get around', () => {
 
   it('never take a call with a command for reading', async () => {
     const read = [{ kind: 'read', action: 'allow' }]
-    const told = (rawInput: unknown, more: object = {}) =>
+    const reported = (rawInput: unknown, more: object = {}) =>
       request({ kind: 'read', title: 'Read', locations: [{ path: 'src/a.ts' }], rawInput, ...more })
-    assert.equal(await harness.answer(read, told({ path: 'src/a.ts' })), 'allow once')
+    assert.equal(await harness.answer(read, reported({ path: 'src/a.ts' })), 'allow once')
     for (const rawInput of [
       { command: 'rm x' },
       { cmd: ['rm', 'x'] },
@@ -300,7 +300,7 @@ describe('permission rules that agents try to get around', () => {
       { input: { script: 'rm x' } },
       { args: { code: 'x' } },
     ]) {
-      assert.equal(await harness.answer(read, told(rawInput)), 'ask', JSON.stringify(rawInput))
+      assert.equal(await harness.answer(read, reported(rawInput)), 'ask', JSON.stringify(rawInput))
     }
     const diff = {
       content: [
@@ -310,9 +310,9 @@ describe('permission rules that agents try to get around', () => {
         },
       ],
     }
-    assert.equal(await harness.answer(read, told({}, diff)), 'ask')
+    assert.equal(await harness.answer(read, reported({}, diff)), 'ask')
     assert.equal(
-      await harness.answer([{ kind: 'execute', action: 'reject' }], told({ command: 'rm x' })),
+      await harness.answer([{ kind: 'execute', action: 'reject' }], reported({ command: 'rm x' })),
       'reject no',
     )
   })

@@ -87,10 +87,10 @@ describe('permission rules', () => {
   })
 
   it('read scripts that are given to a shell', async () => {
-    const told = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
-    assert.equal(await answer([npm], told({ command: ['bash', '-lc', 'npm test'] })), 'allow once')
-    assert.equal(await answer([npm], told({ command: ['bash', '-lc', 'npm test; rm x'] })), 'ask')
-    assert.equal(await answer([npm], told({ command: 'npm', args: ['test', '; rm x'] })), 'allow once')
+    const reported = (rawInput: unknown) => request({ kind: 'execute', title: 'x', rawInput })
+    assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test'] })), 'allow once')
+    assert.equal(await answer([npm], reported({ command: ['bash', '-lc', 'npm test; rm x'] })), 'ask')
+    assert.equal(await answer([npm], reported({ command: 'npm', args: ['test', '; rm x'] })), 'allow once')
   })
 
   it('never allow anything outside of the folders of the session', async () => {

@@ -18,7 +18,7 @@ const ada: AuthStatus = {
 describe('Accounts', () => {
   it('asks an agent that tells as it starts, and hears what changes; nothing is known of one that ended', async () => {
     const fixture = new SessionsFixture()
-    const told = new Emitter<AuthStatus>()
+    const reported = new Emitter<AuthStatus>()
     let status: AuthStatus = { state: 'unauthenticated', accounts: [] }
     let changes = 0
     const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
@@ -27,12 +27,12 @@ describe('Accounts', () => {
       Object.assign(agent, {
         capabilities: { ...agent.capabilities, authStatus: true },
         authStatus: async () => status,
-        onAuthStatus: told.event,
+        onAuthStatus: reported.event,
       })
     await fixture.hosts.get('one').ensure()
     await until(() => accounts.get('one') !== undefined)
     assert.equal(describeAccount(accounts.get('one')), 'Not signed in')
-    told.fire(ada)
+    reported.fire(ada)
     assert.equal(describeAccount(accounts.get('one')), 'Signed in as ada@example.org (Engines)')
     status = { state: 'authenticated', accounts: [] }
     await accounts.refresh('one')

@@ -144,16 +144,16 @@ describe('ConversationController: signing in', () => {
   it('says which way came to nothing and why, but nothing of one that the person cancelled', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
-    const told = () => {
+    const reported = () => {
       const failure = fixture.controller.failures.get(id)
       return failure?.type === 'sign-in' ? [failure.tried, failure.message, failure.running] : undefined
     }
     fixture.variablesFail = new CancelledError()
     await fixture.controller.signIn(id, 'key')
-    assert.deepEqual(told(), [undefined, 'Authentication required', undefined])
+    assert.deepEqual(reported(), [undefined, 'Authentication required', undefined])
     fixture.variablesFail = new Error('Nobody answered')
     await fixture.controller.signIn(id, 'key')
-    assert.deepEqual(told(), ['key', 'Nobody answered', undefined])
+    assert.deepEqual(reported(), ['key', 'Nobody answered', undefined])
   })
 
   it('offers the ways to sign in when the person asks, and brings the conversation to the new process', async () => {

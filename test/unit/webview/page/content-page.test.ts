@@ -14,11 +14,11 @@ import { openPage, type Page } from './page.ts'
 describe('content on the page', function () {
   this.timeout(60_000)
   let page: Page
-  let told: Array<[string, unknown]>
+  let reported: Array<[string, unknown]>
 
   beforeEach(async () => {
     page = await openPage('conversation')
-    told = []
+    reported = []
     for (const type of [
       code.InsertCode,
       code.OpenText,
@@ -27,9 +27,9 @@ describe('content on the page', function () {
       SetDiffLayout,
       ThemeShown,
     ])
-      page.host.onNotification(type.method, (params: unknown) => void told.push([type.method, params]))
+      page.host.onNotification(type.method, (params: unknown) => void reported.push([type.method, params]))
     for (const type of [bridge.OpenFile, bridge.OpenLink, bridge.Copy])
-      page.host.onNotification(type.method, (params: unknown) => void told.push([type.method, params]))
+      page.host.onNotification(type.method, (params: unknown) => void reported.push([type.method, params]))
   })
   afterEach(() => page.close())
 
@@ -51,8 +51,8 @@ describe('content on the page', function () {
     query(selector)!.click()
   }
   const last = async () => {
-    await page.until(() => told.length > 0)
-    return told.shift()
+    await page.until(() => reported.length > 0)
+    return reported.shift()
   }
 
   it('tells what is to become of a code block', async () => {

@@ -490,16 +490,16 @@ describe('conversation page', function () {
   })
 
   it('tells of the focus when it changes, and not with each patch', async () => {
-    const told: boolean[] = []
-    page.host.onNotification(FocusChanged, ({ focused }) => void told.push(focused))
+    const reported: boolean[] = []
+    page.host.onNotification(FocusChanged, ({ focused }) => void reported.push(focused))
     page.document.hasFocus = () => true
     await show([message('a', 'agent', 'One')])
     for (const text of [' two', ' three', ' four']) await patch({ op: 'text', id: 'a', block: 0, text })
     await page.until(() => text().includes('four'))
     page.window.dispatchEvent(new page.window.Event('blur'))
     page.window.dispatchEvent(new page.window.Event('focus'))
-    await page.until(() => told.length >= 2 && told.at(-1) === true)
-    assert.ok(told.filter(Boolean).length <= 2, String(told))
+    await page.until(() => reported.length >= 2 && reported.at(-1) === true)
+    assert.ok(reported.filter(Boolean).length <= 2, String(reported))
   })
 
   it('counts a message that streams on below the view among what is new', async () => {

@@ -163,8 +163,8 @@ describe('history page', function () {
   it('tells VS Code what the menu of a session has', async () => {
     await show([row('1', { canFork: true, elsewhere: 'running' })])
     await page.until(() => titles().length === 1)
-    const told = page.document.querySelector<HTMLElement>('.history-row')!.dataset.vscodeContext!
-    const context = JSON.parse(told)
+    const reported = page.document.querySelector<HTMLElement>('.history-row')!.dataset.vscodeContext!
+    const context = JSON.parse(reported)
     assert.equal(context.parleySessionId, '1')
     assert.equal(context.parleyCanFork, true)
     assert.equal(context.parleyCanDelete, false)

@@ -36,7 +36,7 @@ import { agentDirectory } from './agent-directory.ts'
 import type { AgentLogs } from './agent-logs.ts'
 import { askVariable } from './ask-variable.ts'
 
-export interface AgentPartsOptions {
+export interface AgentServicesOptions {
   context: vscode.ExtensionContext
   /** the bundled demo agent's program */
   demoScript: string
@@ -49,7 +49,7 @@ export interface AgentPartsOptions {
   own: { add<T extends Disposable>(item: T): T }
 }
 
-export interface AgentParts {
+export interface AgentServices {
   installed: InstalledAgents
   installs: InstallManager
   /** The agents of the catalog, with how they start. */
@@ -77,7 +77,7 @@ function registryUrl(): string | undefined {
 }
 
 /** Which agents and MCP servers there are, from the settings and the machine. */
-export function agentParts(options: AgentPartsOptions): AgentParts {
+export function createAgentServices(options: AgentServicesOptions): AgentServices {
   const { context, demoScript, log, logs, secrets, protectedFiles, own } = options
   const settings = own.add(new VsCodeSettings())
   own.add(noticeLocalSettings(context, settings))

@@ -7,7 +7,7 @@ import { current, floor } from '../host/vscode-versions.ts'
 import { shares } from './shares.ts'
 
 /** One step of the whole run. */
-export interface Part {
+export interface Step {
   name: string
   /**
    * check: passes or fails as one · suite: its output ends with the line of a tally ·
@@ -16,7 +16,7 @@ export interface Part {
   kind: 'check' | 'suite' | 'setup'
   /** A program of this project with its arguments, run by this Node; or work of this process. */
   run: string[] | (() => Promise<unknown>)
-  /** Names of the parts that must have passed before. */
+  /** Names of the steps that must have passed before. */
   needs: string[]
 }
 
@@ -27,14 +27,14 @@ const strict = ['--forbid-only', '--no-color']
 const knip = 'node_modules/knip/bin/knip.js'
 const biome = 'node_modules/@biomejs/biome/bin/biome'
 
-const setup = (name: string, run: Part['run'], needs: string[] = []): Part => ({
+const setup = (name: string, run: Step['run'], needs: string[] = []): Step => ({
   name,
   kind: 'setup',
   run,
   needs,
 })
-const check = (name: string, run: Part['run']): Part => ({ name, kind: 'check', run, needs: [] })
-const suite = (name: string, run: Part['run'], needs: string[] = []): Part => ({
+const check = (name: string, run: Step['run']): Step => ({ name, kind: 'check', run, needs: [] })
+const suite = (name: string, run: Step['run'], needs: string[] = []): Step => ({
   name,
   kind: 'suite',
   run,
@@ -42,14 +42,14 @@ const suite = (name: string, run: Part['run'], needs: string[] = []): Part => ({
 })
 
 /** A real VS Code in a browser, where the machine can have one. */
-const browserParts: Part[] = [
+const browserSteps: Step[] = [
   setup('install the browser', ensureBrowserPackages),
   setup(`install VS Code ${current.version}`, () => installVsCode(current)),
   setup(`install VS Code ${floor.version}`, () => installVsCode(floor)),
 ]
 /**
  * The tests of the UI wait more than they work: two windows at once take little more than half the time of one. In more
- * parts than that, so that neither of the two is left alone with what takes longest. A test that fails is tried once more,
+ * steps than that, so that neither of the two is left alone with what takes longest. A test that fails is tried once more,
  * in a window of its own; one that passes only then is a bug to be found, and is told of at the end.
  */
 const uiFiles = readdirSync(join(projectDirectory, 'test/ui'))
@@ -63,7 +63,7 @@ const uiSuites = shares(uiFiles, 8, size).map((files, index, all) =>
     ['package', 'install the browser', `install VS Code ${current.version}`],
   ),
 )
-const browserSuites: Part[] = [
+const browserSuites: Step[] = [
   ...uiSuites,
   suite(
     `integration in VS Code ${current.version}`,
@@ -76,7 +76,7 @@ const browserSuites: Part[] = [
     ['package', 'compile the integration suite', 'install the browser', `install VS Code ${floor.version}`],
   ),
 ]
-const desktopSuites: Part[] = [
+const desktopSuites: Step[] = [
   suite(
     'integration in the desktop VS Code',
     [tsx, 'test/host/run-desktop.ts'],
@@ -85,10 +85,10 @@ const desktopSuites: Part[] = [
 ]
 
 /** Everything that `npm test` runs, the longest first among those that wait for the same. */
-export function allParts(): Part[] {
+export function allSteps(): Step[] {
   const inBrowser = process.platform === 'linux' && process.arch === 'x64'
   return [
-    ...(inBrowser ? browserParts : []),
+    ...(inBrowser ? browserSteps : []),
     setup(
       'package',
       [tsx, 'test/package/package.ts'],

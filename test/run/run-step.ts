@@ -1,6 +1,6 @@
 import { projectDirectory } from '../host/paths.ts'
 import { ProcessGroup } from '../host/processes.ts'
-import type { Part } from './parts.ts'
+import type { Step } from './steps.ts'
 import { formatTally, parseTally, type Tally } from './tally.ts'
 
 export interface Outcome {
@@ -8,15 +8,15 @@ export interface Outcome {
   output: string
 }
 
-/** No part may take longer, in milliseconds: it hangs. */
+/** No step may take longer, in milliseconds: it hangs. */
 const limit = 30 * 60_000
 
-/** Runs one part and judges it. Never rejects: what goes wrong is a failure with its reason in the output. */
-export async function runPart(part: Part): Promise<Outcome> {
-  const { output, ok } = typeof part.run === 'function' ? await runWork(part.run) : await runProgram(part.run)
+/** Runs one step and judges it. Never rejects: what goes wrong is a failure with its reason in the output. */
+export async function runStep(step: Step): Promise<Outcome> {
+  const { output, ok } = typeof step.run === 'function' ? await runWork(step.run) : await runProgram(step.run)
   const one = { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 }
-  if (part.kind === 'setup') return { output, tally: { ...one, passed: 0 } }
-  if (part.kind === 'check') return { output, tally: one }
+  if (step.kind === 'setup') return { output, tally: { ...one, passed: 0 } }
+  if (step.kind === 'check') return { output, tally: one }
 
   const tally = parseTally(output)
   if (!tally)

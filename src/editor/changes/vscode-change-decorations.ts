@@ -22,7 +22,10 @@ const UPDATE_MS = 200
 const MAX_CONTEXT_PATHS = 2000
 
 /** Marks agents' changes in the editor: files in lists and on tabs, changes by code lenses, and what `when` clauses ask. */
-export class ChangeMarks extends Owner implements vscode.CodeLensProvider, vscode.FileDecorationProvider {
+export class ChangeDecorations
+  extends Owner
+  implements vscode.CodeLensProvider, vscode.FileDecorationProvider
+{
   readonly #tracker: ChangeTracker
   readonly #all: ChangeScope
   readonly #commands: LensCommands

@@ -12,6 +12,8 @@ export interface GitOptions {
   /** Git is ended once it printed more, in UTF-16 units. */
   most: number
   input?: string
+  /** How the output is read; UTF-8 unless told. With `latin1` each byte is one character. */
+  encoding?: BufferEncoding
 }
 
 export interface GitOutput {
@@ -104,7 +106,7 @@ async function start(
     })
     let text = ''
     let cut = false
-    git.stdout.setEncoding('utf8')
+    git.stdout.setEncoding(options.encoding ?? 'utf8')
     git.stdout.on('data', (chunk: string) => {
       if (cut) return
       text += chunk

@@ -182,6 +182,7 @@ async function committedTexts(
   )
   const lines = sizes?.split('\n') ?? []
   const modes = await modesOf(top, commit, paths)
+  const wanted: Array<{ path: string; name: string }> = []
   let sum = 0
   for (const [i, path] of named.entries()) {
     const line = lines[i] ?? ''
@@ -189,13 +190,39 @@ async function committedTexts(
     const size = Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN)
     if (Number.isNaN(size) || sum + size > MOST_TEXT) continue
     sum += size
-    const text = await git(root, ['cat-file', 'blob', names[i]!], undefined, size + 1)
+    wanted.push({ path, name: names[i]! })
+  }
+  const contents = await blobsOf(root, wanted)
+  for (const [i, { path }] of wanted.entries()) {
+    const text = contents[i]?.toString()
     if (text === undefined || !isText(text)) continue
     const mode = modes.get(path)
     const bare = text.startsWith('\ufeff') ? text.slice(1) : text
     texts.set(path, { text: bare, ...(mode !== undefined && { mode }) })
   }
   return texts
+}
+
+/** What is stored under these names, as far as it could be read. */
+async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): Promise<Buffer[]> {
+  if (wanted.length === 0) return []
+  const output = await runGit(root, ['cat-file', '--batch'], {
+    timeoutMs: TIMEOUT_MS,
+    most: MOST_TEXT + MOST_OUTPUT,
+    input: wanted.map(({ name }) => `${name}\n`).join(''),
+    encoding: 'latin1',
+  })
+  const blobs: Buffer[] = []
+  const text = output?.text ?? ''
+  for (let at = 0; blobs.length < wanted.length; ) {
+    const end = text.indexOf('\n', at)
+    const size = Number(/ blob (\d+)$/.exec(text.slice(at, Math.max(at, end)))?.[1] ?? Number.NaN)
+    const begin = end + 1
+    if (Number.isNaN(size) || begin + size > text.length) break
+    blobs.push(Buffer.from(text.slice(begin, begin + size), 'latin1'))
+    at = begin + size + 1
+  }
+  return blobs
 }
 
 /** The permission bits that a commit has of files: whether they can be run. */

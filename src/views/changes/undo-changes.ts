@@ -70,12 +70,10 @@ async function offerRestore(undone: Undone, services: UndoServices): Promise<voi
 
 /** Brings back what was undone. */
 export async function restoreUndone(id: string, { tracker }: UndoServices): Promise<void> {
-  const left = await tracker.restore(id)
-  if (left.length === 0) return
-  void vscode.window.showWarningMessage(
+  warnOf(await tracker.restore(id), names =>
     l10n.t(
       "These files weren't restored because they have unsaved changes or the same lines changed since: {0}",
-      namesOf(left),
+      names,
     ),
   )
 }
@@ -98,22 +96,12 @@ async function askAboutRest(
       void vscode.window.showErrorMessage(text)
     }
   }
-  const unsaved = of('unsaved')
-  if (unsaved.length > 0) {
-    const text = l10n.t(
-      'Save these files or discard their unsaved changes, then revert again: {0}',
-      namesOf(unsaved),
-    )
-    void vscode.window.showWarningMessage(text)
-  }
-  const others = of('agent')
-  if (others.length > 0) {
-    const text = l10n.t(
-      'Another session changed the same lines. Revert its changes first: {0}',
-      namesOf(others),
-    )
-    void vscode.window.showWarningMessage(text)
-  }
+  warnOf(of('unsaved'), names =>
+    l10n.t('Save these files or discard their unsaved changes, then revert again: {0}', names),
+  )
+  warnOf(of('agent'), names =>
+    l10n.t('Another session changed the same lines. Revert its changes first: {0}', names),
+  )
   const [first, ...more] = of('user')
   if (first === undefined) return
   const file = changes.list().find(one => one.path === first)
@@ -126,6 +114,10 @@ async function askAboutRest(
   if ((await vscode.window.showWarningMessage(text, anyway)) !== anyway) return
   const report = await changes.undo({ ...selection, paths: [first, ...more] }, { force: true })
   if (report.undone) await offerRestore(report.undone, services)
+}
+
+function warnOf(paths: readonly string[], textOf: (names: string) => string): void {
+  if (paths.length > 0) void vscode.window.showWarningMessage(textOf(namesOf(paths)))
 }
 
 function namesOf(paths: readonly string[]): string {

@@ -19,6 +19,7 @@ import {
   type BlobStore,
   type FileState,
   FileStates,
+  NEW_TEXT,
   sameAttributes,
   sameState,
 } from './file-state.ts'
@@ -121,6 +122,17 @@ export interface UndoOptions {
   kept?: boolean
 }
 
+/**
+ * What is known of a document with unsaved changes in which changes were undone: how it was before and after each, so
+ * that the editor's own undo and redo are followed. What the user types is found from `at` on.
+ */
+interface Unsaved {
+  states: Array<{ file: TrackedFile; text: string }>
+  at: number
+}
+
+/** Of a document with unsaved changes so many states are known. */
+const MAX_STATES = 50
 /** More files are not tracked. */
 const MAX_FILES = 10_000
 /** Of so many files it is remembered that their checkpoints were dropped. */
@@ -141,12 +153,16 @@ export class ChangeTracker extends Owner {
   readonly #writes = new Map<string, { content: string; typed?: string }>()
   /** files whose documents have unsaved changes */
   readonly #dirty = new Set<string>()
+  /** by key, of those in which changes were undone */
+  readonly #unsaved = new Map<string, Unsaved>()
   /** files that the user is renaming */
   readonly #renaming = new Set<string>()
   /** files that changed on disk under unsaved changes */
   readonly #stale = new Set<string>()
   /** by the key of another spelling of a file's path, by way of a link: its own key */
   readonly #aliases = new Map<string, string>()
+  /** by a file's own key: such paths of it, at which the editor may have it open */
+  readonly #spellings = new Map<string, Set<string>>()
   /** by key: how often the user kept or undid changes of it */
   readonly #decided = new Map<string, number>()
   /** by session */
@@ -183,12 +199,21 @@ export class ChangeTracker extends Owner {
     return this.shared.rules.key(path)
   }
 
-  /** A file is also reached by another path. */
-  alias(path: string, realPath: string): void {
-    const [key, own] = [this.key(path), this.key(realPath)]
-    if (key === own) return
-    if (this.#aliases.size >= MAX_FILES) this.#aliases.clear()
-    this.#aliases.set(key, own)
+  /** A file is also reached by other paths. */
+  alias(realPath: string, paths: readonly string[]): void {
+    const own = this.key(realPath)
+    for (const path of paths) {
+      const key = this.key(path)
+      if (key === own || this.#aliases.get(key) === own) continue
+      if (this.#aliases.size >= MAX_FILES) {
+        this.#aliases.clear()
+        this.#spellings.clear()
+      }
+      this.#aliases.set(key, own)
+      const spellings = this.#spellings.get(own)
+      if (spellings) spellings.add(path)
+      else this.#spellings.set(own, new Set([path]))
+    }
   }
 
   #ownKey(path: string): string {
@@ -256,7 +281,10 @@ export class ChangeTracker extends Owner {
 
   /** Files with changes of agents, in the order of the first ones. */
   views(): TrackedFile[] {
-    return this.#viewed([...this.#files.values()].filter(file => file.hasChanges && !file.gone))
+    const files = [...this.#files].flatMap(([key, file]) =>
+      (file.hasChanges || this.#unsaved.has(key)) && !file.gone ? file : [],
+    )
+    return this.#viewed(files)
   }
 
   #viewed(files: TrackedFile[]): TrackedFile[] {
@@ -293,15 +321,18 @@ export class ChangeTracker extends Owner {
       const write = this.#writes.get(key)
       if (write && sameButEnds(write.content, text)) return
       this.#stale.delete(key)
+      const known = this.#inDocument(key, file).clone()
+      const had = this.#unsaved.delete(key)
+      this.#files.set(key, known)
       if (!write) {
         const now = await this.#read(file.path)
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
-          this.#edited(key, file, file.edit(now, 'user'))
+          this.#edited(key, known, known.edit(now, 'user') || had)
           return
         }
       }
-      this.#edited(key, file, file.editText(withLineEndsOf(text, file.text), 'user'))
-      if (!write) await this.#observe(key, file)
+      this.#edited(key, known, known.editText(withLineEndsOf(text, known.text), 'user') || had)
+      if (!write) await this.#observe(key, known)
     })
   }
 
@@ -312,6 +343,12 @@ export class ChangeTracker extends Owner {
     const write = this.#writes.get(at)
     // the agent's own text, or typed before it or after
     const text = write && dirty ? textOf() : undefined
+    const unsaved = dirty ? this.#unsaved.get(at) : undefined
+    if (unsaved) {
+      const now = textOf()
+      const known = unsaved.states.findLastIndex(state => state.text === now)
+      if (known >= 0) unsaved.at = known
+    }
     void this.#ofUser(path, async (key, file) => {
       if (write && text !== undefined && !sameButEnds(write.content, text)) write.typed = text
       const was = this.#dirty.has(key)
@@ -319,8 +356,10 @@ export class ChangeTracker extends Owner {
       else {
         this.#dirty.delete(key)
         this.#stale.delete(key)
+        const had = this.#unsaved.delete(key)
         // loaded anew from the disk
         if (!this.#writes.has(key)) await this.#observe(key, file)
+        if (had) this.#edited(key, file, true)
       }
       if (file.hasChanges && (dirty || was)) this.#change.fire(new Set([file.path]))
     })
@@ -345,6 +384,7 @@ export class ChangeTracker extends Owner {
         this.#renaming.delete(key)
         if (this.#files.get(key) !== file) return
         const dirty = this.#dirty.has(key)
+        const unsaved = this.#unsaved.get(key)
         this.#forget(key)
         const next = this.key(path)
         const there = this.#files.get(next)
@@ -352,6 +392,10 @@ export class ChangeTracker extends Owner {
         const moved = file.clone(path)
         this.#files.set(next, moved)
         if (dirty) this.#dirty.add(next)
+        if (unsaved) {
+          const states = unsaved.states.map(({ file: known, text }) => ({ file: known.clone(path), text }))
+          this.#unsaved.set(next, { states, at: unsaved.at })
+        }
         this.#edited(next, moved, true)
         this.#change.fire(new Set([file.path, path]))
       })
@@ -391,14 +435,18 @@ export class ChangeTracker extends Owner {
   async writing<T>(path: string, content: string, author: AgentAuthor, work: () => Promise<T>): Promise<T> {
     const key = this.key(path)
     const write: { content: string; typed?: string } = { content: withoutMark(content) }
+    let onDisk: TrackedFile | undefined
     await this.#run(key, async () => {
       const file = this.#files.get(key)
       if (file) await this.#observe(key, file)
       else await this.#begin(key, path)
       const document = this.#document(path)
-      const known = this.#files.get(key)
+      let known = this.#files.get(key)
       if (known && document?.isDirty() && known.attributes.type === 'text') {
+        onDisk = known
+        known = this.#inDocument(key, known).clone()
         known.editText(withLineEndsOf(document.text(), known.text), 'user')
+        this.#files.set(key, known)
       }
       // on the disk before the agent's text is
       if (known) await this.#store.put(Buffer.from(known.text))
@@ -414,7 +462,11 @@ export class ChangeTracker extends Owner {
         if (this.#writes.get(key) === write) this.#writes.delete(key)
         const file = this.#files.get(key)
         if (!file) return
-        if (!done) return this.#observe(key, file)
+        if (!done) {
+          if (onDisk) this.#files.set(key, onDisk)
+          return this.#observe(key, onDisk ?? file)
+        }
+        this.#unsaved.delete(key)
         const now = await this.#read(path)
         if (!now) return
         if (write.typed !== undefined) file.editText(withLineEndsOf(write.typed, file.text), 'user')
@@ -479,6 +531,7 @@ export class ChangeTracker extends Owner {
     this.#decide(key)
     // ids are the same with and without unsaved changes
     file.keep(matches, ids)
+    for (const state of this.#unsaved.get(key)?.states ?? []) state.file.keep(matches, ids)
     this.#edited(key, file, true)
   }
 
@@ -693,7 +746,7 @@ export class ChangeTracker extends Owner {
       let key = this.#ownKey(path)
       if (!this.#files.has(key)) {
         const real = await this.#realPath(path)
-        this.alias(path, real)
+        this.alias(real, [path])
         key = this.key(real)
       }
       await this.#queue.run(key, async () => {
@@ -773,12 +826,13 @@ export class ChangeTracker extends Owner {
   /** Whose the difference is between what is known of a file and what it is now. */
   #settle(key: string, file: TrackedFile, now: FileState): void {
     if (!file.gone && sameState(file.state, now)) return
+    const isOtherText = file.text !== now.text
     let changed = false
     const claims = this.#claims.get(key) ?? []
     for (const claim of claims)
       if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
     const rest = this.#authorOf(file, claims)
-    if (this.#document(file.path)?.isDirty()) this.#stale.add(key)
+    if (isOtherText && this.#document(file.path)?.isDirty()) this.#stale.add(key)
     this.#edited(key, file, file.edit(now, rest) || changed)
   }
 
@@ -828,7 +882,8 @@ export class ChangeTracker extends Owner {
   }
 
   #edited(key: string, file: TrackedFile, changed: boolean): void {
-    if (!file.isKnown && !this.#claims.has(key) && !this.#writes.has(key)) this.#forget(key)
+    const isKnown = file.isKnown || this.#unsaved.has(key)
+    if (!isKnown && !this.#claims.has(key) && !this.#writes.has(key)) this.#forget(key)
     else if (changed && file.isKnown) this.#store.save(file.path, file.store())
     else if (changed) this.#store.save(file.path, undefined)
     if (changed) this.#change.fire(new Set([file.path]))
@@ -840,6 +895,7 @@ export class ChangeTracker extends Owner {
     this.#files.delete(key)
     this.#stale.delete(key)
     this.#dirty.delete(key)
+    this.#unsaved.delete(key)
     this.#store.save(file.path, undefined)
     if (this.#files.size === 0) this.#watch.set(false)
   }
@@ -849,22 +905,38 @@ export class ChangeTracker extends Owner {
     const document = this.#document(file.path)
     if (!document?.isDirty() || file.gone) return { file }
     if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
-    const view = file.clone()
-    view.editText(withLineEndsOf(document.text(), file.text), 'user')
+    const view = this.#inDocument(key, file).clone()
+    view.editText(withLineEndsOf(document.text(), view.text), 'user')
     return { file: view, document }
+  }
+
+  /** What is known of the text that the user types in, where a document of the file has unsaved changes. */
+  #inDocument(key: string, file: TrackedFile): TrackedFile {
+    const unsaved = this.#unsaved.get(key)
+    return unsaved?.states[unsaved.at]?.file ?? file
   }
 
   async #replace(
     key: string,
     file: TrackedFile,
     target: TrackedFile,
-    { document }: { file: TrackedFile; document?: OpenDocument },
+    { file: shown, document }: { file: TrackedFile; document?: OpenDocument },
   ): Promise<void> {
     if (document) {
       const before = document.text()
-      const edit = smallestEdit(before, withLineEnd(target.text, document.lineEnd))
-      if (edit && !(await document.replace(edit, before)))
+      const after = withLineEnd(target.text, document.lineEnd)
+      const edit = smallestEdit(before, after)
+      const known = this.#unsaved.get(key)
+      const earlier = known?.states.slice(0, known.at + 1) ?? []
+      const states = [...earlier, { file: shown, text: before }, { file: target, text: after }].slice(
+        -MAX_STATES,
+      )
+      this.#unsaved.set(key, { states, at: states.length - 1 })
+      if (edit && !(await document.replace(edit, before))) {
+        if (known) this.#unsaved.set(key, known)
+        else this.#unsaved.delete(key)
         throw new Error('The editor did not take the change.')
+      }
       const { attributes } = target
       if (
         attributes.type === 'text' &&
@@ -872,7 +944,6 @@ export class ChangeTracker extends Owner {
         attributes.mode !== file.attributes.mode
       )
         await this.#states.setMode(file.path, attributes.mode)
-      // the lines are known again once they are saved
       await this.#observe(key, file)
       this.#change.fire(new Set([file.path]))
       return
@@ -893,15 +964,15 @@ export class ChangeTracker extends Owner {
   }
 
   #document(path: string): OpenDocument | undefined {
-    return this.shared.documents.find([path])
+    return this.shared.documents.find([path, ...(this.#spellings.get(this.key(path)) ?? [])])
   }
 }
 
 /** A file that had this text, stored as it is now. */
 function textState(text: FileText, { attributes }: FileState, mode?: number): FileState {
   if (text === null) return ABSENT
-  const stored = attributes.type === 'text' ? attributes : { encoding: 'utf8', bom: false, mode: 0o644 }
-  return { text, attributes: { ...stored, type: 'text', mode: mode ?? stored.mode } }
+  const stored = attributes.type === 'text' ? attributes : NEW_TEXT
+  return { text, attributes: { ...stored, mode: mode ?? stored.mode } }
 }
 
 function sameButEnds(one: string, other: string): boolean {

@@ -85,15 +85,20 @@ function sameAuthor(one: Author, other: Author): boolean {
   )
 }
 
-/** How versions are without some agents': `conflict` where something of others came on top. */
+/**
+ * How versions are without some agents'. `conflict`: something of others came on top, of the user or else of another
+ * agent; then `versions` gives up all of that.
+ */
 export interface Without<T> {
   versions: Versions<T>
   conflict?: 'user' | 'agent'
   /** On a conflict: as far as it goes without giving up anything. */
   partial?: Versions<T>
+  /** On a conflict with the user: as far as it goes when what is the user's on top is given up, and no other agent's. */
+  forced?: Versions<T>
 }
 
-/** Takes back what `matches`. On a conflict `versions` is as it would be when what came on top is given up, too. */
+/** Takes back what `matches`. */
 export function without<T>(
   versions: Versions<T>,
   matches: Matches,
@@ -108,8 +113,14 @@ export function without<T>(
   const merged = rebased(versions, lowest, matches, merge)
   if (merged) return { versions: merged }
   const last = versions.findLastIndex(({ by }) => !isBy(by, matches))
-  const conflict = others.some(({ by }) => by !== 'user') ? 'agent' : 'user'
-  return { versions: rest, conflict, partial: versions.slice(0, last + 1) }
+  const partial = versions.slice(0, last + 1)
+  // above another agent's there may be more that only the user is on top of
+  const agents = versions.findLastIndex(({ by }) => by !== 'user' && !isBy(by, matches))
+  const given = versions.slice(0, Math.max(lowest, agents + 1))
+  if (!versions.slice(given.length, last).some(({ by }) => isBy(by, matches)))
+    return { versions: rest, conflict: 'agent', partial }
+  const below = without(given, matches, merge)
+  return { versions: rest, conflict: 'user', partial, forced: below.partial ?? below.versions }
 }
 
 /** What others made on top of what is taken back, made to what was there before. */

@@ -166,10 +166,7 @@ export class FileLog {
     if (edits.length > MAX_EDITS) edits = [joined(lines, edits)]
     this.#seq++
     // from the last, so that the lines of the others stay where they are
-    for (const edit of edits.reverse()) {
-      if (by === 'user') this.#editByUser(edit)
-      else this.#change(edit, by)
-    }
+    for (const edit of edits.reverse()) this.#apply(edit, by)
     this.#tidy()
     return true
   }
@@ -190,8 +187,7 @@ export class FileLog {
     for (const change of this.#segments.filter(isChanged)) {
       if (options.ids && !options.ids.has(change.id)) continue
       const result = without(change.versions, matches, mergeLines)
-      if (!result.conflict || (options.force && result.conflict === 'user')) change.versions = result.versions
-      else change.versions = result.partial ?? change.versions
+      change.versions = (options.force && result.forced) || (result.partial ?? result.versions)
     }
     this.#tidy()
   }
@@ -202,6 +198,61 @@ export class FileLog {
 
   #join(of: (change: Changed) => string[]): string {
     return this.#segments.flatMap(segment => (isChanged(segment) ? of(segment) : segment.lines)).join('')
+  }
+
+  #apply(edit: LineEdit, by: Author): void {
+    const left = this.#giveBack(edit, by)
+    if (left) {
+      for (const one of left) if (one.start < one.end || one.lines.length > 0) this.#apply(one, by)
+    } else if (by === 'user') this.#editByUser(edit)
+    else this.#change(edit, by)
+  }
+
+  /**
+   * Lines that a change had taken away and that come back in their place (the editor's undo) are in that change again,
+   * not lines beside it. Answers with what is left of the edit, from the last; `undefined`: all of it.
+   */
+  #giveBack({ start, end, lines }: LineEdit, by: Author): LineEdit[] | undefined {
+    let at = 0
+    for (const segment of this.#segments) {
+      if (at > end) break
+      const size = current(segment).length
+      const back =
+        isChanged(segment) && size === 0 && (at === start || at === end)
+          ? givenBack(segment.versions, lines, by)
+          : undefined
+      if (isChanged(segment) && back) {
+        const { value, indexes } = back
+        segment.versions = this.#pushed(segment.versions, value, by)
+        const first = indexes[0]!
+        const last = indexes.at(-1)! + 1
+        const left: LineEdit[] = [
+          { start: at + value.length, end: end + value.length, lines: lines.slice(last) },
+          { start, end: at, lines: lines.slice(0, first) },
+        ]
+        for (let i = 1; i < indexes.length; i++) {
+          const between = lines.slice(indexes[i - 1]! + 1, indexes[i])
+          left.splice(1, 0, { start: at + i, end: at + i, lines: between })
+        }
+        return left
+      }
+      if (isChanged(segment) && size > 0 && by === 'user' && (at === end || at + size === start)) {
+        const isBefore = at === end
+        const indexes = givenBackBeside(segment.versions, lines, isBefore)
+        if (indexes.length > 0) {
+          const now = current(segment)
+          const first = indexes[0]!
+          const last = indexes.at(-1)! + 1
+          const value = isBefore ? [...lines.slice(first), ...now] : [...now, ...lines.slice(0, last)]
+          segment.versions = this.#pushed(segment.versions, value, by)
+          return isBefore
+            ? [{ start, end, lines: lines.slice(0, first) }]
+            : [{ start: start + last, end: end + last, lines: lines.slice(last) }]
+        }
+      }
+      at += size
+    }
+    return undefined
   }
 
   /** What the user does outside of agents' changes is no change: it is in the text from before, too. */
@@ -243,7 +294,7 @@ export class FileLog {
       id: ids[0] ?? this.#nextId++,
       versions: this.#pushed(joinedVersions(pieces), value, by),
     }
-    const parts: Segment[] = [{ lines: before }, ...trimmed(change), { lines: after }]
+    const parts: Segment[] = [{ lines: before }, change, { lines: after }]
     this.#segments.splice(touched.first, touched.count, ...parts)
   }
 
@@ -309,12 +360,7 @@ export class FileLog {
   #tidy(): void {
     this.#text = undefined
     const tidy: Segment[] = []
-    for (const segment of this.#segments) {
-      let next: Segment = segment
-      if (isChanged(segment)) {
-        segment.versions = normalized(segment.versions, sameLines, this.#everyTurn)
-        if (segment.versions.length === 1) next = { lines: current(segment) }
-      }
+    for (const next of this.#segments.flatMap(segment => settled(segment, this.#everyTurn))) {
       const last = tidy.at(-1)
       if (isChanged(next)) tidy.push(next)
       else if (last && !isChanged(last)) tidy[tidy.length - 1] = { lines: last.lines.concat(next.lines) }
@@ -330,6 +376,68 @@ function isChanged(segment: Segment): segment is Changed {
 
 function current(segment: Segment): string[] {
   return isChanged(segment) ? segment.versions.at(-1)!.value : segment.lines
+}
+
+/**
+ * Which of these lines an earlier version had; `indexes` are theirs. The user may give back a part, or type between; what
+ * an agent writes around them is one change of its own, to be undone as one.
+ */
+function givenBack(
+  versions: Versions<string[]>,
+  lines: readonly string[],
+  by: Author,
+): { value: string[]; indexes: number[] } | undefined {
+  let part: number[] = []
+  for (const { value } of versions.toReversed()) {
+    if (value.length === 0) continue
+    const indexes = commonLines(value, lines)
+    const isWhole = indexes.length === value.length
+    if (by !== 'user') {
+      if (isWhole && value.length === lines.length) return { value, indexes }
+    } else if (isWhole) return { value, indexes }
+    // a bracket is in many lines
+    else if (indexes.some(i => /\w/.test(lines[i]!)) && indexes.length > part.length) part = indexes
+  }
+  const first = part[0]
+  if (first === undefined) return undefined
+  const value = lines.slice(first, part.at(-1)! + 1)
+  return { value, indexes: value.map((_, i) => first + i) }
+}
+
+/** Which of these lines, written right before a change or right after it, belong to an earlier version of it. */
+function givenBackBeside(
+  versions: Versions<string[]>,
+  lines: readonly string[],
+  isBefore: boolean,
+): number[] {
+  const now = versions.at(-1)!.value
+  const all = isBefore ? [...lines, ...now] : [...now, ...lines]
+  const own = isBefore ? 0 : now.length
+  let most: number[] = []
+  for (const { value } of versions.slice(0, -1)) {
+    const indexes = commonLines(value, all)
+      .map(i => i - own)
+      .filter(i => i >= 0 && i < lines.length)
+    if (indexes.length > most.length && indexes.some(i => /\w/.test(lines[i]!))) most = indexes
+  }
+  return most
+}
+
+/** Of the lines that both have, their places in the other. */
+function commonLines(one: readonly string[], other: readonly string[]): number[] {
+  const indexes: number[] = []
+  let shift = 0
+  let at = 0
+  const until = (end: number) => {
+    for (; at < end; at++) indexes.push(at + shift)
+  }
+  for (const { start, end, lines } of lineEdits(one, other)) {
+    until(start)
+    at = end
+    shift += lines.length - (end - start)
+  }
+  until(one.length)
+  return indexes
 }
 
 function joined(lines: readonly string[], edits: readonly LineEdit[]): LineEdit {
@@ -358,6 +466,13 @@ function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
     )
   const base: Versions<string[]> = [{ value: at(0), by: 'user', seq: 0 }]
   return base.concat([...times].sort(([a], [b]) => a - b).map(([seq, by]) => ({ value: at(seq), by, seq })))
+}
+
+/** What is to be told of a piece. */
+function settled(segment: Segment, everyTurn: boolean): Segment[] {
+  if (!isChanged(segment)) return [segment]
+  segment.versions = normalized(segment.versions, sameLines, everyTurn)
+  return segment.versions.length === 1 ? [{ lines: current(segment) }] : trimmed(segment)
 }
 
 /** A change without the lines that all its versions begin and end with. */

@@ -33,6 +33,8 @@ const MAX_TEXT_BYTES = 4_000_000
 /** Larger files are not kept. Bytes. */
 const MAX_FILE_BYTES = 50_000_000
 
+/** What a text file is of which no more is known. */
+export const NEW_TEXT = { type: 'text', encoding: 'utf8', bom: false, mode: 0o644 } as const
 export const ABSENT: FileState = { attributes: { type: 'absent' }, text: '' }
 
 export function sameAttributes(one: FileAttributes, other: FileAttributes): boolean {

@@ -247,7 +247,7 @@ export class SessionChanges extends ChangeScope {
   async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
     if (!file?.inside) return work()
-    this.tracker.alias(file.path, file.realPath)
+    this.tracker.alias(file.realPath, [file.path, ...file.aliases])
     return this.tracker.writing(file.realPath, content, this.#author(), work)
   }
 
@@ -273,7 +273,7 @@ export class SessionChanges extends ChangeScope {
       try {
         const file = await this.#guard.check(path)
         if (!file.inside) continue
-        this.tracker.alias(file.path, file.realPath)
+        this.tracker.alias(file.realPath, [file.path, ...file.aliases])
         await this.tracker.tool(file.realPath, author, changes)
       } catch (error) {
         this.tracker.shared.log.debug(`A changed file could not be looked at: ${messageOf(error)}`)

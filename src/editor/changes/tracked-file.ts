@@ -13,7 +13,14 @@ import {
   without,
 } from './change-versions.ts'
 import { FileLog, type Hunk, type StoredSegment } from './file-log.ts'
-import { ABSENT, type FileAttributes, type FileState, sameAttributes, sameState } from './file-state.ts'
+import {
+  ABSENT,
+  type FileAttributes,
+  type FileState,
+  NEW_TEXT,
+  sameAttributes,
+  sameState,
+} from './file-state.ts'
 
 /** A tracked file as it is stored. */
 export interface StoredFile {
@@ -27,8 +34,6 @@ export interface StoredFile {
   /** as if the user had kept nothing; absent: it is no longer kept */
   history?: StoredHistory
 }
-
-const NEW_TEXT: FileAttributes = { type: 'text', encoding: 'utf8', bom: false, mode: 0o644 }
 
 interface StoredHistory {
   segments: StoredSegment[]
@@ -275,6 +280,8 @@ export class TrackedFile {
     this.#log.keep(matches, ids)
     // with the last of its lines kept, a new file is kept
     if (!ids || this.#log.hunks(matches).length === 0) this.#setAttributes(kept(this.#attributes, matches))
+    // with what is no longer there, what became of its lines is settled, too
+    if (this.#attributes.length === 1 && this.attributes.type !== 'text') this.#log.keep(() => true)
     this.#version++
   }
 
@@ -334,18 +341,16 @@ export class TrackedFile {
     let conflict = left.find(hunk => hunk.conflict && (!options.ids || options.ids.has(hunk.id)))?.conflict
     if (isWhole || left.length === 0) {
       const result = without(this.#attributes, matches, () => undefined)
-      const next = result.versions.at(-1)!.value
-      if (next.type === 'absent' && this.#log.text !== '') {
+      const forced = options.force && result.forced
+      const next = (forced || result.versions).at(-1)!.value
+      if (next.type === 'absent' && this.#log.hunks(author => !matches(author)).length > 0) {
+        conflict ??= 'agent'
+      } else if (next.type === 'absent' && this.#log.text !== '') {
         // the user's own lines stay, and with them the file
         if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
-      } else if (next.type === 'absent' && result.versions.at(-1)!.by === 'user' && this.#log.hasChanges) {
-        // it is empty because another agent took the user's lines away
-        conflict ??= 'agent'
-      } else if (!result.conflict || (options.force && result.conflict === 'user')) {
-        this.#setAttributes(result.versions)
       } else {
-        if (result.partial) this.#setAttributes(result.partial)
-        conflict ??= result.conflict
+        this.#setAttributes(forced || (result.partial ?? result.versions))
+        if (!forced) conflict ??= result.conflict
       }
     }
     if (this.attributes.type !== 'text' && this.#log.text !== '') {

@@ -35,6 +35,8 @@ class World {
   readonly taken = new Set<string>()
   /** the user's lines that the user took away */
   readonly removed = new Set<string>()
+  /** files in whose unsaved text changes were undone */
+  readonly undoneUnsaved = new Set<string>()
   #next = 0
   #calls = 0
 
@@ -73,7 +75,8 @@ class World {
 
   /** All that the user can see anywhere. */
   visible(): Set<string> {
-    return new Set(NAMES.flatMap(name => [...this.lines(name), ...(this.on(name) ?? '').split(/(?<=\n)/)]))
+    const on = NAMES.flatMap(name => [...this.lines(name), ...(this.on(name) ?? '').split(/(?<=\n)/)])
+    return new Set(on.filter(line => line !== ''))
   }
 
   files(session: string): SessionFiles {
@@ -118,6 +121,7 @@ const WHAT = [
   'type',
   'save',
   'revert',
+  'take a hunk back',
   'write by another program',
   'write through the client',
   'write through the client',
@@ -177,6 +181,18 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       for (const line of before) if (!world.lines(name).includes(line)) world.removed.add(line)
       return
     }
+    case 'take a hunk back': {
+      // with the editor's own undo, or by hand
+      await world.settled()
+      const hunk = changes.hunks(path)[place.at % Math.max(1, changes.hunks(path).length)]
+      if (!exists || !hunk) return
+      open()
+      const lines = world.lines(name)
+      lines.splice(hunk.start, hunk.after.length, ...hunk.before)
+      for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
+      editor.type(path, lines.join(''))
+      return
+    }
     case 'write by another program':
       if (dirty) return
       writeFileSync(path, world.edited(name, 'user', place))
@@ -233,7 +249,8 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
     }
     case 'delete by the user':
       if (!exists || dirty) return
-      for (const line of [...world.lines(name), ...(tracker.view(path)?.base.text ?? '').split(/(?<=\n)/)])
+      // with all that was ever in it
+      for (const line of [...world.lines(name), ...linesOf(tracker.view(path)?.store())])
         world.removed.add(line)
       await rm(path)
       editor.close(path)
@@ -259,6 +276,8 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (what === 'undo a hunk' && !hunk) return
       await changes.undo(hunk && what === 'undo a hunk' ? { hunks: { path, ids: new Set([hunk.id]) } } : {})
       editor.reload()
+      for (const one of NAMES.map(one => world.path(one)))
+        if (editor.isDirty(one)) world.undoneUnsaved.add(one)
       const after = world.visible()
       for (const line of before) assert.ok(after.has(line), `undo took ${line}`)
       for (const line of others) assert.ok(after.has(line), `undo took ${line} of the other session`)
@@ -268,6 +287,10 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await world.settled()
       const hunk = changes.hunks(path)[0]
       if (!hunk) return
+      // with a file that stays deleted, all that was in it
+      if (!exists) for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
+      // also under what another session took away since
+      for (const line of linesOf(tracker.view(path)?.store(), session)) world.taken.add(line)
       changes.keep({ hunks: { path, ids: new Set([hunk.id]) } })
       for (const line of hunk.after) world.taken.add(line)
       for (const line of hunk.before) world.removed.add(line)
@@ -280,14 +303,13 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       await tracker.restore(last.id)
       editor.reload()
       const after = world.visible()
-      const known = new Set(
-        tracker.views().flatMap(view => JSON.stringify(view.store()).match(/user\d+\\n/g) ?? []),
-      )
-      for (const line of before)
-        assert.ok(after.has(line) || known.has(line.replace('\n', '\\n')), `restore lost ${line}`)
+      const known = new Set(tracker.views().flatMap(view => linesOf(view.store())))
+      for (const line of before) assert.ok(after.has(line) || known.has(line), `restore lost ${line}`)
       return
     }
     case 'reload': {
+      // what was undone in unsaved text is known as long as the window is there
+      for (const one of world.undoneUnsaved) if (editor.isDirty(one)) await editor.save(one)
       await world.settled()
       tracker.dispose()
       world.start()
@@ -302,7 +324,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
 
 describe('the change tracker, whatever happens in whatever order', () => {
   it('loses nothing of the user’s, and finds every change of an agent', async function () {
-    this.timeout(120_000)
+    this.timeout(300_000 + 1000 * Number(process.env.PARLEY_RUNS ?? 0))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16 }), async steps => {
         const world = new World()
@@ -313,20 +335,24 @@ describe('the change tracker, whatever happens in whatever order', () => {
             const visible = world.visible()
             const views = world.tracker.views()
             const kept = new Set([
-              ...views.flatMap(view => JSON.stringify(view.store()).match(/user\d+\\n/g) ?? []),
-              ...world.tracker.undone.flatMap(one => JSON.stringify(one).match(/user\d+\\n/g) ?? []),
+              ...views.flatMap(view => linesOf(view.store())),
+              ...world.tracker.undone.flatMap(one => linesOf(one)),
             ])
             for (let i = 0; i < 200; i++) {
               const line = `user${i}\n`
               if (!seen.get(world)?.has(line) && !visible.has(line)) continue
               remember(world, line)
               if (world.removed.has(line)) continue
-              assert.ok(
-                visible.has(line) || kept.has(`user${i}\\n`),
-                `${line.trim()} is lost after ${one.what}`,
-              )
+              assert.ok(visible.has(line) || kept.has(line), `${line.trim()} is lost after ${one.what}`)
             }
             for (const name of NAMES) {
+              assert.deepEqual(twice(world.lines(name)), [], `${name} holds lines twice after ${one.what}`)
+              const before = world.tracker.view(world.path(name))?.base.text ?? ''
+              assert.deepEqual(
+                twice(before.split(/(?<=\n)/)),
+                [],
+                `${name} held lines twice before, after ${one.what}`,
+              )
               const found = new Set(
                 ['a', 'b'].flatMap(session =>
                   world.sessions
@@ -346,14 +372,26 @@ describe('the change tracker, whatever happens in whatever order', () => {
             if (world.editor.isDirty(world.path(name))) await world.editor.save(world.path(name))
           await world.settled()
           const before = NAMES.map(name => world.on(name))
-          const undone: string[] = []
-          for (const session of ['a', 'b', 'a', 'b']) {
-            const report = await world.sessions.get(session)!.undo({}, { force: true })
-            if (report.undone) undone.push(report.undone.id)
-            for (const { why } of report.left) assert.equal(why, 'agent')
-          }
           const bases = NAMES.map(name => world.tracker.view(world.path(name)))
-          for (const view of bases) if (view) assert.ok(!view.hasChanges || view.gone, 'something is left')
+          const expected = bases.flatMap(view => (view && !view.gone ? linesOf(view.base.text) : []))
+          const undone: string[] = []
+          for (let left = 2; left > 0; ) {
+            for (const session of ['a', 'b']) {
+              const report = await world.sessions.get(session)!.undo({}, { force: true })
+              for (const { why } of report.left) assert.equal(why, 'agent')
+              // what another session's changes are on top of goes after those
+              left = report.undone ? 2 : left - 1
+              if (report.undone) undone.push(report.undone.id)
+            }
+          }
+          for (const name of NAMES) {
+            const view = world.tracker.view(world.path(name))
+            if (view) assert.ok(!view.hasChanges || view.gone, 'something is left')
+          }
+          const after = world.visible()
+          for (const line of expected) assert.ok(after.has(line), `${line.trim()} did not come back`)
+          for (const line of after)
+            assert.ok(line.startsWith('user') || world.taken.has(line), `${line.trim()} is left`)
           for (const id of undone.reverse()) assert.deepEqual(await world.tracker.restore(id), [])
           assert.deepEqual(
             NAMES.map(name => world.on(name)),
@@ -367,6 +405,16 @@ describe('the change tracker, whatever happens in whatever order', () => {
     )
   })
 })
+
+/** Somebody's lines in something that is stored. */
+function linesOf(stored: unknown, who = 'user'): string[] {
+  const found = JSON.stringify(stored ?? null).match(new RegExp(`\\b${who}\\d+(?=\\\\n)`, 'g')) ?? []
+  return found.map(line => `${line}\n`)
+}
+
+function twice(lines: readonly string[]): string[] {
+  return lines.filter((line, i) => lines.indexOf(line) !== i)
+}
 
 const seen = new WeakMap<World, Set<string>>()
 function remember(world: World, line: string): void {

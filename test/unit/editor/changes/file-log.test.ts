@@ -77,6 +77,49 @@ describe('who changed which lines', () => {
     assert.equal(other.text, '3\n')
   })
 
+  it('knows lines that come back to where an agent took them away', () => {
+    const log = FileLog.of('one\ntwo\nthree\n')
+    log.edit('one\nthree\n', agent('a'))
+    const other = log.clone()
+    log.edit('one\nbefore\ntwo\nafter\nthree\n', 'user')
+    assert.equal(log.hasChanges, false)
+    assert.equal(log.base, 'one\nbefore\ntwo\nafter\nthree\n')
+    other.edit('ONE\ntwo\nthree\n', 'user')
+    assert.equal(other.hasChanges, false)
+    const part = FileLog.of('one\ntwo\nmore\nthree\n')
+    part.edit('one\nthree\n', agent('a'))
+    const between = part.clone()
+    between.edit('one\ntwo\nmine\nmore\nthree\n', 'user')
+    assert.equal(between.hasChanges, false)
+    part.edit('one\nmine\nmore\nthree\n', 'user')
+    assert.equal(part.base, 'one\nmine\ntwo\nmore\nthree\n')
+    assert.equal(part.hunks(all)[0]?.conflict, 'user')
+    const two = FileLog.of('1\n2\n3\n4\n5\n6\n')
+    two.edit('1\n3\n4\n6\n', agent('a'))
+    two.edit('1\nx\n2\n3\n4\n5\ny\n6\n', 'user')
+    assert.equal(two.hasChanges, false)
+    assert.equal(two.base, '1\nx\n2\n3\n4\n5\ny\n6\n')
+    const beside = FileLog.of('one\n')
+    beside.edit('a1\na2\na3\none\n', agent('a'))
+    beside.edit('a2\none\n', agent('b'))
+    const after = beside.clone()
+    beside.edit('mine\na1\na2\none\n', 'user')
+    assert.deepEqual(
+      beside.hunks(of('a')).map(hunk => [hunk.start, hunk.after]),
+      [[1, ['a1\n', 'a2\n']]],
+    )
+    after.edit('a2\na3\nmine\none\n', 'user')
+    assert.deepEqual(
+      after.hunks(of('a')).map(hunk => [hunk.start, hunk.after]),
+      [[0, ['a2\n', 'a3\n']]],
+    )
+    const added = FileLog.of('one\n\nthree\n')
+    added.edit('one\nthree\n', agent('a'))
+    added.edit('one\nb1\n\nb2\nthree\n', agent('b'))
+    added.undo(of('b'))
+    assert.equal(added.text, 'one\nthree\n')
+  })
+
   const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'd\r\n'), { maxLength: 12 })
 
   it('finds edits that make one text of another, and merges what does not meet', () => {
@@ -154,7 +197,7 @@ describe('who changed which lines', () => {
         assert.equal(kept.base, log.text)
         assert.equal(kept.hasChanges, false)
       }),
-      { numRuns: 1500 },
+      { numRuns: Number(process.env.PARLEY_RUNS ?? 1500) },
     )
   })
 })

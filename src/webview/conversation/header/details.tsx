@@ -1,51 +1,41 @@
-import type { RefObject } from 'preact'
 import type { ConversationHead, McpServerNote, RootsNote } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
-import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
 interface SessionDetailsProps {
-  anchor: RefObject<HTMLElement | null>
-  onClose: () => void
   head: ConversationHead
   state: string
 }
 
 /** What there is to know of the session: its agent, where it works, what was passed to it. */
-export function SessionDetails({ anchor, onClose, head, state }: SessionDetailsProps) {
+export function SessionDetails({ head, state }: SessionDetailsProps) {
   const { host } = useApp()
   return (
-    <Popup anchor={anchor} onClose={onClose} class="details" label={t('Session Details')}>
-      <div class="details-content">
-        <div class="details-head">
-          <AgentIcon icon={head.agent?.icon} />
-          <strong>{head.agent?.name}</strong>
-          <span class="quiet">{state}</span>
-        </div>
-        {head.program && <p class="quiet">{head.program}</p>}
-        {head.account && <Account account={head.account} />}
-        {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
-        {head.roots && <Roots roots={head.roots} />}
-        {head.mcpServers.length > 0 && <McpServers servers={head.mcpServers} />}
-        {head.sessionId && (
-          <section>
-            <h2>{t('Session')}</h2>
-            <div class="details-row">
-              <code class="details-id" title={head.sessionId}>
-                {head.sessionId}
-              </code>
-              <IconButton
-                icon="copy"
-                label={t('Copy Session ID')}
-                onClick={() => host.copy(head.sessionId!)}
-              />
-            </div>
-          </section>
-        )}
+    <div class="details-content">
+      <div class="details-head">
+        <AgentIcon icon={head.agent?.icon} />
+        <strong>{head.agent?.name}</strong>
+        <span class="quiet">{state}</span>
       </div>
-    </Popup>
+      {head.program && <p class="quiet">{head.program}</p>}
+      {head.account && <Account account={head.account} />}
+      {head.systemPrompt && <p class="quiet">{systemPromptNote(head.systemPrompt)}</p>}
+      {head.roots && <Roots roots={head.roots} />}
+      {head.mcpServers.length > 0 && <McpServers servers={head.mcpServers} />}
+      {head.sessionId && (
+        <section>
+          <h2>{t('Session')}</h2>
+          <div class="details-row">
+            <code class="details-id" title={head.sessionId}>
+              {head.sessionId}
+            </code>
+            <IconButton icon="copy" label={t('Copy Session ID')} onClick={() => host.copy(head.sessionId!)} />
+          </div>
+        </section>
+      )}
+    </div>
   )
 }
 

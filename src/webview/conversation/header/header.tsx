@@ -4,11 +4,13 @@ import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
+import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 import { FollowButton } from '../work/follow-button.tsx'
 import { SessionTitle } from './session-title.tsx'
 import { dotLabel, dotState, StateDot } from './state-dot.tsx'
 
+/** What floats is there at once, and hears the Escape that comes at once. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
 /** Title, agent and state of the session; the agent opens the details: where it works, what was passed to it. */
@@ -54,7 +56,11 @@ export function Header() {
           <Icon name="chevron-down" class="header-chevron" />
         </button>
       )}
-      {open && <SessionDetails anchor={button} onClose={close} head={head} state={dotLabel(state)} />}
+      {open && (
+        <Popup anchor={button} onClose={close} class="details" label={t('Session Details')}>
+          <SessionDetails head={head} state={dotLabel(state)} />
+        </Popup>
+      )}
     </header>
   )
 }

@@ -26,37 +26,46 @@ import type {
 } from './model.ts'
 
 /**
- * What other layers see of a running agent: its capabilities as questions, its methods in the model's terms.
+ * What other layers see of a running agent: its capabilities and its methods, in the terms of the model.
  *
- * Order: an update sent before a response is delivered before the response's promise resolves. Every method rejects
- * with {@link AgentRequestError} when the agent answers an error and with {@link AgentClosedError} when it is gone.
- * A method the agent has no capability for rejects with `AgentRequestError` of kind `unsupported` and sends nothing.
+ * Order: an update that is sent before a response is delivered before the promise of the response resolves. Every method
+ * rejects with {@link AgentRequestError} if the agent answers with an error, and with {@link AgentClosedError} if it has
+ * exited. Without the capability, a method rejects with `AgentRequestError` of kind `unsupported` and sends nothing.
  */
 export interface Agent extends Disposable {
+  // ---- https://agentclientprotocol.com/protocol/v1/initialization
+  // ---- https://agentclientprotocol.com/protocol/v2/draft/initialization
   readonly info: { name: string; title?: string; version?: string }
   readonly protocolVersion: number
   readonly capabilities: AgentCapabilities
   readonly authMethods: readonly AuthMethod[]
 
+  /** `session/update`: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output */
   readonly onUpdate: Event<{ sessionId: string; update: SessionUpdate }>
-  /** Fires once, when the connection ends for whatever reason. */
+  /** Fires once, when the connection ends for any reason. */
   readonly onDidClose: Event<AgentExit>
 
+  // ---- https://agentclientprotocol.com/protocol/v1/session-setup
+  // ---- https://agentclientprotocol.com/protocol/v2/draft/session-setup
+
   /**
-   * Rejects with an `AgentRequestError` (`cancelled`) as soon as `signal` aborts. An agent may make the session all the
-   * same: it goes to `onLate`.
+   * Rejects with an `AgentRequestError` (`cancelled`) as soon as `signal` aborts. If the agent creates the session
+   * nevertheless, `onLate` receives it.
    */
   newSession(
     setup: SessionSetup,
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart>
-  /** Replays the conversation as updates before it resolves (some agents: after). */
+  /**
+   * Replays the conversation as updates before it resolves (some agents: after).
+   * @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
+   */
   loadSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
   resumeSession(sessionId: string, setup: SessionSetup, signal?: AbortSignal): Promise<SessionStart>
   /**
-   * One page. Pass the previous page's `nextCursor` for the next. `archived` is sent only to an agent that can archive;
-   * without it the agent decides.
+   * One page; pass its `nextCursor` to get the next one. `archived` is sent only to agents that can archive sessions;
+   * without it, the agent decides.
    */
   listSessions(
     query: { cwd?: string; cursor?: string; archived?: 'exclude' | 'include' | 'only' },
@@ -65,36 +74,53 @@ export interface Agent extends Disposable {
   closeSession(sessionId: string): Promise<void>
   deleteSession(sessionId: string): Promise<void>
   /**
-   * Starts a turn. Resolves when the agent took the prompt (v2) or when the turn ended (v1); either way the turn's
-   * beginning and end are told by `state` updates, which come before it resolves. `messageId` names the person's
-   * message, where the agent gives it an id (v2): its echo is then known for certain.
+   * Starts a turn. Resolves when the agent has accepted the prompt (v2) or when the turn has ended (v1). In both versions
+   * `state` updates report the start and the end of the turn; they come before it resolves. `messageId` (v2) is the id of
+   * the user's message, which identifies its echo.
+   * @see https://agentclientprotocol.com/protocol/v1/prompt-turn
+   * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a surface that knows no id returns nothing.
+  // biome-ignore lint/suspicious/noConfusingVoidType: v1 has no id to return.
   prompt(sessionId: string, content: ContentBlock[]): Promise<void | { messageId?: string }>
-  /** Asks the agent to stop the turn; the turn's end is still told by a `state` update. */
+  /**
+   * Asks the agent to stop the turn; a `state` update still reports its end.
+   * @see https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
+   * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation
+   */
   cancel(sessionId: string): void
+  /**
+   * In v1 also sets the mode or the model.
+   * @see https://agentclientprotocol.com/protocol/v1/session-modes
+   * @see https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
+   */
   setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void>
   authenticate(methodId: string, signal?: AbortSignal): Promise<void>
   logout(): Promise<void>
 
-  /** Stops one tool call that said it can be stopped (`canCancel`, v2), and not the turn. */
+  /**
+   * Stops one tool call with `canCancel` (v2), not the turn.
+   * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls
+   */
   cancelToolCall?(sessionId: string, toolCallId: string): Promise<void>
-  /** Stops the command in a terminal of the agent's own that said it can be stopped (`canCancel`, v2). */
+  /**
+   * Stops the command in a terminal of the agent with `canCancel` (v2).
+   * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals
+   */
   cancelTerminal?(sessionId: string, terminalId: string): Promise<void>
 
-  // Of no released schema yet: each with a capability of its own.
-  /** A new session that begins with the conversation of another. */
+  // Unstable, each with its own capability.
+  /** A new session that starts with the conversation of another one. */
   forkSession?(
     sessionId: string,
     setup: SessionSetup,
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart>
-  /** Resolves with the title that the agent gave, which may be another. */
+  /** Resolves with the title that the agent set, which may differ. */
   setSessionTitle?(sessionId: string, title: string): Promise<string>
   archiveSession?(sessionId: string): Promise<void>
   unarchiveSession?(sessionId: string): Promise<void>
-  /** `open` or `saved`; `activity` what the session does, as far as it is told. */
+  /** `status`: `open` or `saved`; `activity`: what the session does, if the agent reports it. */
   sessionStatus?(sessionId: string): Promise<{ status: string; activity?: string }>
   authStatus?(signal?: AbortSignal): Promise<AuthStatus>
   readonly onAuthStatus?: Event<AuthStatus>
@@ -106,27 +132,39 @@ export interface Agent extends Disposable {
   disableProvider?(providerId: string): Promise<void>
 }
 
-/** What an agent may ask of the client. A rejection becomes a JSON-RPC error; its message reaches the agent. */
+/**
+ * What an agent may request from the client. A rejection becomes a JSON-RPC error with its message.
+ * @see https://agentclientprotocol.com/protocol/v1/overview#client
+ * @see https://agentclientprotocol.com/protocol/v2/draft/overview
+ */
 export interface AgentClient {
-  /** `signal` aborts when the agent withdraws the question (`$/cancel_request`) or is gone. */
+  /**
+   * `signal` aborts when the agent withdraws the request (`$/cancel_request`) or exits.
+   * @see https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
+   * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission
+   */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome>
   /**
-   * The text of a file, unsaved changes included. Rejects with {@link FileMissingError} when there is none. What waits
-   * for the person is given up when `signal` aborts: the agent no longer wants it.
+   * The text of a file, including unsaved changes. Rejects with {@link FileMissingError} if it doesn't exist. If the
+   * user is asked first, that question ends when `signal` aborts.
+   * @see https://agentclientprotocol.com/protocol/v1/initialization#filesystem
    */
   readTextFile(request: ReadTextFileRequest, signal?: AbortSignal): Promise<string>
   writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void>
+  /** https://agentclientprotocol.com/protocol/v1/terminals */
   createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }>
   terminalOutput(sessionId: string, terminalId: string): Promise<TerminalOutput>
   waitForTerminalExit(sessionId: string, terminalId: string): Promise<TerminalExit>
   killTerminal(sessionId: string, terminalId: string): Promise<void>
   releaseTerminal(sessionId: string, terminalId: string): Promise<void>
   /**
-   * Asks the person to fill in a form or to visit an address. Agents are told that this can be done only when it is
-   * here. `signal` aborts when the agent withdraws the question, its turn is stopped, or the agent is gone.
+   * Asks the user to fill in a form or to open a URL. The capability is offered only if this method is present. `signal`
+   * aborts when the agent withdraws the request, its turn is stopped, or the agent exits.
+   * @see https://agentclientprotocol.com/protocol/v1/elicitation
+   * @see https://agentclientprotocol.com/protocol/v2/draft/elicitation
    */
   createElicitation?(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
-  /** What the person went to an address for is done there. */
+  /** The user has finished at the URL: https://agentclientprotocol.com/protocol/v1/elicitation#url-completion */
   elicitationComplete?(elicitationId: string): void
 }
 
@@ -135,13 +173,13 @@ export interface AgentExit {
   reason: 'disposed' | 'exited' | 'stream' | 'protocol'
   exitCode?: number | null
   signal?: string | null
-  /** One sentence for the person, when there is more to say than the exit code. */
+  /** A sentence for the user, if there is more to say than the exit code. */
   message?: string
   /** The last lines of stderr. */
   stderrTail: string
 }
 
-/** Why an agent could not be started; each kind has its own card. */
+/** Why an agent couldn't be started; the view has a card for each kind. */
 export type AgentStartFailure =
   /** `searched`: the directories of the PATH that was searched. */
   | { kind: 'command-missing'; command: string; searched: string[] }
@@ -152,7 +190,7 @@ export type AgentStartFailure =
       kind: 'initialize-error'
       command: string
       error: { code: number; message: string; detail?: string }
-      /** Of an agent that starts only once the person has signed in (-32000), where it named any. */
+      /** The ways to sign in, if the agent requires it before it starts (-32000) and lists any. */
       authMethods?: readonly AuthMethod[]
       stderrTail: string
     }
@@ -169,12 +207,12 @@ export class AgentStartError extends Error {
   }
 }
 
-/** The agent answered a request with an error, or the request could not be sent to it. */
+/** The agent answered with an error, or the request couldn't be sent. */
 export class AgentRequestError extends Error {
   override readonly name = 'AgentRequestError'
   readonly method: string
   readonly code: number
-  /** What the agent's `data` says in words, if anything. */
+  /** The text in the error's `data`, if any. */
   readonly detail: string | undefined
   readonly kind: 'auth-required' | 'not-found' | 'cancelled' | 'unsupported' | 'invalid-response' | 'other'
 
@@ -191,7 +229,7 @@ export class AgentRequestError extends Error {
   }
 }
 
-/** The agent was gone before it answered. */
+/** The agent exited before it answered. */
 export class AgentClosedError extends Error {
   override readonly name = 'AgentClosedError'
   readonly exit: AgentExit
@@ -202,12 +240,12 @@ export class AgentClosedError extends Error {
   }
 }
 
-/** There is no file at the path an agent asked for. */
+/** There is no file at the path that the agent requested. */
 export class FileMissingError extends Error {
   override readonly name = 'FileMissingError'
 }
 
-/** What to spawn, fully resolved: absolute paths, the whole environment. */
+/** What to spawn, fully resolved: absolute paths, the complete environment. */
 export interface AgentLaunch {
   command: string
   args: string[]
@@ -218,34 +256,35 @@ export interface AgentLaunch {
 export interface ConnectOptions {
   clientInfo: { name: string; title: string; version: string }
   initializeTimeoutMs: number
-  /** A longer line closes the connection with a clear error. */
+  /** A longer line closes the connection with an error. */
   maxFrameBytes: number
   log: Logger
-  /** Hears stderr as it comes, in whole lines. */
+  /** Receives stderr line by line. */
   onStderr?: (line: string) => void
   /** Set and unset while the agent runs; see {@link TraceTap}. */
   tap?: { current: TraceTap | undefined }
-  /** Ends the agent, too, when this process dies without having done so. */
+  /** Ends the agent if this process dies without ending it. */
   guard?: ProcessGuard
-  /** What must not be read in errors, logs and the output of the agent. */
+  /** Secrets to redact in errors, logs and the agent's output. */
   secrets?: SecretRegistry
   signal?: AbortSignal
   /**
-   * Which version is offered: `stable` (the default) the released one, `latest` the draft, falling back to the
-   * released one. An agent that has only the other is spoken to in it.
+   * The version to offer: `stable` (default) the released one, `latest` the draft. If the agent supports only the other
+   * one, that is used.
+   * @see https://agentclientprotocol.com/protocol/v2/draft/initialization#version-negotiation
    */
   protocol?: 'stable' | 'latest'
-  /** What the host can do that an agent must be told of; all of it is `false` by default. */
+  /** What the host supports beyond the protocol's methods; everything is `false` by default. */
   features?: {
-    /** Ways to sign in that run in a terminal work. */
+    /** Sign-in methods that run in a terminal. */
     terminalAuth?: boolean
   }
 }
 
-/** Spawns an agent and initializes it. Rejects with {@link AgentStartError}; nothing is left running then. */
+/** Spawns and initializes an agent. Rejects with {@link AgentStartError} and leaves nothing running. */
 export type StartAgent = (launch: AgentLaunch, client: AgentClient, options: ConnectOptions) => Promise<Agent>
 
-/** One frame on the wire, as *Show Protocol Traffic* and the tests see it. */
+/** One frame on the wire, for *Show Protocol Traffic* and the tests. */
 export interface TraceFrame {
   /** milliseconds since the epoch */
   at: number
@@ -253,5 +292,5 @@ export interface TraceFrame {
   message: unknown
 }
 
-/** Hears every frame. Absent when nobody listens: a frame is then not even looked at. */
+/** Receives every frame. If it's absent, frames aren't inspected at all. */
 export type TraceTap = (frame: TraceFrame) => void

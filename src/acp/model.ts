@@ -1,16 +1,21 @@
 /**
- * The one model of what an agent says, shaped like ACP v2: messages, tool calls, plans and terminals have ids and are
- * upserted. `v1/` and `v2/` map their wire to it; no other room knows which version is spoken. Fields are plain data
+ * The one model of what an agent reports, shaped like ACP v2: messages, tool calls, plans and terminals have ids and are
+ * upserted. `v1/` and `v2/` map their wire format to it; no other layer knows the version. Fields are plain data
  * (structured-cloneable). Open enums are `Known | (string & {})`: an unknown value is kept and shown as it is.
+ *
+ * Each block links to its section of the specification: v1 (released) and v2 (a draft). Blocks without a link, and
+ * fields marked as unstable, are in the unstable schema only.
  */
 
 /** Keeps the known values visible to completion while any string is allowed. */
 export type Open<T extends string> = T | (string & {})
 
 // ---- content -------------------------------------------------------------------------------------------------------
+// https://agentclientprotocol.com/protocol/v1/content
+// https://agentclientprotocol.com/protocol/v2/draft/content
 
 interface Addressed {
-  /** Its annotations say that it is for the model alone: shown only when the person asks for it. */
+  /** For the model only, according to its annotations: shown on demand. */
   agentOnly?: true
 }
 export interface TextBlock extends Addressed {
@@ -48,7 +53,7 @@ export interface ResourceBlock extends Addressed {
   text?: string
   blob?: string
 }
-/** A block of a kind this version of Parley does not know, kept whole. */
+/** A block of a kind that this version of Parley doesn't know, kept as it is. */
 export interface UnknownBlock {
   type: 'unknown'
   kind: string
@@ -63,6 +68,8 @@ export type ContentBlock =
   | UnknownBlock
 
 // ---- tool calls ----------------------------------------------------------------------------------------------------
+// https://agentclientprotocol.com/protocol/v1/tool-calls
+// https://agentclientprotocol.com/protocol/v2/draft/tool-calls
 
 export type ToolKind = Open<
   'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'switch_mode' | 'other'
@@ -77,7 +84,7 @@ export interface FileChange {
   /** Known when the agent sent whole texts or a fragment (v1); `undefined` when only a patch is known (v2). */
   oldText?: string
   newText?: string
-  /** Told in v2 only. */
+  /** v2 only. */
   fileType?: Open<'text' | 'binary' | 'directory' | 'symlink'>
   mimeType?: string
 }
@@ -108,6 +115,8 @@ export interface ToolCallPatch {
 }
 
 // ---- terminals -----------------------------------------------------------------------------------------------------
+// https://agentclientprotocol.com/protocol/v1/terminals
+// https://agentclientprotocol.com/protocol/v2/draft/tool-calls#content
 
 export interface TerminalExit {
   exitCode?: number | null
@@ -125,8 +134,9 @@ export interface TerminalPatch {
 }
 
 // ---- sessions within a session --------------------------------------------------------------------------------------
+// https://agentclientprotocol.com/rfds/subagents#current-work-state
 
-/** What a subagent does, as the agent told it last. `stopReason`, `error`: how its last work ended. */
+/** What a subagent does, as last reported. `stopReason`, `error`: how its last turn ended. */
 export interface SubagentState {
   activity: Open<'running' | 'idle' | 'requires_action' | 'unknown'>
   stopReason?: StopReason
@@ -134,8 +144,8 @@ export interface SubagentState {
 }
 
 /**
- * An upsert of a session that the agent began within this one (unstable): an absent field stays as it was, `null`
- * clears it. A `state` replaces the one before; `null`: nobody knows what it does.
+ * An upsert of a session that the agent started within this one (unstable): an absent field stays as it was, `null`
+ * clears it. A `state` replaces the one before; `null`: the state is unknown.
  */
 export interface SubagentPatch {
   /** the subagent's own session */
@@ -150,7 +160,7 @@ export interface SubagentPatch {
 
 /**
  * An upsert of a message from one session to another (unstable); absent and `null` as in {@link SubagentPatch}. `from`
- * and `to` are sessions; the ids name the same message where the other session tells of it.
+ * and `to` are sessions; the ids name the same message in the other session's updates.
  */
 export interface SessionMessagePatch {
   messageId: string
@@ -161,8 +171,12 @@ export interface SessionMessagePatch {
   content?: ContentBlock[] | null
 }
 
-// ---- the rest of a session -----------------------------------------------------------------------------------------
+// ---- plans, commands, options, usage -------------------------------------------------------------------------------
 
+/**
+ * @see https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
+ * @see https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
+ */
 export interface PlanEntry {
   content: string
   priority: Open<'high' | 'medium' | 'low'>
@@ -171,16 +185,17 @@ export interface PlanEntry {
 export interface Plan {
   planId: string
   entries: PlanEntry[]
-  /** A plan that is a document or of an unknown kind: shown as markdown. */
+  /** The text of a plan that is a document, shown as Markdown. */
   markdown?: string
-  /** Of a plan in a file: where it is. */
+  /** The file that contains the plan. */
   uri?: string
 }
 
+/** A slash command, of `available_commands_update`. */
 export interface Command {
   name: string
   description: string
-  /** What to type after the command, when it takes input. */
+  /** A hint for the input that the command takes. */
   hint?: string
 }
 
@@ -198,6 +213,10 @@ interface ConfigOptionBase {
   description?: string
   category?: ConfigCategory
 }
+/**
+ * @see https://agentclientprotocol.com/protocol/v2/draft/session-config-options
+ * @see https://agentclientprotocol.com/protocol/v1/session-modes for modes, which become options of category `mode`
+ */
 export type ConfigOption =
   | (ConfigOptionBase & { type: 'select'; currentValue: string; choices: SelectChoice[] })
   | (ConfigOptionBase & { type: 'boolean'; currentValue: boolean })
@@ -209,13 +228,13 @@ export interface Usage {
   /** the context's size in tokens */
   size: number
   cost?: { amount: number; currency: string }
-  /** what the agent counted at the end of its work (unstable) */
+  /** tokens of the turn or session, as reported at the end of a turn (unstable) */
   tokens?: TokenCount
 }
 
 /** Tokens, as the agent counts them. */
 export interface TokenCount {
-  /** v2 counts the work that just ended. v1 is to count the session; agents have been seen to count the turn. */
+  /** v2 counts the turn that ended. v1 specifies the session, but measured agents count the turn. */
   of: 'turn' | 'unknown'
   total: number
   input: number
@@ -225,34 +244,46 @@ export interface TokenCount {
   cachedWrite?: number
 }
 
+/**
+ * @see https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
+ * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#stop-reasons
+ */
 export type StopReason = Open<
   'end_turn' | 'max_tokens' | 'max_turn_requests' | 'refusal' | 'cancelled' | 'error'
 >
 export type MessageRole = 'user' | 'agent' | 'thought'
 
-/** An error of the agent in words: `message` is a sentence, `detail` whatever more it sent. */
+/** An error of the agent. `message` is a sentence, `detail` everything else that it sent. */
 export interface AgentErrorInfo {
   code: number
   message: string
   detail?: string
 }
 
-/** What goes on apart from the turn (v2), by id; it is whole where there is `background`, else nothing is told. */
+/**
+ * Work that continues outside of the turn, by id. If `background` is present, the lists are complete; if it's absent,
+ * the agent reported nothing.
+ * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work
+ */
 export interface ReportedBackground {
   /** tool calls */
   background?: string[]
   backgroundTerminals?: string[]
   /** sessions of subagents */
   backgroundSubagents?: string[]
-  /** so many things more, of kinds newer than Parley */
+  /** number of further items, of kinds that this version of Parley doesn't know */
   backgroundOthers?: number
 }
 
-/** One thing an agent says of a session. */
+/**
+ * One `session/update` of an agent.
+ * @see https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
+ * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
+ */
 export type SessionUpdate =
-  /** A piece of a message. Without `messageId` it goes to the open message of its role. */
+  /** A chunk of a message. Without `messageId` it belongs to the open message of its role. */
   | { type: 'message_chunk'; role: MessageRole; messageId?: string; content: ContentBlock }
-  /** What follows without a `messageId` is a message of its own. */
+  /** Ends the open message: the next chunk without a `messageId` starts a new one. */
   | { type: 'message_end' }
   /** A whole message: absent content keeps, `null` clears, a list replaces. */
   | { type: 'message'; role: MessageRole; messageId: string; content?: ContentBlock[] | null }
@@ -282,22 +313,24 @@ export type SessionUpdate =
   | { type: 'session_message_chunk'; messageId: string; content: ContentBlock }
   | ({ type: 'state'; state: Open<'running' | 'requires_action'> } & ReportedBackground)
   /**
-   * The turn is over. `stopReason` is absent when the session is idle for another reason (v2). All tool calls but those
-   * in the background are over.
+   * The turn is over. `stopReason` is absent if the session is idle for another reason (v2). All tool calls have ended,
+   * except those in the background.
    */
   | ({
       type: 'state'
       state: 'idle'
       stopReason?: StopReason
-      /** Set by the session, which knows whether the person asked for it: the agent canceled the turn by itself. */
+      /** Set by the session: the agent canceled the turn although the user didn't ask for it. */
       canceledBy?: 'agent'
       error?: AgentErrorInfo
       tokens?: TokenCount
     } & ReportedBackground)
-  /** Anything newer than this version of Parley, kept whole and shown generically. */
+  /** An update of a kind that this version of Parley doesn't know, kept as it is and shown generically. */
   | { type: 'unknown'; kind: string; raw: unknown }
 
-// ---- what an agent asks --------------------------------------------------------------------------------------------
+// ---- requests of the agent -----------------------------------------------------------------------------------------
+// https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
+// https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission
 
 export interface PermissionOption {
   optionId: string
@@ -318,7 +351,7 @@ export interface PermissionRequest {
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }
 
-/** One thing that a form asks for. `key` names its value in the answer. */
+/** One field of a form. `key` names its value in the answer. */
 interface ElicitationFieldBase {
   key: string
   title: string
@@ -351,29 +384,37 @@ export type ElicitationField = ElicitationFieldBase &
         maxItems?: number
         default?: string[]
       }
-    /** Of a kind this version of Parley does not know; it cannot be filled in. */
+    /** Of a type that this version of Parley doesn't know; it can't be filled in. */
     | { type: 'unknown'; raw: unknown }
   )
 interface ElicitationBase {
   message: string
-  /** The session it is about; absent when it is about a request of ours (signing in, say), and ends with that request. */
+  /** The session it belongs to. Absent if it belongs to a request of the client (signing in, for example) and ends with it. */
   sessionId?: string
   toolCallId?: string
 }
-/** What the agent asks the person for, beside permissions. */
+/**
+ * A form to fill in or a URL to open.
+ * @see https://agentclientprotocol.com/protocol/v1/elicitation
+ * @see https://agentclientprotocol.com/protocol/v2/draft/elicitation
+ */
 export type ElicitationRequest = ElicitationBase &
   (
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
-    /** `url` is a valid absolute address; nobody has looked at where it leads. */
+    /** `url` is a valid absolute URL; its target isn't checked. */
     | { mode: 'url'; elicitationId: string; url: string }
   )
 export type ElicitationValue = string | number | boolean | string[]
 export type ElicitationOutcome =
-  /** `content`: the form's values by key; of a `url` it is absent: the person agreed to open it */
+  /** `content`: the values of the form by key; absent for a URL, which the user agreed to open */
   | { action: 'accept'; content?: Record<string, ElicitationValue> }
   | { action: 'decline' }
   | { action: 'cancel' }
 
+/**
+ * `fs/read_text_file` and `fs/write_text_file`, v1 only.
+ * @see https://agentclientprotocol.com/protocol/v1/initialization#filesystem
+ */
 export interface ReadTextFileRequest {
   sessionId: string
   path: string
@@ -387,6 +428,7 @@ export interface WriteTextFileRequest {
   path: string
   content: string
 }
+/** `terminal/*` (v1 only): https://agentclientprotocol.com/protocol/v1/terminals */
 export interface CreateTerminalRequest {
   sessionId: string
   command: string
@@ -403,8 +445,14 @@ export interface TerminalOutput {
 }
 
 // ---- session setup -------------------------------------------------------------------------------------------------
+// https://agentclientprotocol.com/protocol/v1/session-setup
+// https://agentclientprotocol.com/protocol/v2/draft/session-setup
 
-/** An MCP server as the model has it; the wire's shape differs by version. */
+/**
+ * An MCP server; the shape on the wire differs by version.
+ * @see https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers
+ * @see https://agentclientprotocol.com/protocol/v2/draft/session-setup#mcp-servers
+ */
 export type McpServer =
   | {
       type: 'stdio'
@@ -422,13 +470,17 @@ export interface Roots {
   additionalDirectories: string[]
 }
 
+/**
+ * @see https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session
+ * @see https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session
+ */
 export interface SessionSetup extends Roots {
   mcpServers: McpServer[]
-  /** Sent only to an agent that has the capability (unstable), an `override` only to one that takes it. */
+  /** Sent only to agents that have the capability (unstable); `override` only to those that support it. */
   systemPrompt?: { mode: 'append' | 'override'; content: ContentBlock[] }
 }
 
-/** What the agent told of a session at its start. `undefined`: it said nothing of it. */
+/** The answer that starts a session. A field is `undefined` if the agent didn't report it. */
 export interface SessionStart {
   sessionId: string
   configOptions?: ConfigOption[]
@@ -443,26 +495,27 @@ export interface SessionInfo {
   title?: string
   /** milliseconds since the epoch */
   updatedAt?: number
-  /** Told by agents that can archive sessions. */
+  /** Reported by agents that can archive sessions. */
   archived?: boolean
 }
 
-/** Whether somebody is signed in, as the agent tells it (unstable). */
+/** Whether the user is signed in to the agent (unstable). */
 export interface AuthStatus {
   state: Open<'authenticated' | 'unauthenticated' | 'not_required' | 'unknown'>
   accounts: Array<{ label: string; active?: boolean; name?: string; email?: string; organization?: string }>
 }
 
-/** A service of models that the agent can be pointed at (unstable). */
+/** A model provider that can be configured for the agent (unstable). */
 export interface Provider {
   providerId: string
-  /** protocols it can speak: `anthropic`, `openai`, … */
+  /** supported API types: `anthropic`, `openai`, … */
   supported: string[]
-  /** It must be set before the agent works. */
+  /** The agent doesn't work without it. */
   required: boolean
   current?: { apiType: string; baseUrl: string }
 }
 
+/** A way to sign in, as `initialize` lists it: https://agentclientprotocol.com/protocol/v1/initialization */
 export interface AuthMethod {
   methodId: string
   type: Open<'agent' | 'terminal' | 'env_var'>
@@ -470,11 +523,15 @@ export interface AuthMethod {
   description?: string
   /** terminal: what to run besides the agent's own command */
   terminal?: { command?: string; args: string[]; env: Record<string, string>; label?: string }
-  /** What to ask for and to start the agent with. An `agent` method with it is then signed in to as the others are. */
+  /** Environment variables to ask for; the agent is restarted with them. An `agent` method may have them, too. */
   vars?: Array<{ name: string; label?: string; secret: boolean; optional: boolean }>
 }
 
-/** What an agent can do, as questions. Absent on the wire means no. */
+/**
+ * What an agent can do. A capability that is absent on the wire is `false`.
+ * @see https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities
+ * @see https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities
+ */
 export interface AgentCapabilities {
   /** `load` replays the whole conversation. (v2: resume with `replayFrom`.) */
   load: boolean
@@ -486,7 +543,7 @@ export interface AgentCapabilities {
   logout: boolean
   mcp: { stdio: boolean; http: boolean; sse: boolean }
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
-  /** Of no released schema yet; there only when `true`. */
+  /** Unstable; present only if `true`. */
   fork?: boolean
   setTitle?: boolean
   archive?: boolean

@@ -163,6 +163,8 @@ export class ChangeTracker extends Owner {
   readonly #aliases = new Map<string, string>()
   /** by a file's own key: such paths of it, at which the editor may have it open */
   readonly #spellings = new Map<string, Set<string>>()
+  /** by key: a change that no tool call has reported yet, and the file before it */
+  readonly #unclaimed = new Map<string, { file: TrackedFile; version: number; before: TrackedFile }>()
   /** by key: how often the user kept or undid changes of it */
   readonly #decided = new Map<string, number>()
   /** by session */
@@ -321,6 +323,7 @@ export class ChangeTracker extends Owner {
       const write = this.#writes.get(key)
       if (write && sameButEnds(write.content, text)) return
       this.#stale.delete(key)
+      this.#unclaimed.delete(key)
       const known = this.#inDocument(key, file).clone()
       const had = this.#unsaved.delete(key)
       this.#files.set(key, known)
@@ -423,6 +426,8 @@ export class ChangeTracker extends Owner {
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     this.dropCheckpoints()
+    for (const [key, { file }] of [...this.#unclaimed])
+      if (turn.covers(file.path)) this.#unclaimed.delete(key)
     for (const [key, claims] of [...this.#claims]) {
       this.#setClaims(
         key,
@@ -493,6 +498,7 @@ export class ChangeTracker extends Owner {
         if (original === undefined) return
         if (!this.#begin(key, path, original)) return this.#leaveOut(author)
       }
+      this.#takeBackUnclaimed(key, now, reported)
       const file = this.#files.get(key)!
       const { toolCallId } = first
       const others = (this.#claims.get(key) ?? []).filter(claim => claim.toolCallId !== toolCallId)
@@ -827,13 +833,30 @@ export class ChangeTracker extends Owner {
   #settle(key: string, file: TrackedFile, now: FileState): void {
     if (!file.gone && sameState(file.state, now)) return
     const isOtherText = file.text !== now.text
+    const before = file.clone()
     let changed = false
     const claims = this.#claims.get(key) ?? []
     for (const claim of claims)
       if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
     const rest = this.#authorOf(file, claims)
     if (isOtherText && this.#document(file.path)?.isDirty()) this.#stale.add(key)
-    this.#edited(key, file, file.edit(now, rest) || changed)
+    const edited = file.edit(now, rest)
+    const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
+    if (edited && !changed && isOpen) this.#unclaimed.set(key, { file, version: file.version, before })
+    else this.#unclaimed.delete(key)
+    this.#edited(key, file, edited || changed)
+  }
+
+  /** What was seen before its tool call reported it is that tool call's after all. */
+  #takeBackUnclaimed(key: string, now: FileState, reported: readonly ToolChange[]): void {
+    const unclaimed = this.#unclaimed.get(key)
+    this.#unclaimed.delete(key)
+    const [{ change, patch, begun } = {}, ...others] = reported
+    const file = this.#files.get(key)
+    if (!unclaimed || unclaimed.file !== file || unclaimed.version !== file.version) return
+    if (!begun || !change || change.operation === 'delete' || others.length > 0) return
+    const expected = expectedText(change, unclaimed.before.text, patch)
+    if (expected !== undefined && sameButEnds(expected, now.text)) this.#files.set(key, unclaimed.before)
   }
 
   #settleClaim(file: TrackedFile, now: FileState, claim: Claim, claims: readonly Claim[]): boolean {

@@ -176,6 +176,31 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
+  it('has what an agent did before it reported it, in a file that is watched for an earlier one', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    changes.keep()
+    // no tool call is known yet
+    begin(2)
+    writeFileSync(file('a.txt'), 'one\n2\n3\n')
+    await tracker.refresh()
+    const change = { operation: 'modify' as const, path: file('a.txt'), oldText: 'three', newText: '3' }
+    await changes.tool({ toolCallId: 'late', begun: true, done: true }, [{ changes: [change] }], [])
+    assert.deepEqual(
+      changes.list().map(one => [one.added, one.removed, one.uncertain]),
+      [[1, 1, undefined]],
+    )
+    assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
+    // what the user saved is theirs, whatever is reported
+    writeFileSync(file('a.txt'), 'one\n2\nIII\n')
+    editor.open(file('a.txt'))
+    await tracker.refresh()
+    tracker.saved(file('a.txt'), 'one\n2\nIII\n')
+    const other = { operation: 'modify' as const, path: file('a.txt'), oldText: '3', newText: 'III' }
+    await changes.tool({ toolCallId: 'later', begun: true, done: true }, [{ changes: [other] }], [])
+    assert.equal(listed(2)[0]?.left, 'user')
+  })
+
   it('is there after a crash, also for what was kept', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

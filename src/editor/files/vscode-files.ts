@@ -5,10 +5,10 @@ import type { Event } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { PathRules } from '../path-rules.ts'
 import type { ProtectedFiles } from '../protected-files.ts'
+import type { Documents, OpenDocument } from './documents.ts'
 import { disk } from './file-system.ts'
 import { type FilesShared, filesShared } from './files.ts'
-import { VscodeDocuments } from './vscode-documents.ts'
-import { vscodeEncodings } from './vscode-encodings.ts'
+import type { Encodings } from './text-file.ts'
 
 /** What the sessions of this window share to read and write files. */
 export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {
@@ -39,3 +39,54 @@ export const onDidSaveFile: Event<string> = listener =>
     listener(uri.fsPath)
     realpath.native(uri.fsPath, (_error, path) => path !== undefined && listener(path))
   })
+
+/** The editor's open documents of files on disk. */
+export class VscodeDocuments implements Documents {
+  readonly #rules: PathRules
+
+  constructor(rules: PathRules) {
+    this.#rules = rules
+  }
+
+  find(paths: readonly string[]): OpenDocument | undefined {
+    const keys = new Set(paths.map(path => this.#rules.key(path)))
+    // One file may be open under two spellings of its path: the one with unsaved changes is the one that matters.
+    let found: vscode.TextDocument | undefined
+    for (const document of vscode.workspace.textDocuments) {
+      if (document.uri.scheme !== 'file' || document.isClosed) continue
+      if (!keys.has(this.#rules.key(document.uri.fsPath))) continue
+      if (!found || (document.isDirty && !found.isDirty)) found = document
+    }
+    return found && openDocument(found)
+  }
+}
+
+function openDocument(document: vscode.TextDocument): OpenDocument {
+  return {
+    text: () => document.getText(),
+    isDirty: () => document.isDirty,
+    isClosed: () => document.isClosed,
+    encoding: document.encoding,
+    lineEnd: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',
+    async replace({ start, end, text }, expected) {
+      if (document.isClosed || document.getText() !== expected) return false
+      const change = new vscode.WorkspaceEdit()
+      const range = new vscode.Range(document.positionAt(start), document.positionAt(end))
+      change.replace(document.uri, range, text)
+      return vscode.workspace.applyEdit(change)
+    },
+    async save() {
+      return document.save()
+    },
+  }
+}
+
+/** The encodings that VS Code reads and writes, as `files.encoding` sets them. */
+export const vscodeEncodings: Encodings = {
+  configured(path) {
+    const encoding = vscode.workspace.getConfiguration('files', vscode.Uri.file(path)).get('encoding')
+    return typeof encoding === 'string' && encoding !== 'utf8' ? encoding : undefined
+  },
+  decode: async (bytes, encoding) => vscode.workspace.decode(bytes, { encoding }),
+  encode: async (text, encoding) => vscode.workspace.encode(text, { encoding }),
+}

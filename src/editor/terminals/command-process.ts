@@ -1,3 +1,12 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import path from 'node:path'
+import type { TerminalExit } from '../../acp/model.ts'
+import { messageOf } from '../../common/errors.ts'
+import { PROCESS_VANISH_MS } from '../../common/limits.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
+import { SpawnError, type SpawnErrorKind, spawnProcess } from '../../common/processes/spawn-process.ts'
+import { OutputPump } from './output-pump.ts'
+
 /**
  * One command of an agent as a child process with pipes.
  *
@@ -6,15 +15,6 @@
  * colors anyway, or whose agent sets such a variable, is shown in color. A pseudoterminal would implement
  * {@link RunCommand} as well.
  */
-import { statSync } from 'node:fs'
-import path from 'node:path'
-import type { TerminalExit } from '../../acp/model.ts'
-import { messageOf } from '../../common/errors.ts'
-import { PROCESS_VANISH_MS } from '../../common/limits.ts'
-import type { ProcessGuard } from '../../common/processes/process-guard.ts'
-import { SpawnError, type SpawnErrorKind, spawnProcess } from '../../common/processes/spawn-process.ts'
-import { OutputPump } from './output-pump.ts'
-import { shellFor } from './shell.ts'
 
 interface CommandRequest {
   /** a program, or with no `args` a whole shell line */
@@ -137,4 +137,30 @@ const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
   'interpreter-missing': 'the program that should run it is not installed',
   'not-executable': 'it may not be executed',
   'too-long': 'the command is too long',
+}
+
+/**
+ * The shell that runs an agent's command lines. Models write them for bash, so: the person's own shell when it is
+ * bash or zsh, else bash, else `sh`; fish and others would not understand them. `undefined` on Windows, where it is
+ * `cmd.exe` by way of Node's `shell` option.
+ */
+export function shellFor(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+  isExecutable: (path: string) => boolean = executable,
+): string | undefined {
+  if (platform === 'win32') return undefined
+  const own = env.SHELL
+  const candidates = own && /\/(bash|zsh)$/.test(own) ? [own] : []
+  candidates.push('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash', '/run/current-system/sw/bin/bash')
+  return candidates.find(isExecutable) ?? '/bin/sh'
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }

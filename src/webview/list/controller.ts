@@ -1,5 +1,4 @@
 import { type Signal, signal } from '@preact/signals'
-import { watchPress } from './watch-press.ts'
 import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
 /** Nearer to the end than this counts as the end, in pixels: fractions of a pixel and a nudge of the wheel. */
@@ -361,5 +360,42 @@ export class ListController<T extends WindowItem> {
     const start = Math.min(range.start, first.index)
     const end = Math.max(range.end, last.index + 1)
     return end - start > Math.max(mostSelected, range.end - range.start) ? range : { start, end }
+  }
+}
+
+const ends = ['pointerup', 'pointercancel', 'blur'] as const
+
+/**
+ * Tells when the pointer's first button goes down on something in an element, and when it is up again: after the click
+ * that this makes. A press on the element's own scroll bar is none.
+ */
+function watchPress(element: HTMLElement, press: (on: Element) => void, release: () => void): () => void {
+  const window = element.ownerDocument.defaultView!
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const end = () => {
+    forget()
+    // the click is told in the same task
+    timer = setTimeout(release)
+  }
+  // where it went up outside of the window nobody told
+  const move = (event: PointerEvent) => {
+    if (event.buttons === 0) end()
+  }
+  const forget = () => {
+    clearTimeout(timer)
+    for (const type of ends) window.removeEventListener(type, end, true)
+    window.removeEventListener('pointermove', move, true)
+  }
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0 || event.target === element) return
+    forget()
+    press(event.target as Element)
+    for (const type of ends) window.addEventListener(type, end, true)
+    window.addEventListener('pointermove', move, true)
+  }
+  element.addEventListener('pointerdown', down)
+  return () => {
+    forget()
+    element.removeEventListener('pointerdown', down)
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { shellFor } from '../../../../src/editor/terminals/shell.ts'
+import { shellFor } from '../../../../src/editor/terminals/command-process.ts'
 
 const all = () => true
 const only =

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { mentionQuery } from '../../../../src/webview/conversation/composer/completion.ts'
 import { fitted, longestSide, mustShrink } from '../../../../src/webview/conversation/composer/images.ts'
-import { mentionQuery } from '../../../../src/webview/conversation/composer/mention-query.ts'
 import { isLargePaste } from '../../../../src/webview/conversation/composer/take.ts'
 
 describe('composer: what is looked for with @', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { diagramWork, MOST_WORK } from '../../../../src/webview/rich/diagram-work.ts'
+import { diagramWork, MOST_WORK } from '../../../../src/webview/rich/rich.ts'
 
 const lines = (kind: string, count: number, line: (i: number) => string) =>
   [kind, ...Array.from({ length: count }, (_, i) => line(i))].join('\n')

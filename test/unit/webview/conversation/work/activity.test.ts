@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { primaryOption } from '../../../../../src/webview/conversation/entries/permission-options.ts'
-import { activityWord } from '../../../../../src/webview/conversation/work/activity.ts'
+import { activityWord } from '../../../../../src/webview/conversation/work/working-line.tsx'
 import { runSummary } from '../../../../../src/webview/tools/kind.ts'
 import { message, toolCall } from '../entries.ts'
 

@@ -135,12 +135,25 @@ export class Workbench {
     const row = this.paletteRow(title)
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`)
-      const listed = await succeeds(row.waitFor({ timeout: 2000 }))
+      const listed = await this.#mark(row, 2000)
       if (!listed) await this.closePalette()
       return listed
     })
-    // once: a click that was made and told of late is not to be made twice
-    await row.click()
+    // once: a key that was pressed and told of late is not to be pressed twice
+    await this.paletteInput.press('Enter')
+  }
+
+  /** Moves to a line of the open list with the keyboard: under a pointer the list may move. False: it is not there. */
+  async #mark(row: Locator, timeout: number): Promise<boolean> {
+    const marked = row.and(this.page.locator('.focused'))
+    const isMarked = async () => {
+      if (await marked.isVisible()) return true
+      await this.paletteInput.press('ArrowDown', { timeout: 3000 })
+      return succeeds(marked.waitFor({ timeout: 500 }))
+    }
+    if (!(await succeeds(row.waitFor({ timeout })))) return false
+    if (await succeeds(marked.waitFor({ timeout: 500 }))) return true
+    return succeeds(waitFor('the line to be marked', isMarked, { timeout: 10_000 }))
   }
 
   /** The titles that the command palette lists for a text, as far as they fit on its screen. */
@@ -161,11 +174,11 @@ export class Workbench {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" of "${title}"`, async () => {
       await this.runCommand(title)
-      const listed = await succeeds(row.waitFor({ timeout: 5000 }))
+      const listed = await this.#mark(row, 5000)
       if (!listed) await this.closePalette()
       return listed
     })
-    await row.click()
+    await this.paletteInput.press('Enter')
   }
 
   /** A line of the open palette or pick, by its whole label. */

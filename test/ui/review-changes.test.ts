@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -19,38 +19,52 @@ describe('reviewing agents’ changes in the editor', () => {
       'parley.changes.codeLens': true,
     }),
   })
-  const file = (name: string) => join(dirname(vscode.workspace), 'planets-api', name)
-  const planets = () => readFileSync(file('planets.js'), 'utf8')
+  /** of each test and try its own: the server keeps what a window left unsaved, and what agents changed */
+  let name = ''
+  let tries = 0
+  const file = () => join(dirname(vscode.workspace), 'planets-api', name)
+  const planets = () => readFileSync(file(), 'utf8')
   let workbench: Workbench
   let conversation: ConversationPage
 
   beforeEach(async () => {
-    writeFileSync(file('planets.js'), ORIGINAL)
-    // of its own: no session of an earlier test still has changes of the file
+    name = `planets-${++tries}.js`
+    writeFileSync(file(), ORIGINAL)
     workbench = await vscode.open()
     conversation = await ConversationPage.begin(workbench, 'Liar')
-    await workbench.runCommand('View: Close All Editors')
   })
+  // a file that is gone is not asked about
+  afterEach(() => rmSync(file(), { force: true }))
   const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
   const editor = () => workbench.page.locator('.part.editor')
   const edit = async () => {
-    await conversation.send('[[edit planets.js Mercury Hermes Mars Ares]]')
+    await conversation.send(`[[edit ${name} Mercury Hermes Mars Ares]]`)
     await waitFor('the edit', () => planets().includes('Ares'))
     await bar().getByText('1 file').waitFor()
   }
+  /** The editor has the keyboard. */
+  const focused = () => editor().locator('.monaco-editor.focused').first().waitFor()
+  /** What moved the cursor here is done: it takes the keyboard, too. */
+  const cursorIn = async (line: number) => {
+    await focused()
+    await workbench.page.locator('.part.statusbar').getByText(`Ln ${line},`).waitFor()
+  }
   const open = async () => {
     await workbench.page.keyboard.press('Control+P')
-    await workbench.paletteInput.fill('planets.js')
+    await workbench.paletteInput.fill(name)
     await workbench.page
-      .locator('.quick-input-list .monaco-list-row', { hasText: 'planets.js' })
-      .first()
-      .click()
+      .locator('.quick-input-list .monaco-list-row.focused')
+      .and(workbench.page.getByLabel(name))
+      .waitFor()
+    await workbench.paletteInput.press('Enter')
     await editor().locator('.view-line', { hasText: 'Hermes' }).first().waitFor()
+    await cursorIn(1)
   }
 
   it('moves among them, keeps and reverts them one by one with the keyboard, and restores them', async () => {
     await edit()
     await workbench.runCommand('Parley: Next Agent Change')
+    await cursorIn(3)
     await editor().locator('.view-line', { hasText: 'Hermes' }).waitFor()
     await editor().locator('.codelens-decoration', { hasText: 'Keep' }).first().waitFor()
     await workbench.screenshot('review-lens')
@@ -60,8 +74,11 @@ describe('reviewing agents’ changes in the editor', () => {
     assert.ok(planets().includes('Ares'))
     await workbench.runCommand('Parley: Restore Last Reverted Changes')
     await waitFor('the first change restored', () => planets().includes('Hermes'))
+    await editor().locator('.view-line', { hasText: 'Hermes' }).waitFor()
+    await focused()
     await workbench.page.keyboard.press("Control+'")
     await workbench.page.keyboard.press('ArrowDown')
+    await cursorIn(6)
     await workbench.runCommand('Parley: Keep Change')
     await waitFor('one lens left', async () => (await editor().locator('.codelens-decoration').count()) === 1)
     await workbench.runCommand('Parley: Revert Agent Changes…')
@@ -76,9 +93,10 @@ describe('reviewing agents’ changes in the editor', () => {
     await editor().locator('.dirty-diff-glyph').first().waitFor()
     await workbench.page.locator('.activitybar [aria-label^="Source Control"]').first().click()
     const list = workbench.page.locator('.scm-view')
-    await list.getByText('planets.js').first().waitFor()
+    await list.getByText(name).first().waitFor()
     await workbench.screenshot('review-source-control')
     await editor().locator('.view-line', { hasText: 'Distances' }).click()
+    await cursorIn(1)
     await workbench.page.keyboard.press('Alt+F3')
     const peek = editor().locator('.peekview-actions')
     await peek.getByLabel('Keep Change').first().waitFor()
@@ -86,9 +104,9 @@ describe('reviewing agents’ changes in the editor', () => {
     await peek.getByLabel('Revert Change').first().click()
     await waitFor('the first change reverted', () => planets().includes('Mercury'))
     assert.ok(planets().includes('Ares'))
-    await list.getByText('planets.js').first().hover()
+    await list.getByText(name).first().hover()
     await list.getByRole('button', { name: 'Keep Agent Changes' }).last().click()
-    await list.getByText('planets.js').first().waitFor({ state: 'detached' })
+    await list.getByText(name).first().waitFor({ state: 'detached' })
     assert.ok(planets().includes('Ares'))
   })
 
@@ -96,10 +114,12 @@ describe('reviewing agents’ changes in the editor', () => {
     await edit()
     await open()
     await editor().locator('.view-line', { hasText: 'Distances' }).click()
+    await cursorIn(1)
     await workbench.page.keyboard.press('End')
     await workbench.page.keyboard.type(' mine')
+    await editor().locator('.view-line', { hasText: '*/ mine' }).waitFor()
     await bar().getByRole('button', { name: 'Review' }).click()
-    await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
+    await workbench.page.locator('.multiDiffEntry', { hasText: name }).waitFor()
     await workbench.screenshot('review-all')
     await workbench.runCommand('Parley: Revert Changes of Last Turn…')
     await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()

@@ -52,7 +52,6 @@ import { sessionCommands } from './views/commands/session-commands.ts'
 import { signInCommands } from './views/commands/sign-in-commands.ts'
 import { titleBarCommands } from './views/commands/title-bar-commands.ts'
 import { composerServices } from './views/composer-services.ts'
-import { conversationActions } from './views/conversation/conversation-actions.ts'
 import type { ConversationTabs } from './views/conversation/conversation-tabs.ts'
 import type { ConversationView } from './views/conversation/conversation-view.ts'
 import { placeConversations } from './views/conversation/place-conversations.ts'
@@ -178,7 +177,8 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     installs: agentServices.installs,
     changes: work.changes,
     ruleMessages: { rules, consent: agentServices.ruleConsent, settings: ruleSettings },
-    actions: conversationActions(own.add(new Diffs()), proposals),
+    diffs: own.add(new Diffs()),
+    proposals,
     log,
   }
   const { sideBar, surfaces, tabs, indicators } = placeConversations({

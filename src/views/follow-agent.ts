@@ -1,17 +1,16 @@
 import * as vscode from 'vscode'
-import * as z from 'zod'
-import { type Disposable, DisposableStore, Owner } from '../common/disposable.ts'
+import { DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { FollowEditor } from '../editor/vscode-follow.ts'
 import { onAgentLocation } from '../sessions/agent-location.ts'
 import type { Keep } from '../sessions/ports.ts'
 import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
-import { FollowShown, SetFollow } from './bridge/follow.ts'
+import type { Handlers } from './bridge/contract.ts'
+import { FollowShown } from './bridge/conversation.ts'
+import type { ConversationMessages } from './bridge/conversation-messages.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { ContextKey } from './ids.ts'
 import type { WebviewConnection } from './webview-connection.ts'
-
-const setFollow = z.object({ on: z.boolean() })
 
 const KEPT = 'parley.followAgent'
 
@@ -60,11 +59,13 @@ export class FollowAgent extends Owner {
   }
 
   /** The switch in a conversation's header. */
-  listen(connection: WebviewConnection): Disposable & { tell(): void } {
+  connect(connection: WebviewConnection) {
     const tell = () => connection.send(FollowShown, { on: this.on })
-    connection.onNotification(SetFollow, setFollow, ({ on }) => this.set(on))
+    const handlers = {
+      'follow/set': ({ on }) => this.set(on),
+    } satisfies Partial<Handlers<ConversationMessages>>
     const following = this.#change.event(tell)
-    return { tell, dispose: () => following.dispose() }
+    return { handlers, tell, dispose: () => following.dispose() }
   }
 
   #tellContext(): void {

@@ -7,13 +7,14 @@ import {
   type Disposable,
   type Message,
   type MessageConnection,
-  type NotificationType,
-  type RequestType,
+  NotificationType,
+  RequestType,
   ResponseError,
 } from 'vscode-jsonrpc/node'
 import type { z } from 'zod'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
+import type { Contract, Handlers } from './bridge/contract.ts'
 import type { WebviewPage } from './webview-page.ts'
 
 /** -32602 of JSON-RPC: what came is not what the method takes. */
@@ -88,6 +89,15 @@ export class WebviewConnection implements vscode.Disposable {
     } catch (error) {
       this.#log.debug(`A view did not take ${type.method}: ${messageOf(error)}`)
       throw error
+    }
+  }
+
+  /** Hears the messages of a contract. Once for each contract, before `listen`. */
+  handle<C extends Contract>(contract: C, handlers: Handlers<C>): void {
+    for (const [name, message] of Object.entries(contract)) {
+      const handle = handlers[name] as (params: unknown) => unknown
+      if ('answer' in message) this.onRequest(new RequestType(name), message.params, handle)
+      else this.onNotification(new NotificationType(name), message, handle)
     }
   }
 

@@ -20,7 +20,7 @@ import {
   AgentsRefresh,
   AgentsUpdate,
 } from '../bridge/agents.ts'
-import { nothing } from '../bridge/incoming.ts'
+import { nothing } from '../bridge/conversation-messages.ts'
 import { agentsAct } from '../bridge/incoming-agents.ts'
 import { CommandId } from '../ids.ts'
 import { WebviewConnection } from '../webview-connection.ts'

@@ -1,17 +1,10 @@
 /**
- * The messages between the extension host and a conversation's webview, over vscode-jsonrpc on `postMessage`.
- * The host checks everything that comes in with the schemas of `incoming.ts`; the webview trusts the host.
+ * What a conversation's page is told by the extension host, over vscode-jsonrpc on `postMessage`. What it sends is in
+ * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
  */
-import { NotificationType, RequestType } from 'vscode-jsonrpc'
-import type {
-  Command,
-  ConfigOption,
-  ElicitationOutcome,
-  Plan,
-  ToolCallContent,
-  Usage,
-} from '../../acp/model.ts'
-import type { Draft, DraftMark } from '../../common/draft.ts'
+import { NotificationType } from 'vscode-jsonrpc'
+import type { Command, ConfigOption, Plan, ToolCallContent, Usage } from '../../acp/model.ts'
+import type { Draft } from '../../common/draft.ts'
 import type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt } from '../../conversation/attachment.ts'
 import type {
   Entry,
@@ -20,9 +13,8 @@ import type {
   TerminalState,
   ToolCallEntry,
 } from '../../conversation/state.ts'
-import type { RememberedOption } from './options.ts'
 
-/** A button of a card; `id` comes back in `CardAction`. The first is the primary one. */
+/** A button of a card; `id` comes back in `conversation/card`. The first is the primary one. */
 export interface CardButton {
   id: string
   label: string
@@ -117,6 +109,12 @@ export interface PendingRequestNote {
   index: number
 }
 
+/** Which values of an option the person marked, and used, the last one first. */
+export interface RememberedOption {
+  favorites: string[]
+  recent: string[]
+}
+
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
 export interface ConversationHead {
   /**
@@ -183,10 +181,10 @@ export interface ConversationHead {
   preparing?: string
 }
 
-/** A terminal; its output is sent only where the view shows it, see {@link WatchTerminals}. */
+/** A terminal; its output is sent only where the view shows it, see `conversation/terminals`. */
 export type TerminalNote = Omit<TerminalState, 'output'> & { output?: string }
 
-/** A tool call of which the view shows a line, or the end of its output, without the rest; see {@link ShowToolCalls}. */
+/** A tool call of which the view shows a line, or the end of its output, without the rest; see `conversation/toolCalls`. */
 export type CutToolCall = ToolCallEntry & { cut: true }
 
 export function isCut(entry: ToolCallEntry): entry is CutToolCall {
@@ -244,8 +242,6 @@ export interface ConversationPatch {
 
 export type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt }
 
-// ---- host → webview ------------------------------------------------------------------------------------------------
-
 /** Everything anew: sent when the webview is ready, shown again, or asks. */
 export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
 /** At most one each animation frame. */
@@ -253,7 +249,7 @@ export const Patch = new NotificationType<ConversationPatch>('conversation/patch
 /** Adds context to the composer (Add Selection to Conversation). */
 export const Attach = new NotificationType<Attachment>('conversation/attach')
 /**
- * Prompts go back to the composer, in front of what is in it, which answers with `TakeBack`. Sent until it does: a
+ * Prompts go back to the composer, in front of what is in it, which answers with `conversation/takeBack`. Sent until it does: a
  * prompt that the composer has had already does nothing.
  */
 export const ReturnPrompts = new NotificationType<{ key: string; prompts: ReturnedPrompt[] }>(
@@ -261,81 +257,44 @@ export const ReturnPrompts = new NotificationType<{ key: string; prompts: Return
 )
 export const FocusComposer = new NotificationType<void>('conversation/focus')
 
-// ---- webview → host ------------------------------------------------------------------------------------------------
+/** Whether this window follows its agents: the editor shows where they work. */
+export const FollowShown = new NotificationType<{ on: boolean }>('follow/shown')
 
-/** The webview can draw; asks for a snapshot. Also sent after a gap in the revisions. */
-export const Ready = new NotificationType<void>('conversation/ready')
-/** The terminals whose output the view shows now: only theirs is sent, all of it at first. */
-export const WatchTerminals = new NotificationType<{ key: string; ids: string[] }>('conversation/terminals')
-/** The tool calls, by their entries, of which the view shows all: the others are sent without what is long. */
-export const ShowToolCalls = new NotificationType<{ key: string; ids: EntryId[] }>('conversation/toolCalls')
-/** Earlier entries, by index, `from` inclusive, `to` exclusive. */
-export const FetchEntries = new RequestType<{ key: string; from: number; to: number }, Entry[], void>(
-  'conversation/entries',
-)
-/**
- * A prompt leaves the composer. Never empty. It is the host's, and stored, once this resolves; if it rejects, with a
- * sentence, the composer keeps it.
- */
-export const EnqueuePrompt = new RequestType<StoredPrompt & { key: string }, void, void>(
-  'conversation/enqueue',
-)
-/** Returned prompts are in the composer, whose draft this is, and in the queue no longer. */
-export const TakeBack = new NotificationType<{ key: string; ids: string[]; draft: Draft<Attachment> }>(
-  'conversation/takeBack',
-)
-export const CancelTurn = new NotificationType<{ key: string }>('conversation/cancel')
-export const AnswerPermission = new NotificationType<{
+/** The theme's colors of code as `#rrggbb[aa]`, by kind of word; what is left out has a stand-in. */
+export const TokenColors = new NotificationType<Record<string, string>>('appearance/tokens')
+/** Diffs side by side where there is room, or always one under the other. */
+export const DiffLayout = new NotificationType<{ sideBySide: boolean }>('appearance/diff')
+
+export interface ChangedFileNote {
+  /** absolute */
+  path: string
+  status: 'added' | 'modified' | 'deleted'
+  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  uncertain?: boolean
+  /** lines */
+  added: number
+  removed: number
+}
+/** The files that the session's agent changed: all of them, whenever one changed or another conversation is shown. */
+export const ChangedFilesShown = new NotificationType<{
   key: string
-  requestId: string
-  /** absent: cancelled */
-  optionId?: string
-}>('conversation/permission')
-/** Stops one tool call, or one terminal's command, and not the turn. */
-export const CancelWork = new NotificationType<{
-  key: string
-  work: { toolCallId: string } | { terminalId: string } | { subagentId: string }
-}>('conversation/cancelWork')
-/** Answers a form with values by key, or agrees to an address, which the host then opens. */
-export const AnswerElicitation = new NotificationType<{
-  key: string
-  requestId: string
-  answer: ElicitationOutcome
-}>('conversation/elicitation')
-export const SetConfigOption = new NotificationType<{
-  key: string
-  optionId: string
-  value: string | boolean
-}>('conversation/option')
-export const CardAction = new NotificationType<{ cardId: string; buttonId: string }>('conversation/card')
-/** Starts a new session with the agent, or with the default one. */
-export const StartSession = new NotificationType<{ agentId?: string }>('conversation/start')
-export const SaveDraft = new NotificationType<{ key: string; text: string; marks: DraftMark[] }>(
-  'conversation/draft',
-)
-/** The draft's items, when others are there than before: they are larger than its text, and change less often. */
-export const SaveDraftItems = new NotificationType<{ key: string; items: Attachment[] }>(
-  'conversation/draftItems',
-)
-/** A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. */
-export const OpenLink = new NotificationType<{ href: string }>('conversation/link')
-/** line and column: 1-based */
-export const OpenFile = new NotificationType<{ path: string; line?: number; column?: number }>(
-  'conversation/file',
-)
-/** Opens the diff of a tool call's content in VS Code's diff editor. */
-export const OpenDiff = new NotificationType<{
-  key: string
-  entryId: EntryId
-  content: number
-  change: number
-}>('conversation/diff')
-/** The line, from 1, at which the texts of a change begin in its file; `null` where that can't be told. */
-export const FindFragment = new RequestType<
-  { key: string; entryId: EntryId; content: number; change: number },
-  number | null,
-  void
->('conversation/findFragment')
-export const Copy = new NotificationType<{ text: string }>('conversation/copy')
-/** Runs one of Parley's own commands; the host has the list of those allowed. */
-export const RunCommand = new NotificationType<{ command: string }>('conversation/command')
+  files: ChangedFileNote[]
+  /** files that changed during the turn and aren't listed: too many, or too large */
+  omitted?: number
+}>('changes/shown')
+
+/** A permission rule that would have answered a request. */
+interface RuleOffer {
+  /** what it fits, in words */
+  label: string
+  /** what saving it means, in a sentence */
+  preview: string
+  /** as it would stand in the settings */
+  json: string
+}
+export interface RuleOffers {
+  /** The narrowest first. */
+  offers: RuleOffer[]
+  /** There are workspace settings to write to. */
+  workspace: boolean
+}

@@ -1,12 +1,11 @@
-/** The messages of finding text in a conversation. The host searches: it has all of it, the webview only a part. */
+/** Finding text in a conversation. The host searches: it has all of it, the webview only a part. */
 import { NotificationType } from 'vscode-jsonrpc'
-import type { FindQuery } from '../../common/find-pattern.ts'
 
 /** More matches than this are not counted. */
 export const FIND_LIMIT = 20_000
 
 export interface FindResult {
-  /** of the `FindStart` that it answers */
+  /** of the `find/start` that it answers */
   id: number
   /**
    * Three numbers for each entry: its index, how many matches stand in what shows of it while it is closed, and how many
@@ -26,8 +25,3 @@ export interface FindResult {
 export const ShowFind = new NotificationType<void>('find/show')
 /** host → webview: what was found; sent again when the conversation changes. */
 export const FindResults = new NotificationType<FindResult>('find/results')
-
-/** webview → host: searches the conversation, in place of what it searched before. */
-export const FindStart = new NotificationType<{ key: string; id: number; query: FindQuery }>('find/start')
-/** webview → host: nobody looks any more. */
-export const FindStop = new NotificationType<void>('find/stop')

@@ -1,5 +1,5 @@
 /** Moving through a conversation by command. */
-import { NotificationType, RequestType } from 'vscode-jsonrpc'
+import { NotificationType } from 'vscode-jsonrpc'
 import type { Entry } from '../../conversation/state.ts'
 
 /** `question`: the next request that waits for the person, after the one that has the focus, or the one that is named */
@@ -16,16 +16,6 @@ export const FocusChanged = new NotificationType<{ focused: boolean; isUsed?: tr
 
 /** 1: towards the end, -1: towards the beginning. */
 export type Direction = 1 | -1
-
-/**
- * webview → host: the index of the nearest prompt at or after `from` in a direction; `null` where there is none. The
- * webview asks where entries are not loaded.
- */
-export const FindPrompt = new RequestType<
-  { key: string; from: number; direction: Direction },
-  number | null,
-  void
->('conversation/findPrompt')
 
 /** Whether an entry is a prompt of the person, which begins a turn or steers it; not one to a subagent. */
 export function isPrompt(entry: Entry): boolean {

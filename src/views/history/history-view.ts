@@ -6,6 +6,7 @@ import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts
 import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
+import { nothing } from '../bridge/conversation-messages.ts'
 import * as bridge from '../bridge/history.ts'
 import * as incoming from '../bridge/incoming.ts'
 import { CommandId } from '../ids.ts'
@@ -60,8 +61,8 @@ export class HistoryView extends Owner {
     const place = { connection, isShown }
     this.#places.set(where, place)
     const { history, actions } = this.#options
-    connection.onNotification(bridge.HistoryReady, incoming.nothing, () => this.looked())
-    connection.onNotification(bridge.HistoryRefresh, incoming.nothing, () => history.refresh())
+    connection.onNotification(bridge.HistoryReady, nothing, () => this.looked())
+    connection.onNotification(bridge.HistoryRefresh, nothing, () => history.refresh())
     connection.onNotification(bridge.HistoryMore, incoming.historyMore, ({ agentId }) =>
       history.more(agentId),
     )
@@ -79,7 +80,7 @@ export class HistoryView extends Owner {
     connection.onNotification(bridge.HistorySignIn, incoming.historyStartAgent, ({ agentId }) =>
       vscode.commands.executeCommand(CommandId.signIn, agentId),
     )
-    connection.onNotification(bridge.HistorySize, incoming.nothing, () => openSetting('history.maximumSize'))
+    connection.onNotification(bridge.HistorySize, nothing, () => openSetting('history.maximumSize'))
     connection.onNotification(bridge.HistoryCommand, incoming.runCommand, ({ command }) => {
       if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
     })

@@ -5,7 +5,7 @@ import { type Draft, type DraftMark, EMPTY_DRAFT, soundDraft } from '../../commo
 import { Emitter } from '../../common/event.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
 import type { Drafts, Keep } from '../../sessions/ports.ts'
-import { draftItems, draftText } from '../bridge/incoming.ts'
+import { draftItems, draftText } from '../bridge/conversation-messages.ts'
 import type { WindowStates } from './window-states.ts'
 
 /** More drafts than this are not kept; the ones written longest ago go first. */

@@ -1,7 +1,7 @@
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Keep } from '../../sessions/ports.ts'
-import type { RememberedOption } from '../bridge/options.ts'
+import type { RememberedOption } from '../bridge/conversation.ts'
 
 const KEY = 'parley.optionValues'
 /** More values used are forgotten, the oldest first. */

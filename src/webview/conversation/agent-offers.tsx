@@ -20,7 +20,7 @@ function Offer({ offer }: { offer: AgentOffer }) {
   const { host, composer } = useApp()
   const { id, name, description, icon, plan, action, running, failed } = offer
   const install = () => {
-    host.install(id, action)
+    host.send('agents/install', { id, stated: action })
     // the prompt can be written meanwhile
     composer.current?.focus()
   }
@@ -33,7 +33,10 @@ function Offer({ offer }: { offer: AgentOffer }) {
           <div class="offer-about">{description}</div>
         </div>
         {running ? (
-          <Button label={t('Cancel installing {0}', name)} onClick={() => host.cancelInstall(id)}>
+          <Button
+            label={t('Cancel installing {0}', name)}
+            onClick={() => host.send('agents/cancelInstall', { id })}
+          >
             {t('Cancel')}
           </Button>
         ) : (

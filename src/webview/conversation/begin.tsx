@@ -44,7 +44,7 @@ export function Begin({ head }: { head: ConversationHead }) {
               icon={<Icon name="history" />}
               name={t('Open Session History')}
               about={t('Load or resume a session')}
-              onClick={() => host.run('parley.openHistory')}
+              onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
             />
           </ul>
         </section>

@@ -31,7 +31,7 @@ function CardView({ card }: { card: Card }) {
               icon={<Icon name={choice.icon ?? 'circle-large-outline'} />}
               name={choice.label}
               about={choice.description}
-              onClick={() => host.card(card.id, choice.id)}
+              onClick={() => host.send('conversation/card', { cardId: card.id, buttonId: choice.id })}
             />
           ))}
         </ul>
@@ -54,7 +54,7 @@ function CardView({ card }: { card: Card }) {
               key={button.id}
               primary={i === 0 && !button.secondary && !card.choices?.length}
               icon={button.icon}
-              onClick={() => host.card(card.id, button.id)}
+              onClick={() => host.send('conversation/card', { cardId: card.id, buttonId: button.id })}
             >
               {button.label}
             </Button>

@@ -1,59 +1,18 @@
 import type { Signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { ContentBlock, ElicitationOutcome } from '../../acp/model.ts'
-import type { EntryId } from '../../conversation/state.ts'
-import type { EntryCommand } from '../../views/bridge/actions.ts'
-import type { CodeToApply } from '../../views/bridge/code.ts'
+import type { ContentBlock } from '../../acp/model.ts'
 import type { ActiveContext } from '../../views/bridge/composer.ts'
 import type { Attachment } from '../../views/bridge/conversation.ts'
+import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
 import type { ViewPage } from '../../views/bridge/history.ts'
-import type { Direction } from '../../views/bridge/navigate.ts'
+import type { HostClient } from '../host/connection.ts'
 import type { ListController } from '../list/controller.ts'
-import type { ComposerHost } from './composer/composer-host.ts'
 import type { FindLoader } from './find/find-loader.ts'
 import type { Row } from './rows/row.ts'
 import type { EntrySlot } from './rows/slot.ts'
-import type { RulesHost } from './rules-host.ts'
 import type { ConversationStore } from './store.ts'
 import type { WorkModel } from './work/work-model.ts'
-
-/** What the view asks of its host. The conversation's key is added where it is sent. */
-export interface ConversationHost extends RulesHost {
-  /** Takes a prompt from the queue: its content, or `null` when it was sent meanwhile. */
-  cancel(): void
-  /** Stops one tool call, or one terminal's command. */
-  cancelWork(work: { toolCallId: string } | { terminalId: string } | { subagentId: string }): void
-  answer(requestId: string, optionId: string | undefined): void
-  answerElicitation(requestId: string, answer: ElicitationOutcome): void
-  setOption(optionId: string, value: string | boolean): void
-  /** Marks a value of an option as a favorite, or no longer. */
-  toggleFavorite(optionId: string, value: string): void
-  card(cardId: string, buttonId: string): void
-  start(agentId?: string): void
-  /** Installs an agent of the empty state, and begins a session with it; `stated`: what the user saw that will run. */
-  install(id: string, stated: string | undefined): void
-  cancelInstall(id: string): void
-  openLink(href: string): void
-  openFile(path: string, line?: number, column?: number): void
-  /** Diffs side by side where there is room; kept for all conversations. */
-  setDiffLayout(sideBySide: boolean): void
-  openDiff(entryId: EntryId, content: number, change: number): void
-  /** The line, from 1, at which the texts of a change begin in its file; `null` where that can't be told. */
-  findFragment(entryId: EntryId, content: number, change: number): Promise<number | null>
-  /** The index of the nearest prompt at or after an entry's index in a direction, loaded or not. */
-  findPrompt(from: number, direction: Direction): Promise<number | null>
-  copy(text: string): void
-  /** Runs one of Parley's commands for an entry. */
-  runFor(command: EntryCommand, entryId: EntryId): void
-  insertCode(text: string): void
-  openText(text: string, language: string): void
-  /** Opens something that is no text. `data` is base64. */
-  openBlob(name: string, mimeType: string, data: string): void
-  applyCode(code: CodeToApply): void
-  run(command: string): void
-  rename(title: string): void
-}
 
 /** What the host does to the view without being asked. */
 export interface ComposerPort {
@@ -68,9 +27,7 @@ export interface ComposerPort {
 }
 
 export interface App {
-  host: ConversationHost
-  /** what the composer asks of the editor around it */
-  editor: ComposerHost
+  host: HostClient<ConversationMessages>
   store: ConversationStore
   list: ListController<Row>
   find: FindLoader

@@ -51,15 +51,27 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         )}
         {(offers || head.cards.length === 0) && (
           <div class="empty-links">
-            <button type="button" class="link-button" onClick={() => host.run('parley.openHistory')}>
+            <button
+              type="button"
+              class="link-button"
+              onClick={() => host.send('conversation/command', { command: 'parley.openHistory' })}
+            >
               <Icon name="history" />
               <span>{t('Open Session History')}</span>
             </button>
-            <button type="button" class="link-button" onClick={() => host.run('parley.manageAgents')}>
+            <button
+              type="button"
+              class="link-button"
+              onClick={() => host.send('conversation/command', { command: 'parley.manageAgents' })}
+            >
               <Icon name="extensions" />
               <span>{t('Manage Agents')}</span>
             </button>
-            <button type="button" class="link-button" onClick={() => host.run('parley.openSettings')}>
+            <button
+              type="button"
+              class="link-button"
+              onClick={() => host.send('conversation/command', { command: 'parley.openSettings' })}
+            >
               <Icon name="gear" />
               <span>{t('Add Agent in Settings')}</span>
             </button>
@@ -119,7 +131,7 @@ function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
       tabIndex={tabIndex}
       onFocus={onFocus}
       onClick={() => {
-        host.start(agent.agentId)
+        host.send('conversation/start', { agentId: agent.agentId })
         // this button goes, and what comes next is to write
         composer.current?.focus()
       }}

@@ -30,45 +30,12 @@ import '../styles/session-title.css'
 import '../styles/subagent.css'
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
-import { RunEntryCommand } from '../../views/bridge/actions.ts'
-import { SetDiffLayout } from '../../views/bridge/appearance.ts'
-import { ApplyCode, InsertCode, OpenBlob, OpenText } from '../../views/bridge/code.ts'
 import { type ActiveContext, ActiveContextChanged } from '../../views/bridge/composer.ts'
-import {
-  AnswerElicitation,
-  AnswerPermission,
-  Attach,
-  CancelTurn,
-  CancelWork,
-  CardAction,
-  Copy,
-  EnqueuePrompt,
-  FetchEntries,
-  FindFragment,
-  FocusComposer,
-  OpenDiff,
-  OpenFile,
-  OpenLink,
-  Patch,
-  Ready,
-  ReturnPrompts,
-  RunCommand,
-  SaveDraft,
-  SaveDraftItems,
-  SetConfigOption,
-  ShowToolCalls,
-  Snapshot,
-  StartSession,
-  TakeBack,
-  WatchTerminals,
-} from '../../views/bridge/conversation.ts'
+import { Attach, FocusComposer, Patch, ReturnPrompts, Snapshot } from '../../views/bridge/conversation.ts'
+import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
 import { ShowPage, type ViewPage } from '../../views/bridge/history.ts'
-import { CancelInstall, InstallOffered } from '../../views/bridge/installs.ts'
-import { FindPrompt } from '../../views/bridge/navigate.ts'
-import { ToggleFavorite } from '../../views/bridge/options.ts'
-import { RenameSession } from '../../views/bridge/session-title.ts'
 import { followTheme } from '../host/appearance.ts'
-import { connectToHost } from '../host/connection.ts'
+import { connectToHost, hostClient } from '../host/connection.ts'
 import { keepFieldKeys } from '../host/field-keys.ts'
 import { fitTheme } from '../host/fit-theme.ts'
 import { focusOnEntry } from '../host/focus-on-entry.ts'
@@ -77,82 +44,40 @@ import { readPage } from '../host/page.ts'
 import { reportFocus } from '../host/report-focus.ts'
 import { ListController } from '../list/controller.ts'
 import type { Range } from '../list/window.ts'
-import { wantsSideBySide } from '../tools/diff-layout.ts'
 import { lazy } from '../ui/lazy.tsx'
 import { listenForComposer } from './actions/quote.ts'
-import { composerHost } from './composer/composer-host.ts'
 import { Draft } from './composer/draft.ts'
 import { restoreHeight } from './composer/resize-handle.tsx'
-import { type App, AppProvider, type ConversationHost } from './context.ts'
-import { FindLoader, findHost, listenFind } from './find/find-loader.ts'
+import { type App, AppProvider } from './context.ts'
+import { FindLoader, listenFind } from './find/find-loader.ts'
 import { listenNavigation } from './navigation/navigation.ts'
 import { firstEntry, lastEntry } from './rows/row.ts'
 import type { EntrySlot } from './rows/slot.ts'
-import { rulesHost } from './rules-host.ts'
 import { ConversationStore } from './store.ts'
 import { ConversationView } from './view.tsx'
 import { connectWork } from './work/work-model.ts'
 
 readPage()
 const connection = connectToHost()
-const store = new ConversationStore(
-  (key, from, to) => connection.sendRequest(FetchEntries, { key, from, to }),
-  ids => void connection.sendNotification(WatchTerminals, { key: store.key, ids }),
-  ids => void connection.sendNotification(ShowToolCalls, { key: store.key, ids }),
+const host = hostClient<ConversationMessages>(connection, () => store.key)
+const store: ConversationStore = new ConversationStore(
+  (key, from, to) => host.request('conversation/entries', { key, from, to }),
+  ids => host.send('conversation/terminals', { ids }),
+  ids => host.send('conversation/toolCalls', { ids }),
 )
 const list = new ListController(store.rows.window, { follow: true })
 const draft = new Draft({
-  saveText: (key, text, marks) => void connection.sendNotification(SaveDraft, { key, text, marks }),
-  saveItems: (key, items) => void connection.sendNotification(SaveDraftItems, { key, items }),
-  enqueue: (key, prompt) => connection.sendRequest(EnqueuePrompt, { key, ...prompt }),
-  takeBack: (key, ids, draft) => void connection.sendNotification(TakeBack, { key, ids, draft }),
+  saveText: (key, text, marks) => host.send('conversation/draft', { key, text, marks }),
+  saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),
+  enqueue: (key, prompt) => host.request('conversation/enqueue', { key, ...prompt }),
+  takeBack: (key, ids, draft) => host.send('conversation/takeBack', { key, ids, draft }),
 })
-
-const host: ConversationHost = {
-  ...rulesHost(connection, () => store.key),
-  cancelWork: work => void connection.sendNotification(CancelWork, { key: store.key, work }),
-  cancel: () => void connection.sendNotification(CancelTurn, { key: store.key }),
-  answer: (requestId, optionId) =>
-    void connection.sendNotification(AnswerPermission, { key: store.key, requestId, optionId }),
-  answerElicitation: (requestId, answer) =>
-    void connection.sendNotification(AnswerElicitation, { key: store.key, requestId, answer }),
-  setOption: (optionId, value) =>
-    void connection.sendNotification(SetConfigOption, { key: store.key, optionId, value }),
-  toggleFavorite: (optionId, value) =>
-    void connection.sendNotification(ToggleFavorite, { key: store.key, optionId, value }),
-  card: (cardId, buttonId) => void connection.sendNotification(CardAction, { cardId, buttonId }),
-  start: agentId => void connection.sendNotification(StartSession, { agentId }),
-  install: (id, stated) => void connection.sendNotification(InstallOffered, { id, stated }),
-  cancelInstall: id => void connection.sendNotification(CancelInstall, { id }),
-  openLink: href => void connection.sendNotification(OpenLink, { href }),
-  openFile: (path, line, column) => void connection.sendNotification(OpenFile, { path, line, column }),
-  setDiffLayout: sideBySide => {
-    wantsSideBySide.value = sideBySide
-    void connection.sendNotification(SetDiffLayout, { sideBySide })
-  },
-  openDiff: (entryId, content, change) =>
-    void connection.sendNotification(OpenDiff, { key: store.key, entryId, content, change }),
-  findFragment: (entryId, content, change) =>
-    connection.sendRequest(FindFragment, { key: store.key, entryId, content, change }).catch(() => null),
-  findPrompt: (from, direction) =>
-    connection.sendRequest(FindPrompt, { key: store.key, from, direction }).catch(() => null),
-  copy: text => void connection.sendNotification(Copy, { text }),
-  runFor: (command, entryId) =>
-    void connection.sendNotification(RunEntryCommand, { command, key: store.key, entryId }),
-  insertCode: text => void connection.sendNotification(InsertCode, { text }),
-  openText: (text, language) => void connection.sendNotification(OpenText, { text, language }),
-  openBlob: (name, mimeType, data) => void connection.sendNotification(OpenBlob, { name, mimeType, data }),
-  applyCode: code => void connection.sendNotification(ApplyCode, code),
-  rename: title => void connection.sendNotification(RenameSession, { key: store.key, title }),
-  run: command => void connection.sendNotification(RunCommand, { command }),
-}
 
 const app = {
   host,
-  editor: composerHost(connection, () => store.key),
   store,
   list,
-  work: connectWork(connection, () => store.key),
+  work: connectWork(connection),
   page: signal<ViewPage>('conversation'),
   activeContext: signal<ActiveContext>({ automatic: false }),
   composer: { current: undefined },
@@ -176,7 +101,7 @@ const app = {
   },
 } as App
 
-app.find = new FindLoader(app, findHost(connection))
+app.find = new FindLoader(app)
 listenFind(connection, app.find)
 listenNavigation(connection, app)
 const lookForFocus = reportFocus(connection)
@@ -223,7 +148,7 @@ connection.onNotification(Snapshot, snapshot => {
   app.find.shown?.conversationShown()
 })
 connection.onNotification(Patch, patch => {
-  if (!store.applyPatch(patch)) void connection.sendNotification(Ready)
+  if (!store.applyPatch(patch)) host.send('conversation/ready')
   lookForFocus()
 })
 connection.onNotification(ReturnPrompts, ({ key, prompts }) => draft.returned(key, prompts))
@@ -245,7 +170,7 @@ focusOnEntry(() => {
   else app.composer.current?.focus()
 })
 connection.listen()
-followTheme(connection)
+followTheme(connection, host)
 fitTheme()
 
 effect(() => {
@@ -259,5 +184,5 @@ render(
   </AppProvider>,
   document.getElementById('root')!,
 )
-void connection.sendNotification(Ready)
+host.send('conversation/ready')
 lookForFocus()

@@ -141,7 +141,7 @@ function Footer({ draft }: { draft: Draft }) {
             type="button"
             class="link-button"
             title={t('Cancel (Escape)')}
-            onClick={() => host.cancel()}
+            onClick={() => host.send('conversation/cancel')}
           >
             {t('Cancel')}
           </button>

@@ -1,11 +1,13 @@
 import type { MessageConnection } from 'vscode-jsonrpc'
-import { DiffLayout, ThemeShown, TokenColors } from '../../views/bridge/appearance.ts'
+import { DiffLayout, TokenColors } from '../../views/bridge/conversation.ts'
+import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
 import { wantsSideBySide } from '../tools/diff-layout.ts'
 import { type Rgb, readable, readColor } from '../ui/contrast.ts'
+import type { HostClient } from './connection.ts'
 import { onThemeChange } from './theme-change.ts'
 
 /** Asks for the theme's colors of code, at first and with every other theme, and puts them into the page's styles. */
-export function followTheme(connection: MessageConnection): void {
+export function followTheme(connection: MessageConnection, host: HostClient<ConversationMessages>): void {
   let colors: Record<string, string> = {}
   connection.onNotification(TokenColors, reported => {
     colors = reported
@@ -22,7 +24,7 @@ export function followTheme(connection: MessageConnection): void {
     // those of the theme before may not be seen on this one
     clear(colors)
     showAnsi()
-    void connection.sendNotification(ThemeShown, { themeId: vscodeThemeId })
+    host.send('appearance/theme', { themeId: vscodeThemeId })
   }
   onThemeChange(tell)
   tell()

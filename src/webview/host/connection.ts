@@ -7,6 +7,7 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/browser'
+import type { Answer, Contract, NotificationName, Params, RequestName } from '../../views/bridge/contract.ts'
 import { type VsCodeApi, vscodeApi } from './vscode-api.ts'
 
 class WindowReader extends AbstractMessageReader {
@@ -34,6 +35,33 @@ class ApiWriter extends AbstractMessageWriter {
   }
 
   end(): void {}
+}
+
+/** The host's side may be told a `key` by itself: that of the conversation that the page shows. */
+type Unkeyed<P> = P extends { key: string } ? Omit<P, 'key'> & { key?: string } : P
+type Parameters<M> = [Params<M>] extends [undefined]
+  ? []
+  : object extends Unkeyed<Params<M>>
+    ? [params?: Unkeyed<Params<M>>]
+    : [params: Unkeyed<Params<M>>]
+
+/** What a page sends to the host, by the names of its contract. */
+export interface HostClient<C extends Contract> {
+  send<N extends NotificationName<C>>(name: N, ...params: Parameters<C[N]>): void
+  /** Rejects with a sentence to show. */
+  request<N extends RequestName<C>>(name: N, ...params: Parameters<C[N]>): Promise<Answer<C[N]>>
+}
+
+/** `key`: of the conversation that the page shows, added to every message that has none. */
+export function hostClient<C extends Contract>(
+  connection: Pick<MessageConnection, 'sendNotification' | 'sendRequest'>,
+  key?: () => string,
+): HostClient<C> {
+  const whole = (params: object | undefined) => (key ? { key: key(), ...params } : params)
+  return {
+    send: (name: string, params?: object) => void connection.sendNotification(name, whole(params)),
+    request: (name: string, params?: object) => connection.sendRequest(name, whole(params)),
+  } as HostClient<C>
 }
 
 /** The webview's end of the bridge: vscode-jsonrpc over `postMessage`. Call `listen` when the handlers are in place. */

@@ -1,27 +1,27 @@
 import { codeOf } from '../../markdown/code.ts'
 import { sourceOf } from '../../markdown/rich-source.ts'
 import { drawAnyway } from '../../rich/rich.ts'
-import type { ConversationHost } from '../context.ts'
+import type { App } from '../context.ts'
 
 /** Presses on the buttons of code blocks, formulas and diagrams, which are plain HTML; false for any other. */
-export function onCodeAction(button: HTMLElement, host: ConversationHost): boolean {
+export function onCodeAction(button: HTMLElement, host: App['host']): boolean {
   const block = button.closest<HTMLElement>('.code-block')
   const diagram = button.closest<HTMLElement>('.diagram')
   const text = block ? codeOf(block) : ''
   const { language = '', path, line, end } = block?.dataset ?? {}
   switch (button.dataset.action) {
     case 'copy-code':
-      host.copy(text)
+      host.send('conversation/copy', { text })
       showDone(button)
       return true
     case 'insert-code':
-      host.insertCode(text)
+      host.send('conversation/insertCode', { text })
       return true
     case 'open-code':
-      host.openText(text, language)
+      host.send('conversation/openText', { text, language })
       return true
     case 'apply-code':
-      host.applyCode({
+      host.send('conversation/applyCode', {
         text,
         language,
         ...(path !== undefined && { path }),
@@ -29,7 +29,7 @@ export function onCodeAction(button: HTMLElement, host: ConversationHost): boole
       })
       return true
     case 'copy-diagram':
-      host.copy(sourceOf(diagram))
+      host.send('conversation/copy', { text: sourceOf(diagram) })
       showDone(button)
       return true
     case 'draw-diagram':

@@ -1,9 +1,9 @@
 import { selectedDiff } from '../../tools/copy-diff.ts'
-import type { ConversationHost } from '../context.ts'
+import type { App } from '../context.ts'
 import { onCodeAction } from './code-actions.ts'
 
 /** Presses on links and buttons inside of rendered prose, which is plain HTML. */
-export function onProseClick(event: MouseEvent, host: ConversationHost): void {
+export function onProseClick(event: MouseEvent, host: App['host']): void {
   const target = event.target instanceof Element ? event.target : undefined
   const button = target?.closest<HTMLElement>('[data-action]')
   if (button && onCodeAction(button, host)) return
@@ -18,15 +18,15 @@ export function onProseClick(event: MouseEvent, host: ConversationHost): void {
     return
   }
   if (path !== undefined) {
-    host.openFile(
+    host.send('conversation/file', {
       path,
-      line === undefined ? undefined : Number(line),
-      column === undefined ? undefined : Number(column),
-    )
+      line: line === undefined ? undefined : Number(line),
+      column: column === undefined ? undefined : Number(column),
+    })
     return
   }
   const href = link.getAttribute('href')
-  if (href && !href.startsWith('#')) host.openLink(href)
+  if (href && !href.startsWith('#')) host.send('conversation/link', { href })
 }
 
 /** Where a footnote is explained, of those that are in the page the first one below its mark. */

@@ -7,11 +7,11 @@ import { useApp } from '../context.ts'
 
 /** Everything that can be added, behind a button: the same as `@` offers without a word behind it. */
 export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
-  const { editor } = useApp()
+  const { host } = useApp()
   const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
   const button = useRef<HTMLButtonElement>(null)
   const close = useCallback(() => setRows(undefined), [])
-  const open = async () => setRows(await editor.mentions('').catch(() => []))
+  const open = async () => setRows(await host.request('composer/mentions', { query: '' }).catch(() => []))
   const choices = (rows ?? []).map((row, i) => ({
     value: String(i),
     name: row.name,

@@ -124,7 +124,8 @@ export function Composer({ draft }: { draft: Draft }) {
   const openItem = (item: Attachment) => {
     const { content } = item
     if (content.type === 'text') input.current?.unfold(item.id, content.text)
-    else if ('uri' in content && content.uri && !content.uri.startsWith('parley:')) host.openLink(content.uri)
+    else if ('uri' in content && content.uri && !content.uri.startsWith('parley:'))
+      host.send('conversation/link', { href: content.uri })
   }
 
   const called = calledCommand(commands, text)
@@ -168,7 +169,7 @@ export function Composer({ draft }: { draft: Draft }) {
                 icon="debug-stop"
                 class="stop"
                 label={t('Stop (Escape)')}
-                onClick={() => host.cancel()}
+                onClick={() => host.send('conversation/cancel')}
               />
             )}
             {(!running || !isEmpty) && (

@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
 import type { ConfigOption } from '../../../acp/model.ts'
 import { sectionsOf } from '../../../common/option-sections.ts'
-import type { RememberedOption } from '../../../views/bridge/options.ts'
+import type { RememberedOption } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import type { MenuChoice } from '../../ui/choices.ts'
 import { Icon } from '../../ui/icon.tsx'
@@ -89,9 +89,9 @@ function SelectOption({ option, pending }: SelectProps) {
           label={option.name}
           choices={choices}
           starred={choices.length > few ? new Set(remembered?.favorites) : undefined}
-          onStar={value => host.toggleFavorite(option.id, value)}
+          onStar={value => host.send('options/favorite', { optionId: option.id, value })}
           current={option.currentValue}
-          onChoose={value => host.setOption(option.id, value)}
+          onChoose={value => host.send('conversation/option', { optionId: option.id, value })}
           onClose={close}
         />
       )}
@@ -132,7 +132,7 @@ function BooleanOption({ option, pending, named }: BooleanProps) {
       aria-busy={pending}
       aria-label={option.name}
       title={[option.name, option.description].filter(Boolean).join('\n')}
-      onClick={() => host.setOption(option.id, !on)}
+      onClick={() => host.send('conversation/option', { optionId: option.id, value: !on })}
     >
       <Icon name={on ? 'pass-filled' : 'circle-large-outline'} class="option-mark" />
       <span class="option-name">{named ? (on ? t('On') : t('Off')) : option.name}</span>

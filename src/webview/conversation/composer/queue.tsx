@@ -11,21 +11,21 @@ import { useApp } from '../context.ts'
  * moved and dropped.
  */
 export function Queue({ head }: { head: ConversationHead }) {
-  const { editor, composer } = useApp()
+  const { host, composer } = useApp()
   const { queuePaused } = head
   const queue = head.queue.filter(({ state }) => state === 'queued')
   const [dragged, setDragged] = useState<string | undefined>(undefined)
 
   const edit = (id: string) => {
-    editor.editQueued(id)
+    host.send('composer/editQueued', { id })
     composer.current?.focus()
   }
   const remove = async (id: string) => {
-    if (await editor.removeQueued(id)) announce(t('Prompt removed from the queue.'))
+    if (await host.request('composer/removeQueued', { id })) announce(t('Prompt removed from the queue.'))
   }
   const move = (id: string, to: number) => {
     if (to < 0 || to >= queue.length || queue[to]?.id === id) return
-    editor.moveQueued(id, to)
+    host.send('composer/moveQueued', { id, to })
     announce(t('Moved to position {0} of {1}', to + 1, queue.length))
   }
 
@@ -38,7 +38,7 @@ export function Queue({ head }: { head: ConversationHead }) {
             ? plural(queue.length, '1 prompt not sent', '{0} prompts not sent')
             : plural(queue.length, '1 prompt queued', '{0} prompts queued')}
         </span>
-        {queuePaused && <Button onClick={() => editor.resumeQueue()}>{t('Send Now')}</Button>}
+        {queuePaused && <Button onClick={() => host.send('composer/resumeQueue')}>{t('Send Now')}</Button>}
       </div>
       <ul>
         {queue.map((note, i) => (
@@ -52,7 +52,7 @@ export function Queue({ head }: { head: ConversationHead }) {
             onDropOn={() => dragged !== undefined && move(dragged, i)}
             onMove={by => move(note.id, i + by)}
             onEdit={() => edit(note.id)}
-            onSend={() => editor.sendQueuedNow(note.id)}
+            onSend={() => host.send('composer/sendNow', { id: note.id })}
             onRemove={() => void remove(note.id)}
           />
         ))}

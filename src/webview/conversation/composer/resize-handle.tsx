@@ -25,13 +25,13 @@ function setHeight(text: HTMLElement | null, height: number | undefined): void {
 
 /** The upper edge of the composer: pulled, or moved by the arrow keys; pressed twice, it finds its height by itself. */
 export function ResizeHandle({ text }: { text: () => HTMLElement | null }) {
-  const { editor } = useApp()
+  const { host } = useApp()
   const from = useRef<{ y: number; height: number } | undefined>(undefined)
   const apply = (height: number | undefined) => {
     chosen.value = height === undefined ? undefined : Math.max(36, Math.round(height))
     setHeight(text(), chosen.value)
   }
-  const keep = () => editor.keepHeight(chosen.peek())
+  const keep = () => host.send('composer/height', { height: chosen.peek() })
   const now = () => text()?.getBoundingClientRect().height ?? 0
   return (
     // biome-ignore lint/a11y/useSemanticElements: a line that is moved is no thematic break

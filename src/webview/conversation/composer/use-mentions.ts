@@ -18,7 +18,7 @@ const none: FoundMentions = { rows: [], searching: false }
  * else was found, so that the list does not flicker. A query that begins with `#` is for symbols alone.
  */
 export function useMentions(query: string | undefined): FoundMentions {
-  const { editor } = useApp()
+  const { host } = useApp()
   const [found, setFound] = useState<FoundMentions>(none)
   useEffect(() => {
     if (query === undefined) return setFound(none)
@@ -27,7 +27,7 @@ export function useMentions(query: string | undefined): FoundMentions {
     const name = onlySymbols ? query.slice(1) : query
     const takeSymbols = (before: readonly MentionRow[]) => {
       const timer = setTimeout(async () => {
-        const symbols = await editor.symbols(name).catch(() => [])
+        const symbols = await host.request('composer/symbols', { query: name }).catch(() => [])
         if (!over) setFound({ rows: [...before, ...symbols], searching: false })
       }, rest)
       stop = () => clearTimeout(timer)
@@ -41,7 +41,7 @@ export function useMentions(query: string | undefined): FoundMentions {
       else setFound(none)
     } else {
       setFound(({ rows }) => ({ rows, searching: true }))
-      editor.mentions(query).then(
+      host.request('composer/mentions', { query }).then(
         rows => {
           if (over) return
           setFound({ rows, searching: withSymbols })
@@ -54,6 +54,6 @@ export function useMentions(query: string | undefined): FoundMentions {
       over = true
       stop()
     }
-  }, [query, editor])
+  }, [query, host])
   return query === undefined ? none : found
 }

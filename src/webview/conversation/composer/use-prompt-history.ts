@@ -16,7 +16,7 @@ interface Walk {
 
 /** Earlier prompts by the arrow keys; those of a long conversation come from the host as one gets there. */
 export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => void) {
-  const { store, editor } = useApp()
+  const { store, host } = useApp()
   const ref = useRef<Walk | undefined>(undefined)
   ref.current ??= {
     history: new PromptHistory<WrittenDraft>(one => one.text),
@@ -31,7 +31,7 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
     const { key } = walk
     walk.fetching = true
     try {
-      const { prompts, from } = await editor.promptsBefore(walk.from)
+      const { prompts, from } = await host.request('composer/prompts', { before: walk.from })
       if (!history.isWalking || walk.key !== key || store.key !== key) return
       walk.from = from
       history.prepend(prompts.map(blocks => draftOf(blocks, itemOf)))

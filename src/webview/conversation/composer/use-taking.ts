@@ -37,7 +37,7 @@ export interface Taking {
 
 /** What is picked, pasted and dropped comes beside the text, a long pasted text as a chip into it. */
 export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking {
-  const { store, editor } = useApp()
+  const { store, host } = useApp()
   const [dropping, setDropping] = useState(false)
   const taker = () => takerOf(store.head.peek())
 
@@ -55,9 +55,17 @@ export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking
   }
   const takeRow = (row: MentionRow) => {
     if ('capture' in row.take)
-      void take(editor.capture(row.take.capture).then(taken => fitAttachments(taken, taker())))
+      void take(
+        host
+          .request('composer/capture', { kind: row.take.capture })
+          .then(taken => fitAttachments(taken, taker())),
+      )
     else if (isPicture(row.take) && row.take.content.type === 'file')
-      void take(editor.takeDropped([row.take.content.uri]).then(taken => fitAttachments(taken, taker())))
+      void take(
+        host
+          .request('composer/dropped', { uris: [row.take.content.uri] })
+          .then(taken => fitAttachments(taken, taker())),
+      )
     else void take(Promise.resolve({ attachments: [row.take], refused: [] }))
   }
   const onPaste = (event: ClipboardEvent): boolean => {
@@ -77,7 +85,8 @@ export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking
   const drop = useRef((_data: DataTransfer) => {})
   drop.current = data => {
     const uris = urisIn(data)
-    if (uris.length > 0) void take(editor.takeDropped(uris).then(taken => fitAttachments(taken, taker())))
+    if (uris.length > 0)
+      void take(host.request('composer/dropped', { uris }).then(taken => fitAttachments(taken, taker())))
     else void take(takeFiles([...data.files], taker()))
   }
   useEffect(() => {

@@ -23,7 +23,11 @@ export function Address({ url }: { url: string }) {
             url
           )}
         </div>
-        <IconButton icon="copy" label={t('Copy URL')} onClick={() => host.copy(url)} />
+        <IconButton
+          icon="copy"
+          label={t('Copy URL')}
+          onClick={() => host.send('conversation/copy', { text: url })}
+        />
       </div>
       {reported?.warnings.map(warning => (
         <Warning key={warning} text={urlWarningText(warning)} />

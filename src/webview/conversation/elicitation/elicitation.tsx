@@ -44,7 +44,7 @@ function Question({ slot, entry }: PartProps) {
       onKeyDown={event => {
         if (event.key !== 'Escape' || event.defaultPrevented) return
         event.preventDefault()
-        host.answerElicitation(entry.requestId, { action: 'cancel' })
+        host.send('conversation/elicitation', { requestId: entry.requestId, answer: { action: 'cancel' } })
       }}
     >
       <div class="permission-head">
@@ -82,7 +82,11 @@ function Form({ slot, entry, fields }: PartProps & { fields: readonly Elicitatio
   const submit = (event: Event) => {
     event.preventDefault()
     const checked = form.submit()
-    if (checked.ok) host.answerElicitation(entry.requestId, { action: 'accept', content: checked.content })
+    if (checked.ok)
+      host.send('conversation/elicitation', {
+        requestId: entry.requestId,
+        answer: { action: 'accept', content: checked.content },
+      })
     // after the problems are drawn
     else {
       requestAnimationFrame(() =>
@@ -121,7 +125,12 @@ function Visit({ entry, url }: { entry: ElicitationEntry; url: string }) {
         {reported?.canOpen && (
           <Button
             primary={reported.warnings.length === 0}
-            onClick={() => host.answerElicitation(entry.requestId, { action: 'accept' })}
+            onClick={() =>
+              host.send('conversation/elicitation', {
+                requestId: entry.requestId,
+                answer: { action: 'accept' },
+              })
+            }
           >
             {t('Open {0}', reported.host)}
           </Button>
@@ -136,10 +145,18 @@ function Refusals({ entry }: { entry: ElicitationEntry }) {
   const { host } = useApp()
   return (
     <>
-      <Button onClick={() => host.answerElicitation(entry.requestId, { action: 'decline' })}>
+      <Button
+        onClick={() =>
+          host.send('conversation/elicitation', { requestId: entry.requestId, answer: { action: 'decline' } })
+        }
+      >
         {t('Decline')}
       </Button>
-      <Button onClick={() => host.answerElicitation(entry.requestId, { action: 'cancel' })}>
+      <Button
+        onClick={() =>
+          host.send('conversation/elicitation', { requestId: entry.requestId, answer: { action: 'cancel' } })
+        }
+      >
         {t('Cancel')}
       </Button>
     </>
@@ -175,7 +192,9 @@ function Answered({ slot, entry }: PartProps) {
               <Address url={ask.url} />
               {waiting && (
                 <div class="permission-options">
-                  <Button onClick={() => app.host.openLink(ask.url)}>{t('Open Again')}</Button>
+                  <Button onClick={() => app.host.send('conversation/link', { href: ask.url })}>
+                    {t('Open Again')}
+                  </Button>
                 </div>
               )}
             </>

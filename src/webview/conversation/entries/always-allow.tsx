@@ -1,6 +1,6 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionEntry } from '../../../conversation/state.ts'
-import type { RuleOffers } from '../../../views/bridge/permissions.ts'
+import type { RuleOffers } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Button } from '../../ui/button.tsx'
 import { Popup } from '../../ui/popup.tsx'
@@ -46,7 +46,7 @@ function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }
   const first = useRef<HTMLInputElement>(null)
   if (!asked.current) {
     asked.current = true
-    host.offerRules(requestId).then(
+    host.request('conversation/offerRules', { requestId }).then(
       offers => {
         setFound(offers)
         requestAnimationFrame(() => first.current?.focus())
@@ -59,7 +59,7 @@ function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }
     if (!offer) return
     setFailure('')
     try {
-      await host.saveRule(requestId, chosen, offer.json, target)
+      await host.request('conversation/saveRule', { requestId, offer: chosen, json: offer.json, target })
       onDone()
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error))

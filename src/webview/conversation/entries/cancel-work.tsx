@@ -26,7 +26,7 @@ export function WithCancel({ work, label, children }: WithCancelProps) {
           icon="debug-stop"
           label={label}
           class="cancel-work"
-          onClick={() => host.cancelWork(work)}
+          onClick={() => host.send('conversation/cancelWork', { work })}
         />
       )}
     </div>

@@ -9,7 +9,7 @@ import { patchOfFile } from '../../tools/patch-of-file.ts'
 import { relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
-import { type ConversationHost, useApp } from '../context.ts'
+import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { ToolTitle } from './tool-title.tsx'
@@ -50,7 +50,7 @@ export function Change({ slot, change, patch, content, position, wrap }: ChangeP
           type="button"
           class="change-path"
           title={change.path}
-          onClick={() => host.openFile(change.path, startsAt)}
+          onClick={() => host.send('conversation/file', { path: change.path, line: startsAt })}
         >
           <ToolTitle title={name} roots={undefined} />
         </button>
@@ -62,14 +62,17 @@ export function Change({ slot, change, patch, content, position, wrap }: ChangeP
               icon="split-horizontal"
               label={t('Side by Side')}
               pressed={wantsSideBySide.value}
-              onClick={() => host.setDiffLayout(!wantsSideBySide.peek())}
+              onClick={() => {
+                wantsSideBySide.value = !wantsSideBySide.peek()
+                host.send('appearance/setDiff', { sideBySide: wantsSideBySide.peek() })
+              }}
             />
           )}
           {change.fileType !== 'directory' && (
             <IconButton
               icon="diff-single"
               label={t('Open Diff')}
-              onClick={() => host.openDiff(slot.id, content, position)}
+              onClick={() => host.send('conversation/diff', { entryId: slot.id, content, change: position })}
             />
           )}
         </span>
@@ -107,7 +110,7 @@ const fragments = new WeakMap<FileChange, Signal<number>>()
 
 /** Others send the part alone, without saying where it is: the host looks for it in the file, once. */
 function fragmentShift(
-  host: ConversationHost,
+  host: App['host'],
   slot: EntrySlot,
   change: FileChange,
   diff: FileDiff,
@@ -120,9 +123,12 @@ function fragmentShift(
     const found = signal(1)
     line = found
     fragments.set(change, found)
-    void host.findFragment(slot.id, content, position).then(at => {
-      if (at !== null) found.value = at
-    })
+    void host
+      .request('conversation/findFragment', { entryId: slot.id, content, change: position })
+      .catch(() => null)
+      .then(at => {
+        if (at !== null) found.value = at
+      })
   }
   return line.value - 1
 }

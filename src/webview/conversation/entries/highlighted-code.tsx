@@ -48,8 +48,12 @@ function Bar({ text, language }: HighlightedCodeProps) {
   const { host } = useApp()
   return (
     <div class="code-bar">
-      <IconButton icon="go-to-file" label={t('Open as File')} onClick={() => host.openText(text, language)} />
-      <IconButton icon="copy" label={t('Copy')} onClick={() => host.copy(text)} />
+      <IconButton
+        icon="go-to-file"
+        label={t('Open as File')}
+        onClick={() => host.send('conversation/openText', { text, language })}
+      />
+      <IconButton icon="copy" label={t('Copy')} onClick={() => host.send('conversation/copy', { text })} />
     </div>
   )
 }

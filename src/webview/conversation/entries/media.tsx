@@ -59,7 +59,7 @@ function Blob({ name, mimeType, data, icon }: BlobProps) {
       type="button"
       class="chip"
       title={t('Open {0}', name)}
-      onClick={() => host.openBlob(name, mimeType ?? '', data)}
+      onClick={() => host.send('conversation/openBlob', { name, mimeType: mimeType ?? '', data })}
     >
       <Icon name={icon} />
       <span class="chip-label">{name}</span>
@@ -84,7 +84,7 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
       type="button"
       class="chip"
       title={visibleWords([title, name, link.description, link.mimeType].filter(Boolean).join('\n'))}
-      onClick={() => host.openLink(link.uri)}
+      onClick={() => host.send('conversation/link', { href: link.uri })}
     >
       <Icon name={web ? 'globe' : fileIcon(baseName(link.uri))} />
       <span class="chip-label">{visibleWords(name)}</span>

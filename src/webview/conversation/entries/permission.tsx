@@ -82,7 +82,9 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             data-option={i + 1}
             data-primary={option === primary ? '' : undefined}
             title={optionTitle(option)}
-            onClick={() => host.answer(entry.requestId, option.optionId)}
+            onClick={() =>
+              host.send('conversation/permission', { requestId: entry.requestId, optionId: option.optionId })
+            }
           >
             {first && i < 9 && (
               <span class="key" aria-hidden="true">
@@ -99,7 +101,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
           <button
             type="button"
             class="button secondary"
-            onClick={() => host.answer(entry.requestId, undefined)}
+            onClick={() => host.send('conversation/permission', { requestId: entry.requestId })}
           >
             <span class="button-label">{t('Cancel')}</span>
           </button>
@@ -297,7 +299,11 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
     <div class="answered-rule">
       <span>{ruleAnswer(rule)}</span>
       <code dir="ltr">{rule.text}</code>
-      <button type="button" class="link-button" onClick={() => host.openRules(rule)}>
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => host.send('conversation/openRules', { scope: rule.scope, folder: rule.folder })}
+      >
         {rule.scope === 'user' ? t('Open User Settings') : t('Open Workspace Settings')}
       </button>
     </div>

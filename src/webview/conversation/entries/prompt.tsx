@@ -27,7 +27,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   const { ref, cut } = useCut(text, open)
   const [unfolded, setUnfolded] = useState<ResourceBlock | undefined>(undefined)
   const onChip = (block: ResourceBlock | ResourceLinkBlock) => {
-    if (!block.uri.startsWith(CONTEXT_SCHEME)) app.host.openLink(block.uri)
+    if (!block.uri.startsWith(CONTEXT_SCHEME)) app.host.send('conversation/link', { href: block.uri })
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 
@@ -50,14 +50,18 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
         <IconButton
           icon="edit"
           label={t('Edit and Resend')}
-          onClick={() => app.host.runFor('parley.editPrompt', slot.id)}
+          onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
         />
         <IconButton
           icon="debug-restart"
           label={t('Resend')}
-          onClick={() => app.host.runFor('parley.sendAgain', slot.id)}
+          onClick={() => app.host.send('actions/entry', { command: 'parley.sendAgain', entryId: slot.id })}
         />
-        <IconButton icon="copy" label={t('Copy')} onClick={() => app.host.copy(text)} />
+        <IconButton
+          icon="copy"
+          label={t('Copy')}
+          onClick={() => app.host.send('conversation/copy', { text })}
+        />
       </div>
     </div>
   )

@@ -31,7 +31,7 @@ export function Notice({ slot }: { slot: EntrySlot }) {
 
 /** Changed files that a notice is about, with the ways to look at them and to take them back while they are changed. */
 function NoticeFiles({ files }: { files: readonly string[] }) {
-  const { store, work } = useApp()
+  const { host, store, work } = useApp()
   const { key, files: changed } = work.changes.value
   const isHere = key === store.head.value?.key
   return (
@@ -47,7 +47,7 @@ function NoticeFiles({ files }: { files: readonly string[] }) {
                   type="button"
                   class="link-button"
                   title={t('Open Diff of {0}', path)}
-                  onClick={() => work.open(file)}
+                  onClick={() => host.send('changes/open', { path: file })}
                 >
                   {t('Open Diff')}
                 </button>
@@ -55,7 +55,7 @@ function NoticeFiles({ files }: { files: readonly string[] }) {
                   type="button"
                   class="link-button"
                   title={t('Revert Changes in {0}…', path)}
-                  onClick={() => work.undo(file)}
+                  onClick={() => host.send('changes/undo', { path: file })}
                 >
                   {t('Revert…')}
                 </button>
@@ -162,7 +162,7 @@ function Retry({ slot }: { slot: EntrySlot }) {
     <button
       type="button"
       class="link-button turn-retry"
-      onClick={() => host.runFor('parley.sendAgain', slot.id)}
+      onClick={() => host.send('actions/entry', { command: 'parley.sendAgain', entryId: slot.id })}
     >
       {t('Resend Prompt')}
     </button>

@@ -77,7 +77,8 @@ export function TerminalView({ terminal }: ViewProps) {
     lines.length,
     lineAt(tops, lines.length, (top + place.height + AROUND) / place.row) + 1,
   )
-  const openAll = async () => host.openText(await terminal.plain(), 'log')
+  const openAll = async () =>
+    host.send('conversation/openText', { text: await terminal.plain(), language: 'log' })
   const isEmpty = lines.length === 0
   return (
     <div class="terminal-frame">
@@ -126,7 +127,7 @@ export function TerminalView({ terminal }: ViewProps) {
           <IconButton
             icon="copy"
             label={t('Copy Output')}
-            onClick={async () => host.copy(await terminal.plain())}
+            onClick={async () => host.send('conversation/copy', { text: await terminal.plain() })}
           />
         </div>
       )}

@@ -275,7 +275,7 @@ function Locations({ locations }: { locations: readonly ToolCallLocation[] }) {
           type="button"
           class="chip"
           title={path}
-          onClick={() => host.openFile(path, line)}
+          onClick={() => host.send('conversation/file', { path, line })}
         >
           <Icon name="go-to-file" />
           <span class="chip-label">

@@ -1,8 +1,8 @@
 import { type Signal, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { FindResults, FindStart, FindStop, ShowFind } from '../../../views/bridge/find.ts'
+import { FindResults, ShowFind } from '../../../views/bridge/find.ts'
 import { HeldKeys } from './held-keys.ts'
-import type { FindHost, FindModel } from './model.ts'
+import type { FindModel } from './model.ts'
 import type { FindContext } from './reveal.ts'
 
 /**
@@ -14,11 +14,9 @@ export class FindLoader {
   readonly held: HeldKeys
   readonly #model: Signal<FindModel | undefined> = signal(undefined)
   readonly #context: FindContext
-  readonly #host: FindHost
 
-  constructor(context: FindContext, host: FindHost) {
+  constructor(context: FindContext) {
     this.#context = context
-    this.#host = host
     this.held = new HeldKeys(text => typeInto(context, text))
   }
 
@@ -52,7 +50,7 @@ export class FindLoader {
   async #load(): Promise<FindModel | undefined> {
     try {
       const { FindModel } = await import('./model.ts')
-      this.#model.value ??= new FindModel(this.#context, this.#host, this.held)
+      this.#model.value ??= new FindModel(this.#context, this.held)
     } catch {
       // the page itself came from the same folder: what was typed is not lost, and the next try may do
     }
@@ -77,13 +75,6 @@ function selectedText(): string {
   const inside = (anchor instanceof Element ? anchor : anchor?.parentElement)?.closest('.transcript')
   const text = inside ? (selection?.toString() ?? '') : ''
   return text.length <= 500 && !text.includes('\n') ? text : ''
-}
-
-export function findHost(connection: MessageConnection): FindHost {
-  return {
-    start: (key, id, query) => void connection.sendNotification(FindStart, { key, id, query }),
-    stop: () => void connection.sendNotification(FindStop),
-  }
 }
 
 export function listenFind(connection: MessageConnection, find: FindLoader): void {

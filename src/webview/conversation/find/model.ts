@@ -8,12 +8,6 @@ import { Highlights } from './highlights.ts'
 import { type FindPlace, FoundEntries } from './results.ts'
 import { type FindContext, revealMatch } from './reveal.ts'
 
-/** What finding asks of the host. */
-export interface FindHost {
-  start(key: string, id: number, query: FindQuery): void
-  stop(): void
-}
-
 /** Finding text in the conversation: what is looked for, what was found, which match the person is at. */
 export class FindModel {
   readonly isOpen = signal(false)
@@ -28,7 +22,6 @@ export class FindModel {
   readonly focusWanted = signal(0)
   readonly #held: HeldKeys
   readonly #context: FindContext
-  readonly #host: FindHost
   readonly #found = new FoundEntries()
   readonly #highlights = new Highlights()
   #id = 0
@@ -45,9 +38,8 @@ export class FindModel {
   #before: Element | null = null
 
   /** @param held what is typed before the widget is there */
-  constructor(context: FindContext, host: FindHost, held: HeldKeys) {
+  constructor(context: FindContext, held: HeldKeys) {
     this.#context = context
-    this.#host = host
     this.#held = held
   }
 
@@ -83,7 +75,7 @@ export class FindModel {
     this.#id++
     this.#revealing++
     this.#highlights.clear()
-    this.#host.stop()
+    this.#context.host.send('find/stop')
     batch(() => {
       this.isOpen.value = false
       this.total.value = 0
@@ -168,7 +160,7 @@ export class FindModel {
       this.ordinal.value = 0
     }
     this.problem.value = undefined
-    this.#host.start(this.#key, ++this.#id, query)
+    this.#context.host.send('find/start', { key: this.#key, id: ++this.#id, query })
   }
 
   #mark(): void {

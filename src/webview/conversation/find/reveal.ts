@@ -1,6 +1,8 @@
 import { countMatches } from '../../../common/find-pattern.ts'
 import { markdownText } from '../../../common/markdown-text.ts'
+import type { ConversationMessages } from '../../../views/bridge/conversation-messages.ts'
 import { blockText } from '../../../views/bridge/find-text.ts'
+import type { HostClient } from '../../host/connection.ts'
 import type { ListController } from '../../list/controller.ts'
 import { lineSourcesIn } from '../../tools/line-source.ts'
 import { LOADING_PART } from '../../ui/lazy.tsx'
@@ -12,6 +14,7 @@ import type { FindPlace, FoundEntries } from './results.ts'
 
 /** What finding works on: the conversation on screen and its input. */
 export interface FindContext {
+  host: HostClient<ConversationMessages>
   list: ListController<Row>
   store: ConversationStore
   composer: { current: { focus(): void; type(text: string): void } | undefined }

@@ -31,7 +31,11 @@ export function SessionDetails({ head, state }: SessionDetailsProps) {
             <code class="details-id" title={head.sessionId}>
               {head.sessionId}
             </code>
-            <IconButton icon="copy" label={t('Copy Session ID')} onClick={() => host.copy(head.sessionId!)} />
+            <IconButton
+              icon="copy"
+              label={t('Copy Session ID')}
+              onClick={() => host.send('conversation/copy', { text: head.sessionId! })}
+            />
           </div>
         </section>
       )}
@@ -59,7 +63,9 @@ function Account({ account }: { account: NonNullable<ConversationHead['account']
       <button
         type="button"
         class="link-button"
-        onClick={() => host.run(signedIn ? 'parley.signOut' : 'parley.signIn')}
+        onClick={() =>
+          host.send('conversation/command', { command: signedIn ? 'parley.signOut' : 'parley.signIn' })
+        }
       >
         {signedIn ? t('Sign Out') : t('Sign In…')}
       </button>

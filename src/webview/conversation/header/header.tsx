@@ -32,7 +32,7 @@ export function Header() {
           icon="repo-forked"
           label={t('Fork Session: Start a new session with this conversation')}
           class="header-fork"
-          onClick={() => host.run('parley.forkSession')}
+          onClick={() => host.send('conversation/command', { command: 'parley.forkSession' })}
         />
       )}
       {head.sessionId && <FollowButton />}

@@ -39,7 +39,7 @@ export function SessionTitle() {
         label={t('Session title')}
         placeholder={t('Automatic title')}
         class="header-title-field"
-        onRename={host.rename}
+        onRename={title => host.send('conversation/rename', { title })}
         onClose={byKey => {
           back.current = byKey
           setEditing(undefined)

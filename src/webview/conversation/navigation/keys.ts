@@ -21,7 +21,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     const opens = phase === 'starting' || phase === 'loading'
     if (opens || activity === 'running' || activity === 'requires_action') {
       event.preventDefault()
-      app.host.cancel()
+      app.host.send('conversation/cancel')
     }
     return
   }

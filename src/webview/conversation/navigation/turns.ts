@@ -38,7 +38,11 @@ async function nearest(
   const { slots } = store.rows
   for (let at = from; at >= 0 && at < slots.length; at += direction) {
     const slot = slots[at]
-    if (!slot) return (await host.findPrompt(at, direction)) ?? undefined
+    if (!slot)
+      return (
+        (await host.request('conversation/findPrompt', { from: at, direction }).catch(() => null)) ??
+        undefined
+      )
     if (isPrompt(slot.entry.peek())) return at
   }
   return undefined

@@ -102,7 +102,9 @@ function Markdown({ row }: { row: MarkdownRow }) {
           <IconButton
             icon="copy"
             label={t('Copy Message')}
-            onClick={() => host.runFor('parley.copyMessage', row.slot.id)}
+            onClick={() =>
+              host.send('actions/entry', { command: 'parley.copyMessage', entryId: row.slot.id })
+            }
           />
         </div>
       )}

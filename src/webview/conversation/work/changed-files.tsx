@@ -1,4 +1,4 @@
-import type { ChangedFileNote } from '../../../views/bridge/changed-files.ts'
+import type { ChangedFileNote } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { DiffCounts } from '../../tools/diff-counts.tsx'
 import { baseName, relativePath } from '../../tools/title.ts'
@@ -11,7 +11,7 @@ import { useBarOpen } from './bar-open.ts'
 
 /** What the session changed, pinned above the composer: counts, the files, and what to do with them. */
 export function ChangedFiles() {
-  const { store, work } = useApp()
+  const { host, store, work } = useApp()
   const open = useBarOpen()
   const { key, files, omitted = 0 } = work.changes.value
   if ((files.length === 0 && omitted === 0) || key !== store.head.value?.key) return null
@@ -27,12 +27,20 @@ export function ChangedFiles() {
           type="button"
           class="link-button"
           title={t('Review all changes')}
-          onClick={() => work.review()}
+          onClick={() => host.send('changes/review')}
         >
           {t('Review')}
         </button>
-        <IconButton icon="discard" label={t('Revert All Changes…')} onClick={() => work.undo()} />
-        <IconButton icon="check-all" label={t('Keep All Changes')} onClick={() => work.keep()} />
+        <IconButton
+          icon="discard"
+          label={t('Revert All Changes…')}
+          onClick={() => host.send('changes/undo')}
+        />
+        <IconButton
+          icon="check-all"
+          label={t('Keep All Changes')}
+          onClick={() => host.send('changes/keep')}
+        />
         {/* the same as the line, at the edge where every bar has its mark; the keyboard has the line */}
         <span
           class="changes-toggle"
@@ -67,7 +75,7 @@ export function ChangedFiles() {
 }
 
 function File({ file }: { file: ChangedFileNote }) {
-  const { store, work } = useApp()
+  const { host, store } = useApp()
   const path = relativePath(file.path, store.head.value?.roots)
   const name = baseName(path)
   const folder = path.slice(0, path.length - name.length)
@@ -81,7 +89,7 @@ function File({ file }: { file: ChangedFileNote }) {
           t('{0}: {1}. Open Diff', path, word),
           ...(file.uncertain ? [t('Changed on disk during the turn (command or another program)')] : []),
         ].join('\n')}
-        onClick={() => work.open(file.path)}
+        onClick={() => host.send('changes/open', { path: file.path })}
       >
         <span class="changes-status" aria-hidden="true">
           {letter}
@@ -104,9 +112,13 @@ function File({ file }: { file: ChangedFileNote }) {
       <IconButton
         icon="discard"
         label={t('Revert Changes in {0}…', name)}
-        onClick={() => work.undo(file.path)}
+        onClick={() => host.send('changes/undo', { path: file.path })}
       />
-      <IconButton icon="check" label={t('Keep Changes in {0}', name)} onClick={() => work.keep(file.path)} />
+      <IconButton
+        icon="check"
+        label={t('Keep Changes in {0}', name)}
+        onClick={() => host.send('changes/keep', { path: file.path })}
+      />
     </li>
   )
 }

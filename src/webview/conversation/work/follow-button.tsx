@@ -4,7 +4,7 @@ import { useApp } from '../context.ts'
 
 /** Switches whether the editor shows where the agent works. */
 export function FollowButton() {
-  const { work } = useApp()
+  const { host, work } = useApp()
   const on = work.following.value
   return (
     <IconButton
@@ -12,7 +12,7 @@ export function FollowButton() {
       label={on ? t('Stop Following Agent in Editor') : t('Follow Agent in Editor')}
       class="follow-button"
       pressed={on}
-      onClick={() => work.setFollowing(!on)}
+      onClick={() => host.send('follow/set', { on: !on })}
     />
   )
 }

@@ -47,8 +47,8 @@ function openView(edge: number, options: { fails?: boolean } = {}) {
       toEnd: () => Object.assign(view, { at: 'end' }),
     },
     host: {
-      findPrompt: async (from: number, direction: Direction) =>
-        nearestPrompt(entries, from, direction) ?? null,
+      request: async (_name: 'conversation/findPrompt', at: { from: number; direction: Direction }) =>
+        nearestPrompt(entries, at.from, at.direction) ?? null,
     },
   } as unknown as App
   return { app, view }

@@ -13,7 +13,7 @@ describe('conversation page, without eyes or mouse', function () {
   beforeEach(async () => {
     page = await openPage('conversation')
     const ready: true[] = []
-    page.host.onNotification(bridge.Ready, () => void ready.push(true))
+    page.hear('conversation/ready', () => void ready.push(true))
     await page.until(() => ready.length === 1)
     heard = []
     const region = page.document.querySelector('[role="status"][aria-live="polite"]')!

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import { FillComposer, Quote, RunEntryCommand } from '../../../../src/views/bridge/actions.ts'
+import { FillComposer, Quote } from '../../../../src/views/bridge/actions.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -27,8 +27,8 @@ describe('actions on the page', function () {
     page = await openPage('conversation')
     ran = []
     drafts.length = 0
-    page.host.onNotification(RunEntryCommand, command => void ran.push(command))
-    page.host.onNotification(bridge.SaveDraft, ({ text }) => void drafts.push(text))
+    page.hear('actions/entry', command => void ran.push(command))
+    page.hear('conversation/draft', ({ text }) => void drafts.push(text))
     await show([message('u', 'user', 'Do it'), toolCall('c'), message('a', 'agent', 'It is **done**.')])
     await page.until(() => page.document.querySelector('.row-markdown strong'))
   })

@@ -3,7 +3,6 @@ import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import * as composer from '../../../../src/views/bridge/composer.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import { ToggleFavorite } from '../../../../src/views/bridge/options.ts'
 import { head, message } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -39,25 +38,25 @@ describe('composer page', function () {
     symbolsHere = []
     held = undefined
     let ready = false
-    page.host.onNotification(bridge.Ready, () => {
+    page.hear('conversation/ready', () => {
       ready = true
     })
-    page.host.onRequest(bridge.EnqueuePrompt, ({ draft }) => void sent.push(promptOf(draft)))
-    page.host.onNotification(bridge.SaveDraft, draft => void drafts.push(draft))
-    page.host.onRequest(composer.SearchMentions, async ({ query }) => {
+    page.hear('conversation/enqueue', ({ draft }) => void sent.push(promptOf(draft)))
+    page.hear('conversation/draft', draft => void drafts.push(draft))
+    page.hear('composer/mentions', async ({ query }) => {
       queries.push(query)
       await held
       return rows.filter(row => row.name.startsWith(query))
     })
-    page.host.onRequest(composer.SearchSymbols, ({ query }) =>
+    page.hear('composer/symbols', ({ query }) =>
       query === '' ? symbolsHere : symbolsHere.filter(({ name }) => name.startsWith(query)),
     )
-    page.host.onRequest(composer.Capture, () => {
+    page.hear('composer/capture', () => {
       throw new Error('Select text in an editor first.')
     })
-    page.host.onNotification(composer.MoveQueued, ({ id, to }) => void moved.push({ id, to }))
-    page.host.onNotification(composer.SendQueuedNow, ({ id }) => void now.push(id))
-    page.host.onNotification(ToggleFavorite, ({ value }) => void stars.push(value))
+    page.hear('composer/moveQueued', ({ id, to }) => void moved.push({ id, to }))
+    page.hear('composer/sendNow', ({ id }) => void now.push(id))
+    page.hear('options/favorite', ({ value }) => void stars.push(value))
     await page.until(() => ready)
   })
   afterEach(() => page.close())
@@ -200,7 +199,7 @@ describe('composer page', function () {
 
   it('takes the height that the person gave it before, and keeps the one that is given by key', async () => {
     const heights: Array<number | undefined> = []
-    page.host.onNotification(composer.KeepHeight, ({ height }) => void heights.push(height))
+    page.hear('composer/height', ({ height }) => void heights.push(height))
     await page.host.sendNotification(bridge.Snapshot, {
       revision: ++revision,
       head: head(),

@@ -1,12 +1,5 @@
 import assert from 'node:assert/strict'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import {
-  DiffLayout,
-  SetDiffLayout,
-  ThemeShown,
-  TokenColors,
-} from '../../../../src/views/bridge/appearance.ts'
-import * as code from '../../../../src/views/bridge/code.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -19,17 +12,18 @@ describe('content on the page', function () {
   beforeEach(async () => {
     page = await openPage('conversation')
     reported = []
-    for (const type of [
-      code.InsertCode,
-      code.OpenText,
-      code.ApplyCode,
-      code.OpenBlob,
-      SetDiffLayout,
-      ThemeShown,
-    ])
-      page.host.onNotification(type.method, (params: unknown) => void reported.push([type.method, params]))
-    for (const type of [bridge.OpenFile, bridge.OpenLink, bridge.Copy])
-      page.host.onNotification(type.method, (params: unknown) => void reported.push([type.method, params]))
+    for (const name of [
+      'conversation/insertCode',
+      'conversation/openText',
+      'conversation/applyCode',
+      'conversation/openBlob',
+      'appearance/setDiff',
+      'appearance/theme',
+      'conversation/file',
+      'conversation/link',
+      'conversation/copy',
+    ] as const)
+      page.hear(name, (params: unknown) => void reported.push([name, params]))
   })
   afterEach(() => page.close())
 
@@ -92,7 +86,7 @@ describe('content on the page', function () {
 
   it('shows the last lines of a command that runs, folds one that succeeded, keeps those of a failed one', async () => {
     const watched: string[][] = []
-    page.host.onNotification(bridge.WatchTerminals, ({ ids }) => void watched.push(ids))
+    page.hear('conversation/terminals', ({ ids }) => void watched.push(ids))
     const run = (status: 'in_progress' | 'completed' | 'failed') =>
       toolCall('t', { toolKind: 'execute', status, content: [{ type: 'terminal', terminalId: 't1' }] })
     await show(run('in_progress'))
@@ -120,7 +114,7 @@ describe('content on the page', function () {
 
   it('asks for the rest of a tool call that is opened, and for a long diff that is counted', async () => {
     const wanted: string[][] = []
-    page.host.onNotification(bridge.ShowToolCalls, ({ ids }) => void wanted.push(ids))
+    page.hear('conversation/toolCalls', ({ ids }) => void wanted.push(ids))
     const cut = (id: string, more: object) => ({ ...toolCall(id, more), cut: true }) as Entry
     const change = { operation: 'modify', path: '/w/a.ts' } as const
     await show(
@@ -209,7 +203,7 @@ describe('content on the page', function () {
     page.document.body.dataset.vscodeThemeId = 'Night Owl'
     assert.deepEqual(await last(), ['appearance/theme', { themeId: 'Night Owl' }])
     const { style } = page.document.documentElement
-    await page.host.sendNotification(TokenColors, { comment: '#ffffff', string: 'url(x)' })
+    await page.host.sendNotification(bridge.TokenColors, { comment: '#ffffff', string: 'url(x)' })
     await page.until(() => style.getPropertyValue('--parley-token-comment') !== '')
     assert.equal(style.getPropertyValue('--parley-token-comment'), 'rgb(255 255 255)')
     assert.equal(style.getPropertyValue('--parley-token-string'), '')
@@ -226,7 +220,7 @@ describe('content on the page', function () {
     await press('.change-actions button[aria-pressed="true"]')
     assert.deepEqual(await last(), ['appearance/setDiff', { sideBySide: false }])
     await page.until(() => !query('.diff-sides') && query('.diff-lines'))
-    await page.host.sendNotification(DiffLayout, { sideBySide: true })
+    await page.host.sendNotification(bridge.DiffLayout, { sideBySide: true })
     await page.until(() => query('.diff-sides'))
   })
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import { FetchPrompts } from '../../../../src/views/bridge/composer.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { FocusChanged } from '../../../../src/views/bridge/navigate.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
@@ -32,20 +31,20 @@ describe('conversation page', function () {
     for (const list of [ready, sent, answers, drafts, items, cancels, files, links, copies]) list.length = 0
     refuse = false
     held = undefined
-    page.host.onNotification(bridge.Ready, () => void ready.push(revision))
-    page.host.onRequest(bridge.EnqueuePrompt, async ({ key, draft }) => {
+    page.hear('conversation/ready', () => void ready.push(revision))
+    page.hear('conversation/enqueue', async ({ key, draft }) => {
       if (refuse) throw new Error('There is no session.')
       sent.push({ key, parts: promptOf(draft) })
       await held
     })
-    page.host.onNotification(bridge.AnswerPermission, answer => void answers.push(answer))
-    page.host.onNotification(bridge.SaveDraft, ({ key, text }) => void drafts.push({ key, text }))
-    page.host.onNotification(bridge.TakeBack, ({ key, draft }) => void drafts.push({ key, text: draft.text }))
-    page.host.onNotification(bridge.SaveDraftItems, draft => void items.push(draft.items))
-    page.host.onNotification(bridge.CancelTurn, ({ key }) => void cancels.push(key))
-    page.host.onNotification(bridge.OpenFile, file => void files.push(file))
-    page.host.onNotification(bridge.OpenLink, ({ href }) => void links.push(href))
-    page.host.onNotification(bridge.Copy, ({ text }) => void copies.push(text))
+    page.hear('conversation/permission', answer => void answers.push(answer))
+    page.hear('conversation/draft', ({ key, text }) => void drafts.push({ key, text }))
+    page.hear('conversation/takeBack', ({ key, draft }) => void drafts.push({ key, text: draft.text }))
+    page.hear('conversation/draftItems', draft => void items.push(draft.items))
+    page.hear('conversation/cancel', ({ key }) => void cancels.push(key))
+    page.hear('conversation/file', file => void files.push(file))
+    page.hear('conversation/link', ({ href }) => void links.push(href))
+    page.hear('conversation/copy', ({ text }) => void copies.push(text))
     await page.until(() => ready.length === 1)
   }
   const show = (
@@ -454,7 +453,7 @@ describe('conversation page', function () {
 
   it('recalls prompts that the view has not fetched, and those of no other conversation', async () => {
     const asked: number[] = []
-    page.host.onRequest(FetchPrompts, ({ before }) => {
+    page.hear('composer/prompts', ({ before }) => {
       asked.push(before)
       const text = (words: string) => [{ type: 'text' as const, text: words }]
       return before === 500 ? { prompts: [text('Three'), text('Four')], from: 90 } : { prompts: [], from: 0 }
@@ -574,7 +573,7 @@ describe('conversation page', function () {
 
   it('numbers the lines of a fragment as its file has them, and leads there', async () => {
     const asked: unknown[] = []
-    page.host.onRequest(bridge.FindFragment, ({ key, ...place }) => {
+    page.hear('conversation/findFragment', ({ key, ...place }) => {
       asked.push(place)
       return place.change === 0 ? 41 : null
     })

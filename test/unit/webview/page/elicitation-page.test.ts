@@ -57,10 +57,10 @@ describe('what an agent asks for, on the page', function () {
     page = await openPage('conversation')
     answers.length = 0
     let ready = false
-    page.host.onNotification(bridge.Ready, () => {
+    page.hear('conversation/ready', () => {
       ready = true
     })
-    page.host.onNotification(bridge.AnswerElicitation, ({ requestId, answer }) => {
+    page.hear('conversation/elicitation', ({ requestId, answer }) => {
       answers.push([requestId, answer])
     })
     await page.until(() => ready)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import { FindResults, FindStart, FindStop, ShowFind } from '../../../../src/views/bridge/find.ts'
+import { FindResults, ShowFind } from '../../../../src/views/bridge/find.ts'
 import { Navigate } from '../../../../src/views/bridge/navigate.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
@@ -69,8 +69,8 @@ describe('finding on the page', function () {
     })
     searches = []
     stops = 0
-    page.host.onNotification(FindStart, search => void searches.push(search))
-    page.host.onNotification(FindStop, () => void stops++)
+    page.hear('find/start', search => void searches.push(search))
+    page.hear('find/stop', () => void stops++)
     await show([
       message('u', 'user', 'find the word'),
       message('t', 'thought', 'a word in a thought'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import { FindResults, FindStart, ShowFind } from '../../../../src/views/bridge/find.ts'
+import { FindResults, ShowFind } from '../../../../src/views/bridge/find.ts'
 import { head, message, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -28,7 +28,7 @@ describe('long parts on the page', function () {
     page = await openPage('conversation', {
       prepare: window => Object.assign(window, { Highlight: Marked, CSS: { highlights: marks } }),
     })
-    page.host.onNotification(FindStart, start => {
+    page.hear('find/start', start => {
       find = start
     })
   })
@@ -71,7 +71,7 @@ describe('long parts on the page', function () {
 
   it('has few lines of a code block of 5,000 in the page, and all of it for who copies it', async () => {
     const copies: string[] = []
-    page.host.onNotification(bridge.Copy, ({ text }) => void copies.push(text))
+    page.hear('conversation/copy', ({ text }) => void copies.push(text))
     await show(message('a', 'agent', `Look:\n\n\`\`\`ts\n${code.join('\n')}\n\`\`\`\n\nDone.`))
     await page.until(() => query('.code-lines .hljs-keyword'))
     assert.ok(nodes() < MAX_NODES, `${nodes()} elements`)

@@ -9,7 +9,12 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/node'
+import type { Handlers } from '../../../../src/views/bridge/contract.ts'
 import { Patch, Snapshot } from '../../../../src/views/bridge/conversation.ts'
+import {
+  type ConversationMessages,
+  conversationMessages,
+} from '../../../../src/views/bridge/conversation-messages.ts'
 import { PendingOfTest } from '../conversation/pending.ts'
 
 type View = 'conversation' | 'history'
@@ -45,6 +50,8 @@ export interface Page {
   readonly window: DOMWindow
   readonly document: Document
   readonly host: MessageConnection
+  /** Hears a message of a conversation's page, as the host does: checked, without what is not of the message. */
+  hear<N extends keyof ConversationMessages>(name: N, handle: Handlers<ConversationMessages>[N]): void
   /** what the view kept with `setState` */
   readonly kept: { state: unknown }
   /** Waits until the condition holds; fails with the page's text after a while. */
@@ -128,6 +135,12 @@ export async function openPage(
     document,
     host,
     kept,
+    hear(name, handle) {
+      const message = conversationMessages[name]
+      const heard = handle as (params: unknown) => unknown
+      if ('answer' in message) host.onRequest(name, (params: unknown) => heard(message.params.parse(params)))
+      else host.onNotification(name, (params: unknown) => void heard(message.parse(params)))
+    },
     async until(condition) {
       const end = Date.now() + 5000
       while (!condition()) {

@@ -27,7 +27,7 @@ describe('the focus, when a question comes', function () {
       },
     })
     let ready = false
-    page.host.onNotification(bridge.Ready, () => {
+    page.hear('conversation/ready', () => {
       ready = true
     })
     await page.until(() => ready)

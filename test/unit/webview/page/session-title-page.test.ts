@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import { RenameSession } from '../../../../src/views/bridge/session-title.ts'
 import { head } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -34,11 +33,11 @@ describe('the session’s title in the header', function () {
     renamed.length = 0
     commands.length = 0
     let ready = false
-    page.host.onNotification(bridge.Ready, () => {
+    page.hear('conversation/ready', () => {
       ready = true
     })
-    page.host.onNotification(RenameSession, ({ title: name }) => void renamed.push(name))
-    page.host.onNotification(bridge.RunCommand, ({ command }) => void commands.push(command))
+    page.hear('conversation/rename', ({ title: name }) => void renamed.push(name))
+    page.hear('conversation/command', ({ command }) => void commands.push(command))
     await page.until(() => ready)
     await show({})
     await page.until(() => title())

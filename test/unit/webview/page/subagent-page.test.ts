@@ -58,10 +58,10 @@ describe('a subagent in the conversation', function () {
     page = await openPage('conversation')
     work.length = 0
     let ready = false
-    page.host.onNotification(bridge.Ready, () => {
+    page.hear('conversation/ready', () => {
       ready = true
     })
-    page.host.onNotification(bridge.CancelWork, call => void work.push(call.work))
+    page.hear('conversation/cancelWork', call => void work.push(call.work))
     await page.until(() => ready)
   })
   afterEach(() => page.close())

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Entry } from '../../../../src/conversation/state.ts'
-import * as changes from '../../../../src/views/bridge/changed-files.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import * as follow from '../../../../src/views/bridge/follow.ts'
-import * as rules from '../../../../src/views/bridge/permissions.ts'
 import { head, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -18,23 +15,22 @@ describe('the work of an agent on the page', function () {
     page = await openPage('conversation')
     heard.length = 0
     saving = undefined
-    const { host } = page
     const hear = (name: string) => (params: object) => void heard.push([name, params])
-    host.onNotification(changes.OpenChange, hear('open'))
-    host.onNotification(changes.ReviewChanges, hear('review'))
-    host.onNotification(changes.UndoChanges, hear('undo'))
-    host.onNotification(changes.KeepChanges, hear('keep'))
-    host.onNotification(follow.SetFollow, hear('follow'))
-    host.onNotification(rules.OpenRules, hear('rules'))
-    host.onNotification(bridge.AnswerPermission, hear('answer'))
-    host.onRequest(rules.OfferRules, () => ({
+    page.hear('changes/open', hear('open'))
+    page.hear('changes/review', hear('review'))
+    page.hear('changes/undo', hear('undo'))
+    page.hear('changes/keep', hear('keep'))
+    page.hear('follow/set', hear('follow'))
+    page.hear('conversation/openRules', hear('rules'))
+    page.hear('conversation/permission', hear('answer'))
+    page.hear('conversation/offerRules', () => ({
       offers: [
         { label: 'The command npm test', preview: 'One.', json: '{ "command": "npm test" }' },
         { label: 'Commands that start with npm', preview: 'Two.', json: '{ "command": "npm *" }' },
       ],
       workspace: true,
     }))
-    host.onRequest(rules.SaveRule, params => {
+    page.hear('conversation/saveRule', params => {
       if (saving) saving()
       heard.push(['save', params])
     })
@@ -64,15 +60,15 @@ describe('the work of an agent on the page', function () {
 
   it('shows what changed, of this conversation alone, and does what is asked with it', async () => {
     await show([])
-    const files: changes.ChangedFileNote[] = [
+    const files: bridge.ChangedFileNote[] = [
       { path: '/w/src/a.ts', status: 'modified', added: 60, removed: 18 },
       { path: '/w/b.ts', status: 'added', added: 1, removed: 0 },
     ]
-    await page.host.sendNotification(changes.ChangedFilesShown, { key: 'another', files })
-    await page.host.sendNotification(follow.FollowShown, { on: false })
+    await page.host.sendNotification(bridge.ChangedFilesShown, { key: 'another', files })
+    await page.host.sendNotification(bridge.FollowShown, { on: false })
     await page.until(() => page.document.body)
     assert.equal(query('.changes'), null)
-    await page.host.sendNotification(changes.ChangedFilesShown, { key, files })
+    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
     await page.until(() => query('.changes'))
     assert.match(query('.changes')?.textContent ?? '', /2 files.*\+61.*−18/)
     await press('2 files')
@@ -87,7 +83,7 @@ describe('the work of an agent on the page', function () {
       ['undo', { key, path: '/w/b.ts' }],
       ['keep', { key }],
     ])
-    await page.host.sendNotification(changes.ChangedFilesShown, { key, files: [] })
+    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [] })
     await page.until(() => !query('.changes'))
   })
 
@@ -97,7 +93,7 @@ describe('the work of an agent on the page', function () {
       { path: '/w/a.ts', status: 'modified' as const, added: 0, removed: 0 },
       { path: '/w/b.ts', status: 'added' as const, uncertain: true as const, added: 0, removed: 0 },
     ]
-    await page.host.sendNotification(changes.ChangedFilesShown, { key, files })
+    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
     await page.until(() => query('.changes'))
     await press('2 files')
     const rows = [...page.document.querySelectorAll('.changes-file')].map(row => row.textContent ?? '')
@@ -144,7 +140,7 @@ describe('the work of an agent on the page', function () {
     await press('Follow Agent in Editor')
     await page.until(() => heard.length === 1)
     assert.deepEqual(heard, [['follow', { on: true }]])
-    await page.host.sendNotification(follow.FollowShown, { on: true })
+    await page.host.sendNotification(bridge.FollowShown, { on: true })
     await page.until(() => query('.follow-button')?.getAttribute('aria-pressed') === 'true')
   })
 

@@ -4,8 +4,9 @@ import type { SessionChanges } from '../../editor/changes/session-changes.ts'
 import type { ChangeEditors } from '../../editor/changes/vscode-changes.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { sessionTitle } from '../../sessions/session-title.ts'
-import * as bridge from '../bridge/changed-files.ts'
-import * as incoming from '../bridge/incoming-changed-files.ts'
+import type { Handlers } from '../bridge/contract.ts'
+import { ChangedFilesShown } from '../bridge/conversation.ts'
+import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
@@ -16,17 +17,12 @@ export interface ChangesOptions extends UndoServices {
 /** The view is told of changes at most this often, in milliseconds. */
 const TELL_MS = 50
 
-export interface ChangesListener extends Disposable {
-  /** Tells the webview anew. */
-  tell(): void
-}
-
 /** Tells a conversation's webview what its session changed, and does what the person asks for with it. */
-export function listenForChanges(
+export function connectChanges(
   connection: WebviewConnection,
   controller: ConversationController,
   { editors, tracker }: ChangesOptions,
-): ChangesListener {
+) {
   const own = new DisposableStore()
   let following: Disposable | undefined
   const changesOf = (key: string): SessionChanges | undefined => {
@@ -37,7 +33,7 @@ export function listenForChanges(
     const { key } = controller
     const changes = changesOf(key)
     const omitted = changes?.omitted
-    connection.send(bridge.ChangedFilesShown, {
+    connection.send(ChangedFilesShown, {
       key,
       files: changes?.list() ?? [],
       ...(omitted && { omitted }),
@@ -62,28 +58,28 @@ export function listenForChanges(
   own.add(controller.onDidSwitch(follow))
   own.add(toDisposable(() => following?.dispose()))
 
-  connection.onNotification(bridge.OpenChange, incoming.oneChange, async ({ key, path }) => {
-    const changes = changesOf(key)
-    await changes?.refresh()
-    const file = changes?.list().find(one => one.path === path)
-    if (changes && file) await editors.open(changes, file)
-  })
-  connection.onNotification(bridge.ReviewChanges, incoming.allChanges, async ({ key }) => {
-    const changes = changesOf(key)
-    const { current } = controller
-    if (!changes || !current) return
-    await changes.refresh()
-    const title = sessionTitle(current.session.state) ?? current.agentName
-    await editors.review(changes, l10n.t('{0}: Changed Files', title))
-  })
-  connection.onNotification(bridge.KeepChanges, incoming.someChanges, ({ key, path }) => {
-    const changes = changesOf(key)
-    changes?.keep(path === undefined ? {} : { paths: [path] })
-  })
-  connection.onNotification(bridge.UndoChanges, incoming.someChanges, async ({ key, path }) => {
-    const changes = changesOf(key)
-    await changes?.refresh()
-    if (changes) await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, { editors, tracker })
-  })
-  return { tell, dispose: () => own.dispose() }
+  const handlers = {
+    'changes/open': async ({ key, path }) => {
+      const changes = changesOf(key)
+      await changes?.refresh()
+      const file = changes?.list().find(one => one.path === path)
+      if (changes && file) await editors.open(changes, file)
+    },
+    'changes/review': async ({ key }) => {
+      const changes = changesOf(key)
+      const { current } = controller
+      if (!changes || !current) return
+      await changes.refresh()
+      const title = sessionTitle(current.session.state) ?? current.agentName
+      await editors.review(changes, l10n.t('{0}: Changed Files', title))
+    },
+    'changes/keep': ({ key, path }) => changesOf(key)?.keep(path === undefined ? {} : { paths: [path] }),
+    'changes/undo': async ({ key, path }) => {
+      const changes = changesOf(key)
+      await changes?.refresh()
+      if (changes)
+        await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, { editors, tracker })
+    },
+  } satisfies Partial<Handlers<ConversationMessages>>
+  return { handlers, tell, dispose: () => own.dispose() }
 }

@@ -1,5 +1,4 @@
 import * as l10n from '@vscode/l10n'
-import * as z from 'zod'
 import type { PermissionRequest } from '../../acp/model.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
@@ -10,38 +9,21 @@ import {
 } from '../../sessions/permission-rules/permission-rules.ts'
 import { ruleWords } from '../../sessions/permission-rules/rule.ts'
 import type { RuleSuggestion } from '../../sessions/permission-rules/suggest.ts'
-import * as bridge from '../bridge/permissions.ts'
+import type { Handlers } from '../bridge/contract.ts'
+import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import type { RuleSettings } from '../rule-settings.ts'
-import type { WebviewConnection } from '../webview-connection.ts'
 
-const key = z.string().min(1).max(256)
-const id = z.string().max(4096)
-
-const offerRules = z.object({ key, requestId: id })
-const saveRule = z.object({
-  key,
-  requestId: id,
-  offer: z.number().int().nonnegative(),
-  json: z.string().max(65_536),
-  target: z.enum(['user', 'workspace']),
-})
-const openRules = z.object({
-  scope: z.enum(['user', 'workspace', 'folder']),
-  folder: z.string().max(4096).optional(),
-})
-
-export interface RuleMessagesOptions {
+export interface RuleHandlersOptions {
   rules: Pick<PermissionRules, 'suggest'>
   consent: Pick<RuleConsent, 'accept'>
   settings: RuleSettings
 }
 
 /** Answers what a conversation's webview asks about permission rules. */
-export function listenForRules(
-  connection: WebviewConnection,
+export function ruleHandlers(
   controller: ConversationController,
-  { rules, consent, settings }: RuleMessagesOptions,
-): void {
+  { rules, consent, settings }: RuleHandlersOptions,
+) {
   const suggest = async (key: string, requestId: string) => {
     const open = key === controller.key ? controller.current : undefined
     const asked = open?.session.permission(requestId)
@@ -57,23 +39,25 @@ export function listenForRules(
       return { label, preview, json: jsonOf(rule) }
     })
   }
-  connection.onRequest(bridge.OfferRules, offerRules, async ({ key, requestId }) => ({
-    offers: await offersFor(key, requestId),
-    workspace: settings.hasWorkspace,
-  }))
-  connection.onRequest(bridge.SaveRule, saveRule, async ({ key, requestId, offer, json, target }) => {
-    const found = await suggest(key, requestId)
-    const suggestion = found?.suggestions[offer]
-    // the agent may have changed the tool call since: only what the person saw is saved
-    if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
-      throw new Error(l10n.t('The request has changed. No rule was saved.'))
-    }
-    consent.accept([suggestion.rule])
-    await settings.add(suggestion.rule, target)
-    const option = optionFor('allow', found.request.options)
-    if (option) found.open.session.answerPermission(requestId, option.optionId)
-  })
-  connection.onNotification(bridge.OpenRules, openRules, place => settings.open(place))
+  return {
+    'conversation/offerRules': async ({ key, requestId }) => ({
+      offers: await offersFor(key, requestId),
+      workspace: settings.hasWorkspace,
+    }),
+    'conversation/saveRule': async ({ key, requestId, offer, json, target }) => {
+      const found = await suggest(key, requestId)
+      const suggestion = found?.suggestions[offer]
+      // the agent may have changed the tool call since: only what the person saw is saved
+      if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
+        throw new Error(l10n.t('The request has changed. No rule was saved.'))
+      }
+      consent.accept([suggestion.rule])
+      await settings.add(suggestion.rule, target)
+      const option = optionFor('allow', found.request.options)
+      if (option) found.open.session.answerPermission(requestId, option.optionId)
+    },
+    'conversation/openRules': place => settings.open(place),
+  } satisfies Partial<Handlers<ConversationMessages>>
 }
 
 function offered(

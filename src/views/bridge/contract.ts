@@ -1,0 +1,33 @@
+/**
+ * What a page may send to the extension host: a contract names each message and gives the schema that the host checks
+ * it with, and for a request the type of the answer. The host handles every message of a contract with one function. The
+ * pages import contracts as types alone, so none of them loads a schema.
+ */
+import type * as z from 'zod'
+
+/** A message that is answered. The webview trusts the host: the answer has a type and no schema. */
+export interface Request<P = unknown, A = unknown> {
+  readonly params: z.ZodType<P>
+  readonly answer: { readonly type?: A }
+}
+
+/** By the message's name: a schema alone is that of a notification. */
+export type Contract = Readonly<Record<string, z.ZodType | Request>>
+
+export type Params<M> = M extends Request<infer P> ? P : M extends z.ZodType<infer P> ? P : never
+export type Answer<M> = M extends Request<infer _, infer A> ? A : unknown
+
+export type RequestName<C> = { [K in keyof C]: C[K] extends Request ? K : never }[keyof C] & string
+export type NotificationName<C> = Exclude<keyof C, RequestName<C>> & string
+
+/** What the host does with each message: a contract's message without a handler doesn't compile. */
+export type Handlers<C> = { [K in keyof C]: (params: Params<C[K]>) => Answer<C[K]> | Promise<Answer<C[K]>> }
+
+export function request<P, A>(params: z.ZodType<P>, answer: Request<P, A>['answer']): Request<P, A> {
+  return { params, answer }
+}
+
+/** The type of a request's answer. */
+export function answer<A>(): Request<unknown, A>['answer'] {
+  return {}
+}

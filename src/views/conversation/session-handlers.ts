@@ -1,0 +1,63 @@
+import * as l10n from '@vscode/l10n'
+import { agentIdOf } from '../../agents/presets.ts'
+import type { InstallManager } from '../../agents/registry/install-manager.ts'
+import { openLink } from '../../editor/vscode-open.ts'
+import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
+import { referenceOf } from '../../sessions/open-session.ts'
+import type { Handlers } from '../bridge/contract.ts'
+import type { ConversationMessages } from '../bridge/conversation-messages.ts'
+import { tellFailure } from '../tell-failure.ts'
+import { waitForAgent } from '../wait-for-agent.ts'
+import { answerElicitation } from './answer-elicitation.ts'
+import { tellFailed } from './editor-handlers.ts'
+
+export interface SessionHandlersOptions {
+  controller: ConversationController
+  organizer: SessionOrganizer
+  installs: InstallManager
+}
+
+/** Begins sessions, stops their work, answers what they ask and names them. */
+export function sessionHandlers({ controller, organizer, installs }: SessionHandlersOptions) {
+  const mine = (key: string) => key === controller.key
+  return {
+    'conversation/start': ({ agentId }) => controller.start(agentId),
+    'conversation/cancel': ({ key }) => {
+      if (mine(key)) controller.cancel()
+    },
+    'conversation/cancelWork': ({ key, work }) => {
+      const { current } = controller
+      if (!current || !mine(key)) return
+      const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
+      return tellFailed(waitForAgent(current.agentName, what, () => current.session.cancelWork(work)))
+    },
+    'conversation/permission': ({ key, requestId, optionId }) => {
+      if (mine(key)) controller.answerPermission(requestId, optionId)
+    },
+    'conversation/elicitation': ({ key, requestId, answer }) => {
+      if (mine(key)) return tellFailed(answerElicitation(controller, { openLink }, requestId, answer))
+    },
+    'conversation/rename': ({ key, title }) => {
+      const { current } = controller
+      if (!current || !mine(key)) return
+      return tellFailure(
+        current.agentId,
+        (agentId, then) => controller.offerSignIn(agentId, then),
+        () =>
+          waitForAgent(current.agentName, l10n.t('Rename Session'), () =>
+            organizer.rename(referenceOf(current), title),
+          ),
+      )
+    },
+    'agents/install': ({ id, stated }) => {
+      const offer = installs.featured().find(one => one.id === id)
+      if (!offer) return
+      const installing = installs
+        .install(id, stated)
+        .then(outcome => (outcome === 'installed' ? { agentId: agentIdOf(id) } : undefined))
+      return controller.startAfter(offer.preset.name, installing)
+    },
+    'agents/cancelInstall': ({ id }) => installs.cancel(id),
+  } satisfies Partial<Handlers<ConversationMessages>>
+}

@@ -319,7 +319,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return setupToWire(setup, this.capabilities, server => this.serverToWire(server))
   }
 
-  /** What the agent told of a session at its start. */
+  /** Reads the answer that starts a session. */
   protected started(sessionId: string, raw: unknown): SessionStart {
     const session = this.session(sessionId)
     const { options, report } = session
@@ -356,7 +356,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     if (!can) throw new NotSupportedError(`The agent cannot ${what}.`)
   }
 
-  /** Sends a request with the params that `params` makes; whatever fails, in making or in answering, is told alike. */
+  /** Sends a request. An error in `params` and an error of the agent both reject with an {@link AgentRequestError}. */
   protected async ask(
     method: string,
     params: () => object,

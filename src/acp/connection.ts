@@ -140,7 +140,7 @@ export class Connection implements Disposable {
 
   /**
    * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal`
-   * aborts (the peer is told), and with the reason given to {@link end} when the connection ended first.
+   * aborts (the peer is notified), and with the reason given to {@link end} if the connection ended first.
    *
    * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may go on with the work all the
    * same. Its promise settles as the peer's answer does, or rejects when the connection ends.
@@ -179,7 +179,7 @@ export class Connection implements Disposable {
           ? this.#rpc.sendRequest(method, ParameterStructures.byName, params, cancel.token)
           : this.#rpc.sendRequest(method, ParameterStructures.byName, params)
       } catch (error) {
-        // The stream is closed already. The reason is told by `end`, which comes when the agent's exit is known.
+        // The stream is closed already. `end` gives the reason as soon as the agent's exit is known.
         this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
         return
       }

@@ -1,7 +1,7 @@
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { AgentClosedError, AgentRequestError } from './agent.ts'
 
-/** Codes of JSON-RPC and ACP that Parley tells apart. */
+/** The codes of JSON-RPC and ACP that Parley distinguishes. */
 export const RpcCode = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -14,7 +14,7 @@ export const RpcCode = {
   unsupportedVersion: -32022,
 } as const
 
-/** The peer answered an error. `detail` is what its `data` says in words. */
+/** The peer answered with an error. `detail` is the text in its `data`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -30,13 +30,13 @@ export class RpcError extends Error {
   }
 }
 
-/** What says nothing: the reason is in `data` then, if anywhere. */
+/** Messages without information: the reason is in `data`, if anywhere. */
 const EMPTY_WORDS =
   /^(internal( server)? error|(an )?(unknown|unexpected)( error)?( occurred)?|server error|error)[.!]?$/i
 
 /**
- * An error in words. Several agents answer "Internal error" whatever happened, with the reason in `data`: a person needs
- * to read the reason.
+ * The message and detail of an error. Several agents always answer "Internal error" and put the reason into `data`; the
+ * user needs the reason.
  */
 export function errorWords(message: unknown, data: unknown): { message?: string; detail?: string } {
   const said = sentence(message)
@@ -49,11 +49,11 @@ export function errorWords(message: unknown, data: unknown): { message?: string;
   }
 }
 
-/** characters of a detail that are worth showing */
+/** characters of a detail that are shown */
 const DETAIL_LENGTH = 4000
 
 /**
- * What an error's `data` says in words. Agents put it into a string, an object with `details` (or `message`,
+ * The text in an error's `data`. Agents put it into a string, an object with `details` (or `message`,
  * `error`, `reason`, `detail`), a list of such, or a tree of validation errors; the last is shown as JSON.
  */
 export function detailOf(data: unknown): string | undefined {
@@ -64,7 +64,7 @@ export function detailOf(data: unknown): string | undefined {
 
 const WORD_KEYS = ['details', 'detail', 'message', 'error', 'reason', 'description', 'additionalDetails']
 
-/** `asJson`: a tree without words is shown as JSON. */
+/** `asJson`: data without text becomes JSON. */
 function words(data: unknown, depth: number, asJson = true): string | undefined {
   if (typeof data === 'string') return data
   if (typeof data !== 'object' || data === null || depth > 3) return undefined
@@ -84,22 +84,22 @@ function words(data: unknown, depth: number, asJson = true): string | undefined 
   }
 }
 
-/** A message as agents send it, without the quotes some put around a part of it. */
+/** A message, trimmed; empty if it isn't text. */
 function sentence(message: unknown): string {
   return typeof message === 'string' ? message.trim() : ''
 }
 
-/** What a request would say is nothing this agent takes; its message is a sentence for the person. */
+/** The agent doesn't support the request; the message is a sentence for the user. */
 export class NotSupportedError extends Error {
   override readonly name = 'NotSupportedError'
 }
 
-/** The agent's answer is not what the method answers. */
+/** The agent's answer doesn't fit the method. */
 export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError'
 }
 
-/** Makes of any failure of a request the error that other layers know. */
+/** Converts any failure of a request to the error that other layers know. */
 export function toAgentError(method: string, error: unknown): AgentRequestError | AgentClosedError {
   if (error instanceof AgentRequestError || error instanceof AgentClosedError) return error
   if (error instanceof CancelledError) {
@@ -134,7 +134,7 @@ function kindOf(method: string, error: RpcError): AgentRequestError['kind'] {
   }
 }
 
-// There is a code for it, but agents answer an unknown session with others: then only the words tell.
+// There is a code for it, but agents use others for an unknown session: then only the message identifies it.
 const NO_SESSION = [
   /\bsessions?\b.*\b(not found|unknown|does not exist|doesn't exist|not exist|no longer|expired)\b/i,
   /\b(unknown|invalid|no such|no previous|could not find|cannot find)\b.*\bsessions?\b/i,

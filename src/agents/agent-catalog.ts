@@ -159,7 +159,7 @@ export class AgentCatalog extends Owner {
     return this.#search
   }
 
-  /** Searches anew, with a fresh PATH: something may have been installed. */
+  /** Searches again, with a new PATH: something may have been installed. */
   refresh(): Promise<void> {
     this.#options.environment.refresh()
     this.#search = this.#searchPresets()

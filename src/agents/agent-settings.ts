@@ -41,7 +41,7 @@ const agentChange = agentEntry
     env: z.record(z.string(), processText).optional(),
   })
 const known = new Set(Object.keys(agentEntry.shape))
-/** What an agent starts as well without; a bad one is told and left out alone. */
+/** Properties that an agent can start without: an invalid one is reported and ignored. */
 const cosmetic = new Set<unknown>(['name', 'icon', 'protocol', 'systemPrompt'])
 
 export type AgentChange = Partial<

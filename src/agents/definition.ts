@@ -19,13 +19,13 @@ export interface AgentDefinition {
   args: string[]
   /** Set over the login shell's environment. */
   env: Record<string, string>
-  /** Where the process starts; the session's own directory is told to the agent apart from it. */
+  /** The directory of the process; each session has its own working directory. */
   cwd?: string
   /** The name of a codicon. */
   icon?: string
   /** Which version of the protocol to offer it; the setting of all agents when absent. */
   protocol?: ProtocolChoice
-  /** What it is told beyond its own instructions; the setting of all agents when absent. */
+  /** Additional instructions; if absent, the setting for all agents applies. */
   systemPrompt?: SystemPrompt
   source: AgentSource
 }
@@ -36,7 +36,7 @@ export interface AgentDefinition {
  */
 export type AgentSource = 'settings' | 'installed' | 'preset' | 'demo'
 
-/** What a person wants an agent told beyond its own instructions, or in place of them. */
+/** Instructions of the user, in addition to the agent's own or in place of them. */
 export interface SystemPrompt {
   text: string
   mode: 'append' | 'override'
@@ -44,13 +44,13 @@ export interface SystemPrompt {
 
 const withMode = z.object({ text: z.string(), mode: z.enum(['append', 'override']).default('append') })
 
-/** As it is written in the settings: the text alone is added to what the agent has. */
+/** As in the settings: text alone is appended to the agent's instructions. */
 export const systemPromptSetting = z.union([
   z.string().transform((text): SystemPrompt => ({ text, mode: 'append' })),
   withMode,
 ])
 
-/** The agent's own, even an empty one, stands in place of the one for all. Nothing when there is no text. */
+/** The agent's own prompt, even an empty one, overrides the one for all. `undefined` if there is no text. */
 export function chooseSystemPrompt(
   ofAgent: SystemPrompt | undefined,
   forAll: unknown,

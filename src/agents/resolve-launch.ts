@@ -107,9 +107,8 @@ export function expandHome(path: string, home: string): string {
 const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
 
 /**
- * Tells whether an agent still starts as it did: the program, its arguments, its environment and its directory as they
- * were written, in a hash. A workspace may define an agent of any id anew; what a person gave to the one they know must
- * not go to that.
+ * A hash of how an agent starts: the program, its arguments, its environment and its directory, as configured. A
+ * workspace may redefine an agent id; values that the user gave to the known agent must not be sent to that one.
  */
 export function launchFingerprint({
   command,

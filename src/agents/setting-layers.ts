@@ -1,7 +1,7 @@
 import type { Event } from '../common/event.ts'
 import type { SettingName } from '../common/settings.ts'
 
-/** Where a setting's value stands. `default` is what the package contributes. */
+/** The scope of a setting's value. `default`: contributed by the package. */
 export type SettingScope = 'default' | 'user' | 'workspace' | 'folder'
 
 /** One scope's raw value of a setting. */
@@ -50,7 +50,7 @@ function mergeObjects(
   return merged
 }
 
-/** The nearest layer in which the value at `path` stands, or else its closest parent. */
+/** The nearest layer that contains the value at `path`, or else its closest parent. */
 export function layerOf(
   layers: readonly SettingLayer[],
   path: ReadonlyArray<string | number>,

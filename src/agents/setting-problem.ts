@@ -19,7 +19,7 @@ export interface SettingProblem {
   fatal: boolean
 }
 
-/** Makes a problem; `layer` tells the scope. */
+/** Creates a problem in the scope of `layer`. */
 export function settingProblem(
   setting: string,
   path: ReadonlyArray<string | number>,

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { environmentLookUp } from '../common/processes/spawn-process.ts'
 
-/** What the variables in a setting stand for. */
+/** The values of the variables in a setting. */
 export interface VariableContext {
   /** The workspace folders on this machine's disk, absolute. `${workspaceFolder}` is the first. */
   folders: ReadonlyArray<{ name: string; path: string }>

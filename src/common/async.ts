@@ -22,7 +22,7 @@ export function delay(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
-/** Settles as `promise` does, or resolves with `undefined` after `ms` milliseconds. The work itself goes on. */
+/** Settles as `promise` does, or resolves with `undefined` after `ms` milliseconds. The work isn't stopped. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>(resolve => {
@@ -35,12 +35,12 @@ export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T
   }
 }
 
-/** Settles as `promise` does, or rejects with `CancelledError` when `signal` aborts. The work itself goes on. */
+/** Settles as `promise` does, or rejects with `CancelledError` when `signal` aborts. The work isn't stopped. */
 export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise
   const aborted = deferred<never>()
   const onAbort = () => aborted.reject(new CancelledError())
-  // Nobody may be left to hear the loser of the race.
+  // If the signal wins, nothing handles a later rejection.
   promise.catch(() => {})
   if (signal.aborted) throw new CancelledError()
   signal.addEventListener('abort', onAbort, { once: true })

@@ -1,4 +1,4 @@
-/** What tells of a block of a prompt what it is. */
+/** The fields of a content block that its chip shows. */
 interface Block {
   type: string
   uri?: string
@@ -15,7 +15,7 @@ export interface Chip {
   detail?: string
 }
 
-/** Where context comes from that is no file: `parley:` and one of these. */
+/** The scheme of context that isn't a file; the kind follows. */
 export const CONTEXT_SCHEME = 'parley:'
 const ICONS: Readonly<Record<string, string>> = {
   problems: 'warning',
@@ -24,7 +24,7 @@ const ICONS: Readonly<Record<string, string>> = {
   pasted: 'note',
 }
 
-/** How a block of a prompt is called on a chip. */
+/** The chip of a content block. */
 export function chipOf(block: Block): Chip {
   const { uri } = block
   switch (block.type) {

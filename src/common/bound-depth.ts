@@ -1,6 +1,6 @@
 import { MAX_DEPTH } from './limits.ts'
 
-/** Stands where a value was nested too deep to be kept. */
+/** Replaces a value that is nested too deeply. */
 export const TOO_DEEP = '…'
 
 /**

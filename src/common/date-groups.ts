@@ -1,11 +1,11 @@
-/** Where a session stands in the list by when it was last used. `month` is 0-based, as `Date` has it. */
+/** The group of a session by the time of its last use. `month` is 0-based, as in `Date`. */
 export type DateGroupKey =
   | { kind: 'today' | 'yesterday' | 'previous-7-days' | 'undated' }
   | { kind: 'month'; year: number; month: number }
 
 export interface DateGroup<T> {
   key: DateGroupKey
-  /** a text that tells groups apart */
+  /** unique among the groups */
   id: string
   /** the newest first */
   rows: T[]
@@ -13,7 +13,7 @@ export interface DateGroup<T> {
 
 /**
  * Groups rows by date in the local time zone: today, yesterday, the seven days before today, then by month; rows
- * without a time stand at the end. A time in the future counts as today (clocks differ).
+ * without a time come last. A time in the future counts as today (clocks differ).
  *
  * @param now milliseconds since the epoch
  */

@@ -1,4 +1,4 @@
-/** The sentence to show for anything that was thrown. */
+/** The message to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name
   if (typeof error === 'string') return error
@@ -13,7 +13,7 @@ export function messageOf(error: unknown): string {
   return String(error)
 }
 
-/** The work was cancelled by the person or by its owner; never shown as a failure. */
+/** The user or the owner canceled the work; never shown as a failure. */
 export class CancelledError extends Error {
   override readonly name = 'CancelledError'
 
@@ -22,7 +22,7 @@ export class CancelledError extends Error {
   }
 }
 
-/** What was asked for isn't possible now, or not with this agent: said to the person as information, not as a failure. */
+/** The request isn't possible now or with this agent; shown as information, not as a failure. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
 }

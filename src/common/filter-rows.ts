@@ -30,7 +30,7 @@ export function filterRows<T extends FilterableRow>(rows: readonly T[], filter: 
   })
 }
 
-/** Whether a path is a folder or lies in it; both separators are understood, a drive letter's case is not told apart. */
+/** Whether a path is a folder or lies in it, with either separator; the case of a drive letter is ignored. */
 export function isWithin(path: string, folder: string): boolean {
   const [inner, outer] = [normalize(path), normalize(folder)]
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`)

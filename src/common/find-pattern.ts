@@ -59,7 +59,7 @@ export function countMatches(pattern: RegExp, text: string, most: number): numbe
   return count
 }
 
-/** A character outside of the basic plane stands there: two units. */
+/** A character outside of the basic plane: two UTF-16 units. */
 function isPair(text: string, at: number): boolean {
   return (text.codePointAt(at) ?? 0) > 0xffff
 }

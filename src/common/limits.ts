@@ -17,13 +17,13 @@ export const SIGN_IN_POLL_MS = 250
 
 // ---- slow work that a person waits for --------------------------------------------------------------------------
 
-/** What a person asked an agent for may take this long before they are told that it does and may give it up. */
+/** After this time the user is told that the agent is slow, and may cancel. */
 export const SLOW_ANSWER_MS = 15_000
-/** An agent may take this long to list its sessions; then the person is told and can ask again. */
+/** An agent may take this long to list its sessions; then the list says so and offers to retry. */
 export const LIST_SESSIONS_MS = 20_000
 /** While the files of a folder are listed again, a search waits this long; then it uses the old list. */
 export const FILE_LIST_MS = 400
-/** Languages that have not found symbols by then are not waited for. */
+/** A search for symbols doesn't wait longer for a language. */
 export const SYMBOLS_MS = 3000
 /** A permission request is shown when its files could not be looked at within this time. */
 export const RULE_CHECK_MS = 2000
@@ -36,9 +36,9 @@ export const MAX_DEPTH = 100
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
 /** Requests of an agent that are being answered at the same time; further ones are refused. */
 export const MAX_OPEN_REQUESTS = 1000
-/** Answers that an agent has not read, in bytes with what each takes in memory; then nothing more is read from it. */
+/** Bytes of answers in memory that an agent hasn't read; above that, nothing more is read from it. */
 export const MAX_UNREAD_BYTES = 32 * 1024 * 1024
-/** An agent that then still reads nothing for this long is not going to; its connection is closed. */
+/** If the agent then reads nothing for this long, its connection is closed. */
 export const UNREAD_ANSWERS_MS = 10_000
 /** A regular expression of an agent's form may take this long for one text. */
 export const PATTERN_MS = 100

@@ -1,4 +1,4 @@
-/** Where a module writes what happened. VS Code's `LogOutputChannel` is one. */
+/** The log of a module; VS Code's `LogOutputChannel` implements it. */
 export interface Logger {
   trace(message: string): void
   debug(message: string): void
@@ -9,7 +9,7 @@ export interface Logger {
 
 export const silentLogger: Logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
-/** Writes to `log` what is left of a message without its secrets. */
+/** Writes to `log` with secrets redacted. */
 export function redactingLogger(log: Logger, redact: (message: string) => string): Logger {
   return {
     trace: message => log.trace(redact(message)),

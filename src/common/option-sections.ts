@@ -3,7 +3,7 @@ interface Choice {
   group?: string
 }
 
-/** What a person marked and used of an option's values. */
+/** The favorite and recent values of an option. */
 export interface Remembered {
   favorites: readonly string[]
   /** the last one first */
@@ -11,12 +11,12 @@ export interface Remembered {
 }
 
 export interface OptionSection<T extends Choice> {
-  /** what stands above it: one of ours, or a group of the agent's; nothing when all is one list */
+  /** the heading: one of Parley's, or a group of the agent; absent if there is only one list */
   section?: 'favorites' | 'recent' | 'all' | { group: string }
   choices: T[]
 }
 
-/** So few choices are seen at a glance: nothing is put before them. */
+/** Up to this many choices are listed without favorites and recent ones. */
 const FEW = 8
 
 /** The choices as they are listed: favorites, what was used lately, then all of them, in the agent's order and groups. */

@@ -1,4 +1,4 @@
-/** Stands where a secret stood. */
+/** Replaces a secret. */
 export const REDACTED = '•••'
 
 /** Shorter values are in too many words to be replaced. */

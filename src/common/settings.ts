@@ -19,7 +19,7 @@ const setting = <T>(schema: z.ZodType<T>, scope: ConfigurationScope, otherwise: 
   default: otherwise,
 })
 
-/** Read scope by scope by who uses it, which tells what is wrong in which scope; here is only its outer shape. */
+/** Its user reads and validates it scope by scope; this is only the outer shape. */
 const layered = z.record(z.string(), z.unknown())
 
 /** `stable`: the released version. `latest`: its draft, falling back to the released one. */

@@ -5,8 +5,8 @@ const context: { work?: () => void } = createContext({})
 const script = new Script('work()')
 
 /**
- * Runs `work` and ends it after this time, in milliseconds, also in the middle of a regular expression: some take longer
- * than anyone lives. Returns `undefined` then.
+ * Runs `work` with a time limit in milliseconds, which also stops a regular expression that backtracks without end.
+ * Returns `undefined` on timeout.
  */
 export function inTime<T>(milliseconds: number, work: () => T): T | undefined {
   let answer: T | undefined
@@ -22,7 +22,7 @@ export function inTime<T>(milliseconds: number, work: () => T): T | undefined {
   return answer
 }
 
-/** Whether a text matches an agent's pattern. One that isn't done in time, or is no expression, asks for nothing. */
+/** Whether a text matches an agent's pattern. A pattern that is invalid or times out matches everything. */
 export function matchesInTime(pattern: string, text: string): boolean {
   try {
     return inTime(PATTERN_MS, () => new RegExp(pattern, 'u').test(text)) ?? true

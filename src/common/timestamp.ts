@@ -1,8 +1,8 @@
 /**
- * The time in milliseconds since the epoch of what an agent calls a timestamp, or `undefined` when it is none.
+ * A timestamp of an agent in milliseconds since the epoch, or `undefined` if it isn't one.
  *
  * Agents send RFC 3339 with a fraction of none, three, six or nine digits and `Z`, an offset or nothing (taken as UTC);
- * some send the epoch as a number, told apart by its size: seconds, milliseconds, microseconds, nanoseconds.
+ * some send the epoch as a number, in seconds, milliseconds, microseconds or nanoseconds, depending on its size.
  */
 export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === 'number') return fromEpoch(value)

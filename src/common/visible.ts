@@ -10,7 +10,7 @@ const HIDDEN =
 /** A joiner between letters that need it: in words of Persian or Hindi, say, and in emoji. */
 const JOINER = /(?<=[^\p{ASCII}])[\u200c\u200d](?=[^\p{ASCII}])/u
 
-/** The text with those characters spelled out, so that what a person agrees to is what they see. */
+/** The text with those characters spelled out, so that users see what they agree to. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, spelled)
 }
@@ -22,7 +22,7 @@ export function visibleWords(text: string): string {
   )
 }
 
-/** Whether something in the text is not seen, or looks like something else. */
+/** Whether the text contains such characters. */
 export function hasHidden(text: string): boolean {
   return text.search(HIDDEN) >= 0
 }
@@ -33,8 +33,8 @@ function spelled(character: string): string {
 }
 
 /**
- * A text of somebody else's as it may stand in a message of VS Code's, which makes links of `[words](address)`: those of
- * commands run them. A space between keeps it what it is, text.
+ * Untrusted text for a message of VS Code, which turns `[text](target)` into links, and links to commands run them. A
+ * space between the brackets prevents that.
  */
 export function plainMessage(text: string): string {
   return text.replaceAll('](', '] (')

@@ -10,7 +10,7 @@ export function ownBlocks(blocks: readonly ContentBlock[] | null | undefined): C
 }
 
 /**
- * Appends a block; text goes on with the text before it. Returns the index of the text block that grew, or -1 when
+ * Appends a block; text continues the text before it. Returns the index of the text block that grew, or -1 when
  * the block is a new one.
  */
 export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number {

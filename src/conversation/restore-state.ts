@@ -140,7 +140,7 @@ function subagentOf(state: ReducingState, sessionId: string): ReducingState {
   return known
 }
 
-/** A conversation of its own with all that another holds now, and a line that parts the two. What goes on there does not go on here. */
+/** A copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy. */
 export function forkState(state: ReducingState): ReducingState {
   const copy = structuredClone(state)
   reduceLocalWithin(copy, { type: 'agent_gone' })

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
 
-/** How long a write waits for another window's, in milliseconds. Short: the extension host stands still meanwhile. */
+/** How long a write waits for another window's, in milliseconds. Short, because it blocks the extension host. */
 const BUSY_TIMEOUT_MS = 250
 /** Files up to this size are rewritten once so that they can shrink later. Larger ones would stop the window too long. */
 const MAX_REWRITE_BYTES = 128 << 20
@@ -27,7 +27,7 @@ export interface DatabaseOptions {
   migrations: readonly string[]
   /** Looks through the whole file for damage, which takes as long as reading it. */
   check?: boolean
-  /** Told when a damaged file was moved to `aside` and a new one was begun. */
+  /** Called when a damaged file was moved to `aside` and replaced with a new one. */
   onDamage: (error: unknown, aside: string) => void
 }
 
@@ -145,17 +145,17 @@ function moveIfThere(from: string, to: string): void {
   }
 }
 
-/** So long nothing has failed before all counts as well again, in milliseconds: a disk that is almost full takes some. */
+/** Milliseconds without a failure until everything counts as working again: an almost full disk accepts some writes. */
 const WELL_FOR_MS = 60_000
 
 /**
- * Tells the person what cannot be kept. A disk that takes nothing is told once for all that is kept on it, and again only
- * when all was well in between; what is wrong with one file alone is told once.
+ * Reports what can't be saved. A disk that can't be written is reported once for all files, and again only after
+ * everything has worked in between. A problem of a single file is reported once.
  */
 export class StorageTrouble {
   readonly #tell: (message: string) => void
   readonly #now: () => number
-  /** files that the disk did not take last */
+  /** files whose last write failed */
   readonly #failing = new Set<string>()
   readonly #alone = new Set<string>()
   #isReported = false
@@ -166,7 +166,7 @@ export class StorageTrouble {
     this.#now = now
   }
 
-  /** `words`: what to say when it is the trouble of this file alone. */
+  /** `words`: the message if only this file is affected. */
   failed(file: string, error: unknown, words: (reason: string) => string): void {
     if (isOfFile(error)) {
       if (this.#alone.has(file)) return
@@ -192,13 +192,13 @@ export class StorageTrouble {
     if (this.#failing.size === 0 && this.#now() - this.#failedAt >= WELL_FOR_MS) this.#isReported = false
   }
 
-  /** Says what has come to pass with a file. */
+  /** Shows a message about a file. */
   tell(message: string): void {
     this.#tell(message)
   }
 }
 
-/** Another window has it (SQLITE_BUSY, SQLITE_LOCKED), or a newer version wrote it. */
+/** The file is locked by another window (SQLITE_BUSY, SQLITE_LOCKED), or a newer version wrote it. */
 function isOfFile(error: unknown): boolean {
   if (error instanceof NewerDatabaseError) return true
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0

@@ -57,7 +57,7 @@ export class Leases {
     return true
   }
 
-  /** Takes the session, whoever has it. */
+  /** Takes the session from any other window. */
   seize(agentId: string, sessionId: string): void {
     this.#table.run(
       'REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, NULL)',

@@ -11,7 +11,7 @@ import { SqliteStore } from './sqlite-store.ts'
 export interface LocalSessionsOptions {
   /** the database's file; its directory is made */
   file: string
-  /** Told when sessions cannot be kept on disk. */
+  /** Called when sessions can't be saved to disk. */
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
@@ -68,7 +68,7 @@ export class LocalSessions implements Disposable {
     )
   }
 
-  /** A session was made, loaded or resumed. A title it had is kept where none is told. */
+  /** A session was created, loaded or resumed. Without a new title, it keeps its title. */
   opened(
     agentId: string,
     session: Pick<LocalSession, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,

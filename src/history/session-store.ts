@@ -15,7 +15,7 @@ export interface LocalSession {
   givenTitle?: string
   /** titles that it had before and a person may look for, the latest last */
   formerTitles?: string[]
-  /** The agent was told to put it away. */
+  /** The session is archived. */
   archived?: boolean
   /** milliseconds since the epoch */
   createdAt: number

@@ -26,7 +26,7 @@ import {
 const POLL_MS = 1000
 /** How often the size is looked at while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
-/** Pages given back to the file system at once: a window must not stand still for it. */
+/** Pages returned to the file system at once: more would block the window. */
 const COMPACT_PAGES = 500
 
 /** agent and session; the session's id is followed by a window's where that one wrote what it has apart */
@@ -55,7 +55,7 @@ export interface TranscriptChanges {
 export interface TranscriptsOptions {
   /** the database's file; its directory is made */
   file: string
-  /** Told when conversations cannot be kept on disk. */
+  /** Called when conversations can't be saved to disk. */
   trouble?: StorageTrouble
   log?: Logger
   /** What must not be written. */

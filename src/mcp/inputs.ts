@@ -37,7 +37,7 @@ export class McpInputs {
 
   /**
    * @param workspace names the workspace, the same in every window and after every restart
-   * @param held is told every value that settings do not show
+   * @param held receives every value that isn't visible in settings
    */
   constructor(prompter: InputPrompter, secrets: SecretStore, workspace: string, held = new SecretRegistry()) {
     this.#prompter = prompter

@@ -102,15 +102,15 @@ function nameIn({ path }: SettingProblem): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-/** What a session gets, and what is said of each server that is configured. */
+/** The servers of a session, and a note for each configured server. */
 interface ServerSelection {
   passed: McpServer[]
   notes: McpServerNote[]
 }
 
 /**
- * Chooses what an agent gets: only servers of a kind it can connect to, and of those the ones that can be resolved.
- * What the agent cannot take is not resolved, so that nobody is asked for a value that has no use. Never rejects.
+ * Selects the servers that an agent can connect to and that can be resolved. The others aren't resolved, so that the user
+ * isn't asked for values that have no use. Never rejects.
  */
 async function selectServers(
   servers: readonly McpServerDefinition[],

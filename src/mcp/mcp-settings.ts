@@ -264,7 +264,7 @@ class LayerReader {
 
 interface DefinitionBase {
   name: string
-  /** Where the entry stands; its `${input:…}` are those defined in the same place. */
+  /** The scope of the entry; its `${input:…}` are those of the same scope. */
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string

@@ -155,7 +155,7 @@ function noteOf(notes: string[]): { note?: string } {
   return notes.length === 0 ? {} : { note: [...new Set(notes)].join(' ') }
 }
 
-/** The texts of one server and what stands for their variables. */
+/** The texts of one server and the values of their variables. */
 class Texts {
   readonly notes: string[] = []
   readonly #definition: McpServerDefinition

@@ -64,7 +64,7 @@ export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
   mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
-  /** what the session was given of it, to be given it again; `null`: nothing, absent: nobody knows */
+  /** what the session was given, to send it again; `null`: nothing, absent: unknown */
   ownSystemPrompt?: SystemPrompt | null
   /** What became of the person's own system prompt, when they have one. */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
@@ -74,7 +74,7 @@ export interface SessionPlan {
 export interface ExistingSession {
   cwd: string
   additionalDirectories: readonly string[]
-  /** `null`: it has none; absent: nobody knows, and none is sent */
+  /** `null`: none; absent: unknown, and none is sent */
   systemPrompt?: SystemPrompt | null
 }
 
@@ -161,9 +161,9 @@ export type SignInVariables = (agentId: string, method: AuthMethod, signal: Abor
 /** Who is signed in to which agent, as far as agents tell it. */
 export interface SignedInAccounts {
   get(agentId: string): AuthStatus | undefined
-  /** Asks anew. Never rejects. */
+  /** Asks the agent again. Never rejects. */
   refresh(agentId: string): Promise<void>
-  /** To be told when the person has signed in to an agent; asks anew, too. */
+  /** Call it when the user has signed in to an agent; asks the agent again. */
   signedIn(agentId: string): void
   /** The person signed in to the agent of this id, in whichever conversation. */
   readonly onDidSignIn: Event<string>

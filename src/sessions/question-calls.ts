@@ -32,7 +32,7 @@ export interface QuestionCallsOptions {
   tooLate: () => void
 }
 
-/** Who goes from one view to another sees neither for a moment. Milliseconds. */
+/** While focus moves between two views, neither is visible for a moment. Milliseconds. */
 const SETTLE_MS = 300
 
 /** Calls the person once to each question that waits and is not seen: as it comes, or as soon as it is out of sight. */
@@ -104,7 +104,7 @@ export interface WaitingQuestion {
   text: string
   /** how many wait */
   count: number
-  /** The text is all there is to see of it. */
+  /** The text is the whole request. */
   isWhole: boolean
   /** None: it has to be looked at before it can be answered. */
   options: readonly PermissionOption[]

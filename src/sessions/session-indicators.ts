@@ -8,12 +8,12 @@ import { type SessionManager, watchSessions } from './session-manager.ts'
 import type { Phase } from './shown-session.ts'
 
 /**
- * What there is to know of a session at a glance. `done` and `failed` are told of work that ended while nobody looked,
- * until somebody does; a session whose agent is gone stays `failed`.
+ * The state of a session at a glance. `done` and `failed` mean that work ended while the session wasn't visible, until it
+ * is; a session whose agent exited stays `failed`.
  */
 export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 
-/** Remembers what ended while nobody looked. */
+/** Tracks which sessions ended their work while they weren't visible. */
 export class SessionIndicators extends Owner {
   readonly #manager: SessionManager
   readonly #isSeen: (open: OpenSession) => boolean
@@ -39,14 +39,14 @@ export class SessionIndicators extends Owner {
     return this.#unread.get(open) ?? 'idle'
   }
 
-  /** How the work of a session ended that nobody has looked at since. */
+  /** How the work of a session ended, if it hasn't been visible since. */
   endedOf(agentId: string, sessionId: string): 'done' | 'failed' | undefined {
     const open = this.#manager.find(agentId, sessionId)
     const indicator = open && this.of(open)
     return indicator === 'done' || indicator === 'failed' ? indicator : undefined
   }
 
-  /** How many open sessions have this indicator. */
+  /** Number of open sessions with this indicator. */
   count(indicator: SessionIndicator): number {
     return this.with(indicator).length
   }
@@ -55,7 +55,7 @@ export class SessionIndicators extends Owner {
     return this.#manager.list().filter(open => this.of(open) === indicator)
   }
 
-  /** Somebody may look at other sessions now. */
+  /** Other sessions may be visible now. */
   look(): void {
     let changed = false
     for (const open of this.#unread.keys()) {
@@ -78,7 +78,7 @@ export class SessionIndicators extends Owner {
       if (!isRelevant && !named) return
       const { activity } = session.state
       if (activity !== 'idle') this.#unread.delete(open)
-      // a replay works, too, but nobody waits for its end
+      // the end of a replay isn't worth an indicator
       else if (before !== 'idle' && session.phase === 'ready' && !this.#isSeen(open)) {
         this.#unread.set(open, hasFailed(session) ? 'failed' : 'done')
       }
@@ -92,13 +92,13 @@ export class SessionIndicators extends Owner {
   }
 }
 
-/** The turn that ended last did not end as it should. */
+/** The last turn ended with an error. */
 function hasFailed({ state }: Session): boolean {
   const last = state.entries.at(-1)
   return last?.kind === 'turn_end' && (last.error !== undefined || last.stopReason === 'error')
 }
 
-/** The indicator of a place that shows a conversation. */
+/** The indicator of a view or tab that shows a conversation. */
 export function indicatorOf(
   place: { phase: Phase; failures: ReadonlyMap<string, Failure>; current: OpenSession | undefined },
   indicators: Pick<SessionIndicators, 'of'>,

@@ -103,7 +103,7 @@ export class SessionServices extends Owner {
     return this.terminals.create({ ...request, cwd })
   }
 
-  /** The session is over: its commands get to end before they are made to. `dispose` waits for nobody. */
+  /** Ends the session: commands get time to exit before they are killed. `dispose` doesn't wait. */
   async end(): Promise<void> {
     this.#files.dispose()
     for (const { files } of this.#subagents.values()) files.dispose()

@@ -77,7 +77,7 @@ export class AgentProcess implements Disposable {
         void this.#endTree(GENTLE_STOP)
       })
     })
-    // A process that goes away while we write is told by its exit, not by an uncaught error.
+    // If the process exits during a write, its exit is reported, not an uncaught error.
     stdin.on('error', () => {})
     stdout.on('error', () => {})
   }
@@ -119,7 +119,7 @@ export class AgentProcess implements Disposable {
   }
 
   async #stop(times: StopTimes): Promise<void> {
-    // Before its input ends: an agent that exits then leaves its shells behind, and nobody could tell them from others.
+    // Before its input ends: once the agent has exited, the shells that it leaves behind can't be identified.
     await this.#tree.look()
     if (!this.stdin.writableEnded) this.stdin.end()
     // What it still writes is of no use, but a full pipe must not keep it from ending.
@@ -187,10 +187,10 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff
 }
 
-/** characters after which a line without an end is told as it is */
+/** characters after which an unterminated line is reported */
 const LONGEST_LINE = 16 * 1024
 
-/** Decodes UTF-8 as it comes and tells whole lines, without their ends. */
+/** Decodes UTF-8 and reports complete lines, without their line ends. */
 export class LineDecoder {
   readonly #decoder = new StringDecoder('utf8')
   readonly #onLine: (line: string) => void

@@ -24,7 +24,7 @@ export class NdjsonReader extends AbstractMessageReader {
   readonly #stream: Readable
   readonly #lines: LineSplitter
   readonly #onNoise: (line: string) => void
-  /** what came while paused; a stream stops soon after it is told, not at once */
+  /** what arrived while paused: a stream doesn't stop immediately */
   readonly #chunks: Buffer[] = []
   #callback: DataCallback | undefined
   /** what is left of a batch, and the place in it */

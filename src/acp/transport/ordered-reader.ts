@@ -6,7 +6,7 @@ import {
   type MessageReader,
 } from 'vscode-jsonrpc/node'
 
-/** A reader that can be told to hold back. */
+/** A reader that can be paused. */
 export interface PausableReader extends MessageReader {
   pause(): void
   resume(): void
@@ -80,7 +80,7 @@ export class OrderedReader extends AbstractMessageReader {
     try {
       this.#callback?.(message)
     } catch (error) {
-      // It was not queued, so nobody will say that it is settled.
+      // It wasn't queued, so `settled` won't be called.
       this.fireError(error)
       this.settled()
     }
@@ -97,7 +97,7 @@ export class OrderedReader extends AbstractMessageReader {
   }
 }
 
-/** A JSON-RPC message in the shape vscode-jsonrpc works with. `id` is absent on a response nobody can be found for. */
+/** A JSON-RPC message as vscode-jsonrpc expects it. `id` is `null` in a response without a request. */
 export interface WireMessage extends Message {
   id?: string | number | null
   method?: string

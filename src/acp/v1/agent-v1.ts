@@ -147,7 +147,7 @@ export class SessionV1 extends WireSession implements UpdateSinkV1 {
   }
 }
 
-/** An absent capability is one the agent has not. */
+/** A capability that is absent is `false`. */
 export function readCapabilities(wire: WireInitialize): AgentCapabilities {
   const agent = isRecord(wire.agentCapabilities) ? wire.agentCapabilities : {}
   const { promptCapabilities: prompt, mcpCapabilities: mcp, sessionCapabilities: session, auth } = agent
@@ -170,12 +170,12 @@ export function readCapabilities(wire: WireInitialize): AgentCapabilities {
   }
 }
 
-/** Of the older capabilities each is a boolean. */
+/** The older capabilities are booleans. */
 function flag(parent: unknown, key: string): boolean {
   return isRecord(parent) && parent[key] === true
 }
 
-/** v1 tells a stdio server by its lack of a `type`. */
+/** In v1 a stdio server has no `type`. */
 export function serverToWire(server: McpServer) {
   if (server.type === 'stdio') {
     const { name, command, args, env } = server

@@ -110,7 +110,7 @@ async function readTextFile(
   }
 }
 
-/** `title` is empty when the agent did not send one: what it told of the tool call before may have it. */
+/** `title` is empty if the agent didn't send one; an earlier update of the tool call may have it. */
 function readPermission(
   sessionId: string,
   toolCall: unknown,

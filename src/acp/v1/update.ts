@@ -5,7 +5,7 @@ import { anything, isRecord, type Json, maybeText } from '../wire/lenient.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
 
-/** What an update says, apart from what needs to know what was told before. */
+/** Receives the mapped updates; it knows the updates before them. */
 export interface UpdateSinkV1 extends UpdateSink {
   /** `current_mode_update` */
   mode(modeId: string): void
@@ -79,7 +79,7 @@ const CONTEXT = /^\s*<(session_context)>[\s\S]*<\/\1>\s*$/
 const FUNCTION_RESPONSES = /^\s*(\[Function Response: [^\]\n]*\]\s*)+$/
 
 /**
- * What some agents replay as if the person had said it, but told their model themselves (Gemini CLI): what they know of
+ * Text that some agents (Gemini CLI) sent to their model themselves and replay as the user's: what they know of
  * the workspace, which becomes a resource that comes with the prompt, and that tools answered, which their calls show
  * already (`undefined`).
  */
@@ -128,7 +128,7 @@ const terminalExit = z.object({ terminal_id: z.string(), exit_code: anything, si
 type TerminalUpdate = Extract<SessionUpdate, { type: 'terminal' | 'terminal_output' }>
 
 /**
- * Terminals of the agent's own, which it tells of in a tool call's `_meta`: `terminal_info`, `terminal_output` or
+ * Terminals of the agent, reported in a tool call's `_meta`: `terminal_info`, `terminal_output` or
  * `terminal_output_delta` (both add to the output), `terminal_exit`. A convention, in no specification.
  */
 function readTerminalMeta(meta: unknown): TerminalUpdate[] {

@@ -28,7 +28,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   readonly #loads: boolean
 
   constructor(options: SurfaceOptions) {
-    // A way of a kind newer than Parley: nobody knows how it goes, and it must not be asked for like the others.
+    // A type that Parley doesn't know can't be used like the others.
     const known = ({ type }: AuthMethod) => type === 'agent' || type === 'terminal' || type === 'env_var'
     super(options, readCapabilities(options.answer), known)
     this.#loads = isEarlyDraft(options.answer)
@@ -48,7 +48,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     return this.reopen(method, sessionId, params, signal)
   }
 
-  /** The turn is told by the agent's state updates: before the answer, after it, or both. */
+  /** State updates of the agent report the turn: before the answer, after it, or both. */
   async prompt(sessionId: string, content: ContentBlock[]): Promise<{ messageId?: string }> {
     const params = () => ({ sessionId, prompt: promptToWire(content, this.capabilities) })
     const abandoned = this.abandonedLoad(sessionId)
@@ -63,7 +63,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     return typeof messageId === 'string' ? { messageId } : {}
   }
 
-  /** Questions stay open: they may be of work that goes on apart from the turn, and the agent withdraws the others. */
+  /** Requests stay pending: they may belong to background work, and the agent withdraws the others. */
   cancel(sessionId: string): void {
     this.sendCancel(sessionId)
   }
@@ -199,7 +199,7 @@ export const commandSubjectSchema = z.object({
   terminalId: maybeText,
 })
 
-/** `title` is empty when the agent did not send one: what it told of the tool call before may have it. */
+/** `title` is empty if the agent didn't send one; an earlier update of the tool call may have it. */
 function readPermission(wire: z.output<typeof permissionSchema>, report: Report): PermissionRequest {
   const subject = readSubject(wire, report)
   const title = wire.title ?? (subject.type === 'tool_call' ? subject.toolCall.title : undefined)

@@ -140,7 +140,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
  * The output of an agent's own terminals as text. It comes as bytes, each chunk in base64 of its own; a chunk may end
- * within a character, whose rest is in the next. Escape sequences are text here: whoever shows it keeps their state.
+ * within a character, whose rest is in the next. Escape sequences stay in the text; the view interprets them.
  */
 export class TerminalText {
   readonly #decoders = new Map<string, StringDecoder>()

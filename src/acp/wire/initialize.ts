@@ -23,7 +23,7 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** The same as v2 wants it told: all else is part of every client there. */
+/** The same for v2, where everything else is part of every client. */
 export function clientCapabilitiesV2(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   return {
     ...(features?.terminalAuth ? { auth: { terminal: {} } } : {}),

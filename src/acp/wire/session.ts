@@ -34,7 +34,7 @@ export class SessionOptions {
     this.#model = readModels(wire.models, MODEL_ID, this.#report) ?? this.#model
   }
 
-  /** All options, or `undefined` when the agent never told of any. */
+  /** All options, or `undefined` if the agent never reported any. */
   get all(): ConfigOption[] | undefined {
     const reported = this.#reported ?? []
     const extra = [this.#mode, this.#model].filter(
@@ -69,7 +69,7 @@ export class SessionOptions {
     )
   }
 
-  /** How to set an option. One that was never told of is set as a config option: the agent may know better. */
+  /** How to set an option. An unknown one is set as a config option: the agent may know it. */
   route(optionId: string, value: string | boolean): SetVia {
     const synthesized = this.#synthesized(optionId)
     if (synthesized && typeof value === 'string') {
@@ -86,8 +86,8 @@ export class SessionOptions {
   }
 
   /**
-   * After a set that succeeded: the update to tell, unless the agent told the new value already. An agent whose
-   * answer holds all options (`answered`) has had its say, even if it settled on another value.
+   * After a successful set: the update to emit, unless the agent reported the new value already. If its answer contains
+   * all options (`answered`), they count, even with another value.
    */
   confirm(optionId: string, value: string | boolean, answered: boolean): SessionUpdate | undefined {
     if (answered) return undefined
@@ -296,7 +296,7 @@ export class WireSession implements UpdateSink {
     this.emit(this.options.replace(raw))
   }
 
-  /** Forgets the state of the agent's own terminals: their output is about to come anew. */
+  /** Resets the state of the agent's terminals before their output is replayed. */
   resetTerminals(): void {}
 
   /** Answers every open permission question with `cancelled`, as a cancelled turn must. */

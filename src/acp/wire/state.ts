@@ -54,7 +54,7 @@ export function readState(raw: Json): SessionUpdate | undefined {
     type: 'state',
     state,
     ...given('tokens', readTokens(wire.usage, 'turn')),
-    // An absent reason, `null` and one that is no text all say that none is told.
+    // An absent reason, `null` and a value that isn't text all mean: not reported.
     ...given('stopReason', stopReason),
     ...given('error', readError(wire.error)),
     ...background,
@@ -74,7 +74,7 @@ export function readError(raw: unknown): AgentErrorInfo | undefined {
 
 const BACKGROUND_KINDS = new Set(['tool_call', 'terminal', 'subagent'])
 
-/** A list that is malformed counts as not told; items of a kind newer than Parley are counted. */
+/** A malformed list counts as not reported; items of unknown kinds are counted. */
 function readBackground(raw: unknown): ReportedBackground {
   if (!Array.isArray(raw)) return {}
   const background: string[] = []

@@ -60,7 +60,7 @@ export function readToolCall(
   return patch
 }
 
-/** `capabilities` of a tool call or a terminal; an object replaces all that was told before. */
+/** `capabilities` of a tool call or a terminal; an object replaces the previous one. */
 export function readCanCancel(capabilities: unknown): boolean | null | undefined {
   if (capabilities === null) return null
   return isRecord(capabilities) ? isRecord(capabilities.cancel) : undefined
@@ -136,7 +136,7 @@ function readDiff(raw: Json): ToolCallContent | undefined {
   const wire = diffChangesSchema.safeParse(raw).data
   if (!wire) return undefined
   const changes = wire.changes.map(readChange)
-  // A change that cannot be told would be lost: the diff is then kept as it is.
+  // A change that can't be mapped would be lost: keep the diff as it is.
   if (!changes.every(change => change !== undefined)) return undefined
   return { type: 'diff', changes, ...given('patch', wire.patch) }
 }

@@ -140,7 +140,7 @@ function readChunk(raw: Json, role: MessageRole, sink: UpdateSink): SessionUpdat
     : { type: 'message_chunk', role, content }
 }
 
-/** Here `null` clears and absent keeps, so the two are told apart. */
+/** `null` clears a field, an absent field stays. */
 function readInfo(raw: Json): SessionUpdate | undefined {
   const update: SessionUpdate = { type: 'info' }
   if (typeof raw.title === 'string' || raw.title === null) update.title = raw.title
@@ -248,7 +248,7 @@ export const subagentSchema = z.object({
   additionalDirectories: maybe(z.array(z.string())),
 })
 
-/** A `subagent_update`: here `null` clears and absent keeps, so the two are told apart; what is malformed keeps. */
+/** A `subagent_update`: `null` clears a field, an absent or malformed field stays. */
 function readSubagent(wire: z.output<typeof subagentSchema>, report: Report): SubagentPatch {
   const patch: SubagentPatch = { sessionId: wire.sessionId }
   for (const key of ['title', 'description', 'cwd'] as const) {

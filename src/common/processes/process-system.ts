@@ -129,7 +129,7 @@ const WINDOWS_QUERY =
 
 let listing: Promise<ProcessRow[]> | undefined
 
-/** Starting PowerShell takes up to a second: all that ask meanwhile get the same answer. */
+/** Starting PowerShell takes up to a second: concurrent calls share one result. */
 function listFromWindows(): Promise<ProcessRow[]> {
   listing ??= (async () => {
     const shell = systemProgram('WindowsPowerShell', 'v1.0', 'powershell.exe')

@@ -101,7 +101,7 @@ export class ProcessTree {
     if (this.#isWindows && !this.#ids().some(pid => this.#system.exists(pid))) return false
     const rows = await this.#system.list()
     if (!rows) return this.#system.exists(this.#isWindows ? this.root : -this.root)
-    // A group of zombies still answers signals: only the list tells.
+    // A group of zombies still accepts signals; only the process list shows that it's gone.
     return rows.some(
       row => !row.zombie && (this.#isInGroup(row) || this.#isRoot(row) || this.#isDescendant(row)),
     )

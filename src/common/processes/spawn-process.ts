@@ -86,7 +86,7 @@ function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRequest):
     default:
       return new SpawnError('other', notStarted(command, error.message), { cause })
   }
-  // The same code stands for a missing working directory and for a script whose interpreter is missing.
+  // A missing working directory and a missing interpreter have the same error code.
   if (!isDirectory(cwd)) {
     const message = l10n.t("{0} couldn't start: the working directory {1} doesn't exist.", command, cwd)
     return new SpawnError('folder-missing', message, { cause })
@@ -158,7 +158,7 @@ interface CommandSearchOptions {
 /**
  * Finds a program as a shell would: one with a slash at its place, one without on the PATH (with PATHEXT on Windows).
  * Relative directories on the PATH are passed over, and so is the current directory that Windows searches first:
- * what stands in a project must not take the place of a program.
+ * a file in a project must not replace a program.
  */
 export async function findCommand(command: string, options: CommandSearchOptions): Promise<CommandSearch> {
   const pathExt = environmentLookUp(options.env, 'PATHEXT', options.platform)

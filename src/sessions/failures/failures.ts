@@ -2,7 +2,7 @@ import { SLOW_ANSWER_MS } from '../../common/limits.ts'
 import type { OpenSession } from '../open-session.ts'
 import type { Failure } from './failure.ts'
 
-/** What failed in one conversation and still stands on the screen, each under an id of its own. */
+/** The failures that a conversation shows, by id. */
 export class Failures {
   readonly #failures = new Map<string, Failure>()
   readonly #changed: () => void
@@ -33,12 +33,12 @@ export class Failures {
     if (this.#failures.delete(id)) this.#changed()
   }
 
-  /** Tells nobody: whoever drops has more to do. */
+  /** Doesn't notify: the caller does so after further changes. */
   drop(type: Failure['type']): void {
     for (const [id, failure] of this.#failures) if (failure.type === type) this.#failures.delete(id)
   }
 
-  /** Tells nobody: whoever clears has more to do. */
+  /** Doesn't notify: the caller does so after further changes. */
   clear(): void {
     this.#failures.clear()
   }

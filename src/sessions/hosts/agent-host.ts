@@ -26,13 +26,13 @@ export interface AgentHostOptions {
   agentId: string
   /** The name to show. */
   name: () => string
-  /** Resolved anew at every start: settings and PATH may have changed. Rejects with {@link AgentStartError}. */
+  /** Resolved at every start: settings and PATH may have changed. Rejects with {@link AgentStartError}. */
   resolveLaunch: () => Promise<AgentLaunch>
   start: StartAgent
   /** Made anew for every process; told of the conversations it serves. */
   client: (running: () => AgentSessions | undefined) => AgentClient
   connectOptions: () => Omit<ConnectOptions, 'signal'>
-  /** Told of a process that has just started, before anybody has it. Does not reject. */
+  /** Called for a new process before it is used. Doesn't reject. */
   prepare?: (agent: Agent) => Promise<void>
 }
 
@@ -212,7 +212,7 @@ function endedStart(command: string, exit: AgentExit): AgentStartError {
 
 /**
  * Ends the sessions of a process that another takes the place of: those that rest at once, those at work when they come
- * to rest, prompts that wait for that included. `onEnd` is told when none is left.
+ * to rest, including queued prompts. `onEnd` is called when none is left.
  */
 function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: () => void): void {
   const watched = new Map<Session, DisposableStore>()
@@ -254,7 +254,7 @@ interface AgentHostsOptions {
   start: StartAgent
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient
   connectOptions: (agentId: string) => Omit<ConnectOptions, 'signal'>
-  /** Told of a process that has just started, before anybody has it. Does not reject. */
+  /** Called for a new process before it is used. Doesn't reject. */
   prepare?: (agentId: string, agent: Agent) => Promise<void>
 }
 
@@ -301,7 +301,7 @@ export class AgentHosts extends Owner {
 const EXIT: AgentExit = { reason: 'disposed', stderrTail: '' }
 const nothing: Event<never> = () => ({ dispose() {} })
 
-/** Stands for an agent that does not run, with a conversation that was kept: it can be read, and continued. */
+/** Represents an agent that isn't running, for a saved conversation that can be read and continued. */
 export class AbsentAgent implements Agent {
   readonly info: { name: string }
   readonly protocolVersion = 0

@@ -17,14 +17,14 @@ const configs = z.record(z.string(), z.union([config, z.literal('disabled')]))
 export type ProviderConfig = z.output<typeof config>
 
 /**
- * Where the person pointed an agent's services of models to. An agent forgets it with its process, so that it is told
- * anew at every start, before it has a session; kept in the secret storage, since headers hold keys.
+ * The model providers that the user configured for an agent. An agent forgets them when it exits, so they are sent again
+ * at every start, before the first session. Kept in the secret storage, because headers contain keys.
  */
 export class ProviderConfigs {
   readonly #kept: LaunchSecrets<z.output<typeof configs>>
   readonly #held: SecretRegistry
 
-  /** `held` is told every header. */
+  /** `held` receives every header. */
   constructor(secrets: SecretStore, launchOf: LaunchOf, held = new SecretRegistry()) {
     this.#held = held
     this.#kept = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)

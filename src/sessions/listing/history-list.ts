@@ -19,7 +19,7 @@ import type { SessionOrganizer } from './session-organizer.ts'
 export interface Listing {
   readonly sessions: readonly SessionInfo[]
   readonly hasMore: boolean
-  /** Lists anew from the first page. Rejects with the agent's error, and when `signal` aborts. */
+  /** Lists again from the first page. Rejects with the agent's error, and when `signal` aborts. */
   refresh(signal?: AbortSignal): Promise<void>
   /** The next page. Rejects as `refresh` does. */
   more(signal?: AbortSignal): Promise<void>
@@ -36,7 +36,7 @@ export interface HistoryItem extends SessionReference {
   activity?: SessionActivity
   /** what the agent says of one that is not open in this window */
   status?: SessionStatus
-  /** The agent was told to put it away. */
+  /** The session is archived. */
   archived: boolean
   canLoad: boolean
   canResume: boolean
@@ -215,7 +215,7 @@ export class HistoryList extends Owner {
     return this.items().find(item => item.agentId === agentId && item.sessionId === sessionId)
   }
 
-  /** Lists anew with every agent that runs. Resolves when all have answered; never rejects. */
+  /** Lists again with every running agent. Resolves when all have answered; never rejects. */
   async refresh(): Promise<void> {
     const running = this.#options.agents
       .list()
@@ -247,7 +247,7 @@ export class HistoryList extends Owner {
     this.#change.fire()
   }
 
-  /** Some agents never answer: who waited for long is told, and may ask again. */
+  /** Some agents never answer: after a while the list says so and offers to retry. */
   async #ask(agent: Agent, ask: (listing: Listing, signal: AbortSignal) => Promise<void>): Promise<void> {
     if (!agent.capabilities.list) return
     let entry = this.#listings.get(agent)

@@ -191,7 +191,7 @@ export class RuleConsent {
   readonly #ask: (rules: readonly PermissionRule[], accept: () => void) => void
   readonly #asked = new Set<string>()
 
-  /** `ask` tells the person of rules that do not count yet; `accept` makes them count. */
+  /** `ask` shows rules that aren't allowed yet; `accept` allows them. */
   constructor(keep: Keep, ask: (rules: readonly PermissionRule[], accept: () => void) => void) {
     this.#keep = keep
     this.#ask = ask

@@ -4,7 +4,7 @@ import { type CommandPattern, parseCommandPattern } from './command-line.ts'
 export type RuleAction = 'allow' | 'ask' | 'reject'
 export const ruleActions = ['allow', 'ask', 'reject'] as const
 
-/** The kinds of tool that the protocol names. An agent may name others. */
+/** The tool kinds of the protocol. An agent may use others. */
 export const toolKinds = [
   'read',
   'edit',
@@ -18,7 +18,7 @@ export const toolKinds = [
   'other',
 ] as const
 
-/** A rule as it stands in the settings. */
+/** A rule as written in the settings. */
 export interface PermissionRuleSetting {
   agent?: string
   kind?: string | string[]
@@ -40,7 +40,7 @@ export interface PermissionRule {
   folder?: string
   /** its position in the setting's array of that scope */
   position: number
-  /** as it stands in the settings */
+  /** as written in the settings */
   source: PermissionRuleSetting
   /** its conditions in short: `npm test *`, `edit src/**` */
   text: string

@@ -31,7 +31,7 @@ export class SignInValues {
   readonly #ask: AskVariable
   readonly #held: SecretRegistry
 
-  /** `held` is told every value. */
+  /** `held` receives every value. */
   constructor(secrets: SecretStore, launchOf: LaunchOf, ask: AskVariable, held = new SecretRegistry()) {
     this.#held = held
     this.#kept = new LaunchSecrets(secrets, 'parley.signIn', kept, launchOf)

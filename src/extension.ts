@@ -37,6 +37,18 @@ export function activate(context: vscode.ExtensionContext): void {
   const openPage = (view: vscode.WebviewView | vscode.WebviewPanel, options: WebviewPageOptions) =>
     new WebviewPage(view, context.extensionUri, options)
 
+  own.add(
+    vscode.languages.registerCodeActionsProvider(
+      { scheme: 'file' },
+      {
+        async provideCodeActions(document, range, context) {
+          const { codeActions } = await import('./views/code-actions.ts')
+          return codeActions(document, range, context)
+        },
+      },
+      { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix, vscode.CodeActionKind.Empty] },
+    ),
+  )
   own.add(registerCommands(log, async () => (await services()).commands))
   own.add(
     vscode.window.registerWebviewViewProvider(

@@ -14,7 +14,6 @@ import { Diffs } from './editor/changes/vscode-diffs.ts'
 import { Proposals } from './editor/changes/vscode-proposals.ts'
 import { ChangesSourceControl } from './editor/changes/vscode-source-control.ts'
 import { onDidSaveFile, vscodeFiles } from './editor/files/vscode-files.ts'
-import { selectionAttachment } from './editor/mentions/vscode-attachments.ts'
 import { PathRules } from './editor/path-rules.ts'
 import { ProtectedFiles } from './editor/protected-files.ts'
 import { StorageTrouble } from './history/database.ts'
@@ -39,7 +38,9 @@ import { ProtocolTraffic } from './views/agents/protocol-traffic.ts'
 import { signInTerminal } from './views/agents/sign-in-terminal.ts'
 import { Attention } from './views/attention.ts'
 import { changeCommands } from './views/commands/change-commands.ts'
+import { codeCommands } from './views/commands/code-commands.ts'
 import { CommandContext } from './views/commands/command-context.ts'
+import { commitMessageCommand } from './views/commands/commit-message-command.ts'
 import { contextCommands } from './views/commands/context-commands.ts'
 import { entryCommands } from './views/commands/entry-commands.ts'
 import { generalCommands } from './views/commands/general-commands.ts'
@@ -240,7 +241,6 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       logs,
       traffic,
       log: channel,
-      selection: selectionAttachment,
       pickSession: how => actions.pick(how),
       refreshHistory: () => void history.refresh(),
       sideBar,
@@ -260,6 +260,15 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...entryCommands(surfaces),
     ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions }),
     ...contextCommands(surfaces),
+    ...codeCommands(surfaces),
+    ...commitMessageCommand({
+      surfaces,
+      agents,
+      host,
+      records,
+      globalStorage: context.globalStorageUri.fsPath,
+      log,
+    }),
     ...optionCommands({ surfaces, memory: composer.optionMemory }),
     ...historyMenuCommands((...args) => historyView.act(...args)),
     [CommandId.followAgent]: () => {

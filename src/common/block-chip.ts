@@ -22,6 +22,9 @@ const ICONS: Readonly<Record<string, string>> = {
   changes: 'git-compare',
   terminal: 'terminal',
   pasted: 'note',
+  test: 'beaker',
+  comments: 'comment',
+  variable: 'symbol-variable',
 }
 
 /** The chip of a content block. */

@@ -38,6 +38,7 @@ export const SETTINGS = {
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
   addActiveContext: setting(z.boolean(), 'window', false),
+  codeActions: setting(z.boolean(), 'window', true),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
   'changes.codeLens': setting(z.boolean(), 'window', false),
   protocol: setting(z.enum(protocolChoices), 'window', 'stable'),

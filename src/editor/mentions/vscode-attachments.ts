@@ -39,6 +39,18 @@ export function symbolAttachment(symbol: vscode.SymbolInformation): Attachment {
   }
 }
 
+/** Lines of a file, 1-based and inclusive, as they are when the prompt is sent. */
+export function linesAttachment(uri: vscode.Uri, startLine: number, endLine: number): Attachment {
+  const lines = startLine === endLine ? `${startLine}` : `${startLine}-${endLine}`
+  return {
+    id: randomUUID(),
+    label: `${path.posix.basename(uri.path)}:${lines}`,
+    icon: 'list-selection',
+    detail: `${vscode.workspace.asRelativePath(uri)}:${lines}`,
+    content: { type: 'symbol', uri: uri.toString(), startLine, endLine },
+  }
+}
+
 export function symbolIcon(kind: vscode.SymbolKind): string {
   const name = vscode.SymbolKind[kind] ?? 'Misc'
   return `symbol-${name.replace(/[A-Z]/g, (letter, at) => `${at > 0 ? '-' : ''}${letter.toLowerCase()}`)}`

@@ -69,7 +69,10 @@ function openDocument(file: string): vscode.TextDocument | undefined {
 
 const SEVERITIES = ['error', 'warning', 'info', 'hint'] as const
 
-function problemOf(uri: vscode.Uri, { message, range, severity, source, code }: vscode.Diagnostic): Problem {
+export function problemOf(
+  uri: vscode.Uri,
+  { message, range, severity, source, code }: vscode.Diagnostic,
+): Problem {
   const id = typeof code === 'object' ? code.value : code
   const from = [source, id === undefined ? '' : `(${id})`].join('')
   return {

@@ -1,35 +1,42 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { rememberPicked } from '../../editor/mentions/vscode-sources.ts'
-import { attachmentsFor } from '../../editor/mentions/vscode-take.ts'
+import { UnavailableError } from '../../common/errors.ts'
+import type { Attachment } from '../../conversation/attachment.ts'
+import { selectionAttachment, terminalAttachment } from '../../editor/mentions/vscode-attachments.ts'
+import { menuAttachments } from '../../editor/mentions/vscode-menu-context.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
-/**
- * *Add File to Conversation*: what is selected in the explorer, the tab that was pressed, or the file of the active
- * editor.
- */
+/** What of the editor goes into the conversation that the user works in, from menus, keys and the palette. */
 export function contextCommands(surfaces: ConversationSurfaces) {
+  const attach = async (attachments: readonly Attachment[], none: string) => {
+    if (attachments.length === 0) throw new UnavailableError(none)
+    for (const attachment of attachments) surfaces.active.attach(attachment)
+    await surfaces.active.reveal()
+  }
   return {
-    [CommandId.addFile]: async (one?: unknown, several?: unknown) => {
-      const uris = urisOf(one, several).filter(uri => uri.scheme === 'file')
-      rememberPicked(uris)
-      const attachments = await attachmentsFor(uris)
-      if (attachments.length === 0) {
-        void vscode.window.showInformationMessage(l10n.t('Open or select a file on this machine first.'))
-        return
-      }
-      for (const attachment of attachments) surfaces.active.attach(attachment)
-      await surfaces.active.reveal()
+    [CommandId.addSelection]: () => {
+      const selection = selectionAttachment()
+      return attach(selection ? [selection] : [], l10n.t('Select text in an editor first.'))
     },
+    [CommandId.addTerminalSelection]: async () => {
+      const selection = await terminalAttachment()
+      return attach(selection ? [selection] : [], l10n.t('Select text in the terminal first.'))
+    },
+    [CommandId.addFile]: async (...args) =>
+      attach(
+        await menuAttachments(args.length > 0 ? args : activeFile()),
+        l10n.t('Open or select a file on this machine first.'),
+      ),
+    [CommandId.addToConversation]: async (...args) =>
+      attach(
+        await menuAttachments(args),
+        l10n.t("There's nothing here that can be added to the conversation."),
+      ),
   } satisfies Partial<CommandHandlers>
 }
 
-/** The explorer gives the one that was pressed and all that are selected; a tab gives its own. */
-function urisOf(one: unknown, several: unknown): vscode.Uri[] {
-  const selected = Array.isArray(several) ? several.filter(uri => uri instanceof vscode.Uri) : []
-  if (selected.length > 0) return selected
-  if (one instanceof vscode.Uri) return [one]
+function activeFile(): vscode.Uri[] {
   const active = vscode.window.tabGroups.activeTabGroup.activeTab?.input
   if (active instanceof vscode.TabInputText || active instanceof vscode.TabInputCustom) return [active.uri]
   const document = vscode.window.activeTextEditor?.document

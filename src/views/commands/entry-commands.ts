@@ -64,6 +64,7 @@ export function entryCommands(surfaces: ConversationSurfaces) {
     }),
     [CommandId.quoteSelection]: () => {
       const { surface } = targetOf(surfaces, undefined)
+      if (!surface.isVisible) throw new UnavailableError(l10n.t('Select text in the conversation first.'))
       surface.tell(Quote, undefined)
     },
   } satisfies Partial<CommandHandlers>

@@ -8,7 +8,6 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { AgentLogs } from '../agents/agent-logs.ts'
 import type { ProtocolTraffic } from '../agents/protocol-traffic.ts'
-import type { Attachment } from '../bridge/conversation.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { ConversationView } from '../conversation/conversation-view.ts'
 import type { HistoryTab } from '../history/history-tab.ts'
@@ -21,7 +20,6 @@ export interface GeneralCommandOptions {
   logs: AgentLogs
   traffic: ProtocolTraffic
   log: Logger & { show(preserveFocus?: boolean): void }
-  selection: () => Attachment | undefined
   pickSession: (how: 'load' | 'resume') => Promise<void>
   refreshHistory: () => void
   sideBar: Pick<ConversationView, 'showHistory'>
@@ -67,15 +65,6 @@ export function generalCommands(options: GeneralCommandOptions) {
       else logs.for(agentId, agents.get(agentId)?.name ?? agentId).show(true)
     },
     [CommandId.showProtocolTraffic]: () => traffic.show(),
-    [CommandId.addSelection]: async () => {
-      const selection = options.selection()
-      if (!selection) {
-        void vscode.window.showInformationMessage(l10n.t('Select text in an editor first.'))
-        return
-      }
-      surfaces.active.attach(selection)
-      await surfaces.active.reveal()
-    },
     [CommandId.openSettings]: (name?: unknown) => openSetting(isSettingName(name) ? name : undefined),
     [CommandId.openHistory]: () => options.sideBar.showHistory(),
     [CommandId.openHistoryInTab]: () => options.historyTab.open(),

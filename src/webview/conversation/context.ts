@@ -24,6 +24,8 @@ export interface ComposerPort {
   type(text: string): void
   /** Puts a prompt there, chips and pictures too, after what stands in it. It can be undone. `quiet`: without the focus. */
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
+  /** Says under the composer why something can't be done, until the person types. */
+  say(sentence: string): void
 }
 
 export interface App {

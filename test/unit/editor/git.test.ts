@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WorkTree } from '../../../src/editor/changes/work-tree.ts'
+import { stagedChanges } from '../../../src/editor/commit-changes.ts'
 import { runGit } from '../../../src/editor/git.ts'
 import { gitChanges } from '../../../src/editor/mentions/git-changes.ts'
 import { listFiles } from '../../../src/editor/mentions/list-files.ts'
@@ -159,6 +160,16 @@ posix('Git in a repository that wants to run programs', () => {
     git(top, '-c', 'core.fsmonitor=false', 'update-index', '--assume-unchanged', 'b.dat')
     rmSync(log, { force: true })
     await gitChanges([top], true)
+    assert.equal(ran(), '')
+  })
+
+  it('runs none of them for the changes of a commit message', async () => {
+    arm()
+    git(top, '-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', 'add', 'a.txt')
+    rmSync(log, { force: true })
+    const changes = await stagedChanges(top)
+    assert.match(changes?.diff ?? '', /^\+two$/m)
+    assert.deepEqual(changes?.subjects, ['x'])
     assert.equal(ran(), '')
   })
 

@@ -1,7 +1,6 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import { FillComposer, Quote } from '../../../views/bridge/actions.ts'
 import { t } from '../../l10n.ts'
-import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'
 
 /** Hears what is to stand in the composer. */
@@ -14,7 +13,7 @@ export function listenForComposer(connection: MessageConnection, app: App): void
 export function quoteSelection(app: App): void {
   const text = selectedText()
   if (text === '') {
-    announce(t('Select text in the conversation first'))
+    app.composer.current?.say(t('Select text in the conversation first.'))
     return
   }
   const quotation = text.split('\n').map(line => `> ${line}`.trimEnd())

@@ -68,6 +68,7 @@ export function Composer({ draft }: { draft: Draft }) {
         input.current?.setText(written)
         if (!quiet) input.current?.focus()
       },
+      say: fail,
     }
     // The focus may have come into the page before the composer was there to take it.
     if (document.hasFocus() && document.activeElement === document.body) input.current?.focus()

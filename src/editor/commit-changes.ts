@@ -1,0 +1,54 @@
+import { fenced } from '../conversation/markdown-export.ts'
+import { runGit } from './git.ts'
+
+/** A longer diff is cut; the list of files says what is left out. UTF-16 units. */
+const MAX_DIFF = 100_000
+const MAX_LIST = 20_000
+const RECENT_COMMITS = 10
+const TIMEOUT_MS = 20_000
+
+export interface StagedChanges {
+  diff: string
+  /** The files with how much changed in each, where the diff is cut. */
+  files?: string
+  /** The first lines of the newest commits, newest first: they show the style. */
+  subjects: string[]
+}
+
+/** What the next commit of a repository contains; `undefined` when nothing is staged or Git can't tell. */
+export async function stagedChanges(repository: string): Promise<StagedChanges | undefined> {
+  const run = (most: number, ...args: string[]) => runGit(repository, args, { timeoutMs: TIMEOUT_MS, most })
+  const staged = ['diff', '--no-color', '--ignore-submodules=dirty', '--cached']
+  const [diff, log] = await Promise.all([
+    run(MAX_DIFF, ...staged),
+    // fails where there is no commit yet
+    run(MAX_LIST, 'log', '--no-color', `--max-count=${RECENT_COMMITS}`, '--format=%s'),
+  ])
+  if (!diff || diff.text === '') return undefined
+  const subjects = log ? log.text.split('\n').filter(line => line !== '') : []
+  if (!diff.cut) return { diff: diff.text, subjects }
+  const list = await run(MAX_LIST, ...staged, '--stat=120')
+  return { diff: diff.text.slice(0, MAX_DIFF), files: list?.text.slice(0, MAX_LIST) ?? '', subjects }
+}
+
+/** What an agent is asked. `begun`: what the user has written of the message. */
+export function commitMessagePrompt({ diff, files, subjects }: StagedChanges, begun: string): string {
+  const parts = [
+    `Write the message of a Git commit for the staged changes below. Answer with the message alone: no explanation, \
+no quotation marks, no code fence. Use no tools. The first line is at most 72 characters long and says what the commit \
+does. Only if there is more to say, add an empty line and a short body that says what changed and why.`,
+  ]
+  if (subjects.length > 0)
+    parts.push(`Write in the style and language of the latest commits:\n${fenced(subjects.join('\n'))}`)
+  if (begun !== '') parts.push(`The user has begun to write this; keep what it says:\n${fenced(begun)}`)
+  if (files !== undefined) parts.push(`The diff is too long and is cut. All changed files:\n${fenced(files)}`)
+  parts.push(`The staged changes:\n${fenced(diff)}`)
+  return parts.join('\n\n')
+}
+
+/** The message in an agent's answer, which may be in a fence against what was asked. */
+export function commitMessageIn(answer: string): string {
+  const text = answer.replaceAll('\r\n', '\n').trim()
+  const only = /^(`{3,}|~{3,})[^\n]*\n(.*)\n\1$/s.exec(text)
+  return (only?.[2] ?? text).trim()
+}

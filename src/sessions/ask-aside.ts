@@ -1,0 +1,82 @@
+import { AgentRequestError } from '../acp/agent.ts'
+import { RpcCode } from '../acp/errors.ts'
+import { raceAbort } from '../common/async.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Logger } from '../common/logger.ts'
+import { messageText, wholeMessage } from '../conversation/markdown-export.ts'
+import type { TurnOutcome } from '../conversation/prompt-queue.ts'
+import type { Session } from '../conversation/session.ts'
+import type { AgentHost } from './hosts/agent-host.ts'
+import type { SessionRecords } from './ports.ts'
+import { lastAnswer } from './prompts.ts'
+
+export interface AskAsideOptions {
+  host: AgentHost
+  records: Pick<SessionRecords, 'noted' | 'forget'>
+  /** The session's folder. An agent reads a project's instructions and settings there. */
+  cwd: string
+  log: Logger
+}
+
+/**
+ * Asks an agent one thing in a session that is shown nowhere, and returns its answer as text. The session has no MCP
+ * servers, may do nothing in the editor, and whatever needs the user's permission is rejected. Afterwards it is deleted,
+ * or archived where the agent can't delete. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of
+ * the turn, and with `CancelledError` when `signal` aborts, which stops the turn.
+ */
+export async function askAside(text: string, options: AskAsideOptions, signal: AbortSignal): Promise<string> {
+  const { host, cwd } = options
+  const { sessions } = await host.ensure(signal)
+  const session = await sessions.newSession({ cwd, additionalDirectories: [], mcpServers: [] }, signal)
+  // lists of sessions are asked for at any time
+  if (session.agent.capabilities.list)
+    options.records.noted(host.agentId, { sessionId: session.sessionId, cwd }, { archived: true })
+  const refusing = session.onDidChange(() => refuse(session))
+  try {
+    const outcome = await raceAbort(session.prompt([{ type: 'text', text }]), signal)
+    throwFailure(outcome)
+    return answerOf(session)
+  } finally {
+    refusing.dispose()
+    if (session.isWorking) session.cancel()
+    void remove(session, options)
+  }
+}
+
+/** Nobody sees what it asks. */
+function refuse(session: Session): void {
+  for (const request of session.pendingRequests) {
+    if (request.kind === 'elicitation') session.answerElicitation(request.requestId, { action: 'cancel' })
+    else {
+      const reject = request.options.find(({ kind }) => kind === 'reject_once')
+      session.answerPermission(request.requestId, reject?.optionId)
+    }
+  }
+}
+
+function throwFailure(outcome: TurnOutcome): void {
+  if (outcome.type === 'failed') throw outcome.error
+  const error = outcome.type === 'ended' ? outcome.error : undefined
+  if (!error) return
+  const kind = error.code === RpcCode.authRequired ? 'auth-required' : 'other'
+  throw new AgentRequestError('session/prompt', kind, error)
+}
+
+function answerOf({ state }: Session): string {
+  const answer = lastAnswer(state)
+  const message = answer && wholeMessage(state.entries, state.index.get(answer.id) ?? -1)
+  return message ? messageText(message).trim() : ''
+}
+
+async function remove(session: Session, { host, records, log }: AskAsideOptions): Promise<void> {
+  const { agent, sessionId } = session
+  try {
+    await session.close()
+    if (agent.capabilities.delete) {
+      await agent.deleteSession(sessionId)
+      records.forget(host.agentId, sessionId)
+    } else if (agent.capabilities.archive) await agent.archiveSession?.(sessionId)
+  } catch (error) {
+    log.debug(`The session ${sessionId} wasn't removed: ${messageOf(error)}`)
+  }
+}

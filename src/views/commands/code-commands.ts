@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { UnavailableError } from '../../common/errors.ts'
+import { type Attachment, promptOf } from '../../conversation/attachment.ts'
+import { makePrompt } from '../../editor/mentions/make-prompt.ts'
+import { problemsText } from '../../editor/mentions/problems.ts'
+import { linesAttachment } from '../../editor/mentions/vscode-attachments.ts'
+import { editorSources, problemOf } from '../../editor/mentions/vscode-sources.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { type CommandHandlers, CommandId } from '../ids.ts'
+
+interface Place {
+  document: vscode.TextDocument
+  range: vscode.Range
+}
+
+/**
+ * *Fix with Parley* and *Explain with Parley*: what a code action is for, else the problems at the cursor or what is
+ * selected, goes to the agent at once; the draft in the input stays. The prompt waits where a turn runs.
+ */
+export function codeCommands(surfaces: ConversationSurfaces) {
+  const send = async (text: string, items: Attachment[]) => {
+    const { active } = surfaces
+    const { controller } = active
+    const draft = { text, marks: [], items }
+    const parts = promptOf(draft)
+    controller.enqueue(controller.key, { id: randomUUID(), draft }, target =>
+      makePrompt(parts, target, editorSources),
+    )
+    await active.reveal()
+  }
+  return {
+    [CommandId.fix]: async (uri?: unknown, range?: unknown) => {
+      const place = await placeOf(uri, range)
+      const problems = problemsAt(place)
+      if (problems.length === 0) throw new UnavailableError(l10n.t('There are no problems at the cursor.'))
+      const text = problems.length === 1 ? l10n.t('Fix this problem.') : l10n.t('Fix these problems.')
+      await send(text, [codeChip(place, problems), problemsChip(place, problems)])
+    },
+    [CommandId.explain]: async (uri?: unknown, range?: unknown) => {
+      const place = await placeOf(uri, range)
+      const problems = problemsAt(place)
+      if (problems.length > 0) {
+        const text =
+          problems.length === 1 ? l10n.t('Explain this problem.') : l10n.t('Explain these problems.')
+        return send(text, [codeChip(place, problems), problemsChip(place, problems)])
+      }
+      if (place.range.isEmpty)
+        throw new UnavailableError(l10n.t('Select code, or move the cursor to a problem.'))
+      return send(l10n.t('Explain this code.'), [codeChip(place, [])])
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+async function placeOf(uri: unknown, range: unknown): Promise<Place> {
+  if (uri instanceof vscode.Uri && range instanceof vscode.Range)
+    return { document: await vscode.workspace.openTextDocument(uri), range }
+  const editor = vscode.window.activeTextEditor
+  if (!editor) throw new UnavailableError(l10n.t('Open a file in an editor first.'))
+  return { document: editor.document, range: editor.selection }
+}
+
+/** The worst first: hints and information count only where there is nothing else. */
+function problemsAt({ document, range }: Place): vscode.Diagnostic[] {
+  const here = vscode.languages
+    .getDiagnostics(document.uri)
+    .filter(problem => problem.range.intersection(range) !== undefined)
+  const serious = here.filter(({ severity }) => severity <= vscode.DiagnosticSeverity.Warning)
+  return serious.length > 0 ? serious : here
+}
+
+function codeChip({ document, range }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
+  const whole = problems.reduce((all, problem) => all.union(problem.range), range)
+  // A selection that ends before the first character of a line holds nothing of that line.
+  const isBefore = whole.end.character === 0 && whole.end.line > whole.start.line
+  return linesAttachment(document.uri, whole.start.line + 1, whole.end.line + (isBefore ? 0 : 1))
+}
+
+/** The problems of now: the agent gets those that were seen, whatever is found until its turn comes. */
+function problemsChip({ document }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
+  const text = problemsText(problems.map(problem => problemOf(document.uri, problem)))
+  const [first] = problems
+  const label = problems.length === 1 && first ? first.message : l10n.t('{0} problems', problems.length)
+  const short = label.replace(/\s+/g, ' ')
+  return {
+    id: randomUUID(),
+    label: short.length > 60 ? `${short.slice(0, 59)}…` : short,
+    icon: 'warning',
+    detail: text,
+    content: {
+      type: 'resource',
+      uri: `parley:problems/${encodeURIComponent(short.slice(0, 60))}`,
+      mimeType: 'text/plain',
+      text,
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import * as vscode from 'vscode'
+
+describe('code actions', () => {
+  const uri = () => vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'planets.js')
+  const problems = vscode.languages.createDiagnosticCollection('parley-test')
+  const at = (line: number) => new vscode.Range(line, 0, line, 5)
+  const offered = async (range: vscode.Range, kind?: string) => {
+    const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      uri(),
+      range,
+      kind,
+    )
+    return found.map(({ title }) => title).filter(title => title.endsWith('Parley'))
+  }
+
+  before(async () => {
+    await vscode.window.showTextDocument(uri())
+    const hint = new vscode.Diagnostic(at(0), 'A hint', vscode.DiagnosticSeverity.Hint)
+    const error = new vscode.Diagnostic(at(2), 'An error', vscode.DiagnosticSeverity.Error)
+    problems.set(uri(), [hint, error])
+  })
+  after(async () => {
+    problems.dispose()
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+  })
+
+  it('fix and explain a problem, and explain a selection', async () => {
+    const both = ['Fix with Parley', 'Explain with Parley']
+    assert.deepEqual(await offered(at(2)), both)
+    assert.deepEqual(await offered(at(2), vscode.CodeActionKind.QuickFix.value), both)
+    assert.deepEqual(await offered(at(4)), ['Explain with Parley'])
+    assert.deepEqual(await offered(new vscode.Range(4, 0, 4, 0)), [])
+  })
+
+  it('are no refactoring, and are not there when they are turned off', async () => {
+    assert.deepEqual(await offered(at(2), vscode.CodeActionKind.Refactor.value), [])
+    assert.deepEqual(await offered(at(2), vscode.CodeActionKind.SourceFixAll.value), [])
+    const settings = vscode.workspace.getConfiguration('parley')
+    await settings.update('codeActions', false, vscode.ConfigurationTarget.Global)
+    assert.deepEqual(await offered(at(2)), [])
+    await settings.update('codeActions', undefined, vscode.ConfigurationTarget.Global)
+  })
+})

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, selectLines } from './support/editor.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('from the editor into the conversation', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({
+      'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
+      'parley.defaultAgent': 'fixture',
+      'terminal.integrated.gpuAcceleration': 'off',
+    }),
+  })
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  beforeEach(async () => {
+    workbench = await vscode.window()
+    conversation = await ConversationPage.begin(workbench, 'Fixture')
+  })
+
+  const chip = (label: string) => conversation.frame.locator('.composer .chip', { hasText: label }).first()
+  const remove = async (label: string) => {
+    await chip(label)
+      .getByRole('button', { name: `Remove ${label}` })
+      .click()
+    await chip(label).waitFor({ state: 'detached' })
+  }
+  const explorerRow = (name: string) =>
+    workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).first()
+
+  async function chooseFromMenu(of: Locator, entry: string): Promise<void> {
+    const item = workbench.page.locator('.monaco-menu .action-item', { hasText: entry }).first()
+    await waitFor(`"${entry}" in the menu`, async () => {
+      await of.click({ button: 'right' })
+      // a menu takes no click in its first moments
+      const shown = await item.hover({ timeout: 3000 }).then(
+        () => true,
+        () => false,
+      )
+      await workbench.page.keyboard.press(shown ? 'Enter' : 'Escape')
+      return shown
+    })
+  }
+
+  it('goes what is selected in the explorer, files and folders together', async () => {
+    await workbench.runCommand('View: Show Explorer')
+    await explorerRow('notes').waitFor()
+    const file = explorerRow('planets.js')
+    await waitFor('files of the folder', async () => {
+      if (await file.isVisible()) return true
+      await explorerRow('planets-api').click()
+      return file.waitFor({ timeout: 3000 }).then(
+        () => true,
+        () => false,
+      )
+    })
+    await file.click()
+    await explorerRow('notes').click({ modifiers: ['Control'] })
+    await chooseFromMenu(file, 'Add to Conversation')
+    conversation = await ConversationPage.find(workbench)
+    await chip('planets.js').waitFor()
+    await chip('notes').waitFor()
+    await conversation.focused(conversation.composer)
+    await remove('planets.js')
+    await remove('notes')
+  })
+
+  it('goes the tab that was pressed, and an icon in the title of the editor leads there', async () => {
+    await openFile(workbench, 'server.js')
+    await chooseFromMenu(
+      workbench.page.locator('.tab', { hasText: 'server.js' }).first(),
+      'Add to Conversation',
+    )
+    await chip('server.js').waitFor()
+    await remove('server.js')
+    await workbench.runCommand('View: Show Explorer')
+    await workbench.page
+      .locator('.part.editor .editor-actions')
+      .getByRole('button', { name: /^Focus Conversation/ })
+      .click()
+    conversation = await ConversationPage.find(workbench)
+    await conversation.focused(conversation.composer)
+  })
+
+  it('says what is missing where a command has nothing to add or to quote', async () => {
+    await workbench.runCommand('Parley: Quote Selection')
+    await conversation.frame.getByRole('alert').getByText('Select text in the conversation first.').waitFor()
+    await conversation.composer.fill('x')
+    await conversation.frame.getByRole('alert').waitFor({ state: 'detached' })
+    await conversation.composer.fill('')
+    await workbench.runCommand('View: Close All Editors')
+    await workbench.runCommand('Parley: Add File to Conversation')
+    await workbench.notification('Open or select a file on this machine first.').waitFor()
+    await workbench.runCommand('Parley: Add Terminal Selection to Conversation')
+    await workbench.notification('Select text in the terminal first.').waitFor()
+  })
+
+  /** The texts of all parts of the last prompt. */
+  const prompted = () => {
+    const blocks = receivedBy(vscode.server.root, 'Fixture', 'session/prompt').at(-1)?.prompt
+    return JSON.stringify(blocks ?? [])
+  }
+  /** `prepare` puts the cursor or a selection where it belongs: Escape takes it away. */
+  const chooseCodeAction = async (title: string, prepare: () => Promise<void>) => {
+    const row = workbench.page.locator('.action-widget .monaco-list-row', { hasText: title }).first()
+    await waitFor(`code action "${title}"`, async () => {
+      await prepare()
+      await workbench.page.keyboard.press('Control+.')
+      // the services of a language may still be starting
+      const shown = await row.waitFor({ timeout: 10_000 }).then(
+        () => true,
+        () => false,
+      )
+      if (!shown) await workbench.page.keyboard.press('Escape')
+      return shown
+    })
+    await row.click()
+  }
+
+  it('goes a problem, by a code action, to be fixed at once while the draft stays', async () => {
+    const file = join(dirname(vscode.workspace), 'planets-api', 'broken.json')
+    writeFileSync(file, 'nonsense\n')
+    await conversation.composer.fill('My draft')
+    await openFile(workbench, 'broken.json')
+    await workbench.page.locator('.squiggly-error').first().waitFor()
+    const line = workbench.page.locator('.editor-group-container.active .view-line', { hasText: 'nonsense' })
+    await chooseCodeAction('Fix with Parley', () => line.click())
+    await conversation.frame.locator('.row-prompt', { hasText: 'Fix this problem.' }).waitFor()
+    await waitFor('prompt', () => prompted().includes('Fix this problem.'))
+    assert.match(prompted(), /planets-api\/broken\.json#L1-L1/)
+    assert.match(prompted(), /broken\.json:1: error: /)
+    assert.equal(await conversation.written(), 'My draft')
+    await conversation.composer.fill('')
+    await workbench.runCommand('View: Revert and Close Editor')
+    rmSync(file)
+  })
+
+  it('goes what is selected, by a code action, to be explained', async () => {
+    await openFile(workbench, 'planets.js')
+    await chooseCodeAction('Explain with Parley', () => selectLines(workbench, 2))
+    await conversation.frame.locator('.row-prompt', { hasText: 'Explain this code.' }).waitFor()
+    await waitFor('prompt', () => prompted().includes('Explain this code.'))
+    assert.match(prompted(), /planets\.js#L1-L2/)
+  })
+
+  it('go the staged changes, and a commit message comes back', async () => {
+    const folder = join(dirname(vscode.workspace), 'planets-api')
+    const file = join(folder, 'planets.js')
+    const before = readFileSync(file, 'utf8')
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder })
+    git('init', '-q')
+    git('add', '.')
+    git('-c', 'user.name=t', '-c', 'user.email=t@t.example', 'commit', '-q', '-m', 'Count the planets')
+    const { root } = vscode.server
+    const deleted = () => receivedBy(root, 'Fixture', 'session/delete').length
+    await workbench.page
+      .locator('.activitybar')
+      .getByRole('tab', { name: /^Source Control/ })
+      .click()
+    const generate = async () => {
+      // the buttons of a view are there while the pointer is
+      await workbench.page.locator('.pane-header', { hasText: 'Changes' }).first().hover()
+      await workbench.page
+        .getByRole('button', { name: /^Generate Commit Message/ })
+        .first()
+        .click()
+    }
+    const input = (text: string) => workbench.page.locator('.scm-editor .view-line', { hasText: text })
+    await generate()
+    await workbench.notification('Stage the changes that you want to commit first.').waitFor()
+
+    // the agent reads in the changes what it is to do: it asks for something that nobody sees, and answers
+    appendFileSync(file, '// [[permission planets.js]] [[say Name the ninth planet]]\n')
+    git('add', '.')
+    const sessions = deleted()
+    await generate()
+    await input('Name the ninth planet').waitFor()
+    assert.match(prompted(), /Count the planets/)
+    assert.match(String(receivedBy(root, 'Fixture', 'session/new').at(-1)?.cwd), /scratch$/)
+    await waitFor('end of the session', () => deleted() === sessions + 1)
+    assert.match(readFileSync(file, 'utf8'), /Name the ninth planet/, 'the agent may write nothing')
+
+    appendFileSync(file, '// [[gate]]\n')
+    git('add', '.')
+    await generate()
+    const progress = workbench.notification('Fixture is writing a commit message…')
+    await progress.waitFor()
+    await progress.hover()
+    await progress.getByRole('button', { name: 'Cancel' }).click()
+    await progress.waitFor({ state: 'detached' })
+    await waitFor('end of the session', () => deleted() === sessions + 2)
+    assert.ok(receivedBy(root, 'Fixture', 'session/cancel').length > 0)
+    await input('Name the ninth planet').waitFor()
+
+    rmSync(join(folder, '.git'), { recursive: true })
+    writeFileSync(file, before)
+  })
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { AgentRequestError } from '../../../src/acp/agent.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { askAside } from '../../../src/sessions/ask-aside.ts'
+import { isSignInAsked } from '../../../src/sessions/failures/failure.ts'
+import { until } from '../../support/until.ts'
+import type { FakeAgent } from '../conversation/fake-agent.ts'
+import { SessionsFixture } from './sessions-fixture.ts'
+
+describe('asking an agent aside', () => {
+  const said = (text: string, messageId = 'm') =>
+    ({ type: 'message_chunk', role: 'agent', messageId, content: { type: 'text', text } }) as const
+
+  /** An agent that was asked, at the point where it has the prompt. */
+  async function asked(can: Partial<FakeAgent['capabilities']> & { archive?: boolean } = {}) {
+    const fixture = new SessionsFixture()
+    const deleted: string[] = []
+    const archived: string[] = []
+    fixture.prepare = agent => {
+      Object.assign(agent, {
+        capabilities: { ...agent.capabilities, ...can },
+        deleteSession: async (id: string) => void deleted.push(id),
+        archiveSession: async (id: string) => void archived.push(id),
+      })
+    }
+    const abort = new AbortController()
+    const options = {
+      host: fixture.hosts.get('one'),
+      records: fixture.records,
+      cwd: '/own',
+      log: silentLogger,
+    }
+    const answer = askAside('Say something.', options, abort.signal)
+    answer.catch(() => {})
+    await until(() => fixture.started[0]?.agent.news.length === 1)
+    const { agent } = fixture.started[0]!
+    agent.news[0]!.resolve({ sessionId: 'aside' })
+    await until(() => agent.prompts.length === 1)
+    return { fixture, agent, abort, answer, deleted, archived }
+  }
+
+  it('returns the last message of the turn, and leaves no session behind', async () => {
+    const { fixture, agent, answer, deleted } = await asked()
+    assert.deepEqual(agent.prompts[0]?.content, [{ type: 'text', text: 'Say something.' }])
+    assert.deepEqual(fixture.manager.list(), [])
+    // whatever lists sessions meanwhile has it among those that are put away
+    assert.equal(fixture.records.get('one', 'aside')?.archived, true)
+    agent.say('aside', said('Let me see.', 'a'))
+    agent.say('aside', said('Some', 'b'), said('thing ', 'b'))
+    agent.endTurn(agent.prompts[0]!)
+    assert.equal(await answer, 'Something')
+    await until(() => deleted.length === 1)
+    assert.deepEqual(agent.closes, ['aside'])
+    assert.deepEqual(deleted, ['aside'])
+    await until(() => fixture.records.get('one', 'aside') === undefined)
+    assert.equal(fixture.transcripts.kept.size, 0)
+  })
+
+  it('is archived where the agent lists sessions and cannot delete them', async () => {
+    const { fixture, agent, answer, deleted, archived } = await asked({ delete: false, archive: true })
+    agent.endTurn(agent.prompts[0]!)
+    assert.equal(await answer, '')
+    await until(() => archived.length === 1)
+    assert.deepEqual(deleted, [])
+    assert.equal(fixture.records.get('one', 'aside')?.archived, true)
+  })
+
+  it('rejects whatever the agent asks, and lets it do nothing in the editor', async () => {
+    const { fixture, agent, answer } = await asked()
+    const running = fixture.hosts.get('one').running!
+    const client = fixture.manager.client('one', () => running.sessions)
+    const permission = await client.requestPermission(
+      {
+        sessionId: 'aside',
+        title: 'Delete everything',
+        subject: { type: 'none' },
+        options: [
+          { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+          { optionId: 'no', name: 'No', kind: 'reject_once' },
+        ],
+      },
+      new AbortController().signal,
+    )
+    assert.deepEqual(permission, { type: 'selected', optionId: 'no' })
+    await assert.rejects(client.readTextFile({ sessionId: 'aside', path: '/w/a/x' }), /No session "aside"/)
+    agent.endTurn(agent.prompts[0]!)
+    await answer
+  })
+
+  it('stops the turn when the user cancels', async () => {
+    const { agent, abort, answer, deleted } = await asked()
+    abort.abort(new CancelledError())
+    await assert.rejects(answer, CancelledError)
+    assert.deepEqual(agent.cancels, ['aside'])
+    await until(() => deleted.length === 1)
+  })
+
+  it('tells a refused sign-in and other errors apart', async () => {
+    const refused = await asked()
+    refused.agent.prompts[0]!.answer.reject(
+      new AgentRequestError('session/prompt', 'auth-required', { code: -32000, message: 'Sign in first.' }),
+    )
+    await assert.rejects(refused.answer, error => isSignInAsked(error))
+    const failed = await asked()
+    failed.agent.prompts[0]!.answer.reject(
+      new AgentRequestError('session/prompt', 'other', { code: 1, message: 'No credit.' }),
+    )
+    await assert.rejects(failed.answer, /No credit/)
+    const ended = await asked()
+    ended.agent.exit()
+    await assert.rejects(ended.answer)
+  })
+})

@@ -28,6 +28,7 @@ import { PromptQueues } from './sessions/prompt-queues.ts'
 import { SessionManager } from './sessions/session-manager.ts'
 import { titleOf } from './sessions/session-title.ts'
 import { Accounts } from './sessions/sign-in/accounts.ts'
+import { AgentHighlights } from './views/agent-highlights.ts'
 import { AgentLogs } from './views/agents/agent-logs.ts'
 import { offerWhenNone } from './views/agents/agent-offers.ts'
 import { createAgentServices } from './views/agents/agent-services.ts'
@@ -195,6 +196,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     own,
   })
   work.follow.follow(manager, surfaces)
+  own.add(new AgentHighlights(manager))
   own.add(offerWhenNone(agents, agentServices.installs))
   own.add(new StatusBar(surfaces, indicators))
   own.add(new CommandContext(surfaces))

@@ -41,6 +41,7 @@ export const SETTINGS = {
   codeActions: setting(z.boolean(), 'window', true),
   diffLayout: setting(z.enum(['sideBySide', 'unified']), 'window', 'sideBySide'),
   'changes.codeLens': setting(z.boolean(), 'window', false),
+  agentLineHighlights: setting(z.boolean(), 'window', true),
   protocol: setting(z.enum(protocolChoices), 'window', 'stable'),
   /** seconds */
   initializeTimeout: setting(z.number().min(1).max(600), 'window', 30),

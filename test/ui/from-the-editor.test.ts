@@ -7,13 +7,34 @@ import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
-import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** Reads a line that it names, edits another one, and waits. */
+const reads = {
+  prompt: [
+    {
+      update: {
+        sessionUpdate: 'tool_call',
+        toolCallId: 'read',
+        title: 'Read planets.js',
+        kind: 'read',
+        status: 'completed',
+        locations: [{ path: '$cwd/planets.js', line: 3 }],
+      },
+    },
+    { do: 'edit planets.js Mars Ares' },
+    { do: 'gate' },
+  ],
+}
 
 describe('from the editor into the conversation', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
-      'parley.agents': { fixture: fixtureAgent(root, 'Fixture') },
+      'parley.agents': {
+        fixture: fixtureAgent(root, 'Fixture'),
+        reader: fixtureAgent(root, 'Reader', reads),
+      },
       'parley.defaultAgent': 'fixture',
       'terminal.integrated.gpuAcceleration': 'off',
     }),
@@ -201,6 +222,33 @@ describe('from the editor into the conversation', () => {
     await input('Name the ninth planet').waitFor()
 
     rmSync(join(folder, '.git'), { recursive: true })
+    writeFileSync(file, before)
+  })
+
+  it('come back the lines that the agent reads and edits, until its turn ends', async () => {
+    const file = join(dirname(vscode.workspace), 'planets-api', 'planets.js')
+    const before = readFileSync(file, 'utf8')
+    conversation = await ConversationPage.begin(workbench, 'Reader')
+    await openFile(workbench, 'planets.js')
+    const editor = workbench.page.locator('.editor-group-container.active .monaco-editor').first()
+    await editor.locator('.view-line', { hasText: 'Mars' }).waitFor()
+    /** The texts of the lines with a bar beside them. */
+    const marked = () =>
+      workbench.page.evaluate<string[]>(`(() => {
+        const lines = [...document.querySelectorAll('.part.editor .view-line')]
+        const top = element => element.getBoundingClientRect().top
+        return [...document.querySelectorAll('.part.editor .view-overlays .cdr')]
+          .filter(bar => getComputedStyle(bar).borderLeftWidth === '2px')
+          .map(bar => lines.find(line => Math.abs(top(line) - top(bar)) < 3)?.textContent ?? '')
+      })()`)
+    await conversation.send('Go')
+    await editor.locator('.view-line', { hasText: 'Ares' }).waitFor()
+    await waitFor('lines that are read and edited', async () => {
+      const lines = (await marked()).join(' ')
+      return /Mercury/.test(lines) && /Ares/.test(lines) && !/Venus/.test(lines)
+    })
+    openGate(vscode.server.root, 'Reader')
+    await waitFor('end of the highlights', async () => (await marked()).length === 0)
     writeFileSync(file, before)
   })
 })

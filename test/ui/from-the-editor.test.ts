@@ -111,6 +111,40 @@ describe('from the editor into the conversation', () => {
     await conversation.focused(conversation.composer)
   })
 
+  /** Drags with the mouse, holding Shift: without it VS Code keeps what is dragged for itself. */
+  async function drag(from: Locator, to: Locator): Promise<void> {
+    const { mouse, keyboard } = workbench.page
+    const center = async (element: Locator) => {
+      const box = await element.boundingBox()
+      assert.ok(box)
+      return [box.x + box.width / 2, box.y + box.height / 2] as const
+    }
+    const [x, y] = await center(from)
+    const [toX, toY] = await center(to)
+    await mouse.move(x, y)
+    await mouse.down()
+    await mouse.move(x + 8, y + 8, { steps: 4 })
+    await keyboard.down('Shift')
+    const hint = conversation.frame.getByText('Drop to add to the prompt')
+    let nudge = 0
+    await waitFor('hint to drop', async () => {
+      nudge = 4 - nudge
+      await mouse.move(toX + nudge, toY, { steps: 4 })
+      return hint.isVisible()
+    })
+    await mouse.up()
+    await keyboard.up('Shift')
+    await hint.waitFor({ state: 'detached' })
+  }
+
+  it('goes the tab of an editor that is dragged anywhere onto the conversation', async () => {
+    await openFile(workbench, 'server.js')
+    const tab = workbench.page.locator('.tab', { hasText: 'server.js' }).first()
+    await drag(tab, conversation.frame.getByRole('heading', { name: 'New session' }))
+    await chip('server.js').waitFor()
+    await remove('server.js')
+  })
+
   it('says what is missing where a command has nothing to add or to quote', async () => {
     await workbench.runCommand('Parley: Quote Selection')
     await conversation.frame.getByRole('alert').getByText('Select text in the conversation first.').waitFor()
@@ -199,15 +233,15 @@ describe('from the editor into the conversation', () => {
     await workbench.notification('Stage the changes that you want to commit first.').waitFor()
 
     // the agent reads in the changes what it is to do: it asks for something that nobody sees, and answers
-    appendFileSync(file, '// [[permission planets.js]] [[say Name the ninth planet]]\n')
+    appendFileSync(file, '// [[permission planets.js]] [[say Named the ninth planet]]\n')
     git('add', '.')
     const sessions = deleted()
     await generate()
-    await input('Name the ninth planet').waitFor()
+    await input('rejected.Named').waitFor()
     assert.match(prompted(), /Count the planets/)
     assert.match(String(receivedBy(root, 'Fixture', 'session/new').at(-1)?.cwd), /scratch$/)
     await waitFor('end of the session', () => deleted() === sessions + 1)
-    assert.match(readFileSync(file, 'utf8'), /Name the ninth planet/, 'the agent may write nothing')
+    assert.match(readFileSync(file, 'utf8'), /Named the ninth planet/, 'the agent may write nothing')
 
     appendFileSync(file, '// [[gate]]\n')
     git('add', '.')
@@ -219,7 +253,7 @@ describe('from the editor into the conversation', () => {
     await progress.waitFor({ state: 'detached' })
     await waitFor('end of the session', () => deleted() === sessions + 2)
     assert.ok(receivedBy(root, 'Fixture', 'session/cancel').length > 0)
-    await input('Name the ninth planet').waitFor()
+    await input('rejected.Named').waitFor()
 
     rmSync(join(folder, '.git'), { recursive: true })
     writeFileSync(file, before)

@@ -28,7 +28,7 @@ export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
         aria-haspopup="listbox"
         aria-expanded={rows !== undefined}
         aria-label={t('Add Context')}
-        title={t('Add Context (@)')}
+        title={t('Add Context (@)\nOr hold Shift and drop files from the Explorer or a tab')}
         onClick={() => (rows ? close() : void open())}
       >
         <Icon name="add" />

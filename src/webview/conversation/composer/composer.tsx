@@ -143,6 +143,11 @@ export function Composer({ draft }: { draft: Draft }) {
           }
         }}
       >
+        {dropping && (
+          <div class="composer-drop">
+            <Icon name="add" /> {t('Drop to add to the prompt')}
+          </div>
+        )}
         <ResizeHandle text={() => textOf(area.current)} />
         {active.added && <AddedContext item={active.added} onRemove={active.remove} />}
         <Attachments items={draft.beside.value} onRemove={item => draft.detach(item.id)} onOpen={openItem} />

@@ -97,35 +97,43 @@ export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking
   return { take, takeRow, onPaste, dropping }
 }
 
+/** Anywhere in the page; what is dragged from the page itself, such as a link, only onto the composer. */
 function listenToDrops(
-  element: HTMLElement,
+  composer: HTMLElement,
   onOver: (over: boolean) => void,
   onDrop: (data: DataTransfer) => void,
 ): () => void {
-  const over = (event: DragEvent) => {
-    if (!event.dataTransfer?.types.some(type => type === 'Files' || type.endsWith('uri-list'))) return
+  let isOwn = false
+  const belongs = ({ target }: DragEvent) => !isOwn || composer.contains(target as Node | null)
+  const listeners = new AbortController()
+  const listen = (
+    type: 'dragstart' | 'dragend' | 'dragover' | 'dragleave' | 'drop',
+    on: (event: DragEvent) => void,
+  ) => document.addEventListener(type, on, { capture: true, signal: listeners.signal })
+  listen('dragstart', () => {
+    isOwn = true
+  })
+  listen('dragend', () => {
+    isOwn = false
+  })
+  listen('dragover', event => {
+    const takes = event.dataTransfer?.types.some(type => type === 'Files' || type.endsWith('uri-list'))
+    if (!takes || !event.dataTransfer || !belongs(event)) return onOver(false)
     event.preventDefault()
     event.dataTransfer.dropEffect = 'copy'
     onOver(true)
-  }
-  const leave = (event: DragEvent) => {
-    if (!element.contains(event.relatedTarget as Node | null)) onOver(false)
-  }
-  const drop = (event: DragEvent) => {
+  })
+  listen('dragleave', ({ relatedTarget }) => {
+    if (relatedTarget === null) onOver(false)
+  })
+  listen('drop', event => {
     onOver(false)
     const data = event.dataTransfer
-    if (!data || (urisIn(data).length === 0 && data.files.length === 0)) return
+    if (!data || !belongs(event) || (urisIn(data).length === 0 && data.files.length === 0)) return
     event.preventDefault()
     // before the editor puts the names of the files into the text
     event.stopPropagation()
     onDrop(data)
-  }
-  element.addEventListener('dragover', over)
-  element.addEventListener('dragleave', leave)
-  element.addEventListener('drop', drop, true)
-  return () => {
-    element.removeEventListener('dragover', over)
-    element.removeEventListener('dragleave', leave)
-    element.removeEventListener('drop', drop, true)
-  }
+  })
+  return () => listeners.abort()
 }

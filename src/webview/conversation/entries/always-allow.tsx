@@ -10,7 +10,14 @@ import { useApp } from '../context.ts'
 /** Offers to write a rule that answers questions like this one; the person sees it before it is saved. */
 export function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
   const button = useRef<HTMLButtonElement>(null)
+  const { composer } = useApp()
   const [open, setOpen] = useState(false)
+  // the request is answered with it and its button is gone; another request may have the focus by now
+  const saved = useCallback(() => {
+    const { activeElement } = document
+    setOpen(false)
+    if (activeElement === document.body || activeElement?.closest('.rule-offers')) composer.current?.focus()
+  }, [composer])
   const close = useCallback(() => {
     setOpen(false)
     button.current?.focus()
@@ -30,14 +37,14 @@ export function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
       </button>
       {open && (
         <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>
-          <Offers requestId={entry.requestId} onDone={close} />
+          <Offers requestId={entry.requestId} onSaved={saved} />
         </Popup>
       )}
     </>
   )
 }
 
-function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }) {
+function Offers({ requestId, onSaved }: { requestId: string; onSaved: () => void }) {
   const { host } = useApp()
   const [found, setFound] = useState<RuleOffers | undefined>(undefined)
   const [chosen, setChosen] = useState(0)
@@ -60,7 +67,7 @@ function Offers({ requestId, onDone }: { requestId: string; onDone: () => void }
     setFailure('')
     try {
       await host.request('conversation/saveRule', { requestId, offer: chosen, json: offer.json, target })
-      onDone()
+      onSaved()
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error))
     }

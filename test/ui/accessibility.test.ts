@@ -105,7 +105,8 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await conversation.button(/^Thought/).click()
     await passes(frame)
     await conversation.button(/^Stop \(/).click()
-    await conversation.button('Send Now').waitFor()
+    // a moment before, what is queued has a button to stop and send it now
+    await frame.getByRole('button', { name: 'Send Now', exact: true }).waitFor()
     await passes(frame)
   })
 

@@ -86,7 +86,7 @@ describe('the views', () => {
     // files of an earlier try are there already
     const moon = `moon-${randomUUID()}`
     const files = Array.from({ length: 12 }, (_, at) => `[[write ${moon}-${at}.txt Io]]`).join(' ')
-    await conversation.send(`[[plan 12]] ${files} [[say All is written.]]`)
+    await conversation.send(`[[plan 12 7]] ${files} [[say All is written.]]`)
     await conversation.text('All is written.').waitFor()
     await ended(conversation)
     const plan = frame.getByRole('region', { name: 'Plan' }).getByRole('button')
@@ -106,6 +106,56 @@ describe('the views', () => {
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
     await plan.and(frame.locator('[aria-expanded="true"]')).waitFor()
+  })
+
+  it('leave the conversation room in a window of 800 pixels, and the input its menus and hints in a narrow one', async () => {
+    const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
+    await ConversationPage.open(workbench)
+    await workbench.setSideBarWidth(300)
+    const demo = await ConversationPage.begin(workbench, 'Demo Agent')
+    await demo.ready()
+    await demo.button(/^Mode: /).waitFor()
+    const menus = await demo.frame.evaluate<string[]>(`
+      [...document.querySelectorAll('.options > .option')].slice(0, 2).map(option => {
+        const { width } = option.querySelector('.option-chevron').getBoundingClientRect()
+        return option.getAttribute('aria-label') + ': ' + (width > 0 ? 'a menu' : 'bare')
+      })`)
+    assert.equal(menus.length, 2)
+    for (const menu of menus) assert.match(menu, /: a menu$/)
+    const cut = await demo.frame.evaluate<boolean>(
+      "((words = document.querySelector('.cm-placeholder')) => words.scrollWidth > words.clientWidth)()",
+    )
+    assert.equal(cut, false, 'the hints are cut off')
+    await fits(demo, '300 pixels')
+
+    const conversation = await ConversationPage.begin(workbench, 'Fixture')
+    const { frame } = conversation
+    const io = `io-${randomUUID()}`
+    const files = Array.from({ length: 3 }, (_, at) => `[[write ${io}-${at}.txt Io]]`).join(' ')
+    await conversation.send(`[[plan 5 3]] ${files} [[say All is written.]]`)
+    await conversation.text('All is written.').waitFor()
+    await ended(conversation)
+    const plan = frame.getByRole('region', { name: 'Plan' })
+    const changed = frame.getByRole('region', { name: 'Changed files' })
+    const [first, second] = [(await plan.boundingBox())!, (await changed.boundingBox())!]
+    assert.equal(first.y, second.y, 'the bars have a row each')
+    await plan.getByRole('button').click()
+    await conversation.send('[[permissions 1]]')
+    await conversation.permission.waitFor()
+    for (const prompt of ['One more', 'And another']) await conversation.send(prompt)
+    await frame.getByRole('listitem').filter({ hasText: 'And another' }).waitFor()
+    await plan.locator('[aria-expanded="false"]').waitFor()
+    const seen = await frame.evaluate<number>(`(() => {
+      const around = document.querySelector('.body').getBoundingClientRect()
+      const question = document.querySelector('.permission').getBoundingClientRect()
+      const covered = Math.min(question.bottom, around.bottom) - Math.max(question.top, around.top)
+      return around.height - Math.max(0, covered)
+    })()`)
+    assert.ok(seen >= 240, `${seen} pixels of conversation`)
+    await fits(conversation, 'a question, a queue, a plan and changed files')
+    await workbench.screenshot('room-for-the-conversation')
+    await conversation.button(/^Stop \(/).click()
+    await ended(conversation)
   })
 
   it('write every block in its own direction', async () => {

@@ -19,6 +19,19 @@ export function planRemoved(step: Step, planId: string): void {
   head(step, 'plans')
 }
 
+/** A plan that is done has no more to say once the next turn begins. */
+export function dropFinishedPlans(step: Step): void {
+  const { plans } = step.state
+  const open = plans.filter(plan => !isFinished(plan))
+  if (open.length === plans.length) return
+  plans.splice(0, plans.length, ...open)
+  head(step, 'plans')
+}
+
+function isFinished({ entries }: Plan): boolean {
+  return entries.length > 0 && entries.every(({ status }) => status === 'completed' || status === 'cancelled')
+}
+
 export function configOptions(step: Step, options: readonly ConfigOption[]): void {
   step.state.configOptions = options.slice()
   head(step, 'configOptions')

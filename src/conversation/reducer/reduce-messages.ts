@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContentBlock, MessageRole } from '../../acp/model.ts'
 import { isBlank, ownBlocks, pushBlock, textOf } from '../blocks.ts'
+import { dropFinishedPlans } from './reduce-head.ts'
 import {
   append,
   appendContent,
@@ -189,6 +190,7 @@ export function beginTurn(step: Step): void {
   if (step.state.within !== undefined) return
   step.state.turn += 1
   step.changes.push({ type: 'head', key: 'turn' })
+  dropFinishedPlans(step)
 }
 
 function key(role: MessageRole, messageId: string): string {

@@ -61,8 +61,10 @@ export function ConversationView({ draft }: { draft: Draft }) {
       <Progress />
       <Body draft={draft} />
       <div class="dock">
-        <Plans />
-        <Changes />
+        <div class="bars">
+          <Plans />
+          <Changes />
+        </div>
         <Composer draft={draft} />
       </div>
       <Announcer />

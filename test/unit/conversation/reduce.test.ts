@@ -431,6 +431,26 @@ describe('reduce: the head', () => {
     assert.equal(state.plans.length, 1)
   })
 
+  it('drops a plan that is done with the next prompt, and keeps one that is not', () => {
+    const plan = (planId: string, ...statuses: string[]): SessionUpdate => ({
+      type: 'plan',
+      plan: { planId, entries: statuses.map(status => ({ content: 'x', priority: 'high', status })) },
+    })
+    const state = replayed(
+      chunk('user', 'first'),
+      plan('done', 'completed', 'cancelled'),
+      plan('open', 'completed', 'pending'),
+      plan('bare'),
+    )
+    const ids = () => state.plans.map(({ planId }) => planId)
+    assert.deepEqual(ids(), ['done', 'open', 'bare'])
+    const changes = take(state, [chunk('agent', 'Done.'), chunk('user', 'second')])
+    assert.deepEqual(ids(), ['open', 'bare'])
+    assert.ok(changes.some(change => change.type === 'head' && change.key === 'plans'))
+    take(state, [plan('done', 'pending')])
+    assert.deepEqual(ids(), ['open', 'bare', 'done'])
+  })
+
   it('tells a title once, clears it with null and reads the time', () => {
     const state = createSessionState()
     assert.deepEqual(

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { draftOf, joinDrafts } from '../../../common/draft.ts'
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
@@ -154,7 +155,7 @@ export function Composer({ draft }: { draft: Draft }) {
         <TextInput
           handle={input}
           draft={draft}
-          placeholder={placeholder(head)}
+          placeholder={placeholder(head, narrow.value)}
           label={t('Message')}
           completion={completion.aria}
           onInput={onInput}
@@ -211,14 +212,22 @@ function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
 }
 
-function placeholder(head: ConversationHead | undefined): string {
+/** In a narrow side bar the hints have the room that the agent's name would take. */
+const narrow = signal(false)
+const measure = () => {
+  narrow.value = window.innerWidth < 340
+}
+measure()
+window.addEventListener('resize', measure)
+
+function placeholder(head: ConversationHead | undefined, short: boolean): string {
   if (!head || head.phase === 'ended') return t("The agent isn't running")
   if (head.preparing !== undefined)
     return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
   if (head.noAgent) return t('Choose or install an agent first')
   const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
   const name = head.agent?.name ?? chosen?.name
-  const ask = name ? t('Ask {0}…', name) : t('Ask…')
+  const ask = name && !short ? t('Ask {0}…', name) : t('Ask…')
   const hint = head.commands.length > 0 ? t('@ for context, / for commands') : t('@ for context')
   return `${ask}  ${hint}`
 }

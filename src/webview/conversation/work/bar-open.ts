@@ -2,8 +2,8 @@ import { type Signal, signal, useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { useApp } from '../context.ts'
 
-/** In less than this many pixels a question has no room beside what the bars show. */
-const enough = 560
+/** In less than this many pixels a question leaves the conversation no room beside what the bars show. */
+const enough = 760
 
 const low = signal(false)
 const measure = () => {

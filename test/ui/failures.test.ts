@@ -83,7 +83,7 @@ describe('an agent that fails', () => {
     const card = conversation.card('Exits stopped during startup')
     await card.getByText('exited with code 3').waitFor()
     await (await detailsOf(card)).getByText('fixture: no configuration found').waitFor()
-    await conversation.frame.getByTitle('Session Details').getByText('Absent').waitFor()
+    await conversation.agent('Absent')
   })
 
   it('shows what it printed instead of the protocol', async () => {
@@ -168,7 +168,7 @@ describe('an agent that fails', () => {
     await card.waitFor()
     const { root } = vscode.server
     root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
-    const agent = conversation.frame.getByTitle('Session Details')
+    const agent = conversation.frame.locator('.header-agent')
     await waitFor('session of the mended agent', async () => {
       // the file is read a moment after it was written, as when a person has saved it
       await card

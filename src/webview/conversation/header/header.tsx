@@ -2,18 +2,19 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { AgentIcon, Icon } from '../../ui/icon.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 import { FollowButton } from '../work/follow-button.tsx'
+import { AgentSwitcher } from './agent-switcher.tsx'
 import { SessionTitle } from './session-title.tsx'
 import { dotLabel, dotState, StateDot } from './state-dot.tsx'
 
 /** What floats is there at once, and hears the Escape that comes at once. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
-/** Title, agent and state of the session; the agent opens the details: where it works, what was passed to it. */
+/** Title, agent and state of the session, and its details: where it works, what was passed to it. */
 export function Header() {
   const { store, host } = useApp()
   const head = store.head.value
@@ -40,22 +41,18 @@ export function Header() {
         <button
           ref={button}
           type="button"
-          class="header-agent"
+          class="icon-button header-details"
           aria-haspopup="dialog"
           aria-expanded={open}
-          title={`${head.agent.name}\n${t('Session Details')}`}
+          title={t('Session Details')}
           onClick={() => setOpen(!open)}
         >
-          <AgentIcon icon={head.agent.icon} />
-          <span class="header-agent-name">{head.agent.name}</span>
-          {notes > 0 && (
-            <span class="header-notes" role="img" aria-label={plural(notes, '1 note', '{0} notes')}>
-              <Icon name="info" />
-            </span>
-          )}
-          <Icon name="chevron-down" class="header-chevron" />
+          <span class="visually-hidden">{t('Session Details')}</span>
+          <Icon name="info" class={notes > 0 ? 'header-notes' : ''} />
+          {notes > 0 && <span class="visually-hidden">{plural(notes, '1 note', '{0} notes')}</span>}
         </button>
       )}
+      {head.agent && <AgentSwitcher head={head} agent={head.agent} />}
       {open && (
         <Popup anchor={button} onClose={close} class="details" label={t('Session Details')}>
           <SessionDetails head={head} state={dotLabel(state)} />

@@ -78,12 +78,47 @@ describe('the session’s title in the header', function () {
     })
     await page.until(() => page.document.querySelector('.header-fork'))
     page.document.querySelector<HTMLElement>('.header-fork')!.click()
-    page.document.querySelector<HTMLElement>('.header-agent')!.click()
+    page.document.querySelector<HTMLElement>('.header-details')!.click()
     await page.until(() => page.document.querySelector('.details-account'))
     assert.match(page.document.querySelector('.details')!.textContent!, /Codex 2\.6 · v2/)
     assert.match(page.document.querySelector('.details-account')!.textContent!, /Signed in as ada/)
     page.document.querySelector<HTMLElement>('.details-account button')!.click()
     await page.until(() => commands.length === 2)
     assert.deepEqual(commands, ['parley.forkSession', 'parley.signOut'])
+  })
+
+  it('stands beside the agent, which leads to other agents, and to what can be done with this one', async () => {
+    const started: Array<string | undefined> = []
+    page.hear('conversation/start', ({ agentId }) => void started.push(agentId))
+    await show({
+      agents: [
+        { agentId: 'codex', name: 'Codex', source: 'preset' },
+        { agentId: 'gemini', name: 'Gemini CLI', source: 'preset' },
+      ],
+    })
+    await page.until(() => page.document.querySelector('.header-agent'))
+    const options = () => [...page.document.querySelectorAll<HTMLElement>('.menu [role="option"]')]
+    const choose = async (name: string) => {
+      page.document.querySelector<HTMLElement>('.header-agent')!.click()
+      await page.until(() => options().length > 0)
+      options()
+        .find(option => option.textContent?.includes(name))!
+        .click()
+      await page.until(() => options().length === 0)
+    }
+    await choose('Gemini CLI')
+    await choose('Codex')
+    await choose('Restart Agent')
+    await choose('Show Agent Log')
+    await choose('Sign In')
+    await choose('Manage Agents')
+    await page.until(() => commands.length === 4)
+    assert.deepEqual(started, ['gemini', 'codex'])
+    assert.deepEqual(commands, [
+      'parley.restartAgent',
+      'parley.showAgentLog',
+      'parley.signIn',
+      'parley.manageAgents',
+    ])
   })
 })

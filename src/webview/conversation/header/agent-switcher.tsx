@@ -1,0 +1,77 @@
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { ConversationHead } from '../../../views/bridge/conversation.ts'
+import { t } from '../../l10n.ts'
+import type { MenuChoice } from '../../ui/choices.ts'
+import { AgentIcon, Icon } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { useApp } from '../context.ts'
+
+interface AgentSwitcherProps {
+  head: ConversationHead
+  agent: NonNullable<ConversationHead['agent']>
+}
+
+/** The session's agent: opens a menu to begin a session with another one, and what can be done with this one. */
+export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
+  const { host } = useApp()
+  const button = useRef<HTMLButtonElement>(null)
+  const [open, setOpen] = useState(false)
+  const close = useCallback(() => setOpen(false), [])
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="header-agent"
+        aria-haspopup="listbox"
+        aria-expanded={open}
+        title={t('{0}\nSwitch Agent', agent.name)}
+        onClick={() => setOpen(!open)}
+      >
+        <AgentIcon icon={agent.icon} />
+        <span class="header-agent-name">{agent.name}</span>
+        <Icon name="chevron-down" class="header-chevron" />
+      </button>
+      {open && (
+        <Menu
+          anchor={button}
+          label={t('Switch Agent')}
+          choices={choicesOf(head, agent.name)}
+          onChoose={value => {
+            if (value.startsWith(AGENT))
+              host.send('conversation/start', { agentId: value.slice(AGENT.length) })
+            else host.send('conversation/command', { command: value })
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}
+
+/** Before the id of an agent to begin a session with. Every other choice is a command. */
+const AGENT = 'agent:'
+
+function choicesOf({ agents, account }: ConversationHead, name: string): MenuChoice[] {
+  const start = agents.map(agent => ({
+    value: `${AGENT}${agent.agentId}`,
+    name: agent.name,
+    icon: agent.icon ?? 'robot',
+    group: t('New session with'),
+  }))
+  const command = (value: string, icon: string, label: string, group: string) => ({
+    value,
+    name: label,
+    icon,
+    group,
+  })
+  return [
+    ...start,
+    command('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),
+    command('parley.showAgentLog', 'output', t('Show Agent Log'), name),
+    account?.signedIn
+      ? command('parley.signOut', 'sign-out', t('Sign Out…'), name)
+      : command('parley.signIn', 'sign-in', t('Sign In…'), name),
+    command('parley.manageAgents', 'extensions', t('Manage Agents'), t('All agents')),
+  ]
+}

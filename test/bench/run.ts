@@ -1,7 +1,8 @@
 /**
  * Runs the benchmarks: `npm run bench` for all, `npm run bench -- transport` for one. Each is bundled first, the way
  * the extension is, and runs in a fresh Node, so that what is measured is what ships and not a loader. That of the
- * workbench measures the packaged extension in a VS Code of its own, and is only the hand that drives it.
+ * workbench measures the packaged extension in a VS Code of its own, that of the layout the page in a browser; these
+ * are only the hands that drive them.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +18,9 @@ const wanted = process.argv.slice(2)
 const bundled = (await readdir(folder))
   .filter(file => file.endsWith(SUFFIX))
   .map(file => file.slice(0, -SUFFIX.length))
-const all = [...bundled, 'workbench']
+/** those that drive a browser */
+const driven: Readonly<Record<string, string>> = { layout: 'layout.ts', workbench: 'workbench/main.ts' }
+const all = [...bundled, ...Object.keys(driven)]
 const names = wanted.length === 0 ? all : wanted
 const unknown = names.filter(name => !all.includes(name))
 if (unknown.length > 0) {
@@ -28,14 +31,14 @@ if (unknown.length > 0) {
 const out = await mkdtemp(path.join(os.tmpdir(), 'parley-bench-'))
 try {
   for (const name of names)
-    process.exitCode ||= await (bundled.includes(name) ? runBundled(name) : runWorkbench())
+    process.exitCode ||= await (driven[name] ? runDriven(driven[name]) : runBundled(name))
 } finally {
   await rm(out, { recursive: true, force: true })
 }
 
-async function runWorkbench(): Promise<number> {
+async function runDriven(file: string): Promise<number> {
   const tsx = path.join(project, 'node_modules/tsx/dist/cli.mjs')
-  const script = path.join(folder, 'workbench/main.ts')
+  const script = path.join(folder, file)
   return ended(spawn(process.execPath, [tsx, script], { stdio: 'inherit' }))
 }
 

@@ -142,7 +142,7 @@ export async function openPage(
       else host.onNotification(name, (params: unknown) => void heard(message.parse(params)))
     },
     async until(condition) {
-      const end = Date.now() + 5000
+      const end = Date.now() + 30_000
       while (!condition()) {
         if (Date.now() > end) throw new Error(`Never became true: ${condition}\n${document.body.textContent}`)
         await new Promise(resolve => setTimeout(resolve, 5))

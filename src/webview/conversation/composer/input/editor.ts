@@ -72,6 +72,7 @@ export class TextEditor {
   }
 
   changeLook(next: EditorLook): void {
+    if (JSON.stringify(next) === JSON.stringify(this.#look)) return
     this.#look = next
     this.view.dispatch({ effects: look.reconfigure(lookOf(next)) })
   }

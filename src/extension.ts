@@ -4,8 +4,16 @@ import { DisposableStore } from './common/disposable.ts'
 import { BaseFiles } from './editor/changes/vscode-base-files.ts'
 import type { Services } from './services.ts'
 import { registerCommands } from './views/commands/register-commands.ts'
-import { CommandId, FORMER_HISTORY_FOCUS, HISTORY_TAB_TYPE, TAB_VIEW_TYPE, ViewId } from './views/ids.ts'
 import {
+  CommandId,
+  FORMER_HISTORY_FOCUS,
+  HISTORY_TAB_TYPE,
+  MANAGE_AGENTS_VIEW_TYPE,
+  TAB_VIEW_TYPE,
+  ViewId,
+} from './views/ids.ts'
+import {
+  AGENTS_PAGE,
   CONVERSATION_PAGE,
   HISTORY_PAGE,
   WebviewPage,
@@ -84,6 +92,15 @@ export function activate(context: vscode.ExtensionContext): void {
         const page = openPage(panel, CONVERSATION_PAGE)
         const { tabs } = await services()
         if (!page.isDisposed) tabs.restore(panel, page, state)
+      },
+    }),
+  )
+  own.add(
+    vscode.window.registerWebviewPanelSerializer(MANAGE_AGENTS_VIEW_TYPE, {
+      async deserializeWebviewPanel(panel) {
+        const page = openPage(panel, AGENTS_PAGE())
+        const { manageAgents } = await services()
+        if (!page.isDisposed) manageAgents.restore(panel, page)
       },
     }),
   )

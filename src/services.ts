@@ -74,6 +74,7 @@ export interface Services {
   sideBar: ConversationView
   historyTab: HistoryTab
   tabs: ConversationTabs
+  manageAgents: ManageAgents
   commands: CommandHandlers
   /** Resolves after the disposal, once all processes have exited or the guard ends what is left. */
   processesEnded: Promise<void>
@@ -285,7 +286,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
   }
   const commands: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
-  return { sideBar, historyTab, tabs, commands, processesEnded: guard.closed, tracker }
+  return { sideBar, historyTab, tabs, manageAgents, commands, processesEnded: guard.closed, tracker }
 }
 
 /** The folders of the editor's settings: the user's, and on a remote machine that machine's. */

@@ -10,6 +10,7 @@ import { type AgentChange, readAgentSettings } from './agent-settings.ts'
 import type { AgentDefinition } from './definition.ts'
 import type { LaunchEnvironment } from './launch-environment.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from './presets.ts'
+import type { AgentIcons } from './registry/agent-icons.ts'
 import type { InstalledAgent, InstalledAgents } from './registry/installed-agents.ts'
 import type { SettingsSource } from './setting-layers.ts'
 import { describeProblem, kindOf, type SettingProblem, settingProblem } from './setting-problem.ts'
@@ -43,6 +44,8 @@ export interface AgentCatalogOptions {
   demo?: AgentDefinition
   /** The agents that Parley installed. */
   installed?: Pick<InstalledAgents, 'agents' | 'onDidChange' | 'ready'>
+  /** The icons of agents that the registry lists. */
+  icons?: Pick<AgentIcons, 'get' | 'load' | 'onDidChange'>
   /** The Node that VS Code runs extensions with. */
   execPath?: string
   presets?: readonly AgentPreset[]
@@ -77,7 +80,8 @@ export class AgentCatalog extends Owner {
         this.#changed.fire()
       }),
     )
-    if (options.installed) this.register(options.installed.onDidChange(() => this.#changed.fire()))
+    for (const source of [options.installed, options.icons])
+      if (source) this.register(source.onDidChange(() => this.#changed.fire()))
     this.register(
       options.trust.onDidChange(() => {
         this.#readSettings()
@@ -99,7 +103,7 @@ export class AgentCatalog extends Owner {
     const byId = new Map<string, AgentDefinition>()
     for (const agent of [
       ...this.#fromSettings,
-      ...this.#withChanges([...this.#installed(), ...this.#fromPresets]),
+      ...this.#withChanges([...this.#installed(), ...this.#found()]),
       ...(demo ? [demo] : []),
     ]) {
       if (!byId.has(agent.id)) byId.set(agent.id, agent)
@@ -176,7 +180,26 @@ export class AgentCatalog extends Owner {
 
   #installed(): AgentDefinition[] {
     const { installed, execPath = process.execPath } = this.#options
-    return (installed?.agents ?? []).map(agent => installedDefinition(agent, this.#presets, execPath))
+    return (installed?.agents ?? []).map(agent => ({
+      ...installedDefinition(agent, this.#presets, execPath),
+      ...this.#iconOf([agent.id]),
+    }))
+  }
+
+  #found(): AgentDefinition[] {
+    return this.#fromPresets.map(agent => {
+      const preset = this.#presets.find(({ id }) => id === agent.id)
+      return { ...agent, ...this.#iconOf(preset?.registryIds ?? []) }
+    })
+  }
+
+  /** What the registry draws for an agent, where it is known. */
+  #iconOf(registryIds: readonly string[]): { icon?: string } {
+    for (const id of registryIds) {
+      const icon = this.#options.icons?.get(id)
+      if (icon !== undefined) return { icon }
+    }
+    return {}
   }
 
   #readSettings(): void {
@@ -195,10 +218,10 @@ export class AgentCatalog extends Owner {
     const round = ++this.#round
     const { environment, trust, log } = this.#options
     try {
-      await this.#options.installed?.ready()
-      await this.#found(round, environment.current())
+      await Promise.all([this.#options.installed?.ready(), this.#options.icons?.load()])
+      await this.#searchIn(round, environment.current())
       if (!trust.trusted) return
-      await this.#found(round, await environment.get())
+      await this.#searchIn(round, await environment.get())
       if (round !== this.#round) return
       if (this.#searched) return
       // That an agent is missing is known only now.
@@ -209,7 +232,7 @@ export class AgentCatalog extends Owner {
     }
   }
 
-  async #found(round: number, { env, platform }: LaunchEnvironment): Promise<void> {
+  async #searchIn(round: number, { env, platform }: LaunchEnvironment): Promise<void> {
     const searches = this.#presets.map(async preset => {
       for (const launch of preset.launches) {
         const search = await findCommand(launch.command, { env, platform, cwd: homedir() })

@@ -21,7 +21,7 @@ export interface AgentDefinition {
   env: Record<string, string>
   /** The directory of the process; each session has its own working directory. */
   cwd?: string
-  /** The name of a codicon. */
+  /** The name of a codicon, or an image's address (`data:`). */
   icon?: string
   /** Which version of the protocol to offer it; the setting of all agents when absent. */
   protocol?: ProtocolChoice

@@ -1,5 +1,6 @@
 import nodePath from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isWindowsDevice } from '../common/windows-names.ts'
 
 /** The ways in which platforms differ over paths. Given a platform, so that each is tested on every other. */
 export class PathRules {
@@ -103,7 +104,7 @@ export class PathRules {
     for (const name of names) {
       if (name.includes(':')) throw new InvalidPathError(path, 'it has a colon after the drive')
       if (/[. ]$/.test(name)) throw new InvalidPathError(path, 'a name in it ends with a dot or a space')
-      if (/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name)) {
+      if (isWindowsDevice(name)) {
         throw new InvalidPathError(path, `"${name}" is a device on Windows`)
       }
     }

@@ -22,7 +22,7 @@ import type { TranscriptWriter } from './transcript-recorder.ts'
 export interface AgentEntry {
   agentId: string
   name: string
-  /** a codicon's name */
+  /** a codicon's name, or an image's address (`data:`) */
   icon?: string
   description?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'

@@ -157,6 +157,7 @@ export const HISTORY_TAB_TYPE = 'parley.historyTab'
 
 /** The type of the editor tabs that show a conversation. */
 export const TAB_VIEW_TYPE = 'parley.conversationTab'
+export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 
 export const ContextKey = {
   /** A turn runs in the conversation that the person looks at. */

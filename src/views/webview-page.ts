@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 
 export interface WebviewPageOptions {
@@ -12,6 +13,7 @@ declare const FIRST_CHUNKS: Record<string, string[] | undefined>
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
 export const HISTORY_PAGE: WebviewPageOptions = { name: 'history', title: 'Parley' }
+export const AGENTS_PAGE = (): WebviewPageOptions => ({ name: 'agents', title: l10n.t('Manage Agents') })
 
 /**
  * A page in a webview, loading from the moment this is made. What it sends before anyone listens is kept for the first

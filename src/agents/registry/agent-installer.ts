@@ -129,10 +129,10 @@ export class AgentInstaller {
               ? await this.#installBinary(distribution.target, folder, { signal, onProgress })
               : await this.#installPackage(distribution, choice.program!, folder, { signal, onProgress })
           if (signal?.aborted) throw new CancelledError()
-          const { id, name, version, description, license, icon } = agent
+          const { id, name, version, description, license } = agent
           await installed.commit(folder, {
             format: 1,
-            ...{ id, name, version, description, license, icon },
+            ...{ id, name, version, description, license },
             ...made,
             installedAt: (this.#options.now ?? Date.now)(),
           })

@@ -3,7 +3,8 @@ import { Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
-import { type AgentPreset, agentPresets } from '../presets.ts'
+import { type AgentPreset, agentIdOf, agentPresets } from '../presets.ts'
+import type { AgentIcons } from './agent-icons.ts'
 import type { AgentInstaller, InstallPlan } from './agent-installer.ts'
 import type { InstalledAgent, InstalledAgents } from './installed-agents.ts'
 import type { RegistryClient, RegistrySnapshot } from './registry-client.ts'
@@ -25,6 +26,7 @@ export type InstallOutcome = 'installed' | 'changed' | 'failed' | 'canceled'
 export interface InstallManagerOptions {
   registry: Pick<RegistryClient, 'isOn' | 'known' | 'refresh'>
   installed: InstalledAgents
+  icons: Pick<AgentIcons, 'get' | 'load' | 'refresh' | 'onDidChange'>
   /** Loaded when something is planned or installed: it brings the libraries for archives. */
   installer: () => Promise<Pick<AgentInstaller, 'plan' | 'install'>>
   trusted: () => boolean
@@ -58,6 +60,7 @@ export class InstallManager extends Owner {
     super()
     this.#options = options
     this.register(options.installed.onDidChange(() => this.#changed.fire()))
+    this.register(options.icons.onDidChange(() => this.#changed.fire()))
   }
 
   /** The user has the registry turned on. */
@@ -92,6 +95,12 @@ export class InstallManager extends Owner {
     return this.agents.find(agent => agent.id === id)
   }
 
+  /** The registry's icon of an agent, as far as it is known, else a codicon's name. */
+  iconOf(id: string): string {
+    const preset = agentPresets.find(one => one.id === agentIdOf(id))
+    return this.#options.icons.get(id) ?? preset?.icon ?? 'sparkle'
+  }
+
   /** The registry's entry, where it has another version than the one that is installed. */
   updateOf(installed: InstalledAgent): RegistryAgent | undefined {
     const agent = this.find(installed.id)
@@ -110,7 +119,7 @@ export class InstallManager extends Owner {
 
   /** Reads what is known without the network. Never rejects. */
   async load(): Promise<void> {
-    await this.#options.installed.ready()
+    await Promise.all([this.#options.installed.ready(), this.#options.icons.load()])
     if (this.#snapshot) return
     const known = await this.#options.registry.known()
     this.#snapshot ??= known
@@ -130,6 +139,7 @@ export class InstallManager extends Owner {
     try {
       this.#snapshot = await this.#options.registry.refresh()
       this.#problem = undefined
+      void this.#options.icons.refresh(this.agents)
     } catch (error) {
       this.#problem = messageOf(error)
       // the address may be another one than that of what was shown before

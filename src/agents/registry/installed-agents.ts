@@ -30,7 +30,6 @@ const record = z.object({
   version: z.string(),
   description: z.string(),
   license: z.string().optional(),
-  icon: z.string().optional(),
   /** How it was installed: `npx`, `uvx` or `binary`. */
   distribution: z.enum(['npx', 'uvx', 'binary']),
   /** The package, or the archive's address. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isWindowsDevice } from '../../common/windows-names.ts'
 
 /**
  * An agent of the ACP registry, checked. The format: https://github.com/agentclientprotocol/registry/blob/main/FORMAT.md
@@ -12,7 +13,7 @@ export interface RegistryAgent {
   repository?: string
   authors: string[]
   license?: string
-  /** An `https:` address of an SVG, or a `data:` one. Not fetched and not cleaned here. */
+  /** An `https:` address of an SVG, or a `data:` one; see `AgentIcons`. */
   icon?: string
   /** In the order in which to try them. At least one. */
   distributions: Distribution[]
@@ -78,12 +79,10 @@ const env = z
   .default({})
   .refine(values => Object.keys(values).length <= 256)
 
-/** Names that Windows keeps for devices, with any ending. */
-const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i
 const id = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/i)
-  .refine(value => !reserved.test(value) && !value.includes('..'))
+  .refine(value => !isWindowsDevice(value) && !value.includes('..'))
 const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
 
 /** Never an option, an address or a path: a name and a version alone. */

@@ -8,6 +8,7 @@ import { x as extractTar, Parser, type ReadEntry } from 'tar'
 import bunzip2 from 'unbzip2-stream'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { CancelledError } from '../../common/errors.ts'
+import { isWindowsDevice } from '../../common/windows-names.ts'
 
 export type ArchiveKind = 'zip' | 'tar' | 'tar.bz2' | 'executable'
 
@@ -272,7 +273,7 @@ function safePath(path: string): string {
     /[\0\\]/.test(path) ||
     /^[a-z]:/i.test(path) ||
     names.includes('..') ||
-    names.some(name => /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name) || /[<>:"|?*]/.test(name)) ||
+    names.some(name => isWindowsDevice(name) || /[<>:"|?*]/.test(name)) ||
     plain === '.archive.tar'
   if (isBad) throw unsafe(path)
   return plain

@@ -19,7 +19,7 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
       id,
       name: preset.name,
       description: preset.description(),
-      icon: preset.icon,
+      icon: installs.iconOf(id),
       ...(plan && { plan: planWords(plan) }),
       ...(plan && !(plan instanceof Error) && { action: plan.action }),
       ...(status?.state === 'running' && { running: status }),

@@ -8,7 +8,10 @@ import type { AgentCheck, AgentRow } from '../bridge/agents.ts'
 import { failureNote, planWords } from './install-words.ts'
 
 export interface AgentRowsOptions {
-  installs: Pick<InstallManager, 'agents' | 'installed' | 'find' | 'updateOf' | 'planOf' | 'status'>
+  installs: Pick<
+    InstallManager,
+    'agents' | 'installed' | 'find' | 'iconOf' | 'updateOf' | 'planOf' | 'status'
+  >
   agents: readonly AgentDefinition[]
   /** as the settings name it */
   defaultAgentId: string | undefined
@@ -34,7 +37,7 @@ export function agentRows(options: AgentRowsOptions): AgentRow[] {
         registryId: agent.id,
         name: agent.name,
         description: l10n.t('Not used: settings define another agent with this ID.'),
-        icon: 'sparkle',
+        icon: installs.iconOf(agent.id),
         version: agent.version,
         source: agent.source,
         ...installNotes(agent.id, options),
@@ -49,7 +52,7 @@ export function agentRows(options: AgentRowsOptions): AgentRow[] {
         registryId: agent.id,
         name: agent.name,
         description: agent.description,
-        icon: agents.find(({ id }) => id === agentIdOf(agent.id))?.icon ?? 'sparkle',
+        icon: installs.iconOf(agent.id),
         version: agent.version,
         ...(agent.license !== undefined && { license: agent.license }),
         source: l10n.t('ACP registry'),

@@ -6,6 +6,7 @@ import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
 import { chooseSystemPrompt, type SystemPrompt } from '../../agents/definition.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { demoAgent } from '../../agents/presets.ts'
+import { AgentIcons } from '../../agents/registry/agent-icons.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
 import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
@@ -93,10 +94,12 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     fetch,
     log,
   })
+  const icons = own.add(new AgentIcons({ directory: context.globalStorageUri.fsPath, fetch, log }))
   const installs = own.add(
     new InstallManager({
       registry,
       installed,
+      icons,
       installer: async () => {
         const { AgentInstaller } = await import('../../agents/registry/agent-installer.ts')
         return new AgentInstaller({ installed, environment: () => environment.get(), fetch, log })
@@ -108,6 +111,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const catalog = own.add(
     new AgentCatalog({
       installed,
+      icons,
       settings,
       environment,
       trust: workspaceTrust,

@@ -22,9 +22,9 @@ import {
 } from '../bridge/agents.ts'
 import { nothing } from '../bridge/conversation-messages.ts'
 import { agentsAct } from '../bridge/incoming-agents.ts'
-import { CommandId } from '../ids.ts'
+import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
 import { WebviewConnection } from '../webview-connection.ts'
-import { WebviewPage } from '../webview-page.ts'
+import { AGENTS_PAGE, WebviewPage } from '../webview-page.ts'
 import { agentRows } from './agent-rows.ts'
 import { checkAgent } from './check-agent.ts'
 
@@ -60,24 +60,36 @@ export class ManageAgents extends Owner {
       this.#panel.reveal()
       return
     }
+    const options = AGENTS_PAGE()
+    const { Active } = vscode.ViewColumn
+    const panel = vscode.window.createWebviewPanel(MANAGE_AGENTS_VIEW_TYPE, options.title, Active)
+    this.#show(panel, new WebviewPage(panel, this.#options.extensionUri, options), true)
+  }
+
+  /** Brings the tab back after a reload. Nobody asked for anything new: the registry is as it was. */
+  restore(panel: vscode.WebviewPanel, page: WebviewPage): void {
+    if (this.#panel) panel.dispose()
+    else this.#show(panel, page, false)
+  }
+
+  /** `isAsked`: the user opened the tab, so the registry is read once. */
+  #show(panel: vscode.WebviewPanel, page: WebviewPage, isAsked: boolean): void {
     const { extensionUri, installs, agents, hosts, accounts, log } = this.#options
-    const panel = vscode.window.createWebviewPanel(
-      'parley.manageAgents',
-      l10n.t('Manage Agents'),
-      vscode.ViewColumn.Active,
-    )
     this.#panel = panel
     const icon = (file: string) => vscode.Uri.joinPath(extensionUri, 'media', file)
     panel.iconPath = { light: icon('parley-light.svg'), dark: icon('parley-dark.svg') }
-    const page = new WebviewPage(panel, extensionUri, { name: 'agents', title: l10n.t('Manage Agents') })
     const own = new DisposableStore()
     const connection = own.add(new WebviewConnection(page, log))
     this.#connection = connection
+    // a tab that was hidden loads its page anew
+    let isWanted = isAsked
     connection.onNotification(AgentsReady, nothing, () => {
+      const readsRegistry = isWanted
+      isWanted = false
       this.#send()
-      return this.#refresh()
+      return this.#load(readsRegistry)
     })
-    connection.onNotification(AgentsRefresh, nothing, () => this.#refresh())
+    connection.onNotification(AgentsRefresh, nothing, () => this.#load(true))
     connection.onNotification(AgentsAct, agentsAct, async ({ action, key }) => {
       const row = this.#rows().find(one => one.key === key)
       if (!row) return
@@ -96,7 +108,7 @@ export class ManageAgents extends Owner {
     })
   }
 
-  async #refresh(): Promise<void> {
+  async #load(readsRegistry: boolean): Promise<void> {
     const { installs, agents } = this.#options
     this.#isRefreshing = true
     this.#send()
@@ -104,6 +116,7 @@ export class ManageAgents extends Owner {
       const plan = () => installs.plan(installs.agents.map(({ id }) => id))
       await Promise.all([agents.ready(), installs.load()])
       await plan()
+      if (!readsRegistry) return
       await installs.refresh()
       await plan()
     } finally {

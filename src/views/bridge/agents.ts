@@ -35,7 +35,7 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'action' | 'running'
   registryId?: string
   name: string
   description: string
-  /** a codicon's name */
+  /** a codicon's name, or an image's address (`data:`) */
   icon: string
   version?: string
   /** the version that the registry has, where it is another one */

@@ -58,7 +58,7 @@ export interface AgentOffer {
   id: string
   name: string
   description: string
-  /** a codicon's name */
+  /** a codicon's name, or an image's address (`data:`) */
   icon: string
   /** what an installation runs or downloads, as a sentence */
   plan?: string

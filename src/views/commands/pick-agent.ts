@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 
@@ -12,11 +12,14 @@ export async function agentOf(
   const current = surfaces.active.controller.agentId
   if (current !== undefined) return current
   await agents.ready()
-  const items = agents
-    .list()
-    .map(({ agentId, name, icon }) => ({ label: `$(${icon ?? 'robot'}) ${name}`, agentId }))
+  const items = agents.list().map(agent => ({ label: labelOf(agent), agentId: agent.agentId }))
   const picked = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Select an agent') })
   return picked?.agentId
+}
+
+/** Lists show codicons alone. */
+function labelOf({ icon, name }: AgentEntry): string {
+  return `$(${icon !== undefined && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'}) ${name}`
 }
 
 /** The agent that a new session is to be with, of all there are. */
@@ -30,7 +33,7 @@ export async function pickAgent(agents: AgentDirectory): Promise<string | undefi
   await agents.ready()
   const items: Array<vscode.QuickPickItem & { agentId?: string }> = [
     ...agents.list().map(agent => ({
-      label: `$(${agent.icon ?? 'robot'}) ${agent.name}`,
+      label: labelOf(agent),
       description: sources[agent.source],
       detail: agent.description,
       agentId: agent.agentId,

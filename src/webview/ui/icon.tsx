@@ -15,8 +15,11 @@ export function Icon({ name, class: className, label }: IconProps) {
   )
 }
 
-/** An agent's icon: a codicon, or an image the host gave. */
+/** An agent's icon: a codicon, or an image the host gave. An SVG in `currentColor` has the color of the text. */
 export function AgentIcon({ icon }: { icon: string | undefined }) {
+  if (icon?.startsWith('data:image/svg+xml') && icon.includes('currentColor')) {
+    return <span class="agent-icon agent-glyph" style={{ maskImage: `url("${icon}")` }} aria-hidden="true" />
+  }
   if (icon && /^(?:data:image\/|https?:|vscode-|file:)/.test(icon)) {
     return <img class="agent-image" src={icon} alt="" aria-hidden="true" />
   }

@@ -104,6 +104,23 @@ describe('the catalog of agents', () => {
     )
   })
 
+  it("shows the registry's icons of installed agents and of those on the PATH, and a codicon until they are known", async () => {
+    put(bin, 'codex-acp')
+    const drawn = new Map<string, string>()
+    const changed = new Emitter<void>()
+    const icons = { get: (id: string) => drawn.get(id), load: async () => {}, onDidChange: changed.event }
+    const agents = catalog({ ...installedAre(installedAgent('claude-acp'), installedAgent('other')), icons })
+    await agents.ready()
+    const shown = () => ['claude', 'other', 'codex'].map(id => agents.get(id)?.icon)
+    assert.deepEqual(shown(), ['sparkle', 'sparkle', 'sparkle'])
+    let changes = 0
+    agents.onDidChange(() => changes++)
+    for (const id of ['claude-acp', 'other', 'codex-acp']) drawn.set(id, `data:${id}`)
+    changed.fire()
+    assert.equal(changes, 1)
+    assert.deepEqual(shown(), ['data:claude-acp', 'data:other', 'data:codex-acp'])
+  })
+
   it('starts a well-known agent as it does, with what the settings change of it', async () => {
     put(bin, 'codex-acp')
     values.agents = [{ scope: 'user', value: { codex: { protocol: 'latest', env: { A: '1' } } } }]

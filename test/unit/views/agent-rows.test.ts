@@ -38,6 +38,7 @@ function rows(more: Partial<AgentRowsOptions> = {}, there: AgentRowsOptions['ins
       agents,
       installed: there,
       find: id => agents.find(one => one.id === id),
+      iconOf: id => `data:${id}`,
       updateOf: one => agents.find(({ id, version }) => id === one.id && version !== one.version),
       planOf: () => ({ distribution: 'npx', action: 'npm install x', verified: false }),
       status: id =>

@@ -12,6 +12,7 @@ import { InstalledAgents } from '../../../../src/agents/registry/installed-agent
 import { RegistryError, type RegistrySnapshot } from '../../../../src/agents/registry/registry-client.ts'
 import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
+import { Emitter } from '../../../../src/common/event.ts'
 
 const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 
@@ -24,6 +25,8 @@ describe('InstallManager', () => {
   let trusted: boolean
   let install: (agent: RegistryAgent, options: InstallOptions) => Promise<void>
   let loads: number
+  let drawn: string[]
+  const iconChange = new Emitter<void>()
   let installs: InstallManager
 
   const snapshot = (version: string, npmPackage = '@example/mine'): RegistrySnapshot => {
@@ -48,6 +51,7 @@ describe('InstallManager', () => {
     fetched = async () => snapshot('1.0.0')
     fetches = 0
     loads = 0
+    drawn = []
     trusted = true
     install = commit
     installs = new InstallManager({
@@ -60,6 +64,15 @@ describe('InstallManager', () => {
         },
       },
       installed,
+      icons: {
+        get: id => (drawn.includes(id) ? `data:${id}` : undefined),
+        load: async () => {},
+        refresh: async agents => {
+          drawn = agents.map(({ id }) => id)
+          iconChange.fire()
+        },
+        onDidChange: iconChange.event,
+      },
       installer: async () => {
         loads += 1
         return {
@@ -90,6 +103,20 @@ describe('InstallManager', () => {
     assert.equal(fetches, 0)
     await installs.refresh()
     assert.equal(fetches, 1)
+  })
+
+  it("shows the registry's icon of an agent once it has been fetched, and one of its own until then", async () => {
+    await installs.load()
+    assert.deepEqual([installs.iconOf('mine'), installs.iconOf('github-copilot-cli')], ['sparkle', 'copilot'])
+    let changes = 0
+    installs.onDidChange(() => changes++)
+    await installs.refresh()
+    assert.equal(installs.iconOf('mine'), 'data:mine')
+    assert.ok(changes > 1)
+    fetched = () => Promise.reject(new Error('offline'))
+    drawn = []
+    await installs.refresh()
+    assert.deepEqual(drawn, [], 'icons were fetched though the registry was not read')
   })
 
   it('installs the newest version of the package that was stated', async () => {

@@ -1,0 +1,241 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { Owner } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
+import { Emitter } from '../../common/event.ts'
+import type { Logger } from '../../common/logger.ts'
+import type { RegistryAgent } from './registry-format.ts'
+
+export interface AgentIconsOptions {
+  /** Where the icons are kept. */
+  directory: string
+  /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
+  fetch: typeof fetch
+  log: Logger
+  now?: () => number
+}
+
+/** A registry's icons are under 5 kB; a longer one is no 16 px icon. Characters. */
+const MAX_ICON = 65_536
+const TIMEOUT_MS = 20_000
+/** An icon of the same address is asked for again after a week, in milliseconds. */
+const FRESH_MS = 7 * 24 * 3600 * 1000
+const AT_ONCE = 4
+
+const kept = z.record(
+  z.string(),
+  z.object({ address: z.string(), checkedAt: z.number(), svg: z.string().max(MAX_ICON).optional() }),
+)
+
+/**
+ * The icons of the registry's agents by the agents' ids: fetched with the registry, cleaned and kept beside it, so that
+ * they are there at once the next time.
+ */
+export class AgentIcons extends Owner {
+  readonly #options: AgentIconsOptions
+  readonly #changed = this.register(new Emitter<void>())
+  readonly onDidChange = this.#changed.event
+  readonly #ended = new AbortController()
+  #icons = new Map<string, z.output<typeof kept>[string]>()
+  #loading: Promise<void> | undefined
+  #refreshing: Promise<void> | undefined
+
+  constructor(options: AgentIconsOptions) {
+    super()
+    this.#options = options
+  }
+
+  /** A `data:` address of an SVG in the color of the text around it; `undefined` where none is known. */
+  get(registryId: string): string | undefined {
+    const svg = this.#icons.get(registryId)?.svg
+    return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
+  }
+
+  /** Reads what is kept, once. Never rejects. */
+  load(): Promise<void> {
+    this.#loading ??= this.#read()
+    return this.#loading
+  }
+
+  /** Fetches the icons that are missing or old. Call it when the registry was read, and at no other time. Never rejects. */
+  refresh(agents: readonly RegistryAgent[]): Promise<void> {
+    this.#refreshing ??= this.#refresh(agents).finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  override dispose(): void {
+    this.#ended.abort()
+    super.dispose()
+  }
+
+  async #refresh(agents: readonly RegistryAgent[]): Promise<void> {
+    await this.load()
+    const now = (this.#options.now ?? Date.now)()
+    const wanted = agents.flatMap(({ id, icon }) => {
+      const known = this.#icons.get(id)
+      const isFresh = known?.address === icon && known !== undefined && now - known.checkedAt < FRESH_MS
+      return icon === undefined || isFresh ? [] : [{ id, address: icon }]
+    })
+    if (wanted.length === 0) return
+    const next = async (): Promise<void> => {
+      const one = wanted.shift()
+      if (!one || this.#ended.signal.aborted) return
+      const text = await this.#fetch(one.address)
+      // one that can't be fetched stays as it was
+      if (text !== undefined) {
+        const svg = cleanIcon(text)
+        if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
+        this.#icons.set(one.id, { address: one.address, checkedAt: now, ...(svg !== undefined && { svg }) })
+      }
+      await next()
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, next))
+    if (this.#ended.signal.aborted) return
+    this.#changed.fire()
+    await this.#keep()
+  }
+
+  async #fetch(address: string): Promise<string | undefined> {
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(TIMEOUT_MS)])
+    try {
+      const response = await this.#options.fetch(address, { signal })
+      if (!response.ok) {
+        await response.body?.cancel()
+        throw new Error(`status ${response.status}`)
+      }
+      const pieces: Uint8Array[] = []
+      let size = 0
+      for await (const piece of response.body ?? []) {
+        size += piece.length
+        if (size > MAX_ICON) throw new Error('it is too large')
+        pieces.push(piece)
+      }
+      return Buffer.concat(pieces).toString('utf8')
+    } catch (error) {
+      this.#options.log.debug(`The icon ${address.slice(0, 200)} can't be fetched: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const icons = kept.parse(JSON.parse(await readFile(this.#file, 'utf8')))
+      this.#icons = new Map(
+        Object.entries(icons).map(([id, { svg, ...about }]) => {
+          const clean = svg === undefined ? undefined : cleanIcon(svg)
+          return [id, { ...about, ...(clean !== undefined && { svg: clean }) }]
+        }),
+      )
+      this.#changed.fire()
+    } catch {
+      // There are none yet, or another version wrote them.
+    }
+  }
+
+  /** Icons that can't be kept are fetched again the next time. */
+  async #keep(): Promise<void> {
+    const temporary = `${this.#file}.${process.pid}.tmp`
+    try {
+      await mkdir(this.#options.directory, { recursive: true })
+      await writeFile(temporary, JSON.stringify(Object.fromEntries(this.#icons)))
+      await rename(temporary, this.#file)
+    } catch (error) {
+      this.#options.log.warn(`The agents' icons can't be kept: ${messageOf(error)}`)
+      await rm(temporary, { force: true }).catch(() => {})
+    }
+  }
+
+  get #file(): string {
+    return join(this.#options.directory, 'registry-icons.json')
+  }
+}
+
+// ---- cleaning ------------------------------------------------------------------------------------------------------
+
+const SHAPES = new Set('svg g defs clipPath mask path rect circle ellipse line polyline polygon'.split(' '))
+/** Left out with all that is in them. */
+const IGNORED = new Set('title desc metadata'.split(' '))
+const ATTRIBUTES = new Set(
+  (
+    'id d x y x1 x2 y1 y2 cx cy r rx ry width height points viewBox transform opacity clip-path mask ' +
+    'clipPathUnits maskUnits maskContentUnits fill fill-rule fill-opacity clip-rule ' +
+    'stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray stroke-opacity'
+  ).split(' '),
+)
+/** Numbers, names, colors and references inside of the icon: no address, no escape, no markup. */
+const VALUE = /^(?:[\w\s.,#%()+-]*|url\(#[\w-]+\))$/
+const TOKEN =
+  /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!DOCTYPE[^>[]*>|<(\/?)([a-zA-Z][\w:-]*)((?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|[^<]+/y
+const MAX_DEPTH = 32
+
+/**
+ * An SVG of plain shapes in `currentColor`, written anew from those parts of the text that are known to be harmless.
+ * `undefined` where the text is no such icon: it has a script, a style, a picture or anything else in it.
+ */
+export function cleanIcon(text: string): string | undefined {
+  if (text.length > MAX_ICON) return undefined
+  const open: string[] = []
+  let out = ''
+  let ignored = 0
+  let isOver = false
+  TOKEN.lastIndex = 0
+  for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
+    const [token, closing, name, attributes = '', empty] = TOKEN.exec(text) ?? []
+    if (token === undefined) return undefined
+    if (name === undefined) {
+      if (token.startsWith('<') || token.trim() === '' || ignored > 0) continue
+      return undefined
+    }
+    if (ignored > 0 || IGNORED.has(name)) {
+      if (empty === '/') continue
+      ignored += closing === '/' ? -1 : 1
+      continue
+    }
+    if (closing === '/') {
+      if (open.pop() !== name) return undefined
+      out += `</${name}>`
+      isOver ||= open.length === 0
+      continue
+    }
+    if (isOver || !SHAPES.has(name) || (name === 'svg') !== (open.length === 0) || open.length >= MAX_DEPTH)
+      return undefined
+    const kept = cleanAttributes(attributes, name === 'svg', open.includes('mask'))
+    if (kept === undefined) return undefined
+    out += `<${name}${kept}${empty === '/' ? '/>' : '>'}`
+    if (empty !== '/') open.push(name)
+    else isOver ||= open.length === 0
+  }
+  return isOver && open.length === 0 && ignored === 0 ? out : undefined
+}
+
+/** `isInMask`: its colors say how much is seen, and stay. */
+function cleanAttributes(text: string, isRoot: boolean, isInMask: boolean): string | undefined {
+  const found = new Map<string, string>()
+  for (const [, name = '', double, single] of text.matchAll(/([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    if (!ATTRIBUTES.has(name)) {
+      // what only names or describes is left out; what may act or load makes it no icon
+      if (/^(on|xlink:|href|style)/i.test(name)) return undefined
+      continue
+    }
+    const value = (double ?? single ?? '').trim()
+    if (!VALUE.test(value)) return undefined
+    const isColor = (name === 'fill' || name === 'stroke') && value !== 'none' && !isInMask
+    found.set(name, isColor ? 'currentColor' : value)
+  }
+  if (isRoot) {
+    if (!found.has('viewBox'))
+      found.set('viewBox', `0 0 ${pixels(found.get('width'))} ${pixels(found.get('height'))}`)
+    for (const name of ['width', 'height', 'x', 'y']) found.delete(name)
+    if (!found.has('fill')) found.set('fill', 'currentColor')
+    found.set('xmlns', 'http://www.w3.org/2000/svg')
+  }
+  return [...found].map(([name, value]) => ` ${name}="${value}"`).join('')
+}
+
+function pixels(length: string | undefined): number {
+  const number = Number.parseFloat(length ?? '')
+  return number > 0 && Number.isFinite(number) ? number : 16
+}

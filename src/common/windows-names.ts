@@ -1,0 +1,7 @@
+/**
+ * Windows keeps the name for a device, whatever its ending: a file of that name can't be made or opened there. A single
+ * name, not a path. https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+ */
+export function isWindowsDevice(name: string): boolean {
+  return /^(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(\.|$)/i.test(name)
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { AgentIcons, cleanIcon } from '../../../../src/agents/registry/agent-icons.ts'
+import type { RegistryAgent } from '../../../../src/agents/registry/registry-format.ts'
+import { LoopbackServer } from '../../../support/loopback-server.ts'
+
+const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
+const square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M0 0h16v16H0z"/></svg>'
+
+describe('an icon of the registry', () => {
+  it('is written anew from its shapes, in the color of the text', () => {
+    const svg = `<?xml version="1.0"?><!-- a comment -->
+      <svg width="24px" height='24' xmlns="http://www.w3.org/2000/svg" class="x" role="img"><title>An <b>agent</b></title>
+        <g fill="#f00" fill-rule="evenodd" data-name="layer"><circle cx="8" cy="8" r="4" stroke="none"/></g>
+        <defs><mask id="m"><rect width="24" height="24" fill="#fff"/></mask></defs><path mask="url(#m)" d="M1,2 3-4e5"/>
+      </svg>\n`
+    assert.equal(
+      cleanIcon(svg),
+      '<svg viewBox="0 0 24 24" fill="currentColor" xmlns="http://www.w3.org/2000/svg">' +
+        '<g fill="currentColor" fill-rule="evenodd"><circle cx="8" cy="8" r="4" stroke="none"/></g>' +
+        '<defs><mask id="m"><rect width="24" height="24" fill="#fff"/></mask></defs><path mask="url(#m)" d="M1,2 3-4e5"/></svg>',
+    )
+  })
+
+  const inside = (content: string) => `<svg viewBox="0 0 16 16">${content}</svg>`
+  const bad: Record<string, string> = {
+    'a script': inside('<script>alert(1)</script>'),
+    'a handler': inside('<path d="M0 0" onclick="alert(1)"/>'),
+    'a handler of its own': '<svg onload="alert(1)"><path d="M0 0"/></svg>',
+    'a picture': inside('<image href="https://example.com/x.png"/>'),
+    'another document': inside('<use xlink:href="https://example.com/x.svg#a"/>'),
+    'an address as a color': inside('<path fill="url(https://example.com/x)" d="M0 0"/>'),
+    HTML: inside('<foreignObject><body></body></foreignObject>'),
+    'a style': inside('<style>path { background: url(https://example.com) }</style>'),
+    'a style of a shape': inside('<path style="fill: url(https://example.com)" d="M0 0"/>'),
+    'an animation': inside('<animate attributeName="href"/>'),
+    'an entity': `<!DOCTYPE svg [<!ENTITY x "y">]>${square}`,
+    'an escape': inside('<path fill="&#106;avascript:" d="M0 0"/>'),
+    text: inside('hello'),
+    nothing: '',
+    'no end': '<svg><g>',
+    'another end': '<svg><g></svg></g>',
+    'two roots': `${square}${square}`,
+    'another root': '<g></g>',
+    'a page': '<!DOCTYPE html><html><body>Not found</body></html>',
+    CDATA: inside('<![CDATA[<script>]]>'),
+    'unquoted values': inside('<path d=M0/>'),
+    'great depth': inside('<g>'.repeat(100) + '</g>'.repeat(100)),
+    'a great length': inside(' '.repeat(70_000)),
+  }
+  for (const [what, svg] of Object.entries(bad))
+    it(`is none with ${what}`, () => assert.equal(cleanIcon(svg), undefined))
+
+  it('has nothing in it but known names and values, whatever the text was', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '<svg>',
+        '</svg>',
+        '<g ',
+        '/>',
+        '>',
+        '"',
+        "'",
+        '<path d="',
+        'on=',
+        '<script>',
+        '&',
+        'fill=',
+      ),
+      fc.string(),
+    )
+    fc.assert(
+      fc.property(fc.array(piece), pieces => {
+        const clean = cleanIcon(`<svg>${pieces.join('')}</svg>`)
+        if (clean === undefined) return
+        assert.match(clean, /^(<\/?(svg|g|path)( [\w-]+="[^"<>&]*")*\/?>)*$/)
+        assert.equal(cleanIcon(clean), clean)
+      }),
+    )
+  })
+})
+
+describe('AgentIcons', () => {
+  let directory: string
+  let server: LoopbackServer
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  let now: number
+  const icons = () => new AgentIcons({ directory, fetch, log, now: () => now })
+  const agent = (id: string, icon = `${server.origin}/${id}.svg`): RegistryAgent => ({
+    ...{ id, name: id, version: '1.0.0', description: '', authors: [], distributions: [], icon },
+  })
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'parley-icons-'))
+    server = await LoopbackServer.start((request, response) => answer(request, response))
+    answer = (_request, response) => response.end(square)
+    now = 1
+  })
+  afterEach(async () => {
+    await server.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  it('are fetched with the registry alone, and there at once the next time', async () => {
+    const first = icons()
+    await first.load()
+    assert.equal(server.requests.length, 0)
+    let changes = 0
+    first.onDidChange(() => changes++)
+    await first.refresh([agent('one'), agent('two')])
+    assert.equal(server.requests.length, 2)
+    assert.equal(changes, 1)
+    assert.match(first.get('one') ?? '', /^data:image\/svg\+xml,%3Csvg/)
+    const second = icons()
+    assert.equal(second.get('one'), undefined)
+    await second.load()
+    assert.equal(second.get('one'), first.get('one'))
+    await second.refresh([agent('one')])
+    assert.equal(server.requests.length, 2, 'it was fetched again')
+    await second.refresh([agent('one', `${server.origin}/new.svg`)])
+    now += 8 * 24 * 3600 * 1000
+    await second.refresh([agent('one', `${server.origin}/new.svg`)])
+    assert.equal(server.requests.length, 4)
+  })
+
+  it('are none for what is no icon, and stay as they were when they cannot be fetched', async () => {
+    const all = icons()
+    await all.refresh([agent('one')])
+    const known = all.get('one')
+    now += 8 * 24 * 3600 * 1000
+    answer = ({ url }, response) => {
+      if (url === '/one.svg') response.writeHead(500).end('<svg/>')
+      else if (url === '/endless.svg') response.end(' '.repeat(100_000))
+      else response.end('<svg><script/></svg>')
+    }
+    await all.refresh([agent('one'), agent('two'), agent('endless')])
+    assert.equal(all.get('one'), known)
+    assert.equal(all.get('two'), undefined)
+    assert.equal(all.get('endless'), undefined)
+  })
+
+  it('may be in the registry itself', async () => {
+    const all = icons()
+    const encoded = Buffer.from(square).toString('base64')
+    await all.refresh([agent('one', `data:image/svg+xml;base64,${encoded}`)])
+    assert.ok(all.get('one'))
+    assert.equal(server.requests.length, 0)
+  })
+
+  it('are cleaned again when they are read, and a damaged file counts as none', async () => {
+    const file = join(directory, 'registry-icons.json')
+    const entry = (svg: string) => ({ address: 'x', checkedAt: 1, svg })
+    await writeFile(file, JSON.stringify({ one: entry('<svg><script/></svg>'), two: entry(square) }))
+    const all = icons()
+    await all.load()
+    assert.equal(all.get('one'), undefined)
+    assert.ok(all.get('two'))
+    await writeFile(file, '{')
+    const damaged = icons()
+    await damaged.refresh([agent('one')])
+    assert.ok(damaged.get('one'))
+    assert.ok(JSON.parse(await readFile(file, 'utf8')).one)
+  })
+
+  it('stop being fetched when the window closes', async () => {
+    let asked = () => {}
+    const request = new Promise<void>(done => {
+      asked = done
+    })
+    answer = () => asked()
+    const all = icons()
+    const refreshing = all.refresh([agent('one')])
+    await request
+    all.dispose()
+    await refreshing
+  })
+})

@@ -241,6 +241,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...generalCommands({
       surfaces,
       agents,
+      accounts,
       logs,
       traffic,
       log: channel,

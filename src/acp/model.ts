@@ -525,6 +525,8 @@ export interface AuthMethod {
   terminal?: { command?: string; args: string[]; env: Record<string, string>; label?: string }
   /** Environment variables to ask for; the agent is restarted with them. An `agent` method may have them, too. */
   vars?: Array<{ name: string; label?: string; secret: boolean; optional: boolean }>
+  /** The agent wants to be given the address of a gateway, which only its own settings can hold. */
+  gateway?: true
 }
 
 /**

@@ -66,6 +66,8 @@ export class AgentCatalog extends Owner {
   #search: Promise<void> | undefined
   /** A search looked at the whole PATH: a preset that is missing is not there. */
   #searched = false
+  /** What Parley installed was read. */
+  #installedKnown = false
   /** Grows with each search, so that an outdated one does not have the last word. */
   #round = 0
 
@@ -80,8 +82,14 @@ export class AgentCatalog extends Owner {
         this.#changed.fire()
       }),
     )
-    for (const source of [options.installed, options.icons])
-      if (source) this.register(source.onDidChange(() => this.#changed.fire()))
+    if (options.installed)
+      this.register(
+        options.installed.onDidChange(() => {
+          this.#readSettings()
+          this.#changed.fire()
+        }),
+      )
+    if (options.icons) this.register(options.icons.onDidChange(() => this.#changed.fire()))
     this.register(
       options.trust.onDidChange(() => {
         this.#readSettings()
@@ -203,7 +211,16 @@ export class AgentCatalog extends Owner {
   }
 
   #readSettings(): void {
-    const wellKnown = (id: string) => this.#presets.find(preset => preset.id === id)
+    const { installed } = this.#options
+    const wellKnown = (id: string) => {
+      const preset = this.#presets.find(one => one.id === id)
+      const isThere = installed?.agents.some(one => agentIdOf(one.id, this.#presets) === id)
+      // Until it's known what is installed, an entry without a command is no mistake.
+      return (
+        preset ??
+        (isThere || (installed && !this.#installedKnown) ? { name: id, icon: 'sparkle' } : undefined)
+      )
+    }
     const { agents, changes, problems } = readAgentSettings(
       this.#options.settings.layers('agents'),
       wellKnown,
@@ -219,6 +236,11 @@ export class AgentCatalog extends Owner {
     const { environment, trust, log } = this.#options
     try {
       await Promise.all([this.#options.installed?.ready(), this.#options.icons?.load()])
+      if (!this.#installedKnown) {
+        this.#installedKnown = true
+        this.#readSettings()
+        if (this.#problems.length > 0) this.#changed.fire()
+      }
       await this.#searchIn(round, environment.current())
       if (!trust.trusted) return
       await this.#searchIn(round, await environment.get())

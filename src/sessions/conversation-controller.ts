@@ -53,7 +53,12 @@ export class ConversationController extends Owner {
   readonly #options: ControllerOptions
   readonly #change = this.register(new Emitter<void>())
   readonly #queueChange = this.register(new Emitter<void>())
-  readonly #failures = new Failures(() => this.#changed())
+  readonly #failures = new Failures(
+    () => this.#changed(),
+    failure => {
+      if (failure.type === 'sign-in' && !failure.asked) this.#options.accounts.refused(failure.agentId)
+    },
+  )
   readonly #shown: ShownSession
   readonly #opening: Opening
   readonly #signIn: SignInFlow

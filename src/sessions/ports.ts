@@ -161,8 +161,8 @@ export type SignInVariables = (agentId: string, method: AuthMethod, signal: Abor
 /** Who is signed in to which agent, as far as agents tell it. */
 export interface SignedInAccounts {
   get(agentId: string): AuthStatus | undefined
-  /** Asks the agent again. Never rejects. */
-  refresh(agentId: string): Promise<void>
+  /** The agent refused something until the user signs in. */
+  refused(agentId: string): void
   /** Call it when the user has signed in to an agent; asks the agent again. */
   signedIn(agentId: string): void
   /** The person signed in to the agent of this id, in whichever conversation. */

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { AuthStatus } from '../acp/model.ts'
 
-/** Who is signed in, in a few words; `undefined` when the agent does not know, or nobody has to be. */
+/** Who is signed in, in a few words; `undefined` when it isn't known. */
 export function describeAccount(status: AuthStatus | undefined): string | undefined {
   if (status?.state === 'unauthenticated') return l10n.t('Not signed in')
   if (status?.state !== 'authenticated') return undefined
@@ -11,4 +11,9 @@ export function describeAccount(status: AuthStatus | undefined): string | undefi
   return account.organization
     ? l10n.t('Signed in as {0} ({1})', who, account.organization)
     : l10n.t('Signed in as {0}', who)
+}
+
+/** The same, where it's said also that it isn't known. */
+export function describeSignIn(status: AuthStatus | undefined): string {
+  return describeAccount(status) ?? l10n.t('Sign-in state unknown')
 }

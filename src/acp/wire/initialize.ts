@@ -148,6 +148,7 @@ function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   } else {
     const variable = keyVariable(wire)
     if (variable !== undefined) method.vars = [{ name: variable, secret: true, optional: false }]
+    else if (isRecord(wire._meta) && isRecord(wire._meta.gateway)) method.gateway = true
   }
   return method
 }

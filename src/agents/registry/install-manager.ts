@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import { Owner } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
@@ -114,7 +115,12 @@ export class InstallManager extends Owner {
   /** What an installation does, once {@link InstallManager.plan} has worked it out. */
   planOf(id: string): InstallPlan | Error | undefined {
     const known = this.#plans.get(id)
-    return known && known.agent === this.find(id) ? known.plan : undefined
+    const agent = this.find(id)
+    if (!known || !agent) return undefined
+    // a registry that was read again has the same in other objects
+    if (known.agent !== agent && !isDeepStrictEqual(known.agent, agent)) return undefined
+    known.agent = agent
+    return known.plan
   }
 
   /** Reads what is known without the network. Never rejects. */

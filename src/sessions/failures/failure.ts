@@ -56,6 +56,8 @@ export type Failure =
       running?: string
       /** the method that was tried last and came to nothing; `message` says why */
       tried?: string
+      /** it can't be used from here: `message` says why */
+      unavailable?: boolean
     }
   | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }

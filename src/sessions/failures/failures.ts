@@ -6,10 +6,12 @@ import type { Failure } from './failure.ts'
 export class Failures {
   readonly #failures = new Map<string, Failure>()
   readonly #changed: () => void
+  readonly #added: (failure: Failure) => void
   #next = 1
 
-  constructor(changed: () => void) {
+  constructor(changed: () => void, added: (failure: Failure) => void = () => {}) {
     this.#changed = changed
+    this.#added = added
   }
 
   get all(): ReadonlyMap<string, Failure> {
@@ -21,6 +23,7 @@ export class Failures {
   }
 
   add(failure: Failure): void {
+    this.#added(failure)
     this.replace(`failure-${this.#next++}`, failure)
   }
 

@@ -7,12 +7,16 @@ import type { Logger } from '../../common/logger.ts'
 import type { AgentHosts } from '../hosts/agent-host.ts'
 import type { AgentDirectory } from '../ports.ts'
 
-/** Who is signed in to the agents that run, as far as they tell it: asked when one starts, and heard from then on. */
+/**
+ * Who is signed in to which agent: what the agents that run tell of it, asked when one starts and heard from then on. Of
+ * those that tell nothing, what came of it here: a refusal, a sign-in, a sign-out.
+ */
 export class Accounts extends Owner {
   readonly #agents: AgentDirectory
   readonly #hosts: AgentHosts
   readonly #log: Logger
   readonly #known = new Map<Agent, { status?: AuthStatus; following: DisposableStore }>()
+  readonly #seen = new Map<string, AuthStatus>()
   readonly #change = this.register(new Emitter<void>())
 
   readonly #sign = this.register(new Emitter<string>())
@@ -32,10 +36,21 @@ export class Accounts extends Owner {
     this.register(hosts.onDidChange(() => this.#agentsChanged()))
   }
 
-  /** `undefined`: the agent does not run, or does not tell. */
+  /** `undefined`: nothing is known. */
   get(agentId: string): AuthStatus | undefined {
     const agent = this.#running(agentId)
-    return agent && this.#known.get(agent)?.status
+    return (agent && this.#known.get(agent)?.status) ?? this.#seen.get(agentId)
+  }
+
+  /** The agent refused something until somebody signs in. */
+  refused(agentId: string): void {
+    this.#saw(agentId, 'unauthenticated')
+  }
+
+  /** Somebody signed out: what the agent is given no more, or has forgotten. */
+  signedOut(agentId: string): Promise<void> {
+    this.#saw(agentId, 'unauthenticated')
+    return this.refresh(agentId)
   }
 
   /** Somebody signed in or out: asks anew. Resolves when the agent has answered, and never rejects. */
@@ -46,6 +61,7 @@ export class Accounts extends Owner {
   }
 
   signedIn(agentId: string): void {
+    this.#saw(agentId, 'authenticated')
     void this.refresh(agentId)
     this.#signIn.fire(agentId)
   }
@@ -54,6 +70,11 @@ export class Accounts extends Owner {
     for (const { following } of this.#known.values()) following.dispose()
     this.#known.clear()
     super.dispose()
+  }
+
+  #saw(agentId: string, state: AuthStatus['state']): void {
+    this.#seen.set(agentId, { state, accounts: [] })
+    this.#change.fire()
   }
 
   #running(agentId: string): Agent | undefined {

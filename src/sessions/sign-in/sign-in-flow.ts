@@ -7,7 +7,7 @@ import type { OpenSession } from '../open-session.ts'
 import type { Opening } from '../opening.ts'
 import type { SignedInAccounts } from '../ports.ts'
 import type { ShownSession } from '../shown-session.ts'
-import { type SignInOptions, signIn } from './sign-in.ts'
+import { type SignInOptions, SignInUnavailableError, signIn } from './sign-in.ts'
 
 export type SignInFailure = Extract<Failure, { type: 'sign-in' }>
 
@@ -53,7 +53,9 @@ export class SignInFlow {
         .catch(() => {})
     } catch (error) {
       const cancelled = abort.signal.aborted || error instanceof CancelledError
-      failures.replace(failureId, cancelled ? failure : { ...failure, ...wordsOf(error), tried: methodId })
+      const unavailable = error instanceof SignInUnavailableError
+      const why = { ...wordsOf(error), tried: methodId, unavailable }
+      failures.replace(failureId, cancelled ? failure : { ...failure, ...why })
     }
   }
 

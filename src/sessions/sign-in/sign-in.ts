@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
+import * as l10n from '@vscode/l10n'
 import { type Agent, AgentRequestError } from '../../acp/agent.ts'
 import { RpcCode } from '../../acp/errors.ts'
 import type { AuthMethod } from '../../acp/model.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { AgentHost } from '../hosts/agent-host.ts'
 import type { SignInTerminal, SignInVariables } from '../ports.ts'
 
@@ -16,6 +18,9 @@ export interface SignInOptions {
  * - `outdated`: a process that runs notices only when it starts anew.
  */
 export type SignedIn = 'same' | 'outdated'
+
+/** The method can't be used from here: what it needs is in the agent's own settings, or it doesn't have it yet. */
+export class SignInUnavailableError extends Error {}
 
 /** Signs in to an agent by one of its methods, whichever way that is done. Rejects when it came to nothing. */
 export async function signIn(
@@ -38,8 +43,11 @@ export async function signIn(
     })
     return 'same'
   }
+  if (method?.gateway) throw new SignInUnavailableError(l10n.t('it needs the address of a gateway'))
   const { agent } = await host.ensure(signal)
-  await agent.authenticate(methodId, signal)
+  await agent.authenticate(methodId, signal).catch((error: unknown) => {
+    throw isUnknown(error) ? new SignInUnavailableError(messageOf(error), { cause: error }) : error
+  })
   return 'same'
 }
 
@@ -53,11 +61,19 @@ async function authenticateIfAsked(agent: Agent, methodId: string, signal: Abort
   try {
     await agent.authenticate(methodId, signal)
   } catch (error) {
-    const unknown =
-      error instanceof AgentRequestError &&
-      (error.kind === 'unsupported' || error.code === RpcCode.methodNotFound)
-    if (!unknown) throw error
+    if (!isUnknown(error)) throw error
   }
+}
+
+/** Nothing behind the method answers a request: its description names a command, or there is no more to it than a name. */
+function isUnknown(error: unknown): boolean {
+  if (!(error instanceof AgentRequestError)) return false
+  const { kind, code, message } = error
+  return (
+    kind === 'unsupported' ||
+    code === RpcCode.methodNotFound ||
+    /\bnot (?:yet )?(?:implemented|supported)\b/i.test(message)
+  )
 }
 
 /**

@@ -3,7 +3,7 @@ import type { AuthStatus } from '../../acp/model.ts'
 import type { AgentDefinition } from '../../agents/definition.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { describeAccount } from '../account-words.ts'
+import { describeSignIn } from '../account-words.ts'
 import type { AgentCheck, AgentRow } from '../bridge/agents.ts'
 import { failureNote, planWords } from './install-words.ts'
 
@@ -89,7 +89,7 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
         ? 'parley.agents'
         : l10n.t('Found on the PATH'),
     command: [agent.command, ...agent.args].join(' '),
-    account: describeAccount(account(agent.id)) ?? l10n.t('Sign-in state unknown'),
+    account: describeSignIn(account(agent.id)),
     ...(agent.id === defaultAgentId && { isDefault: true }),
     ...(isRunning(agent.id) && { isRunning: true }),
     ...(check === 'running' ? { checking: true } : check && { check }),

@@ -9,6 +9,7 @@ export const CardButtonId = {
   retry: 'retry',
   restart: 'restart',
   openLog: 'open-log',
+  openTerminal: 'open-terminal',
   /** followed by the setting's name without `parley.`; by nothing for all */
   openSettings: 'open-settings:',
   manageTrust: 'manage-trust',
@@ -36,6 +37,11 @@ export const button = {
     icon: 'debug-restart',
   }),
   openLog: (): CardButton => ({ id: CardButtonId.openLog, label: l10n.t('Open Log'), icon: 'output' }),
+  openTerminal: (): CardButton => ({
+    id: CardButtonId.openTerminal,
+    label: l10n.t('Open Terminal'),
+    icon: 'terminal',
+  }),
   openSettings: (setting?: SettingName): CardButton => ({
     id: `${CardButtonId.openSettings}${setting ?? ''}`,
     label: l10n.t('Open Settings'),

@@ -19,14 +19,10 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
       buttons: [{ id: CardButtonId.cancelSignIn, label: l10n.t('Cancel'), secondary: true }],
     }
   }
-  const how =
-    failure.methods.length > 0
-      ? l10n.t('Choose how to sign in.')
-      : l10n.t("Sign in with {0}'s command line.", failure.agentName)
   const tried = failure.methods.find(method => method.methodId === failure.tried)
   const said = saysOnlyThat(failure.message) ? undefined : sentence(failure.message)
-  const reason =
-    tried && failure.message ? l10n.t('“{0}” failed: {1}', tried.name, sentence(failure.message)) : said
+  const elsewhere = failure.methods.length === 0 || failure.unavailable === true
+  const reason = tried && failure.message ? whyNot(tried, failure) : said
   const account = describeAccount(failure.account)
   const signedIn = account && `${account}.`
   return {
@@ -35,7 +31,7 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
     title: failure.asked
       ? l10n.t('Sign in to {0}', failure.agentName)
       : l10n.t('{0} requires sign-in', failure.agentName),
-    text: [signedIn, reason, how].filter(Boolean).join(' '),
+    text: [signedIn, reason, howTo(failure, elsewhere)].filter(Boolean).join(' '),
     details: texts(
       [l10n.t('Response'), reason ? moreThanSaid(failure.message) : failure.message],
       [l10n.t('Detail'), failure.detail],
@@ -43,11 +39,30 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
     choices: failure.methods.map(method => ({
       id: CardButtonId.signIn + method.methodId,
       label: method.name,
-      description: method.description ?? methodWords(method),
+      description: method.gateway ? methodWords(method) : (method.description ?? methodWords(method)),
       icon: method.type === 'terminal' ? 'terminal' : asksForValues(method) ? 'key' : 'account',
     })),
-    buttons: failure.asked ? [button.dismiss()] : [button.retry(), button.openLog(), button.dismiss()],
+    buttons: [
+      ...(elsewhere ? [button.openTerminal()] : []),
+      ...(failure.asked ? [] : [button.retry(), button.openLog()]),
+      button.dismiss(),
+    ],
   }
+}
+
+/** Why the method that was tried came to nothing. */
+function whyNot(tried: AuthMethod, { unavailable, message }: Extract<Failure, { type: 'sign-in' }>): string {
+  return unavailable
+    ? l10n.t("“{0}” isn't available from VS Code: {1}", tried.name, sentence(message))
+    : l10n.t('“{0}” failed: {1}', tried.name, sentence(message))
+}
+
+/** What to do next. `elsewhere`: what was tried, or all there is, is done outside of VS Code. */
+function howTo({ agentName, asked }: Extract<Failure, { type: 'sign-in' }>, elsewhere: boolean): string {
+  if (!elsewhere) return l10n.t('Choose how to sign in.')
+  return asked
+    ? l10n.t("Sign in with {0}'s command line or its own settings.", agentName)
+    : l10n.t("Sign in with {0}'s command line or its own settings, then select Retry.", agentName)
 }
 
 /** The agent's answer has nothing to say but that one has to sign in. */
@@ -61,6 +76,7 @@ function saysOnlyThat(message: string): boolean {
 function methodWords(method: AuthMethod): string {
   if (method.type === 'terminal') return l10n.t('In the VS Code terminal')
   if (asksForValues(method)) return l10n.t("Stored in VS Code's secret storage")
+  if (method.gateway) return l10n.t("Set up in the agent's own settings")
   return l10n.t('The agent guides you through sign-in')
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from '../../common/logger.ts'
 import { isSettingName } from '../../common/settings.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { AgentLogs } from '../agents/agent-logs.ts'
 import type { ProtocolTraffic } from '../agents/protocol-traffic.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
@@ -17,6 +18,7 @@ import { pickAgent } from './pick-agent.ts'
 export interface GeneralCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
+  accounts: Pick<Accounts, 'get'>
   logs: AgentLogs
   traffic: ProtocolTraffic
   log: Logger & { show(preserveFocus?: boolean): void }
@@ -30,7 +32,7 @@ export interface GeneralCommandOptions {
 
 /** Starting sessions and agents, logs, settings and History. */
 export function generalCommands(options: GeneralCommandOptions) {
-  const { surfaces, agents, logs, traffic, log } = options
+  const { surfaces, agents, accounts, logs, traffic, log } = options
   const shown = () => surfaces.active.controller
   return {
     [CommandId.newSession]: async () => {
@@ -38,7 +40,7 @@ export function generalCommands(options: GeneralCommandOptions) {
       await shown().start()
     },
     [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
-      const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents)
+      const picked = typeof agentId === 'string' ? agentId : await pickAgent(agents, accounts)
       if (picked === undefined) return
       await surfaces.active.reveal()
       await shown().start(picked)

@@ -1,6 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
+import { describeSignIn } from '../account-words.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 
@@ -23,7 +25,10 @@ function labelOf({ icon, name }: AgentEntry): string {
 }
 
 /** The agent that a new session is to be with, of all there are. */
-export async function pickAgent(agents: AgentDirectory): Promise<string | undefined> {
+export async function pickAgent(
+  agents: AgentDirectory,
+  accounts: Pick<Accounts, 'get'>,
+): Promise<string | undefined> {
   const sources = {
     settings: l10n.t('settings'),
     installed: l10n.t('installed'),
@@ -34,7 +39,10 @@ export async function pickAgent(agents: AgentDirectory): Promise<string | undefi
   const items: Array<vscode.QuickPickItem & { agentId?: string }> = [
     ...agents.list().map(agent => ({
       label: labelOf(agent),
-      description: sources[agent.source],
+      description:
+        agent.source === 'demo'
+          ? sources.demo
+          : `${sources[agent.source]} · ${describeSignIn(accounts.get(agent.agentId))}`,
       detail: agent.description,
       agentId: agent.agentId,
     })),

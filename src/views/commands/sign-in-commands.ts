@@ -2,7 +2,8 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { UnavailableError } from '../../common/errors.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
-import type { AgentDirectory, SignedInAccounts } from '../../sessions/ports.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { signOut } from '../../sessions/sign-in/sign-in.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -13,7 +14,7 @@ export interface SignInCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
-  accounts: SignedInAccounts
+  accounts: Pick<Accounts, 'signedOut' | 'refresh'>
   signInValues: { forget(agentId: string): Promise<boolean> }
 }
 
@@ -37,7 +38,7 @@ export function signInCommands(options: SignInCommandOptions) {
       const name = host(agentId).name
       await waitForAgent(name, l10n.t('Sign Out'), async givenUp => {
         const done = await signOut(host(agentId), () => options.signInValues.forget(agentId), givenUp)
-        void options.accounts.refresh(agentId)
+        void (done ? options.accounts.signedOut(agentId) : options.accounts.refresh(agentId))
         void vscode.window.showInformationMessage(
           done
             ? l10n.t('Signed out of {0}.', name)

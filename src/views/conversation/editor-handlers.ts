@@ -118,6 +118,8 @@ async function pressCardButton(
       const agentId = failure && 'agentId' in failure ? failure.agentId : undefined
       return void (await vscode.commands.executeCommand(CommandId.showAgentLog, agentId))
     }
+    case CardButtonId.openTerminal:
+      return void (await vscode.commands.executeCommand('workbench.action.terminal.new'))
     case CardButtonId.manageTrust:
       return void (await vscode.commands.executeCommand('workbench.trust.manage'))
     case CardButtonId.pickAgent:

@@ -8,7 +8,7 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import { describeAccount } from '../account-words.ts'
+import { describeSignIn } from '../account-words.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import type { Card, ConversationHead, PendingRequestNote, QueuedNote } from '../bridge/conversation.ts'
 import { cardFor, settingsCard } from '../cards/cards.ts'
@@ -37,7 +37,7 @@ export function buildHead(
     agent: agentId === undefined ? undefined : { agentId, name: agent?.name ?? agentId, icon: agent?.icon },
     program: programOf(session?.agent),
     sessionId: session?.sessionId,
-    account: accountOf(agentId, accounts),
+    account: agent?.source === 'demo' ? undefined : accountOf(agentId, accounts),
     canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
     title: (session && titleOf(session)) ?? titleOfAttempt(controller),
     activity: state?.activity ?? 'idle',
@@ -88,9 +88,9 @@ export function pendingNotes({ pendingRequests, state }: Session): PendingReques
 }
 
 function accountOf(agentId: string | undefined, accounts: Accounts): ConversationHead['account'] {
-  const status = agentId === undefined ? undefined : accounts.get(agentId)
-  const text = describeAccount(status)
-  return text === undefined ? undefined : { text, signedIn: status?.state === 'authenticated' }
+  if (agentId === undefined) return undefined
+  const status = accounts.get(agentId)
+  return { text: describeSignIn(status), signedIn: status?.state === 'authenticated' }
 }
 
 /** Of a session that is on its way, as the list had it that the person took it from. */

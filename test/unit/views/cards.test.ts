@@ -150,6 +150,29 @@ describe('cards', () => {
     assert.equal(card.text, '“API key” failed: Nobody answered. Choose how to sign in.')
   })
 
+  it('say what to do instead of a way to sign in that cannot be used from here', () => {
+    const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
+    const card = cardFor('id', { ...signIn, tried: 'key', message: 'Method not found', unavailable: true })
+    assert.equal(
+      card.text,
+      "“API key” isn't available from VS Code: Method not found. Sign in with Agent's command line or its own settings, then select Retry.",
+    )
+    assert.deepEqual(
+      card.buttons.map(({ id }) => id),
+      [CardButtonId.openTerminal, CardButtonId.retry, CardButtonId.openLog, CardButtonId.dismiss],
+    )
+    const none = cardFor('id', { ...signIn, methods: [], asked: true })
+    assert.match(none.text, /^m\. Sign in with Agent's command line or its own settings\.$/)
+    assert.equal(none.buttons[0]?.id, CardButtonId.openTerminal)
+    const gateway = cardFor('id', {
+      ...signIn,
+      methods: [
+        { methodId: 'g', type: 'agent', name: 'Gateway', description: 'Use a gateway', gateway: true },
+      ],
+    })
+    assert.equal(gateway.choices?.[0]?.description, "Set up in the agent's own settings")
+  })
+
   it('say why one has to sign in, when the agent says more than that', () => {
     const signIn = failures.at(-1)?.[1] as Extract<Failure, { type: 'sign-in' }>
     const said = (message: string) => cardFor('id', { ...signIn, message }).text

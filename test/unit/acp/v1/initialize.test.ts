@@ -117,6 +117,12 @@ describe('the answer to a v1 initialize', () => {
         { id: 'droid', name: 'API key', description: 'Set FACTORY_API_KEY before you start Droid' },
         { id: 'either', name: 'Key', description: 'OPENAI_API_KEY or ANTHROPIC_API_KEY' },
         { id: 'new', name: 'Key', _meta: { 'api-key': { provider: 'constructor' } } },
+        {
+          id: 'qwen',
+          name: 'Use OpenAI API key',
+          description: 'Requires setting the `OPENAI_API_KEY` variable',
+        },
+        { id: 'gateway', name: 'Gateway', _meta: { gateway: { protocol: 'google' } } },
       ],
       problem => problems.push(problem),
     )
@@ -149,6 +155,14 @@ describe('the answer to a v1 initialize', () => {
       },
       { methodId: 'either', type: 'agent', name: 'Key', description: 'OPENAI_API_KEY or ANTHROPIC_API_KEY' },
       { methodId: 'new', type: 'agent', name: 'Key' },
+      {
+        methodId: 'qwen',
+        type: 'agent',
+        name: 'Use OpenAI API key',
+        description: 'Requires setting the `OPENAI_API_KEY` variable',
+        vars: keyOf('OPENAI_API_KEY'),
+      },
+      { methodId: 'gateway', type: 'agent', name: 'Gateway', gateway: true },
     ])
     assert.equal(problems.length, 2)
     assert.deepEqual(

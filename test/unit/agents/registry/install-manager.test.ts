@@ -126,6 +126,18 @@ describe('InstallManager', () => {
     assert.equal(installs.status('mine'), undefined)
   })
 
+  it('keeps what it worked out for as long as the registry says the same', async () => {
+    await installs.refresh()
+    await installs.plan(['mine'])
+    await installs.refresh()
+    const plan = installs.planOf('mine')
+    assert.ok(plan && !(plan instanceof Error))
+    assert.equal(plan.action, stated)
+    fetched = async () => snapshot('2.0.0')
+    await installs.refresh()
+    assert.equal(installs.planOf('mine'), undefined)
+  })
+
   it('does nothing when something else would run than was stated, and states that', async () => {
     fetched = async () => snapshot('1.0.0', '@other/mine')
     install = () => assert.fail('It was installed')

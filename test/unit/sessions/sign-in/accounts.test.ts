@@ -3,7 +3,7 @@ import type { AuthStatus } from '../../../../src/acp/model.ts'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { Accounts } from '../../../../src/sessions/sign-in/accounts.ts'
-import { describeAccount } from '../../../../src/views/account-words.ts'
+import { describeAccount, describeSignIn } from '../../../../src/views/account-words.ts'
 import { until } from '../../../support/until.ts'
 import { SessionsFixture } from '../sessions-fixture.ts'
 
@@ -49,5 +49,22 @@ describe('Accounts', () => {
     await fixture.hosts.get('one').ensure()
     await accounts.refresh('one')
     assert.equal(accounts.get('one'), undefined)
+  })
+
+  it('goes by what came of it where the agent does not tell: refused, signed in, signed out', async () => {
+    const fixture = new SessionsFixture()
+    const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
+    let changes = 0
+    accounts.onDidChange(() => changes++)
+    const words = () => describeSignIn(accounts.get('one'))
+    assert.equal(words(), 'Sign-in state unknown')
+    accounts.refused('one')
+    assert.equal(words(), 'Not signed in')
+    accounts.signedIn('one')
+    assert.equal(words(), 'Signed in')
+    await accounts.signedOut('one')
+    assert.equal(words(), 'Not signed in')
+    assert.equal(changes, 3)
+    assert.equal(accounts.get('two'), undefined)
   })
 })

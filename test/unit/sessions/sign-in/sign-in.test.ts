@@ -156,6 +156,30 @@ describe('ConversationController: signing in', () => {
     assert.deepEqual(reported(), ['key', 'Nobody answered', undefined])
   })
 
+  for (const [what, more, message] of [
+    ['is not known to the agent', {}, 'Method not found'],
+    [
+      'needs what only its own settings hold',
+      { gateway: true as const },
+      'it needs the address of a gateway',
+    ],
+  ] as const)
+    it(`says that a way ${what}, so that it has to be done elsewhere`, async () => {
+      const fixture = new SessionsFixture()
+      const plain: AuthMethod = { methodId: 'plain', type: 'agent', name: 'Log in', ...more }
+      const id = await refused(fixture, [plain])
+      Object.assign(fixture.agent, {
+        authenticate: async () => {
+          throw new AgentRequestError('authenticate', 'other', { code: -32601, message: 'Method not found' })
+        },
+      })
+      await fixture.controller.signIn(id, 'plain')
+      const failure = fixture.controller.failures.get(id)
+      assert.ok(failure?.type === 'sign-in')
+      assert.deepEqual([failure.tried, failure.unavailable, failure.message], ['plain', true, message])
+      assert.equal(fixture.accounts.get('one')?.state, 'unauthenticated')
+    })
+
   it('offers the ways to sign in when the person asks, and brings the conversation to the new process', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()

@@ -108,6 +108,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     secrets,
     own,
     protectedFiles,
+    guard: () => guard,
   })
   const { agents, mcp, rules, inputs, signInValues, providers } = agentServices
   const { nameOf, protocolOf, systemPromptOf, commandEnvironment } = agentServices
@@ -257,6 +258,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       installs: agentServices.installs,
       logs,
       isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+      // an agent of the same ID that is found elsewhere keeps what it was given
+      forget: async agentId => {
+        if (!agents.get(agentId)) await signInValues.forget(agentId)
+      },
     }),
     ...providerCommands({ surfaces, agents, host, providers }),
     ...ruleCommands({ rules, consent: agentServices.ruleConsent, settings: ruleSettings, nameOf }),

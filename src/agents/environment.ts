@@ -19,6 +19,32 @@ export function mergeEnvironment(
   return merged
 }
 
+/** VS Code's own settings of the network (`http.*`). */
+export interface NetworkSettings {
+  proxy?: string
+  noProxy?: readonly string[]
+  strictSSL?: boolean
+}
+
+/**
+ * The environment of a package manager, which knows VS Code's network settings by variables alone. What the environment
+ * says itself counts.
+ */
+export function withNetworkSettings(
+  env: Readonly<Environment>,
+  { proxy, noProxy = [], strictSSL }: NetworkSettings,
+): Environment {
+  const names = new Set(Object.keys(env).map(name => name.toUpperCase()))
+  const own: Environment = {}
+  if (proxy && !['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].some(name => names.has(name))) {
+    own.HTTP_PROXY = proxy
+    own.HTTPS_PROXY = proxy
+    if (noProxy.length > 0 && !names.has('NO_PROXY')) own.NO_PROXY = noProxy.join(',')
+  }
+  if (strictSSL === false && !names.has('NPM_CONFIG_STRICT_SSL')) own.npm_config_strict_ssl = 'false'
+  return { ...env, ...own }
+}
+
 /** The directories of several PATHs in order, each once, without empty ones. */
 export function joinPaths(paths: readonly string[], platform: NodeJS.Platform): string {
   const separator = pathDelimiter(platform)

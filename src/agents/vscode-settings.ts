@@ -3,15 +3,27 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { readSettingValue, SETTINGS, type SettingName, type SettingValue } from '../common/settings.ts'
 import type { LastUsedAgent, Trust } from './agent-catalog.ts'
+import type { NetworkSettings } from './environment.ts'
 import type { SettingLayer, SettingsSource } from './setting-layers.ts'
 
-/** The one reader and writer of `parley.*` in VS Code's settings. */
+/** The one reader and writer of `parley.*` in VS Code's settings, and reader of the few others that matter. */
 
 const SECTION = 'parley'
 
 /** The value that applies in this window, or the default where it is none that the setting may hold. */
 export function readSetting<N extends SettingName>(name: N): SettingValue<N> {
   return readSettingValue(name, vscode.workspace.getConfiguration(SECTION).get<unknown>(name))
+}
+
+/** What VS Code's own settings say of the network. */
+export function networkSettings(): NetworkSettings {
+  const http = vscode.workspace.getConfiguration('http')
+  const isOff = http.get('proxySupport') === 'off'
+  return {
+    proxy: isOff ? undefined : http.get<string>('proxy')?.trim(),
+    noProxy: http.get<string[]>('noProxy'),
+    strictSSL: http.get<boolean>('proxyStrictSSL'),
+  }
 }
 
 /** The unchecked values of each scope. With a folder: also that folder's. */

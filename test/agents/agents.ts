@@ -104,6 +104,32 @@ export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>>
     })
   },
 
+  /** Parley installs it from its registry; see `registry.test.ts`. */
+  async opencode({ home, folder, port }) {
+    const model = 'mock/mock-model'
+    await write(
+      path.join(home, '.config', 'opencode', 'opencode.json'),
+      JSON.stringify({
+        ...{ model, small_model: model, autoupdate: false, share: 'disabled' },
+        provider: {
+          mock: {
+            ...{ npm: '@ai-sdk/openai-compatible', name: 'Mock' },
+            options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'mock' },
+            models: { 'mock-model': { name: 'Mock' } },
+          },
+        },
+      }),
+    )
+    const program = path.join(folder, 'node_modules', '.bin', 'opencode')
+    return definition('opencode', program, ['acp'], {
+      HOME: home,
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    })
+  },
+
   async 'sdk-example'({ home, folder }) {
     const program = path.join(
       folder,

@@ -8,10 +8,10 @@ import spawn from 'cross-spawn'
 import { AGENTS_CACHE, PACKAGES, PROJECT } from './paths.ts'
 
 /** `demo` is Parley's own, and there already. */
-export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'demo'
+export type AgentName = 'codex' | 'grok' | 'gemini' | 'sdk-example' | 'opencode' | 'demo'
 
-/** The files `<suite>.test.ts`, each with the agent that it drives. */
-export const SUITES: Readonly<Record<string, AgentName>> = {
+/** The files `<suite>.test.ts`, each with the agent that it drives; `registry`: Parley installs them itself. */
+export const SUITES: Readonly<Record<string, AgentName | 'registry'>> = {
   'codex-v1': 'codex',
   'codex-v2': 'codex',
   grok: 'grok',
@@ -19,6 +19,7 @@ export const SUITES: Readonly<Record<string, AgentName>> = {
   'sdk-example': 'sdk-example',
   demo: 'demo',
   commands: 'gemini',
+  registry: 'registry',
 }
 
 /** The SDK that the MCP server of the tests is made with. */
@@ -30,6 +31,7 @@ export const MCP_SERVER = 'mcp-server'
  */
 export async function installAgent(name: AgentName | typeof MCP_SERVER): Promise<string> {
   if (name === 'demo') return PROJECT
+  if (name === 'opencode') throw new Error('Parley installs it itself')
   const source = path.join(PACKAGES, name)
   const lock = await fs.readFile(path.join(source, 'package-lock.json'))
   const version = createHash('sha256').update(lock).digest('hex').slice(0, 12)

@@ -1,9 +1,10 @@
 import fs from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { AgentStartError, type TraceFrame, type TraceTap } from '../../src/acp/agent.ts'
+import { AgentStartError, type StartAgent, type TraceFrame, type TraceTap } from '../../src/acp/agent.ts'
 import type { AgentCapabilities } from '../../src/acp/model.ts'
 import { startAgent } from '../../src/acp/start-agent.ts'
+import type { AgentDefinition } from '../../src/agents/definition.ts'
 import { mergeEnvironment } from '../../src/agents/environment.ts'
 import { resolveLaunch } from '../../src/agents/resolve-launch.ts'
 import { Emitter } from '../../src/common/event.ts'
@@ -54,6 +55,8 @@ export interface Variant {
   env?: Record<string, string>
   /** By the command that npm installs, in folders with spaces and quotes in their names. */
   byCommand?: true
+  /** Parley installed it: how it starts, given how it is set up to ask the mock model. */
+  installed?: { define: (setup: AgentDefinition) => AgentDefinition; start: StartAgent }
 }
 
 /**
@@ -101,7 +104,8 @@ export class AgentRig {
   }
 
   static async create(name: AgentName, variant: Variant = {}): Promise<AgentRig> {
-    const [folder, model] = await Promise.all([installAgent(name), startMockModel()])
+    const install = async () => (variant.installed ? '' : installAgent(name))
+    const [folder, model] = await Promise.all([install(), startMockModel()])
     const root = await fs.realpath(await fs.mkdtemp(path.join(os.tmpdir(), folderOf(name, variant))))
     await fs.mkdir(path.join(root, 'home'))
     await fs.mkdir(path.join(root, 'workspace'))
@@ -221,7 +225,7 @@ export class AgentRig {
     return new AgentHost({
       agentId: this.name,
       name: () => this.name,
-      start: startAgent,
+      start: this.#variant.installed?.start ?? startAgent,
       client: sessions => this.#manager.client(this.name, sessions),
       connectOptions: () => ({
         clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
@@ -235,12 +239,13 @@ export class AgentRig {
         },
       }),
       resolveLaunch: async () => {
-        const definition = await SETUPS[this.name]({
+        const setup = await SETUPS[this.name]({
           home: this.home,
           folder: this.#folder,
           port: this.model.port,
           byCommand: this.#variant.byCommand === true,
         })
+        const definition = this.#variant.installed?.define(setup) ?? setup
         definition.env = { ...definition.env, ...this.#variant.env }
         const { platform } = process
         const resolution = await resolveLaunch(definition, {

@@ -46,6 +46,13 @@ export const firstStates: State[] = [
       await page.getByRole('region', { name: 'In the Registry' }).locator('.agent').first().waitFor()
       await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
       await studio.window('first-manage-agents')
+      // a tab of 280 pixels beside the activity bar
+      await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+      const { width, height } = workbench.page.viewportSize()!
+      await workbench.page.setViewportSize({ width: 340, height })
+      await studio.editor('narrow-first-manage-agents')
+      await workbench.page.setViewportSize({ width, height })
+      await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       await workbench.runCommand('View: Close All Editors')
     },
   },

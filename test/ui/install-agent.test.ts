@@ -25,9 +25,12 @@ describe('an agent that is installed', () => {
       ...{ id: 'codex-acp', name: 'Codex', version, description: 'An agent' },
       distribution: { npx: { package: `@example/codex@${version}` } },
     }
-    registry = await LoopbackServer.start((_request, response) =>
-      response.end(JSON.stringify({ version: '1.0.0', agents: [codex], extensions: [] })),
-    )
+    const icon = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 2h12v12H2z"/></svg>'
+    registry = await LoopbackServer.start(({ url }, response) => {
+      if (url === '/codex.svg') return void response.end(icon)
+      const agents = [{ ...codex, icon: `${registry.origin}/codex.svg` }]
+      response.end(JSON.stringify({ version: '1.0.0', agents, extensions: [] }))
+    })
   })
   const vscode = new VsCodeSuite({
     env,
@@ -125,6 +128,20 @@ describe('an agent that is installed', () => {
     assert.deepEqual(await violationsIn(current, looks), [])
     const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
     assert.ok(await current.evaluate(wide), 'The page is wider than its tab')
+  })
+
+  it('is on the same page after a reload, with its icon, and the registry is not asked again', async () => {
+    const asked = registry.requests.length
+    await workbench.reload()
+    const page = await workbench.webview('body[data-view="agents"]')
+    const agent = page.getByRole('region', { name: 'Installed' }).locator('.agent', { hasText: 'Codex' })
+    await agent.locator('.agent-glyph').waitFor()
+    await agent.getByText('Default', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'In the Registry' }).waitFor({ state: 'detached' })
+    assert.equal(registry.requests.length, asked)
+    // only one of it, also when it is asked for again
+    await workbench.runCommand('Parley: Manage Agents')
+    assert.equal(await workbench.page.getByRole('tab', { name: 'Manage Agents' }).count(), 1)
   })
 
   it('is removed with all of its files', async () => {

@@ -8,6 +8,7 @@ import * as z from 'zod'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { type Environment, findCommand, spawnProcess } from '../../common/processes/spawn-process.ts'
 import { DownloadError, download } from './download.ts'
 import type { InstalledAgents, InstalledLaunch, InstallRecord } from './installed-agents.ts'
@@ -27,6 +28,8 @@ export interface AgentInstallerOptions {
   environment: () => Promise<{ env: Environment; platform: NodeJS.Platform }>
   fetch: typeof fetch
   log: Logger
+  /** Ends a package manager that still runs when this process dies. */
+  guard?: Pick<ProcessGuard, 'add' | 'remove'>
   /** The version of the Node that VS Code runs extensions with. */
   editorNode?: string
   arch?: string
@@ -306,6 +309,8 @@ export class AgentInstaller {
       { command, args, cwd, env },
       { stdio: ['ignore', 'pipe', 'pipe'] },
     )
+    const { guard } = this.#options
+    if (child.pid !== undefined) guard?.add(child.pid)
     const lines: string[] = []
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream! }).on('line', line => {
@@ -329,6 +334,7 @@ export class AgentInstaller {
     } finally {
       signal?.removeEventListener('abort', stop)
       if (signal?.aborted) await tree.end(KILL_AFTER_MS)
+      if (child.pid !== undefined) guard?.remove(child.pid)
     }
   }
 }

@@ -221,6 +221,7 @@ async function checkTar(file: string, budget: Budget, signal?: AbortSignal): Pro
     })
     source.on('error', stop)
     source.on('data', piece => {
+      if (signal?.aborted) return stop(new CancelledError())
       if (parser.write(piece as Buffer)) return
       source.pause()
       parser.once('drain', () => source.resume())

@@ -4,6 +4,7 @@ import path from 'node:path'
 import * as vscode from 'vscode'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
 import { chooseSystemPrompt, type SystemPrompt } from '../../agents/definition.ts'
+import { withNetworkSettings } from '../../agents/environment.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import { demoAgent } from '../../agents/presets.ts'
 import { AgentIcons } from '../../agents/registry/agent-icons.ts'
@@ -14,12 +15,14 @@ import { launchFingerprint } from '../../agents/resolve-launch.ts'
 import {
   lastUsedAgent,
   localFolders,
+  networkSettings,
   readSetting,
   VsCodeSettings,
   workspaceTrust,
 } from '../../agents/vscode-settings.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
+import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
@@ -45,6 +48,8 @@ export interface AgentServicesOptions {
   logs: AgentLogs
   /** Told every secret that is resolved. */
   secrets: SecretRegistry
+  /** Called when something is installed. */
+  guard: () => ProcessGuard
   /** Files that no permission rule lets an agent change. */
   protectedFiles: ProtectedFiles
   own: { add<T extends Disposable>(item: T): T }
@@ -102,7 +107,14 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       icons,
       installer: async () => {
         const { AgentInstaller } = await import('../../agents/registry/agent-installer.ts')
-        return new AgentInstaller({ installed, environment: () => environment.get(), fetch, log })
+        return new AgentInstaller({
+          environment: async () => {
+            const { env, platform } = await environment.get()
+            return { env: withNetworkSettings(env, networkSettings()), platform }
+          },
+          guard: options.guard(),
+          ...{ installed, fetch, log },
+        })
       },
       trusted: () => workspaceTrust.trusted,
       log,

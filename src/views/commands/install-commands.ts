@@ -14,6 +14,8 @@ interface InstallCommandOptions {
   logs: AgentLogs
   /** Whether the agent of this id runs in this window. */
   isRunning: (agentId: string) => boolean
+  /** Forgets what was stored for signing in to an agent that is gone. */
+  forget: (agentId: string) => Promise<void>
 }
 
 type Item = vscode.QuickPickItem & { id?: string }
@@ -46,11 +48,15 @@ export function installCommands(options: InstallCommandOptions) {
       const remove = l10n.t('Remove')
       const answer = await vscode.window.showWarningMessage(
         l10n.t('Remove {0} {1}?', agent.name, agent.version),
-        { modal: true, detail: l10n.t('All files that Parley installed for the agent are deleted.') },
+        {
+          modal: true,
+          detail: l10n.t('The files that Parley installed and the values stored for signing in are deleted.'),
+        },
         remove,
       )
       if (answer !== remove) return
       await installs.remove(agent.id)
+      await options.forget(agentIdOf(agent.id))
       void vscode.window.showInformationMessage(plainMessage(l10n.t('{0} was removed.', agent.name)))
     }),
   } satisfies Partial<CommandHandlers>

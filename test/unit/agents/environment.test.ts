@@ -1,9 +1,27 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { joinPaths, mergeEnvironment, withoutEditorVariables } from '../../../src/agents/environment.ts'
+import {
+  joinPaths,
+  mergeEnvironment,
+  withNetworkSettings,
+  withoutEditorVariables,
+} from '../../../src/agents/environment.ts'
 import { pathOf } from '../../../src/common/processes/spawn-process.ts'
 
 const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
+
+describe('the environment of package managers', () => {
+  it("has VS Code's network settings, unless it says them itself", () => {
+    const settings = { proxy: 'http://proxy:8080', noProxy: ['localhost', '.example.com'], strictSSL: false }
+    assert.deepEqual(withNetworkSettings({ A: '1' }, settings), {
+      ...{ A: '1', HTTP_PROXY: 'http://proxy:8080', HTTPS_PROXY: 'http://proxy:8080' },
+      ...{ NO_PROXY: 'localhost,.example.com', npm_config_strict_ssl: 'false' },
+    })
+    const own = { https_proxy: 'http://mine', no_proxy: 'here', npm_config_strict_ssl: 'true' }
+    assert.deepEqual(withNetworkSettings(own, settings), own)
+    assert.deepEqual(withNetworkSettings({ A: '1' }, { proxy: '', noProxy: [], strictSSL: true }), { A: '1' })
+  })
+})
 
 describe("the environment without the editor's variables", () => {
   it('removes what VS Code, code-server and Electron set for themselves', () => {

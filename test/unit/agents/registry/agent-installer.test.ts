@@ -5,6 +5,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { zipSync } from 'fflate'
 import {
   AgentInstaller,
@@ -16,6 +17,9 @@ import { type InstalledAgent, InstalledAgents } from '../../../../src/agents/reg
 import { type RegistryAgent, readRegistry } from '../../../../src/agents/registry/registry-format.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import type { Environment } from '../../../../src/common/processes/spawn-process.ts'
+import { rootVariable } from '../../../host/isolated-root.ts'
+import { projectDirectory } from '../../../host/paths.ts'
+import { processesOf } from '../../../host/processes.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { NpmRegistry } from '../../../support/npm-registry.ts'
@@ -301,6 +305,31 @@ describe('AgentInstaller', function () {
     await once(child, 'exit')
     await installed.cleanUp()
     await nothingLeft()
+  })
+
+  it('leaves no package manager and no file behind when the extension host is killed in the middle', async function () {
+    if (process.platform === 'win32') this.skip()
+    publish('1.0.0')
+    npm.gate = new Promise(() => {})
+    const asked = npm.server.requests.length
+    const program = join(import.meta.dirname, 'install-in-host.ts')
+    const guard = join(home, 'process-guard.cjs')
+    const entry = join(projectDirectory, 'src/common/processes/process-guard-main.ts')
+    await build({ entryPoints: [entry], outfile: guard, bundle: true, platform: 'node', format: 'cjs' })
+    const host = spawn(process.execPath, ['--import', 'tsx', program, storage, guard], {
+      cwd: projectDirectory,
+      env: { ...env, [rootVariable]: home },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    await waitFor('a request of npm', () => npm.server.requests.length > asked)
+    const npmIsThere = () => processesOf(home).length > 0
+    assert.ok(npmIsThere() || process.platform !== 'linux')
+    host.kill('SIGKILL')
+    await once(host, 'exit')
+    await waitFor('the end of npm', () => !npmIsThere())
+    await installed.ready()
+    assert.deepEqual(installed.agents, [])
+    await waitFor('the end of the files', async () => (await readdir(storage)).length === 0)
   })
 
   it('does not wait for ever behind a window that hangs: canceling ends the wait', async () => {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type MockModel, startMockModel } from '../agents/mock-model/server.ts'
+import { AGENTS_CACHE } from '../agents/paths.ts'
+import { LoopbackServer } from '../support/loopback-server.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** With npm's real package of Gemini CLI, which asks a model on loopback: what a new user does, counted. */
+describe('the first minute', () => {
+  const env: Record<string, string> = {}
+  let registry: LoopbackServer
+  let model: MockModel
+
+  // before the suite's own hook, which reads both
+  before(async () => {
+    model = await startMockModel()
+    Object.assign(env, {
+      npm_config_cache: join(AGENTS_CACHE, 'npm'),
+      npm_config_prefer_offline: 'true',
+      GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${model.port}`,
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    })
+    const gemini = {
+      ...{ id: 'gemini', name: 'Gemini CLI', version: '0.61.0', description: 'An agent' },
+      distribution: { npx: { package: '@google/gemini-cli@0.61.0', args: ['--acp'] } },
+    }
+    registry = await LoopbackServer.start((_request, response) =>
+      response.end(JSON.stringify({ version: '1.0.0', agents: [gemini], extensions: [] })),
+    )
+  })
+  const vscode = new VsCodeSuite({
+    env,
+    settings: root => {
+      // nothing leaves the machine; a key is wanted, also for a model that is elsewhere
+      mkdirSync(join(root.home, '.gemini'))
+      const quiet = {
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+        telemetry: { enabled: false },
+        general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+      }
+      writeFileSync(join(root.home, '.gemini/settings.json'), JSON.stringify(quiet))
+      return { 'parley.agentRegistry': `${registry.origin}/registry.json`, 'parley.initializeTimeout': 300 }
+    },
+  })
+  after(() => Promise.all([registry.stop(), model.close()]))
+
+  it('goes from nothing to the first answer with three clicks, one prompt and a key, and shows every wait', async function () {
+    // npm downloads 100 MB where its cache has none of it
+    this.timeout(400_000)
+    const patient = { timeout: 300_000 }
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    const { frame } = conversation
+    const offer = frame.locator('.offer', { hasText: 'Gemini CLI' })
+    const install = offer.getByRole('button', { name: 'Install Gemini CLI' })
+    await install.waitFor()
+    await frame.evaluate(WATCH_WAITING)
+    let clicks = 0
+    const click = async (button: typeof install) => {
+      await button.click()
+      clicks += 1
+    }
+
+    await click(install)
+    // the registry has told by now what would run
+    await offer.getByText('Runs: npm install @google/gemini-cli@0.61.0').waitFor()
+    await click(install)
+    await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
+    await conversation.composer.getByText(/^Ask Gemini CLI…/).waitFor()
+    await workbench.page.keyboard.type('please [[hello /there]]')
+    await workbench.page.keyboard.press('Enter')
+    await frame.locator('.prompt.outgoing', { hasText: 'please' }).waitFor()
+
+    const card = conversation.card('Gemini CLI requires sign-in')
+    await card.waitFor(patient)
+    await workbench.screenshot('first-minute-sign-in')
+    await click(card.getByRole('button', { name: /^Gemini API key/ }))
+    await workbench.paletteInput.waitFor()
+    await workbench.page.keyboard.type('a-key')
+    await workbench.page.keyboard.press('Enter')
+
+    await conversation.text('Hello from the').waitFor(patient)
+    await conversation.agent('Gemini CLI')
+    assert.ok(clicks <= 3, `${clicks} clicks`)
+    assert.ok(model.requests.some(({ scenario }) => scenario === 'hello'))
+    const silent = await frame.evaluate<number>('window.longestSilence')
+    assert.ok(silent < 3000, `Nothing showed for ${silent} ms that something was going on`)
+    const details = await conversation.details()
+    await details.getByText('Signed in', { exact: true }).waitFor()
+    await workbench.screenshot('first-minute')
+  })
+})
+
+/** Notes the longest time in which nothing on the page said that it waits, for what, or for whom. */
+const WATCH_WAITING = `(() => {
+  const signs = '[role="progressbar"], .card, .offer-plan, .activity, .codicon-loading'
+  let since
+  window.longestSilence = 0
+  setInterval(() => {
+    const shown = [...document.querySelectorAll(signs)].some(element => element.checkVisibility())
+    if (shown) since = undefined
+    else window.longestSilence = Math.max(window.longestSilence, performance.now() - (since ??= performance.now()))
+  }, 50)
+})()`

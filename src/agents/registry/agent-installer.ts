@@ -241,7 +241,11 @@ export class AgentInstaller {
       folder,
       environment.env,
       options,
-    )
+    ).catch((error: unknown) => {
+      throw error instanceof InstallError
+        ? new InstallError('failed', npmFailure(spec, error), error.output)
+        : error
+    })
     const name = spec.slice(0, spec.lastIndexOf('@'))
     const home = join(folder, 'node_modules', ...name.split('/'))
     const manifest = packageManifest.parse(JSON.parse(await readFile(join(home, 'package.json'), 'utf8')))
@@ -366,6 +370,27 @@ async function isNodeScript(file: string): Promise<boolean> {
     return /^#!.*\bnode\b/.test(line ?? '')
   } finally {
     await handle.close()
+  }
+}
+
+/** What npm's error code means, where it is one that people meet. */
+function npmFailure(spec: string, { message, output }: InstallError): string {
+  const code = /\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1]
+  switch (code) {
+    case 'E404':
+    case 'ETARGET':
+      return l10n.t("The npm registry doesn't have the package {0}.", spec)
+    case 'ENOSPC':
+      return l10n.t('{0} needs more disk space than is free.', spec)
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'ECONNREFUSED':
+    case 'ECONNRESET':
+    case 'ETIMEDOUT':
+    case 'ENOTCACHED':
+      return l10n.t("npm can't reach its registry. Check the network connection and the proxy settings.")
+    default:
+      return message
   }
 }
 

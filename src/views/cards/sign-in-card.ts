@@ -40,7 +40,7 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
       id: CardButtonId.signIn + method.methodId,
       label: method.name,
       description: method.gateway ? methodWords(method) : (method.description ?? methodWords(method)),
-      icon: method.type === 'terminal' ? 'terminal' : asksForValues(method) ? 'key' : 'account',
+      icon: iconOf(method),
     })),
     buttons: [
       ...(elsewhere ? [button.openTerminal()] : []),
@@ -70,6 +70,12 @@ function saysOnlyThat(message: string): boolean {
   return /^\W*((authentication|authorization|auth|sign-?in|login)\s+(is\s+)?(required|needed)\W*)?$/i.test(
     message,
   )
+}
+
+function iconOf(method: AuthMethod): string {
+  if (method.type === 'terminal') return 'terminal'
+  if (asksForValues(method)) return 'key'
+  return method.gateway ? 'gear' : 'account'
 }
 
 /** How a way to sign in goes, where the agent says nothing of it. */

@@ -158,10 +158,16 @@ describe('AgentInstaller', function () {
     const missing = agentOf({ npx: { package: 'nothing-here' } })
     await assert.rejects(installer().install(missing), (error: unknown) => {
       assert.ok(error instanceof InstallError)
-      assert.match(error.message, /exit code/)
+      assert.equal(error.message, "The npm registry doesn't have the package nothing-here@1.0.0.")
       assert.match(error.output, /404/)
       return true
     })
+    await nothingLeft()
+    publish('1.0.0')
+    await assert.rejects(installer().install(npx('9.9.9')), /doesn't have the package mine@9\.9\.9/)
+    env.npm_config_registry = 'http://127.0.0.1:1'
+    env.npm_config_fetch_retries = '0'
+    await assert.rejects(installer().install(npx()), /can't reach its registry/)
     await nothingLeft()
   })
 

@@ -39,6 +39,7 @@ import { ProtocolTraffic } from './views/agents/protocol-traffic.ts'
 import { signInTerminal } from './views/agents/sign-in-terminal.ts'
 import { Attention } from './views/attention.ts'
 import { changeCommands } from './views/commands/change-commands.ts'
+import { checkpointCommands } from './views/commands/checkpoint-commands.ts'
 import { codeCommands } from './views/commands/code-commands.ts'
 import { CommandContext } from './views/commands/command-context.ts'
 import { commitMessageCommand } from './views/commands/commit-message-command.ts'
@@ -267,6 +268,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     ...ruleCommands({ rules, consent: agentServices.ruleConsent, settings: ruleSettings, nameOf }),
     ...navigationCommands(surfaces),
     ...entryCommands(surfaces),
+    ...checkpointCommands({ surfaces, tracker, editors }),
     ...placeCommands({ surfaces, sideBar, tabs, manager, indicators, history, actions }),
     ...contextCommands(surfaces),
     ...codeCommands(surfaces),

@@ -141,7 +141,7 @@ export function inText(blocks: readonly Block[]): boolean[] {
 }
 
 function isText<B extends Block>(block: B): block is B & { text: string } {
-  return block.type === 'text' && block.text !== undefined
+  return block.type === 'text' && block.text !== undefined && !block.agentOnly
 }
 
 function canStandInText(block: Block): boolean {

@@ -36,6 +36,7 @@ import type {
   Change,
   ElicitationEntry,
   Entry,
+  EntryId,
   NoticeEntry,
   PermissionEntry,
   SessionState,
@@ -87,7 +88,7 @@ export interface SessionOptions {
 /**
  * One conversation with one agent. The agent's updates come in through `receive` (by {@link AgentSessions}, in the
  * order they were sent); what the person does goes out. Every change of `state` is told by `onDidChange`; of all else
- * (phase, queue, cancel, options that wait) by `onDidChangeStatus`.
+ * (phase, queue, cancel, options that wait, what is set aside) by `onDidChangeStatus`.
  */
 export class Session implements Disposable {
   readonly agent: Agent
@@ -469,12 +470,24 @@ export class Session implements Disposable {
   }
 
   /** Shows a notice of Parley's own. `files`: absolute paths of changed files that it is about. */
-  notify({ files, ...notice }: Pick<NoticeEntry, 'severity' | 'title' | 'description' | 'files'>): void {
+  notify({ files, rewind, ...notice }: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
     if (!this.#isLive()) return
     const changes = reduce(this.#state, { type: 'notice', ...notice }, this.#time())
     const entry = this.#state.entries.at(-1)
-    if (files && entry?.kind === 'notice') entry.files = files
+    if (entry?.kind === 'notice') Object.assign(entry, { ...(files && { files }), ...(rewind && { rewind }) })
     this.#tell(changes)
+    if (rewind) this.#status.fire()
+  }
+
+  /** The person took back that they went back; `title` says so. */
+  withdrawRewind(id: EntryId, title: string): void {
+    const entry = this.#state.entries[this.#state.index.get(id) ?? -1]
+    if (entry?.kind !== 'notice' || !entry.rewind) return
+    entry.rewind = { ...entry.rewind, withdrawn: true }
+    entry.title = title
+    delete entry.description
+    this.#tell([{ type: 'entry', id }])
+    this.#status.fire()
   }
 
   /** Shows a terminal that the client runs for the agent. */

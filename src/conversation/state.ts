@@ -114,6 +114,16 @@ export interface NoticeEntry extends EntryBase {
   savedCopy?: true
   /** absolute paths of changed files that it is about */
   files?: string[]
+  rewind?: Rewind
+}
+/** The person went back to before the turn `from`: the turns from there to `to` are set aside. */
+export interface Rewind {
+  from: number
+  to: number
+  /** Files were restored: what that undid in them, by its id, to bring it back. */
+  restored?: string
+  /** The person took it back. */
+  withdrawn?: true
 }
 export interface CompactionEntry extends EntryBase {
   kind: 'compaction'

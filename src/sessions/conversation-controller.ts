@@ -8,6 +8,7 @@ import { Emitter } from '../common/event.ts'
 import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
 import type { PromptQueue, TurnOutcome } from '../conversation/prompt-queue.ts'
+import { isCommand, rewindNote } from '../conversation/rewinds.ts'
 import {
   type Attempt,
   type Failure,
@@ -260,7 +261,8 @@ export class ConversationController extends Owner {
       throw new Error(l10n.t('The conversation has changed. Try again.'))
     this.#failures.drop('sign-in')
     this.#failures.drop('option')
-    return { open, content }
+    const note = isCommand(content) ? undefined : rewindNote(session.state)
+    return { open, content: note ? [...content, note] : content }
   }
 
   /** The session that a queue's prompts are for, once it is ready. Another conversation may be shown by then. */

@@ -5,10 +5,12 @@ import { conversationMarkdown } from '../conversation/markdown-export.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { titleOf } from '../sessions/session-title.ts'
 
-/** The whole conversation as Markdown. */
-export function documentOf({ session, agentName, plan }: OpenSession): string {
+/** The whole conversation as Markdown, or that of the turns before `until`. */
+export function documentOf({ session, agentName, plan }: OpenSession, until?: number): string {
   const title = titleOf(session) || l10n.t('Conversation')
-  return conversationMarkdown(session.state, { title, agentName, cwd: plan.setup.cwd })
+  const { entries, ...state } = session.state
+  const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
+  return conversationMarkdown({ ...state, entries: wanted }, { title, agentName, cwd: plan.setup.cwd })
 }
 
 /** Asks where to, and writes the conversation there. */

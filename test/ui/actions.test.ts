@@ -23,6 +23,12 @@ describe('actions', () => {
     await conversation.send(prompt)
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   }
+  /** The last of the places where an edited prompt can go on. */
+  async function editHere(): Promise<void> {
+    await workbench.paletteRow('Edit Here').waitFor()
+    await workbench.paletteInput.press('ArrowUp')
+    await workbench.paletteInput.press('Enter')
+  }
   const prompts = () =>
     receivedBy(vscode.server.root, 'Fixture', 'session/prompt').map(({ prompt }) => JSON.stringify(prompt))
 
@@ -59,6 +65,7 @@ describe('actions', () => {
 
     await conversation.frame.locator('.row-prompt').first().hover()
     await conversation.button('Edit and Resend').first().click()
+    await editHere()
     await conversation.focused(conversation.composer)
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
@@ -81,6 +88,7 @@ describe('actions', () => {
     // a menu that has just come takes no click
     await menu.getByText('Edit and Resend').hover()
     await workbench.page.keyboard.press('Enter')
+    await editHere()
     await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
   })
 

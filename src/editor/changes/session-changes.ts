@@ -2,6 +2,7 @@
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Event } from '../../common/event.ts'
+import type { FilesShared } from '../files/files.ts'
 import { PathGuard } from '../path-guard.ts'
 import type { ChangeTracker, ToolChange, Undone, UndoOptions, UndoOutcome } from './change-tracker.ts'
 import type { AgentAuthor, Matches } from './change-versions.ts'
@@ -87,6 +88,11 @@ export class ChangeScope {
   file(path: string): ChangedFile | undefined {
     const view = this.tracker.view(path)
     return view?.hasChanges && !view.gone ? this.#describe(view) : undefined
+  }
+
+  /** What files are read and written with. */
+  get shared(): FilesShared {
+    return this.tracker.shared
   }
 
   /** Looks at all files as they are now. Never rejects. */

@@ -1,7 +1,7 @@
 /** What a person does with a part of a conversation, or with all of it. */
 import { NotificationType } from 'vscode-jsonrpc'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { EntryId } from '../../conversation/state.ts'
+import type { EntryId, Rewind } from '../../conversation/state.ts'
 
 /** host → webview: puts a prompt into the composer, after what stands there; `quiet`: the focus stays where it is */
 export const FillComposer = new NotificationType<{ blocks: ContentBlock[]; quiet?: boolean }>('actions/fill')
@@ -13,4 +13,9 @@ export interface EntryContext {
   /** the conversation's key */
   conversation: string
   entry?: EntryId
+}
+
+/** The person went back to before this turn: it is no longer part of what the agent goes by. */
+export function isSetAside(rewinds: readonly Rewind[], turn: number): boolean {
+  return rewinds.some(({ from, to }) => from <= turn && turn <= to)
 }

@@ -91,7 +91,14 @@ const changePlace = z.object({ key, entryId: id, content: index, change: index }
 const registryId = z.string().min(1).max(64)
 
 /** What an entry's own buttons run; each is also in the palette and in the context menu. */
-const entryCommand = z.enum(['parley.copyMessage', 'parley.editPrompt', 'parley.sendAgain'])
+const entryCommand = z.enum([
+  'parley.copyMessage',
+  'parley.editPrompt',
+  'parley.sendAgain',
+  'parley.restoreCheckpoint',
+  'parley.undoRestore',
+  'parley.forkFromHere',
+])
 
 export type ConversationMessages = typeof conversationMessages
 

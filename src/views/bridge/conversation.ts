@@ -9,6 +9,7 @@ import type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt } from '../..
 import type {
   Entry,
   EntryId,
+  Rewind,
   SessionActivity,
   TerminalState,
   ToolCallEntry,
@@ -146,6 +147,8 @@ export interface ConversationHead {
   background?: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
+  /** Where the person went back: the turns that are set aside. */
+  rewinds: Rewind[]
   /** the prompts that are not sent yet, in their order */
   queue: QueuedNote[]
   /** None of them is sent before the person resumes the queue: the turn before it was stopped, or failed. */

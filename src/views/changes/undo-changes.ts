@@ -43,20 +43,22 @@ export async function confirmUndo(
   await undoChanges(changes, { ...selection, ...(answer === certain && { certain: true }) }, services)
 }
 
-/** Undoes what it can, and asks about the rest. `quiet`: without offering to restore it; the command does that, too. */
+/**
+ * Undoes what it can, and asks about the rest. `tell` tells of what was undone; otherwise it is offered to restore that.
+ */
 export async function undoChanges(
   changes: ChangeScope,
   selection: ChangeSelection,
   services: UndoServices,
-  quiet = false,
+  tell: (undone: Undone) => void = undone => void offerRestore(undone, services),
 ): Promise<void> {
   const report = await changes.undo(selection)
-  if (report.undone && !quiet) void offerRestore(report.undone, services)
+  if (report.undone) tell(report.undone)
   await askAboutRest(changes, selection, report, services)
 }
 
 /** Offers to bring back what was undone. */
-async function offerRestore(undone: Undone, services: UndoServices): Promise<void> {
+export async function offerRestore(undone: Undone, services: UndoServices): Promise<void> {
   const [first] = undone.files
   if (!first) return
   const text =
@@ -68,14 +70,16 @@ async function offerRestore(undone: Undone, services: UndoServices): Promise<voi
     await restoreUndone(undone.id, services)
 }
 
-/** Brings back what was undone. */
-export async function restoreUndone(id: string, { tracker }: UndoServices): Promise<void> {
-  warnOf(await tracker.restore(id), names =>
+/** Brings back what was undone. False: not all of it. */
+export async function restoreUndone(id: string, { tracker }: UndoServices): Promise<boolean> {
+  const left = await tracker.restore(id)
+  warnOf(left, names =>
     l10n.t(
       "These files weren't restored because they have unsaved changes or the same lines changed since: {0}",
       names,
     ),
   )
+  return left.length === 0
 }
 
 /** What the user changed in the same lines is shown, and goes only when they say so. */

@@ -95,7 +95,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     [CommandId.nextChange]: () => move(1),
     [CommandId.previousChange]: () => move(-1),
     [CommandId.keepChange]: async (...args) => all.keep(await atPlace(args)),
-    [CommandId.revertChange]: async (...args) => undoChanges(all, await atPlace(args), options, true),
+    [CommandId.revertChange]: async (...args) => undoChanges(all, await atPlace(args), options, () => {}),
     [CommandId.keepFileChanges]: (...args) => {
       const { scope, selection } = ofFiles(args)
       scope.keep(selection)

@@ -3,11 +3,12 @@ import * as vscode from 'vscode'
 import * as z from 'zod'
 import { UnavailableError } from '../../common/errors.ts'
 import { entryMarkdown, messageText, wholeMessage } from '../../conversation/markdown-export.ts'
+import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import { FillComposer, Quote } from '../bridge/actions.ts'
+import { Quote } from '../bridge/actions.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { documentOf, exportDocument, fileNameOf, openDocument } from '../conversation-document.ts'
@@ -22,7 +23,7 @@ const entryContext = z.object({
   entry: z.string().max(4096).optional(),
 })
 
-interface Target {
+export interface EntryTarget {
   surface: ConversationSurface
   open: OpenSession
   /** what was pointed at, if anything was */
@@ -31,7 +32,8 @@ interface Target {
 
 /** What the user does with a message or a whole conversation: from a button, the context menu or the palette. */
 export function entryCommands(surfaces: ConversationSurfaces) {
-  const on = (run: (target: Target) => unknown) => (context?: unknown) => run(targetOf(surfaces, context))
+  const on = (run: (target: EntryTarget) => unknown) => (context?: unknown) =>
+    run(targetOf(surfaces, context))
   return {
     [CommandId.copyMessage]: on(async ({ open: { session }, entry }) => {
       const wanted = entry ?? lastAnswer(session.state)
@@ -44,14 +46,9 @@ export function entryCommands(surfaces: ConversationSurfaces) {
     [CommandId.copyConversation]: on(({ open }) => copy(documentOf(open))),
     [CommandId.exportConversation]: on(({ open }) => exportDocument(open)),
     [CommandId.openConversationAsDocument]: on(({ open }) => openDocument(open)),
-    [CommandId.editPrompt]: on(async ({ surface, open, entry }) => {
-      const { blocks } = promptOf(open, entry)
-      await surface.reveal()
-      surface.tell(FillComposer, { blocks })
-    }),
     [CommandId.sendAgain]: on(({ surface, open, entry }) => {
       const { blocks } = promptOf(open, entry)
-      return surface.controller.prompt(async () => [...blocks])
+      return surface.controller.prompt(async () => writtenBlocks(blocks))
     }),
     [CommandId.newSessionWithConversation]: on(async ({ surface, open }) => {
       await surface.reveal()
@@ -75,7 +72,7 @@ async function copy(text: string): Promise<void> {
   vscode.window.setStatusBarMessage(l10n.t('Copied to the clipboard'), SHOWN_MS)
 }
 
-function targetOf(surfaces: ConversationSurfaces, context: unknown): Target {
+export function targetOf(surfaces: ConversationSurfaces, context: unknown): EntryTarget {
   const pointed = entryContext.safeParse(context)
   const surface = pointed.success ? surfaces.withKey(pointed.data.conversation) : surfaces.active
   const open = surface?.controller.current
@@ -93,10 +90,13 @@ function promptOf(open: OpenSession, entry: Entry | undefined) {
 
 let last = 0
 
-/** The conversation itself, as context for another one: as text for an agent that takes no files. */
-function conversationAttachment(open: OpenSession, embedded: boolean): Attachment {
+/**
+ * The conversation itself, or the turns before `until`, as context for another one: as text for an agent that takes no
+ * files.
+ */
+export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
   const uri = `parley:/${encodeURIComponent(fileNameOf(open))}.md`
-  const text = documentOf(open)
+  const text = documentOf(open, until)
   return {
     id: `conversation-${++last}`,
     label: titleOf(open.session) || l10n.t('Conversation'),

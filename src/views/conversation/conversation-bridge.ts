@@ -128,7 +128,10 @@ export class ConversationBridge extends Owner {
 
   /** Tells the webview to do something, when it is there. */
   tell<P>(type: NotificationType<P>, params: P): void {
-    if (this.#ready) this.#connection.send(type, params)
+    if (!this.#ready) return
+    // for the conversation that is shown now
+    this.#pump.sendNow()
+    this.#connection.send(type, params)
   }
 
   attach(attachment: bridge.Attachment): void {

@@ -3,6 +3,7 @@ import type { Agent } from '../../acp/agent.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { besideText } from '../../common/draft.ts'
 import type { Prompt } from '../../conversation/prompt-queue.ts'
+import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
@@ -45,6 +46,7 @@ export function buildHead(
     unconfirmed: state?.unconfirmed,
     background: state?.background,
     turnStartedAt: state?.turnStartedAt,
+    rewinds: state ? rewindsOf(state).map(({ rewind }) => rewind) : NONE,
     queue: controller.queue.prompts.flatMap(noteOf),
     queuePaused: controller.queue.isPaused,
     ...(session && session.cancelState !== 'none' && { stopping: true }),

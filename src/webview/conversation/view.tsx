@@ -96,6 +96,8 @@ function Body({ draft }: { draft: Draft }) {
   const { store, list } = app
   const head = store.head.value
   const renderRow = useCallback((row: Row) => <RowView row={row} />, [])
+  const rewinds = store.part('rewinds').value
+  const classOf = useCallback((row: Row) => rowClass(row, rewinds), [rewinds])
   if (!head) return <div class="body" />
   if (head.phase === 'empty' && store.total.value === 0) {
     return (
@@ -113,7 +115,7 @@ function Body({ draft }: { draft: Draft }) {
         class="transcript"
         label={t('Conversation')}
         role="log"
-        rowClass={rowClass}
+        rowClass={classOf}
         renderRow={renderRow}
         rowContext={rowContext}
         footer={<Footer draft={draft} />}

@@ -40,6 +40,27 @@ describe('Forking a session', () => {
     await until(() => fixture.transcripts.kept.get('one/s2')?.entries.length === fork?.state.entries.length)
   })
 
+  it('tells the agent with the next prompt where the person went back', async () => {
+    const fixture = await SessionsFixture.withSession()
+    const { controller, agent } = fixture
+    await controller.prompt({ text: 'hello', attachments: [] })
+    await until(() => agent.prompts.length === 1)
+    agent.endTurn(agent.prompts[0]!)
+    const { session } = controller.current!
+    await until(() => session.state.activity === 'idle')
+    session.notify({ severity: 'info', title: 'Back', rewind: { from: 1, to: 1 } })
+    for (const text of ['again', 'more']) {
+      await controller.prompt({ text, attachments: [] })
+      await until(() => JSON.stringify(agent.prompts.at(-1)?.content).includes(text))
+      agent.endTurn(agent.prompts.at(-1)!)
+      await until(() => session.state.activity === 'idle')
+    }
+    const [, again, more] = agent.prompts.map(({ content }) => content)
+    assert.deepEqual(again?.[0], { type: 'text', text: 'again' })
+    assert.match(JSON.stringify(again?.[1]), /Disregard that prompt.*hello/)
+    assert.deepEqual(more, [{ type: 'text', text: 'more' }])
+  })
+
   it('says so when the agent cannot, and keeps the conversation', async () => {
     const fixture = await SessionsFixture.withSession()
     await fixture.controller.fork(reference)

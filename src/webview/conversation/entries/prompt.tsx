@@ -3,6 +3,7 @@ import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from '../../../ac
 import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
 import { draftOf, inText } from '../../../common/draft.ts'
 import type { MessageEntry } from '../../../conversation/state.ts'
+import { isSetAside } from '../../../views/bridge/actions.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -31,9 +32,11 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 
+  const setAside = isSetAside(app.store.part('rewinds').value ?? [], entry.turn)
+
   return (
     <div class="prompt">
-      <span class="visually-hidden">{t('You')}: </span>
+      <span class="visually-hidden">{setAside ? t('You (set aside)') : t('You')}: </span>
       {text !== '' && (
         <div ref={ref} class={`prompt-text${open ? '' : ' folded'}`} dir="auto">
           <PromptText blocks={entry.blocks} within={within} whole={open} onChip={onChip} />
@@ -52,6 +55,15 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
           label={t('Edit and Resend')}
           onClick={() => app.host.send('actions/entry', { command: 'parley.editPrompt', entryId: slot.id })}
         />
+        {!setAside && entry.within === undefined && (
+          <IconButton
+            icon="discard"
+            label={t('Restore to Here…')}
+            onClick={() =>
+              app.host.send('actions/entry', { command: 'parley.restoreCheckpoint', entryId: slot.id })
+            }
+          />
+        )}
         <IconButton
           icon="debug-restart"
           label={t('Resend')}

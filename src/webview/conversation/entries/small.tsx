@@ -15,6 +15,7 @@ const severityIcons: Record<string, string> = { info: 'info', warning: 'warning'
 
 /** Something the agent or Parley reports besides the conversation. */
 export function Notice({ slot }: { slot: EntrySlot }) {
+  const { host } = useApp()
   const entry = slot.entry.value as NoticeEntry
   const severity = severityIcons[entry.severity] ? entry.severity : 'info'
   return (
@@ -24,6 +25,15 @@ export function Notice({ slot }: { slot: EntrySlot }) {
         <div class="notice-title">{entry.title}</div>
         {entry.description && <MarkdownText text={entry.description} />}
         {entry.files && <NoticeFiles files={entry.files} />}
+        {entry.rewind?.restored !== undefined && !entry.rewind.withdrawn && (
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => host.send('actions/entry', { command: 'parley.undoRestore', entryId: slot.id })}
+          >
+            {t('Undo Restore')}
+          </button>
+        )}
       </div>
     </div>
   )

@@ -1,4 +1,6 @@
 import type { ContentBlock } from '../../../acp/model.ts'
+import type { Rewind } from '../../../conversation/state.ts'
+import { isSetAside } from '../../../views/bridge/actions.ts'
 import { loadStyles } from '../../host/load-styles.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
@@ -24,8 +26,13 @@ const Elicitation = lazy(async () => {
   return module.Elicitation
 })
 
-export function rowClass(row: Row): string {
+export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
   const classes = [`row row-${row.kind} gap-${row.gap}`]
+  // what tells of going back stays plain
+  if (rewinds.length > 0 && row.kind !== 'notice') {
+    const turn = slotOf(row)?.entry.peek().turn
+    if (turn !== undefined && isSetAside(rewinds, turn)) classes.push('set-aside')
+  }
   if ('nested' in row && row.nested) classes.push('nested')
   const slot = slotOf(row)
   if (slot?.entry.peek().within !== undefined) classes.push('within')

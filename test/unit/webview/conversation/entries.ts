@@ -45,6 +45,7 @@ export function head(more: Partial<ConversationHead> = {}): ConversationHead {
     pendingRequests: [],
     queue: [],
     queuePaused: false,
+    rewinds: [],
     mcpServers: [],
     plans: [],
     configOptions: [],

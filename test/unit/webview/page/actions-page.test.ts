@@ -44,6 +44,42 @@ describe('actions on the page', function () {
     ])
   })
 
+  it('restore files to before a prompt, and undo that where it is told; what is set aside is marked', async () => {
+    press('Restore to Here…')
+    const back: Entry = {
+      kind: 'notice',
+      id: 'n',
+      turn: 1,
+      severity: 'info',
+      title: 'Files restored',
+      rewind: { from: 1, to: 1, restored: 'r' },
+    }
+    const entries = [message('u', 'user', 'Do it'), message('a', 'agent', 'It is done.'), back]
+    await show(entries, { rewinds: [back.rewind] })
+    const undo = () =>
+      [...page.document.querySelectorAll('button')].find(one => one.textContent === 'Undo Restore')
+    await page.until(undo)
+    assert.equal(page.document.querySelectorAll('.set-aside').length, 2)
+    assert.match(page.document.querySelector('.prompt')!.textContent!, /^You \(set aside\)/)
+    assert.equal(page.document.querySelector('[aria-label="Restore to Here…"]'), null)
+    undo()!.click()
+    await page.until(() => ran.length === 2)
+    assert.deepEqual(
+      ran.map(({ command, entryId }) => [command, entryId]),
+      [
+        ['parley.restoreCheckpoint', 'u'],
+        ['parley.undoRestore', 'n'],
+      ],
+    )
+    await show([
+      entries[0]!,
+      entries[1]!,
+      { ...back, rewind: { from: 1, to: 1, restored: 'r', withdrawn: true } },
+    ])
+    await page.until(() => page.document.querySelectorAll('.set-aside').length === 0)
+    assert.equal(undo(), undefined)
+  })
+
   it('offer the prompt again only where the conversation stands still after a failure', async () => {
     const end: Entry = {
       kind: 'turn_end',

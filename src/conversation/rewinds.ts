@@ -1,0 +1,81 @@
+/**
+ * Going back in a conversation: files were restored to before a prompt, or the conversation was forked there. ACP can't
+ * take messages back, so what came since stays in the conversation, is shown as set aside, and the agent is told with
+ * the next prompt.
+ */
+import type { ContentBlock } from '../acp/model.ts'
+import { textOf } from './blocks.ts'
+import type { Entry, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
+
+/** More of a prompt is not quoted. UTF-16 units. */
+const MAX_QUOTE = 200
+
+export type RewindNotice = NoticeEntry & { rewind: Rewind }
+
+/** by the list of entries: where its rewinds are, up to the last one that was looked at */
+const found = new WeakMap<readonly Entry[], { looked: number; last?: Entry; positions: number[] }>()
+
+/** The person's rewinds that were not taken back, in their order. */
+export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNotice[] {
+  let known = found.get(entries)
+  // entries come at the end, unless another window's take the place of the last ones
+  if (!known || entries[known.looked - 1] !== known.last) known = { looked: 0, positions: [] }
+  for (; known.looked < entries.length; known.looked++)
+    if (isRewind(entries[known.looked]!)) known.positions.push(known.looked)
+  found.set(entries, { ...known, ...(entries.length > 0 && { last: entries.at(-1)! }) })
+  return known.positions.flatMap(position => {
+    const entry = entries[position]
+    return entry && isRewind(entry) && !entry.rewind.withdrawn ? entry : []
+  })
+}
+
+/** The prompt that a turn began with. */
+export function promptOfTurn(
+  { entries }: Pick<SessionState, 'entries'>,
+  turn: number,
+): MessageEntry | undefined {
+  return entries.find((entry): entry is MessageEntry => isPrompt(entry) && entry.turn === turn)
+}
+
+/** What the agent is to be told with the next prompt, in its language; `undefined`: nothing, or it knows. */
+export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock | undefined {
+  const { entries } = state
+  const told = entries.findLastIndex(entry => isPrompt(entry) && !isCommand(entry.blocks))
+  const rewinds = rewindsOf(state).filter(notice => entries.indexOf(notice) > told)
+  if (rewinds.length === 0) return undefined
+  const from = Math.min(...rewinds.map(({ rewind }) => rewind.from))
+  const prompt = promptOfTurn(state, from)
+  const text = prompt ? textOf(prompt.blocks.filter(block => !isForAgent(block))).trim() : ''
+  const quote = text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}…` : text
+  const files = rewinds.some(({ rewind }) => rewind.restored !== undefined)
+    ? 'The files that changed since then were restored to how they were before it, apart from what the user changed. Read files again before you edit them.'
+    : 'The files on disk were left as they are.'
+  return {
+    type: 'text',
+    text: `The user went back to before an earlier prompt. Disregard that prompt and everything that followed it. ${files}\n\nThe prompt was:\n${quote}`,
+    agentOnly: true,
+  }
+}
+
+/** A command stands alone in its prompt: some agents know none with text beside it. */
+export function isCommand(blocks: readonly ContentBlock[]): boolean {
+  const [first] = blocks
+  return first?.type === 'text' && first.text.trimStart().startsWith('/')
+}
+
+/** What the person wrote of a prompt. */
+export function writtenBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
+  return blocks.filter(block => !isForAgent(block))
+}
+
+function isForAgent(block: ContentBlock): boolean {
+  return block.type !== 'unknown' && block.agentOnly === true
+}
+
+function isPrompt(entry: Entry): entry is MessageEntry {
+  return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
+}
+
+function isRewind(entry: Entry): entry is RewindNotice {
+  return entry.kind === 'notice' && entry.rewind !== undefined
+}

@@ -35,6 +35,8 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   if (middle.length === 0 && lines.length === 0) return []
   const whole = [{ start: head, end: head + middle.length, lines }]
   if (middle.length === 0 || lines.length === 0) return whole
+  // one line for another: most changes are
+  if (middle.length === 1 && lines.length === 1) return whole
   const parts = diffArrays(middle, lines, { timeout: MAX_COMPARE_MS })
   if (!parts) return whole
   const edits: LineEdit[] = []

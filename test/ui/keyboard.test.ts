@@ -32,13 +32,13 @@ describe('with the keyboard alone', () => {
   it('a session is begun, worked in, left and found again; the focus is seen wherever it goes', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
-    await command(workbench, 'Parley: Focus on Conversation View')
+    await command(workbench, 'Parley: Focus on Parley View')
     let conversation = await ConversationPage.find(workbench)
     const { frame } = conversation
     const focus = await Focus.in(frame)
     await conversation.button(/^Try the Demo Agent/).waitFor()
     // VS Code leaves the focus outside of a view that was only just made
-    await command(workbench, 'Parley: Focus on Conversation View')
+    await command(workbench, 'Parley: Focus on Parley View')
     await conversation.focused(conversation.composer)
 
     // the agents are one stop, the arrows go through them
@@ -92,7 +92,7 @@ describe('with the keyboard alone', () => {
     )
 
     // from line to line, and what a line holds
-    await command(workbench, 'Parley: Focus on Conversation View')
+    await command(workbench, 'Parley: Focus on Parley View')
     await focus.goTo(/^Command: ls/, 'Shift+Tab')
     await focus.goTo(/^Edit: Edit planets/, 'ArrowUp')
     await keyboard.press('Enter')

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, selectLines } from './support/editor.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+/** What a user does in a window, counted. */
+class Hands {
+  readonly #page: Page
+  clicks = 0
+  keys = 0
+
+  constructor(workbench: Workbench) {
+    this.#page = workbench.page
+  }
+
+  async click(target: Locator): Promise<void> {
+    await target.click()
+    this.clicks += 1
+  }
+
+  /** Keys that are pressed one after the other, such as those of a chord; modifiers belong to their key. */
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.#page.keyboard.press(key)
+    this.keys += keys.length
+  }
+
+  async type(text: string): Promise<void> {
+    await this.#page.keyboard.type(text)
+    this.keys += text.length
+  }
+
+  /** A prompt, from the input that has the focus. */
+  async ask(prompt: string): Promise<void> {
+    await this.type(prompt)
+    await this.press('Enter')
+  }
+}
+
+/** The most that a task may take. Seconds are printed, not limited: they are the machine's. */
+interface Limits {
+  clicks: number
+  keys: number
+}
+
+describe('the first day', () => {
+  const vscode = new VsCodeSuite({
+    settings: root => ({ 'parley.agents': { ada: fixtureAgent(root, 'Ada') } }),
+  })
+  const DEMO = 'Demo Agent'
+  const file = () => join(dirname(vscode.workspace), 'planets-api', 'planets.js')
+  const results: Array<{ task: string; clicks: number; keys: number; seconds: string }> = []
+
+  async function task(
+    name: string,
+    workbench: Workbench,
+    limits: Limits,
+    work: (hands: Hands) => Promise<void>,
+  ) {
+    const hands = new Hands(workbench)
+    const start = performance.now()
+    await work(hands)
+    const seconds = ((performance.now() - start) / 1000).toFixed(1)
+    const { clicks, keys } = hands
+    results.push({ task: name, clicks, keys, seconds })
+    assert.ok(clicks <= limits.clicks, `${name}: ${clicks} clicks, at most ${limits.clicks}`)
+    assert.ok(keys <= limits.keys, `${name}: ${keys} keystrokes, at most ${limits.keys}`)
+  }
+
+  /** A new session in the window of all tasks, with the cursor in the input. */
+  async function begin(agent: string): Promise<{ workbench: Workbench; conversation: ConversationPage }> {
+    const workbench = await vscode.window()
+    const conversation = await ConversationPage.begin(workbench, agent)
+    await conversation.composer.click()
+    await conversation.focused(conversation.composer)
+    return { workbench, conversation }
+  }
+  const idle = (conversation: ConversationPage) =>
+    conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
+
+  after(() => {
+    const width = Math.max(...results.map(({ task }) => task.length))
+    console.log(`\n      ${'task'.padEnd(width)}  clicks  keystrokes  seconds`)
+    for (const { task, clicks, keys, seconds } of results)
+      console.log(
+        `      ${task.padEnd(width)}  ${String(clicks).padStart(6)}  ${String(keys).padStart(10)}  ${seconds.padStart(7)}`,
+      )
+  })
+
+  it('brings a first answer', async () => {
+    const workbench = await vscode.open()
+    const icon = workbench.page.locator('.activitybar').getByRole('tab', { name: 'Parley' })
+    await icon.waitFor()
+    await task('first answer', workbench, { clicks: 2, keys: 6 }, async hands => {
+      await hands.click(icon)
+      const conversation = await ConversationPage.find(workbench)
+      await hands.click(conversation.button(/^Try the Demo Agent/))
+      await conversation.phase('ready')
+      await conversation.focused(conversation.composer)
+      await hands.ask('/help')
+      await conversation.text(/\/compact/).waitFor()
+    })
+  })
+
+  it('brings a request that is allowed', async () => {
+    const { workbench, conversation } = await begin(DEMO)
+    await task('allow', workbench, { clicks: 0, keys: 11 }, async hands => {
+      await hands.ask('/run date')
+      const allow = conversation.permission.getByRole('button', { name: 'Allow once' })
+      await conversation.focused(allow)
+      await hands.press('Enter')
+      await conversation.text('exit code 0').waitFor()
+    })
+  })
+
+  it('brings a request that is rejected', async () => {
+    const { workbench, conversation } = await begin(DEMO)
+    await task('reject', workbench, { clicks: 1, keys: 9 }, async hands => {
+      await hands.ask('/run pwd')
+      await hands.click(conversation.permission.getByRole('button', { name: 'Reject', exact: true }))
+      await conversation.text('You rejected the command').waitFor()
+    })
+  })
+
+  it('brings a rule that always allows', async () => {
+    const { workbench, conversation } = await begin(DEMO)
+    await task('always allow', workbench, { clicks: 3, keys: 28 }, async hands => {
+      await hands.ask('/run echo one')
+      await hands.click(conversation.permission.getByRole('button', { name: 'Always Allow…' }))
+      const offers = conversation.frame.getByRole('dialog', { name: 'Create Permission Rule' })
+      await hands.click(offers.getByRole('radio', { name: 'Commands that start with echo' }))
+      await hands.click(offers.getByRole('button', { name: 'Save in Workspace Settings' }))
+      await offers.waitFor({ state: 'detached' })
+      await conversation.text('exit code 0').waitFor()
+      await idle(conversation)
+      await conversation.focused(conversation.composer)
+      await hands.ask('/run echo two')
+      await conversation.button(/^Allowed by your rule/).waitFor()
+    })
+  })
+
+  it('brings another model', async () => {
+    const { workbench, conversation } = await begin(DEMO)
+    await task('change model', workbench, { clicks: 2, keys: 0 }, async hands => {
+      await hands.click(conversation.button(/^Model: /))
+      await hands.click(conversation.frame.getByRole('option', { name: /^Demo Thorough/ }))
+      await conversation.button('Model: Demo Thorough').waitFor()
+    })
+  })
+
+  it('brings what is selected into the conversation', async () => {
+    const { workbench } = await begin(DEMO)
+    await openFile(workbench, 'planets.js')
+    await selectLines(workbench, 2)
+    await task('add the selection', workbench, { clicks: 0, keys: 2 }, async hands => {
+      await hands.press("Control+'", 'a')
+      const conversation = await ConversationPage.find(workbench)
+      await conversation.frame.locator('.composer .chip', { hasText: 'planets.js:1-2' }).waitFor()
+      await conversation.focused(conversation.composer)
+    })
+  })
+
+  it('brings changes that are reviewed and undone', async () => {
+    const before = readFileSync(file(), 'utf8')
+    const { workbench, conversation } = await begin('Ada')
+    const bar = conversation.frame.getByRole('region', { name: 'Changed files' })
+    await conversation.send('[[edit planets.js Mars Ares]]')
+    await bar.getByText('1 file').waitFor()
+    await task('review and undo', workbench, { clicks: 3, keys: 0 }, async hands => {
+      await hands.click(bar.getByRole('button', { name: 'Review' }))
+      await workbench.page.locator('.multiDiffEntry', { hasText: 'planets.js' }).waitFor()
+      await hands.click(bar.getByRole('button', { name: 'Revert All Changes…' }))
+      await hands.click(workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }))
+      await bar.waitFor({ state: 'detached' })
+    })
+    const undone = readFileSync(file(), 'utf8') === before
+    writeFileSync(file(), before)
+    assert.ok(undone)
+  })
+
+  it('brings back what was said, by a word of it', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.send('[[replay 40 2]]')
+    await conversation.text('Answer 40').waitFor()
+    await idle(conversation)
+    await conversation.composer.click()
+    await task('find', workbench, { clicks: 0, keys: 14 }, async hands => {
+      await hands.press('Control+f')
+      const widget = conversation.frame.getByRole('search', { name: 'Find in Conversation' })
+      await conversation.focused(widget.getByRole('textbox', { name: 'Find' }))
+      await hands.type('Question 7 of')
+      await widget.locator('.find-count', { hasText: '1 of 1' }).waitFor()
+    })
+    await workbench.page.keyboard.press('Escape')
+  })
+
+  it('brings a session a name of its own', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.send('to be named')
+    const title = conversation.frame.getByRole('button', { name: 'to be named' }).first()
+    await title.waitFor()
+    await idle(conversation)
+    await task('rename', workbench, { clicks: 1, keys: 9 }, async hands => {
+      await hands.click(title)
+      const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
+      await conversation.focused(field)
+      // what is there is selected
+      await hands.type('Renamed')
+      await hands.press('Enter')
+      await conversation.frame.getByRole('heading', { name: /^Renamed/ }).waitFor()
+    })
+  })
+
+  it('brings back the session of the day before', async () => {
+    const prompt = `yesterday ${Date.now()}`
+    const yesterday = await vscode.open()
+    const first = await ConversationPage.begin(yesterday, DEMO)
+    await first.send(prompt)
+    await idle(first)
+    await first.text(prompt).waitFor()
+    await yesterday.close()
+
+    const workbench = await vscode.open()
+    const icon = workbench.page.locator('.activitybar').getByRole('tab', { name: 'Parley' })
+    await icon.waitFor()
+    await task('resume a session', workbench, { clicks: 3, keys: 0 }, async hands => {
+      await hands.click(icon)
+      const start = await ConversationPage.find(workbench)
+      await hands.click(start.button(/^Open Session History/))
+      const selector = `[role="option"]:has-text("${prompt}")`
+      await hands.click((await workbench.webview(selector)).locator(selector).first())
+      const conversation = await ConversationPage.find(workbench)
+      await conversation.frame.locator('.row-prompt', { hasText: prompt }).waitFor()
+      await conversation.phase('ready')
+    })
+  })
+
+  it('brings another agent', async () => {
+    const { workbench } = await begin(DEMO)
+    await task('switch agent', workbench, { clicks: 0, keys: 28 }, async hands => {
+      await hands.press('F1')
+      await workbench.paletteInput.and(workbench.page.locator(':focus')).waitFor()
+      await hands.type('New Session with Agent')
+      await workbench.palette
+        .locator('.monaco-list-row.focused', { hasText: 'Parley: New Session with Agent…' })
+        .waitFor()
+      await hands.press('Enter')
+      await workbench.palette.locator('.monaco-list-row', { hasText: 'Ada' }).waitFor()
+      await hands.type('Ada')
+      await workbench.palette.locator('.monaco-list-row.focused', { hasText: 'Ada' }).waitFor()
+      await hands.press('Enter')
+      const conversation = await ConversationPage.find(workbench)
+      await conversation.agent('Ada')
+      await conversation.phase('ready')
+    })
+  })
+
+  it('brings a turn that is stopped and corrected', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await task('stop and correct', workbench, { clicks: 0, keys: 27 }, async hands => {
+      await hands.ask('[[gate]]')
+      await conversation.button(/^Stop \(/).waitFor()
+      await hands.press('Escape')
+      await idle(conversation)
+      await conversation.focused(conversation.composer)
+      await hands.ask('[[say Better]]')
+      await conversation.frame.locator('.row-markdown', { hasText: 'Better' }).waitFor()
+    })
+  })
+})

@@ -31,11 +31,3 @@ function spelled(character: string): string {
   const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
   return `‹U+${code}›`
 }
-
-/**
- * Untrusted text for a message of VS Code, which turns `[text](target)` into links, and links to commands run them. A
- * space between the brackets prevents that.
- */
-export function plainMessage(text: string): string {
-  return text.replaceAll('](', '] (')
-}

@@ -4,7 +4,7 @@ import * as vscode from 'vscode'
 import { missingLocalSettings } from '../agents/local-settings.ts'
 import { inspectSetting, openSetting, type VsCodeSettings } from '../agents/vscode-settings.ts'
 import type { Disposable } from '../common/disposable.ts'
-import { plainMessage } from '../common/visible.ts'
+import { plainMessage } from '../common/plain-message.ts'
 import { keepIn } from './storage/kept-state.ts'
 
 /** Says once on a remote machine which of the user's local settings don't apply there. */

@@ -6,8 +6,9 @@ import type {
   ElicitationRequest,
   ElicitationValue,
 } from '../acp/model.ts'
+import { plainMessage } from '../common/plain-message.ts'
 import { matchesInTime } from '../common/timed-regexp.ts'
-import { plainMessage, visible, visibleWords } from '../common/visible.ts'
+import { visible, visibleWords } from '../common/visible.ts'
 import { describeUrl, type UrlWarning } from '../conversation/described-url.ts'
 import { checkContent, checkField, describeFieldProblem, presetOf } from '../conversation/elicitation.ts'
 import { openLink } from '../editor/vscode-open.ts'

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { withSlowNotice } from '../common/async.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
-import { plainMessage } from '../common/visible.ts'
+import { plainMessage } from '../common/plain-message.ts'
 
 /**
  * Waits for what an agent was asked to do outside of its conversation. Some agents never answer: after a while a

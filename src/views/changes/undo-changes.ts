@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { plainMessage } from '../../common/visible.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import type { ChangeTracker, Undone } from '../../editor/changes/change-tracker.ts'
 import type { ChangeScope, ChangeSelection, UndoReport } from '../../editor/changes/session-changes.ts'
 import type { ChangeEditors } from '../../editor/changes/vscode-changes.ts'

@@ -3,7 +3,7 @@ import * as vscode from 'vscode'
 import { newestFirst } from '../../common/date-groups.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
-import { plainMessage } from '../../common/visible.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 
 type Item = vscode.QuickPickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })

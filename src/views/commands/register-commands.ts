@@ -1,7 +1,7 @@
 import * as vscode from 'vscode'
 import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
-import { plainMessage } from '../../common/visible.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import { ALL_COMMANDS, type CommandHandlers } from '../ids.ts'
 
 /**

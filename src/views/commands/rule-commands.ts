@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { messageOf } from '../../common/errors.ts'
-import { plainMessage } from '../../common/visible.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import type { PermissionRules, RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import { type PermissionRule, type RuleAction, ruleWords } from '../../sessions/permission-rules/rule.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'

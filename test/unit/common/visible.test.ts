@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { hasHidden, plainMessage, visible, visibleWords } from '../../../src/common/visible.ts'
+import { plainMessage } from '../../../src/common/plain-message.ts'
+import { hasHidden, visible, visibleWords } from '../../../src/common/visible.ts'
 
 describe('what hides in a text', () => {
   it('is spelled out', () => {

@@ -13,6 +13,7 @@ describe('activation', () => {
       'onWebviewPanel:parley.conversationTab',
       'onWebviewPanel:parley.historyTab',
       'onCommand:parley.history.focus',
+      'onWebviewPanel:parley.manageAgents',
       'onFileSystem:parley-base',
       'onLanguage',
     ])

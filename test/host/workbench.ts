@@ -111,8 +111,9 @@ export class Workbench {
   }
 
   /** Opens the command palette and types a text. A busy window may miss the key, or lose the text as its list fills. */
-  async #typeInPalette(text: string): Promise<void> {
+  async #typeInPalette(text: string, from?: () => Promise<void>): Promise<void> {
     await waitFor('command palette', async () => {
+      await from?.()
       await this.page.keyboard.press('F1')
       return succeeds(this.paletteInput.fill(text, { timeout: 3000 }))
     })
@@ -129,12 +130,13 @@ export class Workbench {
 
   /**
    * Runs a command by its title, category included, from the command palette.
-   * The palette lists what there is when it opens: it is opened anew until the command is there.
+   * The palette lists what there is when it opens: it is opened anew until the command is there. `from` takes the focus to
+   * where the command is run each time: VS Code gives it to the active editor when the palette closes.
    */
-  async runCommand(title: string): Promise<void> {
+  async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
     const row = this.paletteRow(title)
     await waitFor(`"${title}" in the command palette`, async () => {
-      await this.#typeInPalette(`>${title}`)
+      await this.#typeInPalette(`>${title}`, from)
       const listed = await this.#mark(row, 2000)
       if (!listed) await this.closePalette()
       return listed

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type { Frame } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
@@ -123,15 +124,15 @@ describe('several sessions at once', () => {
       )
       return prompt.sessionId
     }
-    for (const round of ['first', 'second']) {
+    // new in each try: what the agent received stays
+    for (const round of [randomUUID(), randomUUID()]) {
       const streams = [
         [aside, await stream(aside, `${round} aside`)],
         [inTab, await stream(inTab, `${round} upfront`)],
       ] as const
       for (const [page, sessionId] of streams) {
         const before = received('session/cancel').length
-        await page.composer.click()
-        await workbench.runCommand('Parley: Cancel Turn')
+        await workbench.runCommand('Parley: Cancel Turn', { from: () => page.composer.click() })
         await waitFor('a cancel', () => received('session/cancel').length > before)
         const canceled = received('session/cancel').slice(before)
         assert.deepEqual(

@@ -42,6 +42,8 @@ export class ConversationStore {
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
+  /** by session: what was said to it and by it */
+  readonly #exchanges = new Map<string, Exchange>()
   readonly #slots = new Map<EntryId, EntrySlot>()
   readonly #open = new Map<string, Signal<boolean>>()
   /** pages that are being fetched, by their first entry */
@@ -171,6 +173,19 @@ export class ConversationStore {
 
   subagent(sessionId: string): EntrySlot | undefined {
     return this.#subagents.get(sessionId)
+  }
+
+  /** What was said to a session and by it, in order; a component that asks hears of changes. */
+  messagesOf(sessionId: string): readonly EntrySlot[] {
+    const { slots, version } = this.#exchange(sessionId)
+    void version.value
+    return slots
+  }
+
+  #exchange(sessionId: string): Exchange {
+    const exchange = this.#exchanges.get(sessionId) ?? { slots: [], version: signal(0) }
+    this.#exchanges.set(sessionId, exchange)
+    return exchange
   }
 
   /** Which subagent a session is, counted from 0 in the order in which they were met. */
@@ -330,6 +345,7 @@ export class ConversationStore {
     let slot = this.#slots.get(entry.id)
     if (slot) {
       this.#stale.delete(slot)
+      this.#list(slot, false)
       slot.index = index
       slot.replace(entry)
     } else {
@@ -337,6 +353,7 @@ export class ConversationStore {
       slot.onReflow = grown => batch(() => this.rows.grown(grown))
       this.#slots.set(entry.id, slot)
     }
+    this.#list(slot, true)
     if (entry.kind === 'tool_call') this.#toolCalls.set(keyOfTool(entry.toolCallId, entry.within), slot)
     if (entry.kind === 'permission' && entry.toolCallId !== undefined) {
       const key = keyOfTool(entry.toolCallId, entry.within)
@@ -349,12 +366,26 @@ export class ConversationStore {
     return slot
   }
 
+  /** Puts a message among those of its sessions, or takes it away from there. */
+  #list(slot: EntrySlot, add: boolean): void {
+    const entry = slot.entry.peek()
+    if (entry.kind !== 'session_message') return
+    for (const party of new Set([entry.from, entry.to])) {
+      if (party === undefined) continue
+      const { slots, version } = this.#exchange(party)
+      if (add) slots.splice(slots.findLastIndex(one => one.index < slot.index) + 1, 0, slot)
+      else slots.splice(slots.lastIndexOf(slot), 1)
+      version.value++
+    }
+  }
+
   #afterEntries(): void {
     this.last.value = this.rows.slots.at(-1)
   }
 
   #drop(slot: EntrySlot): void {
     slot.dispose()
+    this.#list(slot, false)
     this.#slots.delete(slot.id)
     this.#stale.delete(slot)
     const entry = slot.entry.peek()
@@ -370,11 +401,18 @@ export class ConversationStore {
   #forget(): void {
     for (const slot of this.#slots.values()) this.#drop(slot)
     this.#subagents.clear()
+    this.#exchanges.clear()
     this.#numbers.clear()
     this.#open.clear()
     this.#fetching.clear()
     this.terminals.clear()
   }
+}
+
+interface Exchange {
+  slots: EntrySlot[]
+  /** Increases when the slots are others. */
+  version: Signal<number>
 }
 
 function keyOfTool(toolCallId: string, within: string | undefined): string {

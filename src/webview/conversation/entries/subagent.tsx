@@ -51,7 +51,7 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
           />
         </div>
       </WithCancel>
-      {open && <Details entry={entry} messages={messagesOf(app.store, entry.sessionId)} />}
+      {open && <Details entry={entry} messages={app.store.messagesOf(entry.sessionId)} />}
     </div>
   )
 }
@@ -129,15 +129,6 @@ function wayOf({ from, to }: SessionMessageEntry, store: ConversationStore): str
 function nameOf(store: ConversationStore, sessionId: string): string | undefined {
   const entry = store.subagent(sessionId)?.entry.value
   return entry?.kind === 'subagent' ? entry.title : undefined
-}
-
-function messagesOf(store: ConversationStore, sessionId: string): EntrySlot[] {
-  // hears of messages that come
-  void store.total.value
-  return store.rows.slots.filter((slot): slot is EntrySlot => {
-    const entry = slot?.entry.peek()
-    return entry?.kind === 'session_message' && (entry.from === sessionId || entry.to === sessionId)
-  })
 }
 
 function firstWords({ blocks }: SessionMessageEntry): string {

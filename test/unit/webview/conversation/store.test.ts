@@ -7,6 +7,7 @@ import type {
   ConversationSnapshot,
   PatchOp,
 } from '../../../../src/views/bridge/conversation.ts'
+import type { EntrySlot } from '../../../../src/webview/conversation/rows/slot.ts'
 import { ConversationStore } from '../../../../src/webview/conversation/store.ts'
 import { until } from '../../../support/until.ts'
 import { head, message, permission, toolCall } from './entries.ts'
@@ -36,6 +37,20 @@ function shown(store: ConversationStore): string[] {
     if (row.kind === 'missing') return `missing ${row.entryIndex}`
     return row.kind
   })
+}
+
+/** How often the entry of one of these is looked at from now on. */
+function countReads(slots: readonly EntrySlot[]): () => number {
+  let reads = 0
+  for (const slot of slots) {
+    const { entry } = slot
+    const get = () => {
+      reads++
+      return entry
+    }
+    Object.defineProperty(slot, 'entry', { get })
+  }
+  return () => reads
 }
 
 describe('conversation store', () => {
@@ -240,6 +255,72 @@ describe('conversation store', () => {
     assert.equal(store.head.value?.key, 'k1')
   })
 
+  const said = (id: string, from: string, to: string): Entry => ({
+    kind: 'session_message',
+    id,
+    turn: 1,
+    messageId: id,
+    from,
+    to,
+    blocks: [{ type: 'text', text: `Words of ${id}` }],
+  })
+
+  it('knows the messages of each session, in order, through changes, pages and snapshots', async () => {
+    const entries = Array.from({ length: 150 }, (_, i) =>
+      i % 3 === 0 ? said(`e${i}`, i % 2 === 0 ? 'parent' : 'a', i % 2 === 0 ? 'a' : 'b') : toolCall(`e${i}`),
+    )
+    const store = new ConversationStore(async (_, from, to) => entries.slice(from, to))
+    store.applySnapshot(snapshot(entries.slice(140), { first: 140, total: 150 }))
+    const drawn: string[][] = []
+    const of = (session: string) => store.messagesOf(session).map(slot => slot.id)
+    const stop = effect(() => void drawn.push(of('b')))
+    const expected = (session: string) =>
+      entries.flatMap(entry =>
+        entry.kind === 'session_message' && (entry.from === session || entry.to === session)
+          ? [entry.id]
+          : [],
+      )
+    assert.deepEqual(of('b'), ['e141', 'e147'])
+    store.need(0, 140)
+    await fetched(store, 'e0')
+    assert.deepEqual(drawn.at(-1), expected('b'))
+    for (const session of ['parent', 'a', 'b', 'nobody']) assert.deepEqual(of(session), expected(session))
+
+    entries[147] = said('e147', 'parent', 'a')
+    store.applyPatch(patch(2, { op: 'entry', index: 147, entry: entries[147] }))
+    entries.push(said('self', 'b', 'b'))
+    store.applyPatch(patch(3, { op: 'entry', index: 150, entry: entries[150]! }))
+    assert.deepEqual(drawn.at(-1), expected('b'))
+    for (const session of ['parent', 'a', 'b']) assert.deepEqual(of(session), expected(session))
+
+    entries.splice(140)
+    store.applySnapshot(snapshot(entries.slice(130), { first: 130, total: 140, revision: 4 }))
+    assert.deepEqual(drawn.at(-1), expected('b'))
+    store.applySnapshot(snapshot([], { head: head({ key: 'another' }), revision: 5 }))
+    assert.deepEqual([of('parent'), of('a'), of('b')], [[], [], []])
+    stop()
+  })
+
+  it('looks at no other entry for a message of a subagent, among 1,000 as among 10', () => {
+    const reads = (count: number) => {
+      const store = new ConversationStore(noFetch)
+      const entries = Array.from({ length: count }, (_, i) =>
+        i % 2 === 0 ? said(`e${i}`, 'parent', 'child') : message(`e${i}`, 'agent', 'Words'),
+      )
+      store.applySnapshot(snapshot(entries))
+      let shown = 0
+      const stop = effect(() => {
+        shown = store.messagesOf('child').length
+      })
+      const looked = countReads(entries.map(({ id }) => store.slot(id)!))
+      store.applyPatch(patch(2, { op: 'entry', index: count, entry: said('new', 'child', 'parent') }))
+      stop()
+      assert.equal(shown, count / 2 + 1)
+      return looked()
+    }
+    assert.ok(reads(1000) <= reads(10) * 1.5, `${reads(1000)} reads among 1,000, ${reads(10)} among 10`)
+  })
+
   it('shows after any patches what a snapshot of the same state shows', () => {
     const text = fc.constantFrom('a', ' b', '\n\n', '- x\n', '```\n', '# h\n', 'https://a.b ')
     const step = fc.oneof(
@@ -250,7 +331,10 @@ describe('conversation store', () => {
       }),
       fc.record({ type: fc.constant('text' as const), at: fc.nat(), text }),
       fc.record({ type: fc.constant('status' as const), at: fc.nat() }),
-      fc.record({ type: fc.constant('open' as const), at: fc.nat() }),
+      fc.record({
+        type: fc.constantFrom('open' as const, 'shows' as const, 'unfold' as const),
+        at: fc.nat(),
+      }),
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50 }), steps => {
@@ -281,8 +365,18 @@ describe('conversation store', () => {
             if (block.type === 'text') block.text += one.text
             send({ op: 'text', id: entry.id, block: 0, text: one.text })
           } else if (one.type === 'status' && entry.kind === 'tool_call') {
-            entry.status = entry.status === 'failed' ? 'completed' : 'failed'
+            const next = { completed: 'in_progress', in_progress: 'failed' } as const
+            entry.status = next[entry.status as keyof typeof next] ?? 'completed'
             send({ op: 'entry', index, entry })
+          } else if (one.type === 'shows' && entry.kind === 'tool_call') {
+            entry.content = entry.content.length > 0 ? [] : [{ type: 'terminal', terminalId: 't' }]
+            send({ op: 'entry', index, entry })
+          } else if (one.type === 'unfold') {
+            const [first] = store.rows.rowsOf(index)
+            if (first?.kind !== 'run') continue
+            opened.add(first.key)
+            store.openState(first.key).value = true
+            store.rows.changed(first.slots[0]!.index, first.slots.at(-1)!.index + 1)
           } else if (one.type === 'open') {
             opened.add(entry.id)
             store.openState(entry.id).value = true

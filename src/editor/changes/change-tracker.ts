@@ -426,13 +426,16 @@ export class ChangeTracker extends Owner {
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     this.dropCheckpoints()
-    for (const [key, { file }] of [...this.#unclaimed])
-      if (turn.covers(file.path)) this.#unclaimed.delete(key)
+    // the next turn may have begun while the files were looked at: what it has told is its own
+    const isNext = this.#turns.has(session)
+    if (!isNext)
+      for (const [key, { file }] of [...this.#unclaimed])
+        if (turn.covers(file.path)) this.#unclaimed.delete(key)
+    const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
     for (const [key, claims] of [...this.#claims]) {
-      this.#setClaims(
-        key,
-        claims.filter(({ author }) => author.turns.every(one => one.session !== session)),
-      )
+      const isLeft = ({ author }: Claim) =>
+        author.turns.every(one => one.session !== session || (isNext && !isOver(one)))
+      this.#setClaims(key, claims.filter(isLeft))
     }
   }
 
@@ -513,16 +516,26 @@ export class ChangeTracker extends Owner {
   async noticed(path: string, before: FileText, author: AgentAuthor, mode?: number): Promise<void> {
     const key = this.key(path)
     await this.#run(key, async () => {
+      // whose text it is, is known
+      if (this.#writes.has(key)) return
       const now = await this.#read(path)
       if (!now) return
       const file = this.#files.get(key)
-      if (file) return this.#settle(key, file, now)
+      const working = [...this.#turns].filter(([, turn]) => turn.isWorking() && turn.covers(path))
+      // a look at what a turn did may end when the next one has begun
+      const isLate = author.turns.some(({ session, turn }) => {
+        const running = this.#turns.get(session)
+        return running?.author.turns.every(one => one.turn !== turn)
+      })
+      if (file) return this.#settle(key, file, now, isLate ? { ...author, uncertain: true } : 'user')
       const { type } = now.attributes
       if ((type !== 'text' && type !== 'absent') || before === (type === 'absent' ? null : now.text)) return
       if (!this.#begin(key, path, textState(before, now, mode))) return
       const begun = this.#files.get(key)!
-      const turns = [...this.#turns.values()].filter(turn => turn.isWorking() && turn.covers(path))
-      const all = turns.length > 0 ? turns.flatMap(turn => turn.author.turns) : author.turns
+      const isOwn = (session: string) => author.turns.some(one => one.session === session)
+      const turns = isLate ? working.filter(([session]) => !isOwn(session)) : working
+      const others = turns.flatMap(([, turn]) => turn.author.turns)
+      const all = isLate ? [...author.turns, ...others] : others.length > 0 ? others : author.turns
       this.#edited(key, begun, begun.edit(now, { turns: all, uncertain: true }))
     })
   }
@@ -830,7 +843,7 @@ export class ChangeTracker extends Owner {
   }
 
   /** Whose the difference is between what is known of a file and what it is now. */
-  #settle(key: string, file: TrackedFile, now: FileState): void {
+  #settle(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): void {
     if (!file.gone && sameState(file.state, now)) return
     const isOtherText = file.text !== now.text
     const before = file.clone()
@@ -838,7 +851,7 @@ export class ChangeTracker extends Owner {
     const claims = this.#claims.get(key) ?? []
     for (const claim of claims)
       if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
-    const rest = this.#authorOf(file, claims)
+    const rest = this.#authorOf(file, claims, otherwise)
     if (isOtherText && this.#document(file.path)?.isDirty()) this.#stale.add(key)
     const edited = file.edit(now, rest)
     const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
@@ -884,14 +897,14 @@ export class ChangeTracker extends Owner {
   }
 
   /** Who changed a file of which nobody said how. */
-  #authorOf(file: TrackedFile, claims: readonly Claim[]): Author {
+  #authorOf(file: TrackedFile, claims: readonly Claim[], otherwise: Author = 'user'): Author {
     const naming = claims.find(
       ({ begun, applied, change, patch }) =>
         begun && !applied && (!change || expectedText(change, file.text, patch) === undefined),
     )
     if (naming) return naming.author
     const turns = [...this.#turns.values()].filter(turn => turn.isWorking() && turn.covers(file.path))
-    if (turns.length === 0) return 'user'
+    if (turns.length === 0) return otherwise
     return { turns: turns.flatMap(({ author }) => author.turns), uncertain: true }
   }
 

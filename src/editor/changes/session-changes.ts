@@ -287,12 +287,15 @@ export class SessionChanges extends ChangeScope {
     }
   }
 
-  /** Files changed while the turn ran; nobody spoke of most of them. */
-  async noticed(changes: ReadonlyArray<{ path: string; before: FileText; mode?: number }>): Promise<void> {
+  /** Files changed while a turn ran, this one or one that is over; nobody spoke of most of them. */
+  async noticed(
+    changes: ReadonlyArray<{ path: string; before: FileText; mode?: number }>,
+    turn = this.#turn,
+  ): Promise<void> {
     for (const { path, before, mode } of changes) {
       const file = await this.#guard.check(path).catch(() => undefined)
       if (file?.inside)
-        await this.tracker.noticed(file.realPath, before, this.#author(), mode).catch(() => {})
+        await this.tracker.noticed(file.realPath, before, this.#author(turn), mode).catch(() => {})
     }
   }
 
@@ -313,8 +316,8 @@ export class SessionChanges extends ChangeScope {
     })
   }
 
-  #author(): AgentAuthor {
-    return { turns: [{ session: this.session, turn: this.#turn }] }
+  #author(turn = this.#turn): AgentAuthor {
+    return { turns: [{ session: this.session, turn }] }
   }
 
   #guardOf(roots: Roots): PathGuard {

@@ -16,6 +16,8 @@ const SHARE = 1 / 8
 const LEAST_WAIT_MS = 2000
 
 interface Turn {
+  /** as the conversation counts it */
+  number: number
   before: ReturnType<WorkTree['snapshot']>
   /** what the user saved meanwhile */
   saved: Set<string>
@@ -41,12 +43,13 @@ export function noticeChanges(
   let timer: NodeJS.Timeout | undefined
   let cost = 0
 
-  const look = async ({ before, saved, isDecided }: Turn): Promise<void> => {
+  const look = async ({ number, before, saved, isDecided }: Turn): Promise<void> => {
     try {
       const start = performance.now()
       const { changes, omitted } = await tree.changed(await before)
       cost = performance.now() - start
-      await files.noticed(changes.filter(({ path }) => !saved.has(path) && !isDecided(path)))
+      const found = changes.filter(({ path }) => !saved.has(path) && !isDecided(path))
+      await files.noticed(found, number)
       files.omitted = omitted
     } catch (error) {
       log.debug(`What changed in the folders could not be told: ${messageOf(error)}`)
@@ -72,15 +75,24 @@ export function noticeChanges(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
       const works = session.state.activity !== 'idle' || (session.state.background ?? 0) > 0
-      if (works && !turn) {
+      // background work of a turn may still go on when the next one begins
+      const earlier = turn && turn.number !== session.state.turn ? turn : undefined
+      if (works && (!turn || earlier)) {
+        if (earlier?.worked) void look(earlier)
         const { cwd, additionalDirectories } = session.setup
         const before = tree.snapshot([cwd, ...additionalDirectories])
         before.catch(() => {})
-        const begun: Turn = { before, saved: new Set(), isDecided: files.watchDecided(), worked: false }
+        const begun: Turn = {
+          number: session.state.turn,
+          before,
+          saved: new Set(),
+          isDecided: files.watchDecided(),
+          worked: earlier?.worked ?? false,
+        }
         turn = begun
         // while the user is asked, nothing happens
         const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
-        files.beginTurn(session.state.turn, isWorking)
+        files.beginTurn(begun.number, isWorking)
       }
       if (!turn) return
       for (const change of changes) {

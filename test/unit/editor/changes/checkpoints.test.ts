@@ -201,6 +201,44 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
+  it('has what a turn’s tool call does whose report comes while the end of the turn before is still looked at', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    let release = () => {}
+    const held = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const undoing = tracker.undo(
+      file('a.txt'),
+      () => true,
+      {},
+      () => held,
+    )
+    const ending = changes.endTurn()
+    begin(2)
+    writeFileSync(file('b.bin'), Buffer.from([0, 1]))
+    await changes.tool({ toolCallId: 'b', begun: true, done: false }, [], [file('b.bin')])
+    release()
+    await undoing
+    await ending
+    writeFileSync(file('b.bin'), Buffer.from([0, 2]))
+    await changes.tool({ toolCallId: 'b', begun: true, done: true }, [], [file('b.bin')])
+    assert.deepEqual(
+      listed(2).map(({ name, uncertain }) => [name, uncertain]),
+      [['b.bin', undefined]],
+    )
+  })
+
+  it('has what is written through the client, also when the look at the turn before finds it meanwhile', async () => {
+    begin(1)
+    begin(2)
+    await changes.writing(file('new.txt'), 'x\n', async () => {
+      writeFileSync(file('new.txt'), 'x\n')
+      await changes.noticed([{ path: file('new.txt'), before: null }], 1)
+    })
+    assert.deepEqual(listed(2), [{ name: 'new.txt', action: 'delete', added: 0, removed: 1 }])
+  })
+
   it('is there after a crash, also for what was kept', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

@@ -80,6 +80,26 @@ describe('files that only a command changed', () => {
     ])
   })
 
+  it('are those of the turn that is over, also when the next one has begun before they are found', async () => {
+    await turn('execute')
+    void session.prompt([{ type: 'text', text: 'go on' }])
+    await until(() => changes.list().length > 0)
+    assert.equal(session.state.turn, 2)
+    assert.deepEqual([changes.list(1).length, changes.list(2).length], [1, 0])
+  })
+
+  it('are those of the turn that changed them, while background work of the one before goes on', async () => {
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['b'] })
+    agent.prompts[0]!.answer.resolve()
+    await until(() => session.state.background === 1)
+    void session.prompt([{ type: 'text', text: 'go on' }])
+    await until(() => agent.prompts.length === 2)
+    await changes.writing(join(root, 'a.txt'), 'b\n', async () => writeFileSync(join(root, 'a.txt'), 'b\n'))
+    assert.deepEqual([changes.list(1).length, changes.list(2).length], [0, 1])
+  })
+
   it('are not told again once the person has kept them', async () => {
     const turning = turn('execute', async () => {
       await changes.noticed([{ path: join(root, 'a.txt'), before: 'a\n' }])
@@ -89,8 +109,8 @@ describe('files that only a command changed', () => {
     let reported = 0
     const noticed = changes.noticed.bind(changes)
     await turning
-    changes.noticed = async found => {
-      await noticed(found)
+    changes.noticed = async (...found) => {
+      await noticed(...found)
       reported++
     }
     await until(() => reported > 0)

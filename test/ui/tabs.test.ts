@@ -132,12 +132,17 @@ describe('several sessions at once', () => {
       ] as const
       for (const [page, sessionId] of streams) {
         const before = received('session/cancel').length
-        await workbench.runCommand('Parley: Cancel Turn', { from: () => page.composer.click() })
+        const from = async () => {
+          await page.composer.click()
+          await waitFor('the focus', () => page.frame.evaluate(() => document.hasFocus()))
+        }
+        await workbench.runCommand('Parley: Cancel Turn', { from })
         await waitFor('a cancel', () => received('session/cancel').length > before)
         const canceled = received('session/cancel').slice(before)
         assert.deepEqual(
           canceled.map(one => one.sessionId),
           [sessionId],
+          `in ${page === aside ? 'the side bar' : 'the tab'}, of ${streams.map(([, id]) => id)}; canceled so far: ${received('session/cancel').map(one => one.sessionId)}`,
         )
       }
     }

@@ -40,7 +40,7 @@ export const readmeStates: State[] = [
       await conversation.send(prompt)
       const question = conversation.permission
       await question.waitFor()
-      await conversation.frame.locator('.diff .hljs-storage').first().waitFor()
+      await question.locator('.diff .hljs-storage').first().waitFor()
       await studio.window('readme-work')
 
       await question.getByRole('button', { name: 'Allow once' }).click()

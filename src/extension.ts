@@ -80,7 +80,7 @@ export function activate(context: vscode.ExtensionContext): void {
   own.add(
     vscode.window.registerWebviewPanelSerializer(HISTORY_TAB_TYPE, {
       async deserializeWebviewPanel(panel) {
-        const page = openPage(panel, HISTORY_PAGE)
+        const page = openPage(panel, HISTORY_PAGE())
         const { historyTab } = await services()
         if (!page.isDisposed) historyTab.restore(panel, page)
       },

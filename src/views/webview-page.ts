@@ -12,7 +12,7 @@ export interface WebviewPageOptions {
 declare const FIRST_CHUNKS: Record<string, string[] | undefined>
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
-export const HISTORY_PAGE: WebviewPageOptions = { name: 'history', title: 'Parley' }
+export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title: l10n.t('History') })
 export const AGENTS_PAGE = (): WebviewPageOptions => ({ name: 'agents', title: l10n.t('Manage Agents') })
 
 /**

@@ -4,108 +4,68 @@ import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import { readSetting, updateSetting } from '../../agents/vscode-settings.ts'
-import { DisposableStore, Owner } from '../../common/disposable.ts'
+import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
-import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import {
-  type AgentAction,
-  type AgentCheck,
-  type AgentRow,
-  AgentsAct,
-  AgentsReady,
-  AgentsRefresh,
-  AgentsUpdate,
-} from '../bridge/agents.ts'
-import { nothing } from '../bridge/conversation-messages.ts'
-import { agentsAct } from '../bridge/incoming-agents.ts'
+import { type AgentCheck, type AgentRow, AgentsUpdate } from '../bridge/agents.ts'
+import { type AgentAction, agentsMessages } from '../bridge/agents-messages.ts'
 import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
-import { WebviewConnection } from '../webview-connection.ts'
-import { AGENTS_PAGE, WebviewPage } from '../webview-page.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import { AGENTS_PAGE } from '../webview-page.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { agentRows } from './agent-rows.ts'
 import { checkAgent } from './check-agent.ts'
 
-export interface ManageAgentsOptions {
-  extensionUri: vscode.Uri
+export interface ManageAgentsOptions extends WebviewTabOptions {
   installs: InstallManager
   agents: AgentDirectory
   /** The agents of the catalog, with how they start. */
   definitions: () => readonly CatalogAgent[]
   hosts: AgentHosts
   accounts: Accounts
-  log: Logger
 }
 
-/** The editor tab *Manage Agents*: one in each window. */
-export class ManageAgents extends Owner {
+/** The editor tab *Manage Agents*. */
+export class ManageAgents extends WebviewTab {
   readonly #options: ManageAgentsOptions
   readonly #checks = new Map<string, AgentCheck | 'running'>()
-  #panel: vscode.WebviewPanel | undefined
-  #connection: WebviewConnection | undefined
   #isRefreshing = false
   #isScheduled = false
 
   constructor(options: ManageAgentsOptions) {
-    super()
+    super(options, MANAGE_AGENTS_VIEW_TYPE, AGENTS_PAGE())
     this.#options = options
-    this.register({ dispose: () => this.#panel?.dispose() })
   }
 
-  /** Opens the tab, or shows it. The user looks for agents: the registry is read. */
-  open(): void {
-    if (this.#panel) {
-      this.#panel.reveal()
-      return
-    }
-    const options = AGENTS_PAGE()
-    const { Active } = vscode.ViewColumn
-    const panel = vscode.window.createWebviewPanel(MANAGE_AGENTS_VIEW_TYPE, options.title, Active)
-    this.#show(panel, new WebviewPage(panel, this.#options.extensionUri, options), true)
-  }
-
-  /** Brings the tab back after a reload. Nobody asked for anything new: the registry is as it was. */
-  restore(panel: vscode.WebviewPanel, page: WebviewPage): void {
-    if (this.#panel) panel.dispose()
-    else this.#show(panel, page, false)
-  }
-
-  /** `isAsked`: the user opened the tab, so the registry is read once. */
-  #show(panel: vscode.WebviewPanel, page: WebviewPage, isAsked: boolean): void {
-    const { extensionUri, installs, agents, hosts, accounts, log } = this.#options
-    this.#panel = panel
-    const icon = (file: string) => vscode.Uri.joinPath(extensionUri, 'media', file)
-    panel.iconPath = { light: icon('parley-light.svg'), dark: icon('parley-dark.svg') }
-    const own = new DisposableStore()
-    const connection = own.add(new WebviewConnection(page, log))
-    this.#connection = connection
+  /** The person who opens the tab looks for agents: the registry is read. After a reload nobody asked for anything new. */
+  protected connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void {
+    const { installs, agents, hosts, accounts } = this.#options
     // a tab that was hidden loads its page anew
-    let isWanted = isAsked
-    connection.onNotification(AgentsReady, nothing, () => {
-      const readsRegistry = isWanted
-      isWanted = false
-      this.#send()
-      return this.#load(readsRegistry)
+    let readsRegistry = isAsked
+    connection.handle(agentsMessages, {
+      'manageAgents/ready': () => {
+        const loading = this.#load(readsRegistry)
+        readsRegistry = false
+        return loading
+      },
+      'manageAgents/refresh': () => this.#load(true),
+      'manageAgents/act': async ({ action, key }) => {
+        const row = this.#rows().find(one => one.key === key)
+        if (!row) return
+        await this.#act(action, row).catch((error: unknown) => {
+          void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
+        })
+      },
     })
-    connection.onNotification(AgentsRefresh, nothing, () => this.#load(true))
-    connection.onNotification(AgentsAct, agentsAct, async ({ action, key }) => {
-      const row = this.#rows().find(one => one.key === key)
-      if (!row) return
-      await this.#act(action, row).catch((error: unknown) => {
-        void vscode.window.showErrorMessage(plainMessage(messageOf(error)))
-      })
-    })
-    connection.listen()
     for (const event of [installs.onDidChange, agents.onDidChange, hosts.onDidChange, accounts.onDidChange])
       own.add(event(() => this.#schedule()))
-    own.add(panel.onDidChangeViewState(() => this.#send()))
-    panel.onDidDispose(() => {
-      own.dispose()
-      this.#panel = undefined
-      this.#connection = undefined
-    })
+  }
+
+  protected shown(): void {
+    this.#send()
   }
 
   async #load(readsRegistry: boolean): Promise<void> {
@@ -204,9 +164,9 @@ export class ManageAgents extends Owner {
   }
 
   #send(): void {
-    if (!this.#panel?.visible) return
+    if (!this.isVisible) return
     const { installs } = this.#options
-    this.#connection?.send(AgentsUpdate, {
+    this.send(AgentsUpdate, {
       rows: this.#rows(),
       trusted: vscode.workspace.isTrusted,
       refreshing: this.#isRefreshing,

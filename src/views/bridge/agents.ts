@@ -1,20 +1,6 @@
-/** The messages between the extension host and the Manage Agents page. See `conversation.ts`. */
+/** What the Manage Agents page is told by the extension host. What it sends is in `agents-messages.ts`. */
 import { NotificationType } from 'vscode-jsonrpc'
 import type { AgentOffer } from './conversation.ts'
-
-export type AgentAction =
-  | 'install'
-  | 'cancel'
-  | 'remove'
-  | 'newSession'
-  | 'setDefault'
-  | 'signIn'
-  | 'signOut'
-  | 'configure'
-  | 'restart'
-  | 'showLog'
-  | 'check'
-  | 'openRepository'
 
 /** What *Check* found. */
 export interface AgentCheck {
@@ -66,8 +52,3 @@ export interface AgentsState {
 
 /** host → webview: everything, when it changed and the page is visible */
 export const AgentsUpdate = new NotificationType<AgentsState>('manageAgents/state')
-
-// webview → host
-export const AgentsReady = new NotificationType<void>('manageAgents/ready')
-export const AgentsRefresh = new NotificationType<void>('manageAgents/refresh')
-export const AgentsAct = new NotificationType<{ action: AgentAction; key: string }>('manageAgents/act')

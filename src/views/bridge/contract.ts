@@ -3,7 +3,7 @@
  * it with, and for a request the type of the answer. The host handles every message of a contract with one function. The
  * pages import contracts as types alone, so none of them loads a schema.
  */
-import type * as z from 'zod'
+import * as z from 'zod'
 
 /** A message that is answered. The webview trusts the host: the answer has a type and no schema. */
 export interface Request<P = unknown, A = unknown> {
@@ -31,3 +31,17 @@ export function request<P, A>(params: z.ZodType<P>, answer: Request<P, A>['answe
 export function answer<A>(): Request<unknown, A>['answer'] {
   return {}
 }
+
+/** No parameters: vscode-jsonrpc sends nothing, `null` or `{}` for them. */
+export const nothing = z.unknown().transform(() => undefined) as unknown as z.ZodType<undefined>
+
+export type PageMessages = typeof pageMessages
+
+/** What any page may send. */
+export const pageMessages = {
+  /**
+   * The keyboard's focus came into the page, or left it. `isUsed`: the person does something in it, so the focus is not
+   * there by accident. Commands are for the conversation that reported it last.
+   */
+  'page/focused': z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() }),
+} as const

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import type { Entry } from '../../conversation/state.ts'
 import type { EarlierPrompts, MentionRow } from './composer.ts'
-import { answer, request } from './contract.ts'
+import { answer, nothing, request } from './contract.ts'
 import type { Attachment, RuleOffers } from './conversation.ts'
 
 const MiB = 1024 * 1024
@@ -25,9 +25,6 @@ const codeText = z.string().max(16 * MiB)
 /** Of what an agent sent: a prompt's own blocks never have it. */
 const agentOnly = z.literal(true).optional()
 const keyed = z.object({ key })
-
-/** No parameters: vscode-jsonrpc sends nothing, `null` or `{}` for them. */
-export const nothing = z.unknown().transform(() => undefined) as unknown as z.ZodType<undefined>
 
 const block = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string().max(16 * MiB), agentOnly }),

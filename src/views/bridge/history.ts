@@ -1,4 +1,4 @@
-/** The messages between the extension host and the pages that show History. See `conversation.ts`. */
+/** What a page that shows History is told by the extension host. What it sends is in `history-messages.ts`. */
 import { NotificationType } from 'vscode-jsonrpc'
 
 export interface HistoryRow {
@@ -35,7 +35,6 @@ export interface HistoryRow {
   /** What the agent says of one that is not open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
 }
-export type HistoryAction = 'load' | 'resume' | 'close' | 'show' | 'delete' | 'fork' | 'archive' | 'unarchive'
 
 /** What stands of one agent in the list besides its rows. */
 export interface HistoryAgentNote {
@@ -74,25 +73,3 @@ export const HistoryAsk = new NotificationType<{
   agentId: string
   sessionId: string
 }>('history/ask')
-
-// webview → host
-export const HistoryReady = new NotificationType<void>('history/ready')
-export const HistoryRefresh = new NotificationType<void>('history/refresh')
-export const HistoryMore = new NotificationType<{ agentId: string }>('history/more')
-export const HistoryAct = new NotificationType<{
-  action: HistoryAction
-  agentId: string
-  sessionId: string
-}>('history/act')
-/** An empty title gives the session back the name it had without the person. */
-export const HistoryRename = new NotificationType<{ agentId: string; sessionId: string; title: string }>(
-  'history/rename',
-)
-/** Lists an agent that is not running: asks the host to start it. */
-export const HistoryStartAgent = new NotificationType<{ agentId: string }>('history/start')
-/** Offers the agent's ways to sign in, in the conversation. */
-export const HistorySignIn = new NotificationType<{ agentId: string }>('history/signIn')
-/** Shows the setting that limits the size of all saved conversations. */
-export const HistorySize = new NotificationType<void>('history/size')
-/** A button of the empty states. */
-export const HistoryCommand = new NotificationType<{ command: string }>('history/command')

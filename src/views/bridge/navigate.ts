@@ -8,12 +8,6 @@ export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'que
 /** host → webview */
 export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: string }>('conversation/navigate')
 
-/**
- * webview → host: the keyboard's focus came into the page, or left it. `isUsed`: the person does something in it, so
- * the focus is not there by accident. Commands are for the conversation that reported it last.
- */
-export const FocusChanged = new NotificationType<{ focused: boolean; isUsed?: true }>('conversation/focused')
-
 /** 1: towards the end, -1: towards the beginning. */
 export type Direction = 1 | -1
 

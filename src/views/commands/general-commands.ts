@@ -11,7 +11,7 @@ import type { AgentLogs } from '../agents/agent-logs.ts'
 import type { ProtocolTraffic } from '../agents/protocol-traffic.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { ConversationView } from '../conversation/conversation-view.ts'
-import type { HistoryTab } from '../history/history-tab.ts'
+import type { HistoryTab } from '../history/history-view.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import { pickAgent } from './pick-agent.ts'
 

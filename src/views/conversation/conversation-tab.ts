@@ -9,6 +9,7 @@ import {
 import { titleOf } from '../../sessions/session-title.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import type { WebviewPage } from '../webview-page.ts'
+import { tabIcon } from '../webview-tab.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 import { isConversationFocused } from './view-focus.ts'
@@ -95,19 +96,10 @@ export class ConversationTab extends Owner implements ConversationSurface {
     const indicator = indicatorOf(this.controller, this.#indicators)
     if (this.#indicator === indicator) return
     this.#indicator = indicator
-    this.#panel.iconPath = tabIcon(this.#extensionUri, indicator)
+    // what the session does, by a different shape for each, beside Parley's own
+    this.#panel.iconPath = tabIcon(
+      this.#extensionUri,
+      indicator === 'idle' ? 'parley' : `parley-${indicator}`,
+    )
   }
-}
-
-/**
- * What a session does, as the icon of its tab: an indicator of a different shape for each, beside Parley's own. An icon is drawn as it
- * is, other than the one of the activity bar.
- */
-function tabIcon(
-  extensionUri: vscode.Uri,
-  indicator: SessionIndicator,
-): { light: vscode.Uri; dark: vscode.Uri } {
-  const name = indicator === 'idle' ? 'parley' : `parley-${indicator}`
-  const file = (theme: string) => vscode.Uri.joinPath(extensionUri, 'media', `${name}-${theme}.svg`)
-  return { light: file('light'), dark: file('dark') }
 }

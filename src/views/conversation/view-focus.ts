@@ -1,12 +1,10 @@
 import * as vscode from 'vscode'
-import * as z from 'zod'
 import { type Disposable, toDisposable } from '../../common/disposable.ts'
+import { pageMessages } from '../bridge/contract.ts'
 import type { ViewPage } from '../bridge/history.ts'
-import { FocusChanged } from '../bridge/navigate.ts'
 import { ContextKey } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
-const focusChanged = z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() })
 /** The palette gives the focus back for a moment before its command takes it elsewhere. */
 const SETTLED_MS = 300
 /** The webviews that reported focus last, and which page each one shows: reports can arrive out of order. */
@@ -26,13 +24,15 @@ export function listenFocus(
   { page, onFocus = () => {} }: FocusOptions,
 ): Disposable {
   let timer: NodeJS.Timeout | undefined
-  connection.onNotification(FocusChanged, focusChanged, change => {
-    if (change.focused) focused.set(connection, page)
-    else focused.delete(connection)
-    updateFocus()
-    clearTimeout(timer)
-    if (change.isUsed) onFocus()
-    else if (change.focused) timer = setTimeout(onFocus, SETTLED_MS)
+  connection.handle(pageMessages, {
+    'page/focused': change => {
+      if (change.focused) focused.set(connection, page)
+      else focused.delete(connection)
+      updateFocus()
+      clearTimeout(timer)
+      if (change.isUsed) onFocus()
+      else if (change.focused) timer = setTimeout(onFocus, SETTLED_MS)
+    },
   })
   return toDisposable(() => {
     clearTimeout(timer)

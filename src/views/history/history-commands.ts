@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { UnavailableError } from '../../common/errors.ts'
-import type { HistoryAction, HistoryPlace } from '../bridge/history.ts'
+import type { HistoryPlace } from '../bridge/history.ts'
+import type { HistoryAction } from '../bridge/history-messages.ts'
 import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
 
 /** What VS Code passes to a command of a session's context menu: the row's `data-vscode-context`. */

@@ -1,26 +1,21 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import * as z from 'zod'
 import { localFolders, openSetting } from '../../agents/vscode-settings.ts'
-import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
+import { type Disposable, type DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
-import { nothing } from '../bridge/conversation-messages.ts'
 import * as bridge from '../bridge/history.ts'
-import * as incoming from '../bridge/incoming.ts'
-import { CommandId } from '../ids.ts'
+import { type HistoryAction, historyMessages } from '../bridge/history-messages.ts'
+import { listenFocus } from '../conversation/view-focus.ts'
+import { CommandId, HISTORY_TAB_TYPE } from '../ids.ts'
 import type { SessionActions } from '../session-actions.ts'
 import { tellFailure } from '../tell-failure.ts'
 import { waitForAgent } from '../wait-for-agent.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
+import { HISTORY_PAGE } from '../webview-page.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { type HistorySurroundings, historyState } from './rows.ts'
-
-const historyRename = z.object({
-  agentId: z.string().max(4096),
-  sessionId: z.string().max(4096),
-  title: z.string().max(4096),
-})
 
 export interface HistoryViewOptions {
   history: HistoryList
@@ -61,28 +56,21 @@ export class HistoryView extends Owner {
     const place = { connection, isShown }
     this.#places.set(where, place)
     const { history, actions } = this.#options
-    connection.onNotification(bridge.HistoryReady, nothing, () => this.looked())
-    connection.onNotification(bridge.HistoryRefresh, nothing, () => history.refresh())
-    connection.onNotification(bridge.HistoryMore, incoming.historyMore, ({ agentId }) =>
-      history.more(agentId),
-    )
-    connection.onNotification(bridge.HistoryStartAgent, incoming.historyStartAgent, ({ agentId }) =>
-      this.#tell(agentId, () => this.#start(agentId)),
-    )
-    connection.onNotification(bridge.HistoryAct, incoming.historyAct, ({ action, agentId, sessionId }) => {
-      const item = history.find(agentId, sessionId)
-      return item && this.#tell(agentId, () => actions.act(action, item))
-    })
-    connection.onNotification(bridge.HistoryRename, historyRename, ({ agentId, sessionId, title }) => {
-      const item = history.find(agentId, sessionId)
-      return item && this.#tell(agentId, () => actions.rename(item, title))
-    })
-    connection.onNotification(bridge.HistorySignIn, incoming.historyStartAgent, ({ agentId }) =>
-      vscode.commands.executeCommand(CommandId.signIn, agentId),
-    )
-    connection.onNotification(bridge.HistorySize, nothing, () => openSetting('history.maximumSize'))
-    connection.onNotification(bridge.HistoryCommand, incoming.runCommand, ({ command }) => {
-      if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
+    connection.handle(historyMessages, {
+      'history/ready': () => this.looked(),
+      'history/refresh': () => history.refresh(),
+      'history/more': ({ agentId }) => history.more(agentId),
+      'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
+      'history/rename': ({ agentId, sessionId, title }) => {
+        const item = history.find(agentId, sessionId)
+        return item && this.#tell(agentId, () => actions.rename(item, title))
+      },
+      'history/startAgent': ({ agentId }) => this.#tell(agentId, () => this.#start(agentId)),
+      'history/signIn': ({ agentId }) => vscode.commands.executeCommand(CommandId.signIn, agentId),
+      'history/openSizeSetting': () => openSetting('history.maximumSize'),
+      'history/command': ({ command }) => {
+        if (VIEW_COMMANDS.has(command)) return vscode.commands.executeCommand(command)
+      },
     })
     return toDisposable(() => {
       if (this.#places.get(where) === place) this.#places.delete(where)
@@ -107,7 +95,7 @@ export class HistoryView extends Owner {
 
   /** From the context menu of a row. What needs a word of the person first is asked for in the row itself. */
   async act(
-    action: bridge.HistoryAction | 'rename',
+    action: HistoryAction | 'rename',
     agentId: string,
     sessionId: string,
     where: bridge.HistoryPlace,
@@ -116,8 +104,13 @@ export class HistoryView extends Owner {
       this.#places.get(where)?.connection.send(bridge.HistoryAsk, { what: action, agentId, sessionId })
       return
     }
-    const item = this.#options.history.find(agentId, sessionId)
-    if (item) await this.#tell(agentId, () => this.#options.actions.act(action, item))
+    await this.#act(action, agentId, sessionId)
+  }
+
+  async #act(action: HistoryAction, agentId: string, sessionId: string): Promise<void> {
+    const { history, actions } = this.#options
+    const item = history.find(agentId, sessionId)
+    if (item) await this.#tell(agentId, () => actions.act(action, item))
   }
 
   /** Many changes at once are one message. */
@@ -149,5 +142,24 @@ function surroundings({ indicators, interrupted, storage }: HistoryViewOptions):
     endedOf: ({ agentId, sessionId }) =>
       indicators.endedOf(agentId, sessionId) ??
       (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),
+  }
+}
+
+/** History in an editor tab. */
+export class HistoryTab extends WebviewTab {
+  readonly #view: HistoryView
+
+  constructor(view: HistoryView, options: WebviewTabOptions) {
+    super(options, HISTORY_TAB_TYPE, HISTORY_PAGE())
+    this.#view = view
+  }
+
+  protected connect(connection: WebviewConnection, own: DisposableStore): void {
+    own.add(this.#view.listen('tab', connection, () => this.isVisible))
+    own.add(listenFocus(connection, { page: () => 'history' }))
+  }
+
+  protected shown(): void {
+    this.#view.looked()
   }
 }

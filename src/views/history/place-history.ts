@@ -11,8 +11,7 @@ import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { SessionActions } from '../session-actions.ts'
-import { HistoryTab } from './history-tab.ts'
-import { HistoryView } from './history-view.ts'
+import { HistoryTab, HistoryView } from './history-view.ts'
 
 export interface HistoryOptions {
   extensionUri: vscode.Uri
@@ -70,6 +69,6 @@ export function placeHistory(options: HistoryOptions): {
   const actions = new SessionActions(surfaces, manager, history, organizer)
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
   const historyView = own.add(new HistoryView({ history, indicators, interrupted, storage, actions }))
-  const historyTab = own.add(new HistoryTab(extensionUri, historyView, log))
+  const historyTab = own.add(new HistoryTab(historyView, { extensionUri, log }))
   return { history, historyView, historyTab, actions }
 }

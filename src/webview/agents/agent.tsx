@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { AgentAction, AgentRow } from '../../views/bridge/agents.ts'
+import type { AgentRow } from '../../views/bridge/agents.ts'
+import type { AgentAction } from '../../views/bridge/agents-messages.ts'
 import { t } from '../l10n.ts'
 import { Button } from '../ui/button.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'

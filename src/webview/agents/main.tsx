@@ -10,39 +10,25 @@ import '../styles/offers.css'
 import '../styles/agents.css'
 import { signal } from '@preact/signals'
 import { render } from 'preact'
-import {
-  AgentsAct,
-  AgentsReady,
-  AgentsRefresh,
-  type AgentsState,
-  AgentsUpdate,
-} from '../../views/bridge/agents.ts'
-import { connectToHost } from '../host/connection.ts'
-import { keepFieldKeys } from '../host/field-keys.ts'
+import { type AgentsState, AgentsUpdate } from '../../views/bridge/agents.ts'
+import type { AgentsMessages } from '../../views/bridge/agents-messages.ts'
+import { hostClient } from '../host/connection.ts'
 import { fitTheme } from '../host/fit-theme.ts'
-import { focusOnEntry } from '../host/focus-on-entry.ts'
-import { readPage } from '../host/page.ts'
+import { startPage } from '../host/page.ts'
 import { vscodeApi } from '../host/vscode-api.ts'
-import { type AgentsHost, AgentsView } from './view.tsx'
+import { AgentsView } from './view.tsx'
 
-readPage()
+const connection = startPage(() => document.querySelector<HTMLElement>('.agents-search input')?.focus())
 fitTheme()
-const connection = connectToHost()
+const host = hostClient<AgentsMessages>(connection)
 const state = signal<AgentsState | undefined>(undefined)
 const kept = vscodeApi().getState()
 const search = signal(typeof kept === 'string' ? kept : '')
 search.subscribe(text => vscodeApi().setState(text))
 
-const host: AgentsHost = {
-  act: (action, { key }) => void connection.sendNotification(AgentsAct, { action, key }),
-  refresh: () => void connection.sendNotification(AgentsRefresh),
-}
-
 connection.onNotification(AgentsUpdate, update => {
   state.value = update
 })
-keepFieldKeys()
-focusOnEntry(() => document.querySelector<HTMLElement>('.agents-search input')?.focus())
 connection.listen()
 render(<AgentsView state={state} search={search} host={host} />, document.getElementById('root')!)
-void connection.sendNotification(AgentsReady)
+host.send('manageAgents/ready')

@@ -1,22 +1,18 @@
 import type { Signal } from '@preact/signals'
-import type { AgentAction, AgentRow, AgentsState } from '../../views/bridge/agents.ts'
+import type { AgentRow, AgentsState } from '../../views/bridge/agents.ts'
+import type { AgentsMessages } from '../../views/bridge/agents-messages.ts'
+import type { HostClient } from '../host/connection.ts'
 import { plural, t } from '../l10n.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
 import { AgentView } from './agent.tsx'
 
-/** What the page asks of its host. */
-export interface AgentsHost {
-  act(action: AgentAction, row: AgentRow): void
-  refresh(): void
-}
-
 interface AgentsViewProps {
   state: Signal<AgentsState | undefined>
   /** kept through a reload */
   search: Signal<string>
-  host: AgentsHost
+  host: HostClient<AgentsMessages>
 }
 
 /** The whole Manage Agents page. */
@@ -59,7 +55,7 @@ export function AgentsView({ state, search, host }: AgentsViewProps) {
           icon="refresh"
           label={t('Refresh')}
           disabled={now.refreshing}
-          onClick={() => host.refresh()}
+          onClick={() => host.send('manageAgents/refresh')}
         />
       </div>
       <Notes state={now} />
@@ -110,7 +106,7 @@ interface SectionProps {
   title: string
   rows: readonly AgentRow[]
   trusted: boolean
-  host: AgentsHost
+  host: HostClient<AgentsMessages>
 }
 
 function Section({ title, rows, trusted, host }: SectionProps) {
@@ -122,7 +118,12 @@ function Section({ title, rows, trusted, host }: SectionProps) {
       </h2>
       <ul class="agents-list">
         {rows.map(row => (
-          <AgentView key={row.key} row={row} trusted={trusted} act={action => host.act(action, row)} />
+          <AgentView
+            key={row.key}
+            row={row}
+            trusted={trusted}
+            act={action => host.send('manageAgents/act', { action, key: row.key })}
+          />
         ))}
       </ul>
     </section>

@@ -35,13 +35,11 @@ import { Attach, FocusComposer, Patch, ReturnPrompts, Snapshot } from '../../vie
 import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
 import { ShowPage, type ViewPage } from '../../views/bridge/history.ts'
 import { followTheme } from '../host/appearance.ts'
-import { connectToHost, hostClient } from '../host/connection.ts'
-import { keepFieldKeys } from '../host/field-keys.ts'
+import { hostClient } from '../host/connection.ts'
 import { fitTheme } from '../host/fit-theme.ts'
-import { focusOnEntry } from '../host/focus-on-entry.ts'
+import { reportFocus } from '../host/focus.ts'
 import { loadStyles } from '../host/load-styles.ts'
-import { readPage } from '../host/page.ts'
-import { reportFocus } from '../host/report-focus.ts'
+import { startPage } from '../host/page.ts'
 import { ListController } from '../list/controller.ts'
 import type { Range } from '../list/window.ts'
 import { lazy } from '../ui/lazy.tsx'
@@ -57,8 +55,10 @@ import { ConversationStore } from './store.ts'
 import { ConversationView } from './view.tsx'
 import { connectWork } from './work/work-model.ts'
 
-readPage()
-const connection = connectToHost()
+const connection = startPage(() => {
+  if (app.page.peek() === 'history') historyWantsFocus.value = true
+  else app.composer.current?.focus()
+})
 const host = hostClient<ConversationMessages>(connection, () => store.key)
 const store: ConversationStore = new ConversationStore(
   (key, from, to) => host.request('conversation/entries', { key, from, to }),
@@ -104,7 +104,7 @@ const app = {
 app.find = new FindLoader(app)
 listenFind(connection, app.find)
 listenNavigation(connection, app)
-const lookForFocus = reportFocus(connection)
+const lookForFocus = reportFocus(hostClient(connection))
 listenForComposer(connection, app)
 
 /** Where a person goes now and then: loaded with the first time. */
@@ -164,11 +164,6 @@ connection.onNotification(ShowPage, ({ page, focus }) => {
   historyWantsFocus.value = page === 'history' && (focus || document.hasFocus())
 })
 connection.onNotification(FocusComposer, () => app.composer.current?.focus())
-keepFieldKeys()
-focusOnEntry(() => {
-  if (app.page.peek() === 'history') historyWantsFocus.value = true
-  else app.composer.current?.focus()
-})
 connection.listen()
 followTheme(connection, host)
 fitTheme()

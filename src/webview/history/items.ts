@@ -40,6 +40,11 @@ export function historyItems(state: HistoryState, filter: HistoryFilter, now: nu
 
 type ItemContent = { kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: HistoryRow }
 
+/** What names the row's session in a message. */
+export function idOf({ agentId, sessionId }: HistoryRow): { agentId: string; sessionId: string } {
+  return { agentId, sessionId }
+}
+
 export function rowKey(row: { agentId: string; sessionId: string }): string {
   return `row/${row.agentId}/${row.sessionId}`
 }

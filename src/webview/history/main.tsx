@@ -11,23 +11,18 @@ import '../styles/history.css'
 import '../styles/session-title.css'
 import { signal } from '@preact/signals'
 import { render } from 'preact'
-import { connectToHost } from '../host/connection.ts'
-import { keepFieldKeys } from '../host/field-keys.ts'
+import { hostClient } from '../host/connection.ts'
 import { fitTheme } from '../host/fit-theme.ts'
-import { focusOnEntry } from '../host/focus-on-entry.ts'
-import { readPage } from '../host/page.ts'
-import { reportFocus } from '../host/report-focus.ts'
+import { reportFocus } from '../host/focus.ts'
+import { startPage } from '../host/page.ts'
 import { historyPage } from './page.tsx'
 
-readPage()
-fitTheme()
-const connection = connectToHost()
-keepFieldKeys()
 const wantsFocus = signal(false)
-focusOnEntry(() => {
+const connection = startPage(() => {
   wantsFocus.value = true
 })
-const lookForFocus = reportFocus(connection)
+fitTheme()
+const lookForFocus = reportFocus(hostClient(connection))
 connection.listen()
 const History = historyPage(connection, 'tab', wantsFocus)
 render(<History />, document.getElementById('root')!)

@@ -1,7 +1,7 @@
 import type { HistoryAgentNote, HistoryState } from '../../views/bridge/history.ts'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
-import { useHost } from './context.ts'
+import { useHistory } from './context.ts'
 
 /** After the rows: what stands of each agent. */
 export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
@@ -30,7 +30,7 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
 
 /** How much room the saved conversations take, and where to change how much they may. */
 export function StorageNote({ storage: { used, max } }: { storage: HistoryState['storage'] }) {
-  const host = useHost()
+  const { host } = useHistory()
   if (used === 0) return null
   const megabytes = (bytes: number) =>
     (bytes / 1_000_000).toLocaleString(undefined, { maximumFractionDigits: 1 })
@@ -41,7 +41,7 @@ export function StorageNote({ storage: { used, max } }: { storage: HistoryState[
         {max > 0
           ? t('Saved conversations: {0} of {1} MB', megabytes(used), megabytes(max))
           : t('Saved conversations: {0} MB', megabytes(used))}{' '}
-        <button type="button" class="link-button" onClick={() => host.showSizeSetting()}>
+        <button type="button" class="link-button" onClick={() => host.send('history/openSizeSetting')}>
           {t('Change Limit')}
         </button>
       </span>
@@ -54,7 +54,7 @@ const mostResting = 2
 
 /** What there is to say of an agent besides its sessions, and what to do about it. */
 function AgentNote({ note }: { note: HistoryAgentNote }) {
-  const host = useHost()
+  const { host } = useHistory()
   switch (note.state) {
     case 'loading':
       return (
@@ -78,7 +78,11 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
             {note.message
               ? t("{0} couldn't list its sessions: {1}", note.name, note.message)
               : t("{0} couldn't list its sessions.", note.name)}{' '}
-            <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
+            <button
+              type="button"
+              class="link-button"
+              onClick={() => host.send('history/startAgent', { agentId: note.agentId })}
+            >
               {t('Try Again')}
             </button>
           </span>
@@ -90,7 +94,11 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
           <Icon name="key" />
           <span>
             {t("Sign in to list {0}'s sessions.", note.name)}{' '}
-            <button type="button" class="link-button" onClick={() => host.signIn(note.agentId)}>
+            <button
+              type="button"
+              class="link-button"
+              onClick={() => host.send('history/signIn', { agentId: note.agentId })}
+            >
               {t('Sign In…')}
             </button>
           </span>
@@ -102,7 +110,11 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
           <Icon name="debug-disconnect" />
           <span>
             {t("{0} isn't running.", note.name)}{' '}
-            <button type="button" class="link-button" onClick={() => host.start(note.agentId)}>
+            <button
+              type="button"
+              class="link-button"
+              onClick={() => host.send('history/startAgent', { agentId: note.agentId })}
+            >
               {t('Start to List Sessions')}
             </button>
           </span>
@@ -114,10 +126,14 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
 }
 
 function MoreSessions({ note }: { note: HistoryAgentNote }) {
-  const host = useHost()
+  const { host } = useHistory()
   return (
     <div class="history-note">
-      <button type="button" class="link-button" onClick={() => host.more(note.agentId)}>
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => host.send('history/more', { agentId: note.agentId })}
+      >
         {t('Show Older Sessions of {0}', note.name)}
       </button>
     </div>

@@ -2,21 +2,15 @@ import { effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import {
-  HistoryAct,
   HistoryAsk,
-  HistoryCommand,
-  HistoryMore,
   type HistoryPlace,
-  HistoryReady,
-  HistoryRename,
-  HistorySignIn,
-  HistorySize,
-  HistoryStartAgent,
   type HistoryState,
   HistoryUpdate,
 } from '../../views/bridge/history.ts'
+import type { HistoryMessages } from '../../views/bridge/history-messages.ts'
+import { hostClient } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
-import { type HistoryHost, HostProvider } from './context.ts'
+import { HistoryProvider } from './context.ts'
 import { type HistoryFilter, type RowQuestion, rowKey } from './items.ts'
 import { HistoryView } from './view.tsx'
 
@@ -34,29 +28,18 @@ export function historyPage(
   const asked = signal<RowQuestion | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
 
-  const host: HistoryHost = {
-    place,
-    act: (action, { agentId, sessionId }) =>
-      void connection.sendNotification(HistoryAct, { action, agentId, sessionId }),
-    rename: ({ agentId, sessionId }, title) =>
-      void connection.sendNotification(HistoryRename, { agentId, sessionId, title }),
-    more: agentId => void connection.sendNotification(HistoryMore, { agentId }),
-    start: agentId => void connection.sendNotification(HistoryStartAgent, { agentId }),
-    signIn: agentId => void connection.sendNotification(HistorySignIn, { agentId }),
-    run: command => void connection.sendNotification(HistoryCommand, { command }),
-    showSizeSetting: () => void connection.sendNotification(HistorySize),
-  }
+  const host = hostClient<HistoryMessages>(connection)
   connection.onNotification(HistoryUpdate, update => {
     state.value = update
   })
   connection.onNotification(HistoryAsk, ({ what, ...row }) => {
     asked.value = { what, key: rowKey(row) }
   })
-  void connection.sendNotification(HistoryReady)
+  host.send('history/ready')
   return () => (
-    <HostProvider value={host}>
+    <HistoryProvider value={{ host, place }}>
       <HistoryView state={state} filter={filter} asked={asked} wantsFocus={wantsFocus} />
-    </HostProvider>
+    </HistoryProvider>
   )
 }
 

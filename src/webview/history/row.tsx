@@ -1,11 +1,12 @@
-import type { HistoryAction, HistoryPlace, HistoryRow } from '../../views/bridge/history.ts'
+import type { HistoryPlace, HistoryRow } from '../../views/bridge/history.ts'
+import type { HistoryAction } from '../../views/bridge/history-messages.ts'
 import { t } from '../l10n.ts'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
 import { TitleField } from '../ui/title-field.tsx'
-import { useHost } from './context.ts'
+import { useHistory } from './context.ts'
 import { longTime, shortTime } from './dates.ts'
-import { defaultAction, type RowQuestion } from './items.ts'
+import { defaultAction, idOf, type RowQuestion } from './items.ts'
 
 interface RowProps {
   row: HistoryRow
@@ -23,7 +24,7 @@ interface RowProps {
 
 /** One session: its title and what it is doing; under it agent, folder and time, or what can be done with it. */
 export function HistoryRowView({ row, id, active, position, count, onPress, question, onAsk }: RowProps) {
-  const host = useHost()
+  const { host, place } = useHistory()
   const action = defaultAction(row)
   const state = stateOf(row)
   const elsewhere = row.open ? undefined : elsewhereOf(row)
@@ -39,8 +40,8 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
       aria-setsize={count}
       title={tooltip(row)}
       onPointerDown={onPress}
-      onClick={() => action && !question && host.act(action, row)}
-      data-vscode-context={menuContext(row, host.place)}
+      onClick={() => action && !question && host.send('history/act', { action, ...idOf(row) })}
+      data-vscode-context={menuContext(row, place)}
     >
       <span class={`dot dot-${dotOf(row)}`} aria-hidden="true" />
       <div class="history-text">
@@ -50,7 +51,7 @@ export function HistoryRowView({ row, id, active, position, count, onPress, ques
               title={row.untitled ? '' : row.title}
               label={t('Session title')}
               placeholder={t('Automatic title')}
-              onRename={title => host.rename(row, title)}
+              onRename={title => host.send('history/rename', { title, ...idOf(row) })}
               onClose={byKey => onAsk(undefined, byKey)}
             />
           ) : (
@@ -85,7 +86,7 @@ function Time({ time }: { time: number }) {
 
 /** Shown on hover and for the active row; the keyboard has its own ways to the same. */
 function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
-  const host = useHost()
+  const { host } = useHistory()
   // no buttons: what is an option holds nothing that can be focused
   const button = (action: HistoryAction, icon: string, label: string) => (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
@@ -96,7 +97,7 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
       onClick={event => {
         event.stopPropagation()
         if (action === 'delete') onAsk('delete')
-        else host.act(action, row)
+        else host.send('history/act', { action, ...idOf(row) })
       }}
     >
       <Icon name={icon} />
@@ -127,11 +128,11 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
 
 /** In the place of the second line, so that nothing moves. */
 function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
-  const host = useHost()
+  const { host } = useHistory()
   const answer = (event: MouseEvent, remove: boolean) => {
     event.stopPropagation()
     onAsk(undefined)
-    if (remove) host.act('delete', row)
+    if (remove) host.send('history/act', { action: 'delete', ...idOf(row) })
   }
   return (
     <div class="history-second history-confirm">

@@ -9,13 +9,14 @@ import { IconButton } from '../ui/button.tsx'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
-import { useHost } from './context.ts'
+import { useHistory } from './context.ts'
 import { groupName } from './dates.ts'
 import {
   defaultAction,
   type HistoryFilter,
   type HistoryItem,
   historyItems,
+  idOf,
   type RowQuestion,
 } from './items.ts'
 import { AgentNotes, StorageNote } from './note.tsx'
@@ -32,7 +33,7 @@ interface HistoryViewProps {
 
 /** The whole of History. The search field keeps the focus; the arrow keys walk through the rows. */
 export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewProps) {
-  const host = useHost()
+  const { host, place } = useHistory()
   const search = useRef<HTMLInputElement>(null)
   const active = useSignal<string | undefined>(undefined)
   const list = useMemo(() => {
@@ -102,11 +103,11 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
         if (!item) return
         if (asked.value?.what === 'delete' && asked.value.key === item.key) {
           asked.value = undefined
-          host.act('delete', item.row)
+          host.send('history/act', { action: 'delete', ...idOf(item.row) })
           break
         }
         const action = event.shiftKey && item.row.canResume ? 'resume' : defaultAction(item.row)
-        if (action) host.act(action, item.row)
+        if (action) host.send('history/act', { action, ...idOf(item.row) })
         break
       }
       case 'F2':
@@ -115,13 +116,13 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
       case 'Delete':
         if (!item || deletesText(event.target)) return
         if (item.row.canDelete) ask('delete', item)
-        else if (item.row.canClose) host.act('close', item.row)
+        else if (item.row.canClose) host.send('history/act', { action: 'close', ...idOf(item.row) })
         else return
         break
       case 'Escape':
         if (asked.value !== undefined) asked.value = undefined
         else if (filter.value.text !== '') setText('')
-        else if (host.place === 'sideBar') back()
+        else if (place === 'sideBar') back()
         else return
         break
       default:
@@ -129,7 +130,7 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
     }
     event.preventDefault()
   }
-  const back = () => host.run('parley.showConversation')
+  const back = () => host.send('history/command', { command: 'parley.showConversation' })
   const ask = (what: RowQuestion['what'], { key }: HistoryItem) => {
     asked.value = { what, key }
   }
@@ -192,7 +193,7 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
     >
       <h1 class="visually-hidden">{t('History')}</h1>
       <div class="history-search">
-        {host.place === 'sideBar' && (
+        {place === 'sideBar' && (
           <IconButton
             icon="arrow-left"
             label={t('Back to Conversation (Escape)')}
@@ -349,7 +350,7 @@ interface NothingProps {
 
 /** Why there are no rows, and what to do. */
 function Nothing({ state, filter }: NothingProps) {
-  const host = useHost()
+  const { host } = useHistory()
   const { text, here } = filter.value
   if (text !== '' || (here && state.rows.length > 0)) {
     return (
@@ -382,7 +383,11 @@ function Nothing({ state, filter }: NothingProps) {
   return (
     <div class="history-nothing">
       <p>{t('Your sessions appear here. You can load or resume them.')}</p>
-      <button type="button" class="link-button" onClick={() => host.run('parley.newSession')}>
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => host.send('history/command', { command: 'parley.newSession' })}
+      >
         {t('Start Session')}
       </button>
     </div>

@@ -1,7 +1,22 @@
+import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import { setBundle } from '../l10n.ts'
+import { connectToHost } from './connection.ts'
+import { keepFieldKeys } from './field-keys.ts'
+import { focusOnEntry } from './focus.ts'
+
+/**
+ * What every page begins with. `onEntry` gives the keyboard's focus to the place where one begins. Call the connection's
+ * `listen` when the handlers are in place.
+ */
+export function startPage(onEntry: () => void): MessageConnection {
+  readTexts()
+  keepFieldKeys()
+  focusOnEntry(onEntry)
+  return connectToHost()
+}
 
 /** Reads what the host wrote into the page: the translations, and the language in `<html lang>`. */
-export function readPage(): void {
+function readTexts(): void {
   const element = document.getElementById('l10n')
   const bundle: unknown = element?.textContent ? JSON.parse(element.textContent) : {}
   const texts = typeof bundle === 'object' && bundle !== null ? (bundle as Record<string, string>) : {}

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { AgentDefinition } from '../../../src/agents/definition.ts'
 import { readRegistry } from '../../../src/agents/registry/registry-format.ts'
 import { type AgentRowsOptions, agentRows } from '../../../src/views/agents/agent-rows.ts'
-import { agentsAct } from '../../../src/views/bridge/incoming-agents.ts'
 
 const npx = (id: string, version = '2.0.0', more: object = {}) => ({
   ...{ id, name: id, version, description: `About ${id}`, ...more },
@@ -104,11 +103,5 @@ describe('the rows of Manage Agents', () => {
       output: 'line',
       help: { href: 'https://nodejs.org', label: 'Get Node.js' },
     })
-  })
-
-  it('take from the page only what they know', () => {
-    assert.ok(agentsAct.safeParse({ action: 'install', key: 'registry/other' }).success)
-    for (const wrong of [{ action: 'run', key: 'x' }, { action: 'install' }, { action: 'install', key: '' }])
-      assert.ok(!agentsAct.safeParse(wrong).success)
   })
 })

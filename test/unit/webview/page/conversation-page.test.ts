@@ -3,7 +3,6 @@ import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
-import { FocusChanged } from '../../../../src/views/bridge/navigate.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { openPage, type Page } from './page.ts'
 
@@ -490,7 +489,7 @@ describe('conversation page', function () {
 
   it('tells of the focus when it changes, and not with each patch', async () => {
     const reported: boolean[] = []
-    page.host.onNotification(FocusChanged, ({ focused }) => void reported.push(focused))
+    page.hear('page/focused', ({ focused }) => void reported.push(focused))
     page.document.hasFocus = () => true
     await show([message('a', 'agent', 'One')])
     for (const text of [' two', ' three', ' four']) await patch({ op: 'text', id: 'a', block: 0, text })

@@ -30,11 +30,11 @@ describe('history page', function () {
     acts.length = 0
     started.length = 0
     let ready = false
-    page.host.onNotification(bridge.HistoryReady, () => {
+    page.hear('history/ready', () => {
       ready = true
     })
-    page.host.onNotification(bridge.HistoryAct, act => void acts.push(act))
-    page.host.onNotification(bridge.HistoryStartAgent, ({ agentId }) => void started.push(agentId))
+    page.hear('history/act', act => void acts.push(act))
+    page.hear('history/startAgent', ({ agentId }) => void started.push(agentId))
     await page.until(() => ready)
   })
   afterEach(() => page.close())
@@ -125,10 +125,7 @@ describe('history page', function () {
 
   it('names a session in place: F2 and Enter take the name, Escape does not', async () => {
     const named: Array<[string, string]> = []
-    page.host.onNotification(
-      bridge.HistoryRename,
-      ({ sessionId, title }) => void named.push([sessionId, title]),
-    )
+    page.hear('history/rename', ({ sessionId, title }) => void named.push([sessionId, title]))
     await show([row('1'), row('2')])
     await page.until(() => titles().length === 2)
     page.key(search(), 'F2')
@@ -182,7 +179,7 @@ describe('history page', function () {
     await page.until(() => /Delete Parley's saved copy\?/.test(document.body.textContent!))
     const button = [...document.querySelectorAll('button')].find(one => one.textContent === 'Change Limit')
     let shown = 0
-    page.host.onNotification(bridge.HistorySize, () => {
+    page.hear('history/openSizeSetting', () => {
       shown += 1
     })
     button!.click()

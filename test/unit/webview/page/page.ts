@@ -9,12 +9,10 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/node'
-import type { Handlers } from '../../../../src/views/bridge/contract.ts'
+import { type Handlers, pageMessages } from '../../../../src/views/bridge/contract.ts'
 import { Patch, Snapshot } from '../../../../src/views/bridge/conversation.ts'
-import {
-  type ConversationMessages,
-  conversationMessages,
-} from '../../../../src/views/bridge/conversation-messages.ts'
+import { conversationMessages } from '../../../../src/views/bridge/conversation-messages.ts'
+import { historyMessages } from '../../../../src/views/bridge/history-messages.ts'
 import { PendingOfTest } from '../conversation/pending.ts'
 
 type View = 'conversation' | 'history'
@@ -45,13 +43,17 @@ function bundle(view: View): Promise<string> {
   return code
 }
 
+/** All that a page may send. */
+const messages = { ...pageMessages, ...conversationMessages, ...historyMessages }
+type Messages = typeof messages
+
 /** A view in a page without layout, and the host's end of its bridge. */
 export interface Page {
   readonly window: DOMWindow
   readonly document: Document
   readonly host: MessageConnection
-  /** Hears a message of a conversation's page, as the host does: checked, without what is not of the message. */
-  hear<N extends keyof ConversationMessages>(name: N, handle: Handlers<ConversationMessages>[N]): void
+  /** Hears a message of the page, as the host does: checked, without what is not of the message. */
+  hear<N extends keyof Messages>(name: N, handle: Handlers<Messages>[N]): void
   /** what the view kept with `setState` */
   readonly kept: { state: unknown }
   /** Waits until the condition holds; fails with the page's text after a while. */
@@ -136,7 +138,7 @@ export async function openPage(
     host,
     kept,
     hear(name, handle) {
-      const message = conversationMessages[name]
+      const message = messages[name]
       const heard = handle as (params: unknown) => unknown
       if ('answer' in message) host.onRequest(name, (params: unknown) => heard(message.params.parse(params)))
       else host.onNotification(name, (params: unknown) => void heard(message.parse(params)))

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { reportFocus } from '../../../../src/webview/host/report-focus.ts'
+import { reportFocus } from '../../../../src/webview/host/focus.ts'
 
 describe('reportFocus', () => {
   let hasFocus = false
   let target: EventTarget
   const sent: unknown[] = []
-  const look = () =>
-    reportFocus({
-      sendNotification: async (_type: unknown, params: unknown) => void sent.push(params),
-    } as Parameters<typeof reportFocus>[0])
+  const look = () => reportFocus({ send: (_name, ...params) => void sent.push(...params) })
   const fire = (...types: string[]) => {
     for (const type of types) target.dispatchEvent(new Event(type))
   }

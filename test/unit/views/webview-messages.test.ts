@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { agentsMessages } from '../../../src/views/bridge/agents-messages.ts'
+import { pageMessages } from '../../../src/views/bridge/contract.ts'
 import { conversationMessages } from '../../../src/views/bridge/conversation-messages.ts'
-import { historyAct } from '../../../src/views/bridge/incoming.ts'
+import { historyMessages } from '../../../src/views/bridge/history-messages.ts'
 
-const fits = (name: keyof typeof conversationMessages, value: unknown) => {
-  const message = conversationMessages[name]
+const contracts = [pageMessages, conversationMessages, historyMessages, agentsMessages]
+const messages = { ...pageMessages, ...conversationMessages, ...historyMessages, ...agentsMessages }
+const names = Object.keys(messages) as Array<keyof typeof messages>
+const fits = (name: keyof typeof messages, value: unknown) => {
+  const message = messages[name]
   return ('answer' in message ? message.params : message).safeParse(value).success
 }
 
@@ -12,10 +17,13 @@ describe('what a webview may send', () => {
   it('is never taken for something else: any value is accepted or refused, none throws', () => {
     fc.assert(
       fc.property(fc.anything(), value => {
-        for (const name of Object.keys(conversationMessages) as Array<keyof typeof conversationMessages>)
-          fits(name, value)
+        for (const name of names) fits(name, value)
       }),
     )
+  })
+
+  it('has a name of its own: a webview may speak several contracts', () => {
+    assert.equal(names.length, contracts.flatMap(contract => Object.keys(contract)).length)
   })
 
   it('has no keys but those of its message', () => {
@@ -32,7 +40,11 @@ describe('what a webview may send', () => {
     assert.equal(fits('conversation/entries', { key: 'k', from: 5, to: 4 }), false)
     assert.equal(fits('conversation/entries', { key: 'k', from: 0, to: 2001 }), false)
     assert.equal(fits('conversation/command', { command: 'x'.repeat(257) }), false)
-    assert.equal(historyAct.safeParse({ action: 'format', agentId: 'a', sessionId: 's' }).success, false)
+    assert.equal(fits('history/act', { action: 'format', agentId: 'a', sessionId: 's' }), false)
+    assert.equal(fits('history/act', { action: 'load', agentId: 'a', sessionId: 's' }), true)
+    assert.equal(fits('manageAgents/act', { action: 'install', key: 'registry/other' }), true)
+    for (const wrong of [{ action: 'run', key: 'x' }, { action: 'install' }, { action: 'install', key: '' }])
+      assert.equal(fits('manageAgents/act', wrong), false)
   })
 
   it('answers a form with plain values alone', () => {

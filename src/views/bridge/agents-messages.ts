@@ -1,0 +1,32 @@
+/** What the Manage Agents page may send. What it is told is in `agents.ts`. */
+import * as z from 'zod'
+import { nothing, type Params } from './contract.ts'
+
+export type AgentsMessages = typeof agentsMessages
+
+export type AgentAction = Params<AgentsMessages['manageAgents/act']>['action']
+
+export const agentsMessages = {
+  /** The page can draw; asks for the agents. */
+  'manageAgents/ready': nothing,
+  /** Reads the registry again. */
+  'manageAgents/refresh': nothing,
+  /** Does something with the agent whose row has the key. */
+  'manageAgents/act': z.object({
+    action: z.enum([
+      'install',
+      'cancel',
+      'remove',
+      'newSession',
+      'setDefault',
+      'signIn',
+      'signOut',
+      'configure',
+      'restart',
+      'showLog',
+      'check',
+      'openRepository',
+    ]),
+    key: z.string().min(1).max(512),
+  }),
+} as const

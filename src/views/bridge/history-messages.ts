@@ -1,0 +1,33 @@
+/** What a page that shows History may send. What it is told is in `history.ts`. */
+import * as z from 'zod'
+import { nothing, type Params } from './contract.ts'
+
+const id = z.string().max(4096)
+const agent = z.object({ agentId: id })
+const session = agent.extend({ sessionId: id })
+
+export type HistoryMessages = typeof historyMessages
+
+/** What a person can do with a session at once, without a word of theirs. */
+export type HistoryAction = Params<HistoryMessages['history/act']>['action']
+
+export const historyMessages = {
+  /** The page can draw; asks for the list. */
+  'history/ready': nothing,
+  'history/refresh': nothing,
+  /** The next page of an agent's sessions. */
+  'history/more': agent,
+  'history/act': session.extend({
+    action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork', 'archive', 'unarchive']),
+  }),
+  /** An empty title gives the session back the name it had without the person. */
+  'history/rename': session.extend({ title: id }),
+  /** Starts an agent that isn't running, to list its sessions. */
+  'history/startAgent': agent,
+  /** Offers the agent's ways to sign in, in the conversation. */
+  'history/signIn': agent,
+  /** Shows the setting that limits the size of all saved conversations. */
+  'history/openSizeSetting': nothing,
+  /** Runs one of Parley's own commands; the host has the list of those allowed. */
+  'history/command': z.object({ command: z.string().max(256) }),
+} as const

@@ -109,6 +109,25 @@ const dropUnusedParsers = {
   },
 }
 
+/**
+ * What a conversation's page shares with its lazy parts would be split into a chunk for each set of parts that share it,
+ * and all of them loaded at first. As every part imports the page's script, which is there already, all of that is one
+ * chunk. The other pages have no lazy parts.
+ */
+const lazyAfterPage = {
+  name: 'lazy-after-page',
+  /** @param {esbuild.PluginBuild} build */
+  setup(build) {
+    build.onResolve({ filter: /^\..*\.tsx?$/ }, ({ path, kind, resolveDir }) =>
+      kind === 'dynamic-import' ? { path: join(resolveDir, path), namespace: 'lazy' } : undefined,
+    )
+    build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
+      contents: `import './src/webview/conversation/main.tsx'; export * from ${JSON.stringify(path)}`,
+      resolveDir: root,
+    }))
+  },
+}
+
 /** Bundled CommonJS packages ask for Node's own modules with `require`, which an ES module lacks. */
 const requireInModules = {
   js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
@@ -135,13 +154,13 @@ const extension = {
 /** @type {esbuild.BuildOptions} */
 const webview = {
   ...common,
-  entryPoints: {
-    conversation: 'src/webview/conversation/main.tsx',
-    history: 'src/webview/history/main.tsx',
-    agents: 'src/webview/agents/main.tsx',
-    math: 'src/webview/rich/math.css',
-    later: 'src/webview/styles/later.css',
-  },
+  entryPoints: [
+    ...['conversation', 'history', 'agents'].flatMap(page =>
+      ['tsx', 'css'].map(kind => ({ in: `src/webview/${page}/main.${kind}`, out: page })),
+    ),
+    { in: 'src/webview/rich/math.css', out: 'math' },
+    { in: 'src/webview/styles/later.css', out: 'later' },
+  ],
   outdir: 'dist/webview',
   platform: 'browser',
   target: 'chrome128',
@@ -152,7 +171,7 @@ const webview = {
   loader: { '.ttf': 'file', '.woff2': 'file' },
   // the browser knows the names of all characters by itself
   alias: { entities: './src/webview/markdown/entities.ts' },
-  plugins: [oneFontFormat, dropUnusedParsers, fewIcons],
+  plugins: [oneFontFormat, dropUnusedParsers, fewIcons, lazyAfterPage],
   jsx: 'automatic',
   jsxImportSource: 'preact',
 }

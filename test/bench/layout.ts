@@ -215,7 +215,7 @@ function snapshotOf(entries: Entry[], terminals: TerminalNote[]): ConversationSn
 
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
-    entryPoints: ['src/webview/conversation/main.tsx'],
+    entryPoints: ['src/webview/conversation/main.tsx', 'src/webview/conversation/main.css'],
     entryNames: 'conversation',
     outdir: out,
     bundle: true,

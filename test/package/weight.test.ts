@@ -6,6 +6,8 @@ import { vsixFile } from '../host/paths.ts'
 
 /** The most that a conversation may load before anything special is met, compressed, in bytes. */
 const most = 250_000
+/** The most files: each takes its way through VS Code's service worker. */
+const mostFiles = 10
 
 describe('the weight of the webviews', () => {
   const root = 'extension/dist/webview'
@@ -42,6 +44,7 @@ describe('the weight of the webviews', () => {
       const list = parts.map(({ path, bytes }) => `${path}: ${bytes}`).join('\n')
       assert.ok(parts.length > 3, 'the chunks it shares are found')
       assert.ok(sum <= most, `${sum} bytes:\n${list}`)
+      assert.ok(parts.length <= mostFiles, list)
     })
   }
 })

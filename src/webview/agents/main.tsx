@@ -2,12 +2,6 @@
  * The Manage Agents page, browser side. Its page is like that of the Conversation view (see `../conversation/main.tsx`),
  * with `<body data-view="agents">`, `agents.css` and `agents.js`.
  */
-import '@vscode/codicons/dist/codicon.css'
-import '../styles/base.css'
-import '../styles/widgets.css'
-import '../styles/search-box.css'
-import '../styles/offers.css'
-import '../styles/agents.css'
 import { signal } from '@preact/signals'
 import { render } from 'preact'
 import { type AgentsState, AgentsUpdate } from '../../views/bridge/agents.ts'

@@ -9,25 +9,6 @@
  * they are drawn), `font-src ${cspSource}` (codicons),
  * `img-src ${cspSource} data:`, `media-src data:`. No inline styles and no `eval` are needed.
  */
-import '@vscode/codicons/dist/codicon.css'
-import '../styles/base.css'
-import '../styles/widgets.css'
-import '../styles/choices.css'
-import '../styles/list.css'
-import '../styles/prose.css'
-import '../styles/rich.css'
-import '../styles/diff.css'
-import '../styles/work.css'
-import '../styles/ansi.css'
-import '../styles/permission-rules.css'
-import '../styles/work-bars.css'
-import '../styles/cancel-work.css'
-import '../styles/conversation.css'
-import '../styles/composer.css'
-import '../styles/context.css'
-import '../styles/actions.css'
-import '../styles/session-title.css'
-import '../styles/subagent.css'
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
 import { type ActiveContext, ActiveContextChanged } from '../../views/bridge/composer.ts'
@@ -172,6 +153,8 @@ effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
 })
 
+// the host answers while the first picture is drawn
+host.send('conversation/ready')
 render(
   <AppProvider value={app}>
     <ConversationView draft={draft} />
@@ -179,5 +162,4 @@ render(
   </AppProvider>,
   document.getElementById('root')!,
 )
-host.send('conversation/ready')
 lookForFocus()

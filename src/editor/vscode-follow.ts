@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
-import { type GroupSeen, placeFor } from './follow-place.ts'
+import { type GroupSeen, placeFor } from './agent-location.ts'
 import { PathGuard } from './path-guard.ts'
 
 /** Of locations that come faster than this only the last is shown, in milliseconds. */

@@ -14,8 +14,7 @@ import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
-import type { AccessQuestion, AskAccess } from '../editor/files/file-access.ts'
-import { type FilesShared, SessionFiles } from '../editor/files/files.ts'
+import { type AccessQuestion, type AskAccess, type FilesShared, SessionFiles } from '../editor/files/files.ts'
 import {
   changesBehavior,
   SessionTerminals,

@@ -4,16 +4,16 @@
  * as uncertain; all else is the user's and is carried into the text from before.
  */
 import type { FileChange } from '../../acp/model.ts'
+import { KeyedQueue } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { OpenDocument } from '../files/documents.ts'
 import type { FilesShared } from '../files/files.ts'
 import { withoutMark } from '../files/text-files.ts'
-import { KeyedQueue } from '../keyed-queue.ts'
 import { lineEnd, smallestEdit, withLineEnd } from '../text.ts'
 import type { AgentAuthor, Author, Matches, TurnRef } from './change-versions.ts'
-import { expectedText, othersPart } from './expected-text.ts'
+import { expectedText, type FileText, originalText, othersPart } from './diff-texts.ts'
 import {
   ABSENT,
   type BlobStore,
@@ -25,7 +25,6 @@ import {
 } from './file-state.ts'
 import { FileWatch } from './file-watch.ts'
 import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
-import { type FileText, originalText } from './original-text.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 
 /** A file before and after something was undone in it. */

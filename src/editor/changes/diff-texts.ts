@@ -1,7 +1,13 @@
-/** The two whole texts of a changed file, for a diff editor. */
+/** The texts of a changed file before and after a change, as a diff editor shows them or as they can be told from the change. */
+
+import { randomUUID } from 'node:crypto'
+import { constants, open } from 'node:fs/promises'
 import { applyPatch, formatPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff'
-import type { FileChange } from '../../acp/model.ts'
+import type { FileChange, Roots } from '../../acp/model.ts'
+import { MAX_FRAGMENT_FILE_BYTES } from '../../common/limits.ts'
+import { PathGuard } from '../path-guard.ts'
 import { lineEnd, withLineEnd } from '../text.ts'
+import { lineEdits, mergeLines, splitLines } from './line-edits.ts'
 
 export interface DiffTexts {
   oldText: string
@@ -107,4 +113,138 @@ function fromPatch(file: StructuredPatch, current: string | undefined): DiffText
       )
       .join('⋯\n')
   return { oldText: side('+'), newText: side('-') }
+}
+
+/** A text file's content; `null`: there is no file. */
+export type FileText = string | null
+
+/** What the file was before the change, as far as that can be told; the agent may have made it already. */
+export function originalText(
+  change: FileChange,
+  current: FileText,
+  patch: { format: string; text: string } | undefined,
+  done: boolean,
+): FileText | undefined {
+  const { operation, oldText, newText } = change
+  if (operation === 'add' && oldText === undefined) return done || current === newText ? null : current
+  if (operation === 'delete') return current ?? oldText ?? undefined
+  // a file that is not there after all was not changed
+  if (current === null) return done ? undefined : null
+  if (operation === 'move' || operation === 'copy') return done ? null : current
+  // whole texts on either side
+  if (current === newText) return oldText ?? null
+  if (current === oldText) return current
+  const texts = diffTexts(change, { current, ...(patch && { patch }) })
+  const completed = texts && (texts.newText === current || texts.oldText === current)
+  if (completed) return texts.oldText
+  return done ? undefined : current
+}
+
+/** What a file becomes by a change that an agent tells of; `undefined` where that cannot be told. */
+export function expectedText(
+  change: FileChange,
+  current: string,
+  patch: { format: string; text: string } | undefined,
+): string | undefined {
+  if (change.operation === 'delete') return ''
+  const { oldText, newText } = change
+  if (change.operation === 'add' && oldText === undefined) return newText
+  const end = lineEnd(current)
+  const adapt = (text: string) => (end ? withLineEnd(text, end) : text)
+  if (oldText !== undefined && newText !== undefined && adapt(oldText) === current) return adapt(newText)
+  const texts = diffTexts(change, { current, ...(patch && { patch }) })
+  return texts && texts.oldText === current && texts.newText !== current ? texts.newText : undefined
+}
+
+/**
+ * Parts what happened to a text between two looks at it: `expected` is what one author was to make of `before`. Answers
+ * with the text as the others made it, before that author's part: `after` itself where that part is not there, and
+ * `undefined` where the two cannot be parted.
+ */
+export function othersPart(before: string, expected: string, after: string): string | undefined {
+  const was = splitLines(before)
+  const meant = splitLines(expected)
+  const others = mergeLines(meant, was, splitLines(after))?.join('')
+  if (others !== undefined) return others
+  // each piece of it is to be found: lines that were not there, or that are no longer there
+  const isThere = lineEdits(was, meant).every(({ start, end, lines }) => {
+    const given = lines.join('')
+    const gone = was.slice(start, end).join('')
+    return given === '' ? !after.includes(gone) : after.includes(given) && !before.includes(given)
+  })
+  return isThere ? undefined : after
+}
+
+/**
+ * The line, from 1, at which a change's text begins in its file: agents send fragments without saying where they belong.
+ * `undefined` where that can't be told, and for files outside of the session's folders.
+ */
+export async function findFragment(change: FileChange, roots: Roots): Promise<number | undefined> {
+  try {
+    const file = await new PathGuard(roots).within(change.path)
+    if (!file) return undefined
+    // a pipe that nobody writes to would never open
+    const handle = await open(file.realPath, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      const stat = await handle.stat()
+      if (!stat.isFile() || stat.size > MAX_FRAGMENT_FILE_BYTES) return undefined
+      return fragmentLine(change, await handle.readFile('utf8'))
+    } finally {
+      await handle.close()
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Lines of a text, 0-based; `end` is exclusive. */
+export interface LineRange {
+  start: number
+  end: number
+}
+
+/**
+ * The lines of a file's text that a change wrote; where it only removed lines, the one after them. None while the text
+ * doesn't contain the change, or contains it more than once.
+ */
+export function editedLines(change: FileChange, text: string): LineRange[] {
+  const { oldText = '', newText } = change
+  if (newText === undefined) return []
+  const first = fragmentLine({ ...change, oldText: undefined }, text)
+  if (first === undefined) return []
+  const bare = (line: string) => line.replace(/\r?\n$/, '')
+  const after = splitLines(newText).map(bare)
+  let shift = first - 1
+  return lineEdits(splitLines(oldText).map(bare), after).map(({ start, end, lines }) => {
+    const from = start + shift
+    shift += lines.length - (end - start)
+    return { start: from, end: from + Math.max(1, lines.length) }
+  })
+}
+
+/** The texts of the diff editors that are open, by id. */
+export class DiffContents {
+  readonly #texts = new Map<string, { oldText: string; newText: string }>()
+
+  /** Keeps the texts until {@link release}. */
+  hold(texts: { oldText: string; newText: string }): string {
+    // Never one of before a reload: the editor may still hold a text under it.
+    const id = randomUUID()
+    this.#texts.set(id, texts)
+    return id
+  }
+
+  text(id: string, side: string): string | undefined {
+    const texts = this.#texts.get(id)
+    return side === 'old' ? texts?.oldText : side === 'new' ? texts?.newText : undefined
+  }
+
+  /** Forgets what no open tab shows any more; `open` are the ids that tabs show. */
+  keepOnly(open: ReadonlySet<string>): void {
+    for (const id of this.#texts.keys()) if (!open.has(id)) this.#texts.delete(id)
+  }
+
+  get size(): number {
+    return this.#texts.size
+  }
 }

@@ -1,8 +1,8 @@
 /** A file as it is on disk, with all that is needed to bring it back byte by byte. */
 import { lstat, chmod as nodeChmod, readFile, readlink, rm, symlink } from 'node:fs/promises'
-import { writeAtomically } from '../files/atomic-write.ts'
+import { writeAtomically } from '../files/file-system.ts'
 import type { FilesShared } from '../files/files.ts'
-import { decodeFile, encodeFile } from '../files/text-file.ts'
+import { decodeFile, encodeFile } from '../files/text-files.ts'
 
 /** All of a file but its text. Modes are the permission bits. */
 export type FileAttributes =

@@ -6,10 +6,10 @@ import type { FilesShared } from '../files/files.ts'
 import { PathGuard } from '../path-guard.ts'
 import type { ChangeTracker, ToolChange, Undone, UndoOptions, UndoOutcome } from './change-tracker.ts'
 import type { AgentAuthor, Matches } from './change-versions.ts'
+import type { FileText } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
 import { type FileState, sameState } from './file-state.ts'
 import { lineEdits, splitLines } from './line-edits.ts'
-import type { FileText } from './original-text.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 export interface ChangedFile {

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git.ts'
-import type { FileText } from './original-text.ts'
+import type { FileText } from './diff-texts.ts'
 
 /** Of more files that differ from what was committed no text is kept at the beginning of a turn. */
 const MAX_DIRTY = 2000

@@ -1,6 +1,10 @@
 /** The disk as `SessionFiles` sees it: a port, so that a full disk or a locked file can be had in a test. */
+
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import * as fs from 'node:fs/promises'
+import path from 'node:path'
+import { messageOf } from '../../common/errors.ts'
 import { diskLinks, type Links } from '../path-guard.ts'
 
 export interface FileInfo {
@@ -76,4 +80,108 @@ export const disk: FileSystem = {
   },
   rename: (from, to) => fs.rename(from, to),
   remove: path => fs.rm(path, { force: true }),
+}
+
+/** Why a file could not be read or written, in a sentence that helps the agent and the person alike. */
+export class FileError extends Error {
+  override readonly name = 'FileError'
+  readonly reason: FileErrorReason
+
+  constructor(reason: FileErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+export type FileErrorReason =
+  | 'refused'
+  | 'binary'
+  | 'encoding'
+  | 'too-large'
+  | 'folder'
+  | 'no-right'
+  | 'no-space'
+  | 'not-saved'
+  | 'ended'
+  | 'other'
+
+/** The file system's error in words. `doing` is the verb: "read", "write". */
+export function fileErrorOf(error: unknown, doing: string, path: string): Error {
+  if (error instanceof FileError) return error
+  const code = (error as NodeJS.ErrnoException | undefined)?.code
+  const cause = { cause: error }
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return new FileError('no-right', `Cannot ${doing} ${path}: permission denied.`, cause)
+    case 'EROFS':
+      return new FileError('no-right', `Cannot ${doing} ${path}: the file system is read-only.`, cause)
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new FileError('no-space', `Cannot ${doing} ${path}: no space is left on the disk.`, cause)
+    case 'EISDIR':
+      return new FileError('folder', `Cannot ${doing} ${path}: it is a folder, not a file.`, cause)
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return new FileError('other', `Cannot ${doing} ${path}: a folder on its way is a file.`, cause)
+    case 'ELOOP':
+      return new FileError('other', `Cannot ${doing} ${path}: its links lead in a circle.`, cause)
+    case 'ENAMETOOLONG':
+      return new FileError('other', `Cannot ${doing} ${path}: the name is too long.`, cause)
+    case 'EMFILE':
+    case 'ENFILE':
+      return new FileError('other', `Cannot ${doing} ${path}: too many files are open.`, cause)
+    case 'EBUSY':
+    case 'ETXTBSY':
+      return new FileError('other', `Cannot ${doing} ${path}: another program is using it.`, cause)
+    default:
+      return new FileError('other', `Cannot ${doing} ${path}: ${messageOf(error)}`, cause)
+  }
+}
+
+/**
+ * Puts the bytes where `target` is, which is no link (see `PathGuard`): beside it first, then by a rename, so that
+ * no reader ever sees half a file and a full disk leaves the old one as it was. The mode is kept. Where a rename or a
+ * new file beside it is not possible (a locked file on Windows, a bind-mounted file, a folder that may not be
+ * written), or where it would part a hard link or take the file from its owner, it is overwritten in place.
+ */
+export async function writeAtomically(
+  fileSystem: FileSystem,
+  target: string,
+  bytes: Uint8Array,
+  existing: Pick<FileInfo, 'mode' | 'shared'> | undefined,
+): Promise<void> {
+  if (existing?.shared) return writeInPlace(fileSystem, target, bytes)
+  const temporary = path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.tmp`)
+  try {
+    await fileSystem.createFile(temporary, bytes, existing?.mode)
+    await fileSystem.rename(temporary, target)
+    return
+  } catch (error) {
+    await fileSystem.remove(temporary).catch(() => {})
+    if (!existing || !OF_THE_FOLDER.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
+  await writeInPlace(fileSystem, target, bytes)
+}
+
+/** Errors of a rename, or of a new file in the folder, that need not hold for the file itself. */
+const OF_THE_FOLDER = new Set([
+  'EXDEV',
+  'EBUSY',
+  'EPERM',
+  'EACCES',
+  'ETXTBSY',
+  'ENOTSUP',
+  'EROFS',
+  'ENAMETOOLONG',
+])
+
+async function writeInPlace(fileSystem: FileSystem, target: string, bytes: Uint8Array): Promise<void> {
+  const before = await fileSystem.readFile(target)
+  try {
+    await fileSystem.overwriteFile(target, bytes)
+  } catch (error) {
+    // A full disk may have left half of it: what was there fits again.
+    await fileSystem.overwriteFile(target, before).catch(() => {})
+    throw error
+  }
 }

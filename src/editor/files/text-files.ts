@@ -1,11 +1,165 @@
+/** A file's bytes as text and back, also in the encodings that are older than Unicode, as far as the editor knows them. */
+
 import type { GuardedPath } from '../path-guard.ts'
 import type { PathRules } from '../path-rules.ts'
-import { type DecodedText, lineEnd, withLineEnd } from '../text.ts'
-import { writeAtomically } from './atomic-write.ts'
-import { FileError } from './file-error.ts'
-import type { FileInfo, FileSystem } from './file-system.ts'
-import { MAX_READ_BYTES } from './line-reader.ts'
-import { decodeFile, type Encodings, encodeFile } from './text-file.ts'
+import {
+  byteOrderMark,
+  type DecodedText,
+  decodeText,
+  encodeText,
+  lineEnd,
+  type NoText,
+  sliceLines,
+  withLineEnd,
+} from '../text.ts'
+import { FileError, type FileInfo, type FileSystem, writeAtomically } from './file-system.ts'
+
+/** The editor's encodings, by VS Code's names (`windows1252`, `shiftjis`, …). */
+export interface Encodings {
+  /** The encoding set for the file, when it is another than UTF-8. */
+  configured(path: string): string | undefined
+  decode(bytes: Uint8Array, encoding: string): Promise<string>
+  encode(text: string, encoding: string): Promise<Uint8Array>
+}
+
+/** For where there is no editor: UTF-8, and UTF-16 by its mark. */
+export const unicodeOnly: Encodings = {
+  configured: () => undefined,
+  decode: async (_bytes, encoding) => Promise.reject(new Error(`The encoding ${encoding} is not known.`)),
+  encode: async (_text, encoding) => Promise.reject(new Error(`The encoding ${encoding} is not known.`)),
+}
+
+/** `encoding` is one that the file is known to have, such as its document's. */
+export async function decodeFile(
+  bytes: Uint8Array,
+  path: string,
+  encodings: Encodings,
+  encoding: string | undefined = encodings.configured(path),
+): Promise<DecodedText<string> | NoText> {
+  if (encoding !== undefined && !isUtf8Name(encoding) && !byteOrderMark(bytes)) {
+    const text = await encodings.decode(bytes, encoding).catch(() => undefined)
+    // Only when nothing is lost: else the setting is not right for this file, and writing it would spoil it.
+    if (text !== undefined && Buffer.compare(await encodings.encode(text, encoding), bytes) === 0) {
+      return { text, encoding, bom: false }
+    }
+  }
+  return decodeText(bytes)
+}
+
+/** The bytes of a text in the encoding of what is `there` already, or for a new file in the one that is set. */
+export async function encodeFile(
+  text: string,
+  path: string,
+  encodings: Encodings,
+  there: Pick<DecodedText<string>, 'encoding' | 'bom'> | undefined,
+): Promise<Uint8Array> {
+  const encoding = there?.encoding ?? encodings.configured(path) ?? 'utf8'
+  if (encoding === 'utf8bom') return encodeText(text, 'utf8', true)
+  if (encoding === 'utf8') return encodeText(text, 'utf8', there?.bom ?? false)
+  if ((encoding === 'utf16le' || encoding === 'utf16be') && (there?.bom ?? true)) {
+    return encodeText(text, encoding, true)
+  }
+  const bytes = await encodings.encode(text, encoding)
+  if ((await encodings.decode(bytes, encoding)) === text) return bytes
+  if (!there) return encodeText(text, 'utf8', false)
+  throw new FileError(
+    'encoding',
+    `Cannot write ${path}: the file is encoded as ${encoding}, which does not have all characters of the new text.`,
+  )
+}
+
+function isUtf8Name(encoding: string): boolean {
+  return encoding === 'utf8' || encoding === 'utf8bom'
+}
+
+/** The most text, in bytes, that is read at once. */
+export const MAX_READ_BYTES = 16 * 1024 * 1024
+
+export interface LineRange {
+  /** 1-based; below 1 counts as 1 */
+  line?: number
+  limit?: number
+}
+type Place = Pick<GuardedPath, 'path' | 'realPath'>
+
+/**
+ * The text of a file, or of some of its lines, while never more than {@link MAX_READ_BYTES} of it are held: a log of
+ * gigabytes can be read in parts. Rejects with {@link FileError} when it is not text or too much.
+ */
+export async function readLines(
+  fileSystem: FileSystem,
+  encodings: Encodings,
+  file: Place,
+  info: FileInfo,
+  range: LineRange,
+): Promise<string> {
+  const isSmall = info.size <= MAX_READ_BYTES
+  const bytes = await gather(fileSystem, file, info, isSmall ? {} : range)
+  const decoded = await decodeFile(bytes, file.path, encodings)
+  if (decoded === 'binary') throw binary(file.path)
+  if (decoded === 'unknown-encoding') {
+    throw new FileError(
+      'encoding',
+      `Cannot read ${file.path}: it is not UTF-8 text. If it has another encoding, set it with "files.encoding".`,
+    )
+  }
+  return isSmall ? sliceLines(decoded.text, range.line, range.limit) : decoded.text
+}
+
+/** The bytes of the lines, parted by line feeds. */
+async function gather(
+  fileSystem: FileSystem,
+  file: Place,
+  info: FileInfo,
+  range: LineRange,
+): Promise<Uint8Array> {
+  const kept: Uint8Array[] = []
+  let bytes = 0
+  let line = 1
+  let isFirst = true
+  const first = Math.max(1, Math.trunc(range.line ?? 1))
+  const last = range.limit === undefined ? Number.POSITIVE_INFINITY : first + Math.trunc(range.limit) - 1
+  if (last < first) return new Uint8Array()
+  const counts = first > 1 || last < Number.POSITIVE_INFINITY
+  for await (const piece of fileSystem.readPieces(file.realPath)) {
+    if (isFirst && counts) {
+      const mark = byteOrderMark(piece)
+      // A line feed has two bytes there, and one of them may be half of another character.
+      if (mark && mark.encoding !== 'utf8') throw tooLarge(file.path, info.size)
+      if (piece.subarray(0, 8000).includes(0)) throw binary(file.path)
+    }
+    isFirst = false
+    let start = line >= first ? 0 : -1
+    let at = 0
+    while (counts && line <= last) {
+      const feed = piece.indexOf(10, at)
+      if (feed < 0) break
+      at = feed + 1
+      line += 1
+      if (line === first) start = at
+    }
+    if (start >= 0) {
+      const part = piece.subarray(start, line > last ? at : piece.length)
+      bytes += part.length
+      if (bytes > MAX_READ_BYTES) throw tooLarge(file.path, Math.max(info.size, bytes))
+      kept.push(part)
+    }
+    if (line > last) break
+  }
+  return Buffer.concat(kept)
+}
+
+function binary(path: string): FileError {
+  return new FileError('binary', `Cannot read ${path}: it is a binary file, not text.`)
+}
+
+export function tooLarge(path: string, bytes: number): FileError {
+  const megabytes = (count: number) => Math.max(1, Math.round(count / 1024 / 1024))
+  return new FileError(
+    'too-large',
+    `Cannot read that much of ${path} at once: it has ${megabytes(bytes)} MB and the most is ${megabytes(MAX_READ_BYTES)} MB. Read it in parts, with line and limit.`,
+  )
+}
 
 /** How a file's text is stored. */
 export type Storage = Pick<DecodedText<string>, 'encoding' | 'bom'>

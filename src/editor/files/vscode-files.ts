@@ -8,7 +8,7 @@ import type { ProtectedFiles } from '../protected-files.ts'
 import type { Documents, OpenDocument } from './documents.ts'
 import { disk } from './file-system.ts'
 import { type FilesShared, filesShared } from './files.ts'
-import type { Encodings } from './text-file.ts'
+import type { Encodings } from './text-files.ts'
 
 /** What the sessions of this window share to read and write files. */
 export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {

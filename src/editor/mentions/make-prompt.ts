@@ -4,7 +4,6 @@ import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
 import { chipOf } from '../../common/block-chip.ts'
 import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
-import { mimeTypeOf } from './mime-types.ts'
 
 /** A larger file is linked, not embedded. Bytes. */
 export const MOST_OF_A_FILE = 256 * 1024
@@ -177,4 +176,37 @@ function joinTexts(blocks: readonly ContentBlock[]): ContentBlock[] {
     else joined.push(block)
   }
   return joined
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css',
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  js: 'text/javascript',
+  json: 'application/json',
+  md: 'text/markdown',
+  mjs: 'text/javascript',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  py: 'text/x-python',
+  svg: 'image/svg+xml',
+  ts: 'text/typescript',
+  tsx: 'text/typescript',
+  wav: 'audio/wav',
+  webp: 'image/webp',
+  xml: 'text/xml',
+  yaml: 'text/yaml',
+  yml: 'text/yaml',
+}
+
+/** The media type of a path or URI by its ending; `undefined` when it is not among the common ones. */
+export function mimeTypeOf(name: string): string | undefined {
+  const extension = /\.([a-z0-9]+)$/i.exec(name.replace(/[?#].*$/s, ''))?.[1]?.toLowerCase()
+  return extension === undefined ? undefined : TYPES[extension]
 }

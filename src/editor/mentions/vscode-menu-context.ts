@@ -4,9 +4,8 @@ import path from 'node:path'
 import * as vscode from 'vscode'
 import * as z from 'zod'
 import type { Attachment } from '../../conversation/attachment.ts'
-import { changesAttachment, linesAttachment } from './vscode-attachments.ts'
+import { attachmentsFor, changesAttachment, linesAttachment } from './vscode-attachments.ts'
 import { rememberPicked } from './vscode-sources.ts'
-import { attachmentsFor } from './vscode-take.ts'
 
 /** A longer text of a comment, a test or a variable is cut. UTF-16 units. */
 const MAX_TEXT = 100_000

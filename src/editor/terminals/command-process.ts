@@ -5,7 +5,7 @@ import { messageOf } from '../../common/errors.ts'
 import { PROCESS_VANISH_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { SpawnError, type SpawnErrorKind, spawnProcess } from '../../common/processes/spawn-process.ts'
-import { OutputPump } from './output-pump.ts'
+import { OutputPump } from './terminal-output.ts'
 
 /**
  * One command of an agent as a child process with pipes.

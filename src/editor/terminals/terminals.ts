@@ -12,7 +12,7 @@ import { KILL_AFTER_MS } from '../../common/limits.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { PathRules } from '../path-rules.ts'
 import { type RunCommand, type RunningCommand, runCommand } from './command-process.ts'
-import { OutputBuffer } from './output-buffer.ts'
+import { OutputBuffer } from './terminal-output.ts'
 
 /** Output kept for an agent that names no limit, or a larger one: bytes. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024

@@ -7,8 +7,7 @@ import type { Logger } from '../../common/logger.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { SessionChanges } from '../../editor/changes/session-changes.ts'
 import type { FilesShared } from '../../editor/files/files.ts'
-import { isProtectedPath } from '../../editor/protected-files.ts'
-import { ProtectedSnapshot } from '../../editor/protected-snapshot.ts'
+import { isProtectedPath, ProtectedSnapshot } from '../../editor/protected-files.ts'
 
 /** Changes that come together are reported together, in milliseconds. */
 const GATHER_MS = 150

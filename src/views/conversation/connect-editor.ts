@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 import { onDidChangeSetting, readSetting, updateSetting } from '../../agents/vscode-settings.ts'
-import { followActiveContext } from '../../editor/mentions/vscode-active-context.ts'
+import { followActiveContext } from '../../editor/mentions/vscode-attachments.ts'
 import { onDidChangeTokenColors, themeTokenColors } from '../../editor/theme/vscode-theme.ts'
 import { type ActiveContext, ActiveContextChanged } from '../bridge/composer.ts'
 import type { Handlers } from '../bridge/contract.ts'

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import fc from 'fast-check'
 import type { FileChange } from '../../../../src/acp/model.ts'
-import { diffTexts, fragmentLine } from '../../../../src/editor/changes/diff-texts.ts'
+import { MAX_FRAGMENT_FILE_BYTES } from '../../../../src/common/limits.ts'
+import {
+  DiffContents,
+  diffTexts,
+  editedLines,
+  findFragment,
+  fragmentLine,
+} from '../../../../src/editor/changes/diff-texts.ts'
 
 const change = (more: Partial<FileChange>): FileChange => ({ operation: 'modify', path: '/w/a.ts', ...more })
 
@@ -130,5 +141,86 @@ describe('the texts of a diff', () => {
   it('are not there when the agent sent nothing that shows them', () => {
     assert.equal(diffTexts(change({})), undefined)
     assert.equal(diffTexts(change({}), { patch: { format: 'git', text: '@@ nonsense' } }), undefined)
+  })
+})
+
+describe('the place of a fragment', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'parley-fragment-'))
+    for (const name of ['root', 'second', 'elsewhere']) {
+      mkdirSync(path.join(folder, name))
+      writeFileSync(path.join(folder, name, 'a.ts'), 'one\ntwo\nthree\n')
+    }
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const find = (file: string, texts = { oldText: 'three', newText: 'THREE' }) =>
+    findFragment(
+      { operation: 'modify', path: file, ...texts },
+      { cwd: path.join(folder, 'root'), additionalDirectories: [path.join(folder, 'second')] },
+    )
+
+  it('is its line in a file of the session, by whichever folder', async () => {
+    assert.equal(await find(path.join(folder, 'root', 'a.ts')), 3)
+    assert.equal(await find('a.ts'), 3)
+    assert.equal(await find(path.join(folder, 'second', 'a.ts')), 3)
+    assert.equal(await find('a.ts', { oldText: 'gone', newText: 'two' }), 2)
+  })
+
+  it("isn't looked for outside of the session's folders, nor where a link leads there", async () => {
+    symlinkSync(path.join(folder, 'elsewhere'), path.join(folder, 'root', 'link'))
+    for (const file of ['../elsewhere/a.ts', path.join(folder, 'elsewhere', 'a.ts'), 'link/a.ts'])
+      assert.equal(await find(file), undefined, file)
+  })
+
+  it("isn't told of what is no file, is too large or isn't there", async function () {
+    writeFileSync(path.join(folder, 'root', 'large.ts'), `${' '.repeat(MAX_FRAGMENT_FILE_BYTES)}three`)
+    for (const file of ['large.ts', 'missing.ts', '.', 'a\0b'])
+      assert.equal(await find(file), undefined, file)
+    if (process.platform === 'win32') return this.skip()
+    execFileSync('mkfifo', [path.join(folder, 'root', 'pipe')])
+    assert.equal(await find('pipe'), undefined)
+  })
+})
+
+describe('the texts held for diff editors', () => {
+  it('are there until no tab shows them', () => {
+    const contents = new DiffContents()
+    const one = contents.hold({ oldText: 'a', newText: 'b' })
+    const two = contents.hold({ oldText: 'c', newText: 'd' })
+    assert.notEqual(one, two)
+    assert.deepEqual([contents.text(one, 'old'), contents.text(one, 'new')], ['a', 'b'])
+    assert.equal(contents.text(one, 'other'), undefined)
+    contents.keepOnly(new Set([two, 'unknown']))
+    assert.equal(contents.text(one, 'old'), undefined)
+    assert.equal(contents.text(two, 'new'), 'd')
+    assert.equal(contents.size, 1)
+  })
+})
+
+describe('the lines that a change wrote', () => {
+  const lines = (oldText: string | undefined, newText: string | undefined, text: string) =>
+    editedLines({ operation: 'modify', path: '/w/a', oldText, newText }, text).map(
+      ({ start, end }) => `${start}-${end}`,
+    )
+
+  it('are those that differ, in a whole file or where a fragment is', () => {
+    assert.deepEqual(lines('a\nb\nc\n', 'a\nB\nc\n', 'a\nB\nc\n'), ['1-2'])
+    assert.deepEqual(lines('a\nb\nc\nd\n', 'A\nb\nc\nD\nE\n', 'A\nb\nc\nD\nE\n'), ['0-1', '3-5'])
+    assert.deepEqual(lines('b\nc', 'b\nX\nY\nc', '1\n2\nb\nX\nY\nc\n3\n'), ['3-5'])
+    assert.deepEqual(lines('b\nc\n', 'b\nX\nc\n', '1\r\nb\r\nX\r\nc\r\n'), ['2-3'])
+  })
+
+  it('are all of a new file, and the line after lines that were removed', () => {
+    assert.deepEqual(lines(undefined, 'a\nb\n', 'a\nb\n'), ['0-2'])
+    assert.deepEqual(lines('a\nb\nc\n', 'a\nc\n', 'a\nc\n'), ['1-2'])
+  })
+
+  it('are none before the change is there, where the user changed it since, or where it is unclear', () => {
+    assert.deepEqual(lines('a\n', 'b\n', 'a\n'), [])
+    assert.deepEqual(lines('a\n', 'b\n', 'x\n'), [])
+    assert.deepEqual(lines('a', 'b', 'b\nb\n'), [])
+    assert.deepEqual(lines('a', undefined, 'b\n'), [])
   })
 })

@@ -17,11 +17,14 @@ import path from 'node:path'
 import { FileMissingError } from '../../../../src/acp/agent.ts'
 import { CancelledError } from '../../../../src/common/errors.ts'
 import { noDocuments } from '../../../../src/editor/files/documents.ts'
-import type { AskAccess } from '../../../../src/editor/files/file-access.ts'
 import { disk, type FileSystem } from '../../../../src/editor/files/file-system.ts'
-import { type FilesShared, filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
-import { MAX_READ_BYTES } from '../../../../src/editor/files/line-reader.ts'
-import type { Encodings } from '../../../../src/editor/files/text-file.ts'
+import {
+  type AskAccess,
+  type FilesShared,
+  filesShared,
+  SessionFiles,
+} from '../../../../src/editor/files/files.ts'
+import { type Encodings, MAX_READ_BYTES } from '../../../../src/editor/files/text-files.ts'
 import { until } from '../../../support/until.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
 

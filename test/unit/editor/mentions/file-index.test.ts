@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { FileIndex } from '../../../../src/editor/mentions/file-index.ts'
-import { gitChanges } from '../../../../src/editor/mentions/git-changes.ts'
-import { listFiles, listOnDisk, listWithGit } from '../../../../src/editor/mentions/list-files.ts'
+import { gitChanges } from '../../../../src/editor/git.ts'
+import { FileIndex, listFiles, listOnDisk, listWithGit } from '../../../../src/editor/mentions/file-index.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
 
 const root = { path: '/w', name: 'w' }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { proposedText } from '../../../../src/editor/changes/proposal.ts'
-import { languageId } from '../../../../src/editor/language-id.ts'
+import { languageId, proposedText } from '../../../src/editor/code-blocks.ts'
 
 const file = [
   'import a from "a"',

@@ -1,6 +1,68 @@
-/** What a file would be with a piece of code from a conversation in it. */
+/** Code blocks of a conversation in the editor: their language, and a file with the code applied. */
 import { applyPatch } from 'diff'
-import { lineEnd, withLineEnd } from '../text.ts'
+import { lineEnd, withLineEnd } from './text.ts'
+
+/** What VS Code calls the languages that fences name otherwise. */
+const ids: Readonly<Record<string, string>> = {
+  bash: 'shellscript',
+  bat: 'bat',
+  'c++': 'cpp',
+  'c#': 'csharp',
+  cc: 'cpp',
+  cjs: 'javascript',
+  cmd: 'bat',
+  console: 'shellscript',
+  cs: 'csharp',
+  cts: 'typescript',
+  docker: 'dockerfile',
+  ex: 'elixir',
+  fish: 'shellscript',
+  fs: 'fsharp',
+  'f#': 'fsharp',
+  golang: 'go',
+  gql: 'graphql',
+  h: 'c',
+  hpp: 'cpp',
+  hs: 'haskell',
+  htm: 'html',
+  js: 'javascript',
+  json5: 'jsonc',
+  jsx: 'javascriptreact',
+  kt: 'kotlin',
+  make: 'makefile',
+  md: 'markdown',
+  mjs: 'javascript',
+  mts: 'typescript',
+  objc: 'objective-c',
+  objectivec: 'objective-c',
+  patch: 'diff',
+  pl: 'perl',
+  ps1: 'powershell',
+  pwsh: 'powershell',
+  py: 'python',
+  python3: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  sh: 'shellscript',
+  shell: 'shellscript',
+  shellsession: 'shellscript',
+  svg: 'xml',
+  tex: 'latex',
+  toml: 'toml',
+  ts: 'typescript',
+  tsx: 'typescriptreact',
+  vb: 'vb',
+  yml: 'yaml',
+  zsh: 'shellscript',
+}
+
+/** The language of a document for what a fence names; `undefined` when VS Code knows none of that name. */
+export function languageId(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.trim().toLowerCase()
+  if (wanted === '') return undefined
+  const id = ids[wanted] ?? wanted
+  return known.find(one => one.toLowerCase() === id) ?? known.find(one => one.toLowerCase() === wanted)
+}
 
 export interface Place {
   /** 1-based first and last line that the code replaces */

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { Session } from '../../../src/conversation/session.ts'
-import { onAgentLocation } from '../../../src/sessions/agent-location.ts'
+import {
+  type GroupSeen,
+  onAgentLocation,
+  placeFor,
+  RESTS_AFTER_MS,
+} from '../../../src/editor/agent-location.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 import { running, tool } from '../conversation/updates.ts'
 
@@ -32,5 +37,34 @@ describe('where an agent works', () => {
     const { session, heard } = make('loading')
     session.receive(tool('a', { locations: [{ path: '/w/a', line: 3 }] }))
     assert.deepEqual(heard, [])
+  })
+})
+
+const now = 100_000
+const group = (viewColumn: number, more: Partial<GroupSeen> = {}): GroupSeen => ({
+  viewColumn,
+  isActive: false,
+  shows: 'text',
+  isDirty: false,
+  ...more,
+})
+
+describe('the editor group that follows an agent', () => {
+  it('is the active one, when nobody works in it', () => {
+    assert.equal(placeFor([group(1), group(2, { isActive: true })], now), 2)
+    assert.equal(placeFor([group(1, { isActive: true, shows: 'nothing' })], now), 1)
+    assert.equal(placeFor([group(1, { usedAt: now - RESTS_AFTER_MS })], now), 1)
+  })
+
+  it('is never one that the person types in, or that holds unsaved text', () => {
+    assert.equal(placeFor([group(1, { isActive: true, usedAt: now - 100 }), group(2)], now), 2)
+    assert.equal(placeFor([group(1, { isActive: true, isDirty: true }), group(2)], now), 2)
+    assert.equal(placeFor([group(1, { usedAt: now - 100 })], now), undefined)
+  })
+
+  it('never covers a conversation in a tab', () => {
+    assert.equal(placeFor([group(1, { isActive: true, shows: 'other' })], now), 'beside')
+    assert.equal(placeFor([group(1, { isActive: true, shows: 'other' }), group(2)], now), 2)
+    assert.equal(placeFor([group(1, { shows: 'other' }), group(2, { isDirty: true })], now), undefined)
   })
 })

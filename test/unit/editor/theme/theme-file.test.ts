@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import fc from 'fast-check'
-import { parsePlist } from '../../../../src/editor/theme/plist.ts'
-import { themeRules } from '../../../../src/editor/theme/theme-file.ts'
+import { parsePlist, themeRules } from '../../../../src/editor/theme/theme-file.ts'
 import { customRules, tokenColors } from '../../../../src/editor/theme/token-colors.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
 

@@ -5,9 +5,9 @@
 import { signal } from '@preact/signals'
 import { render } from 'preact'
 import { hostClient } from '../host/connection.ts'
-import { fitTheme } from '../host/fit-theme.ts'
-import { reportFocus } from '../host/focus.ts'
+import { reportFocus } from '../host/keyboard.ts'
 import { startPage } from '../host/page.ts'
+import { fitTheme } from '../host/theme.ts'
 import { historyPage } from './page.tsx'
 
 const wantsFocus = signal(false)

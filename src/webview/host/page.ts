@@ -1,8 +1,7 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import { setBundle } from '../l10n.ts'
 import { connectToHost } from './connection.ts'
-import { keepFieldKeys } from './field-keys.ts'
-import { focusOnEntry } from './focus.ts'
+import { focusOnEntry, keepFieldKeys } from './keyboard.ts'
 
 /**
  * What every page begins with. `onEntry` gives the keyboard's focus to the place where one begins. Call the connection's

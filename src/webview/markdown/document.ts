@@ -1,7 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
 import DOMPurify from 'dompurify'
 import { visible } from '../../common/visible.ts'
-import { linkTarget } from '../tools/link-target.ts'
+import { linkTarget } from '../tools/links.ts'
 import { BlockStream, type MarkdownBlock } from './blocks.ts'
 import { loadGrammars, takeWanted } from './highlight.ts'
 

@@ -3,8 +3,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { CodeLines } from '../tools/code-lines.tsx'
 import { codeBarHtml, setCodeOf } from './code.ts'
 import type { MarkdownDocument } from './document.ts'
-import { fenceInfo } from './fence-info.ts'
-import { FENCE_OPENING } from './is-long-fence.ts'
+import { FENCE_OPENING, fenceInfo } from './fence-info.ts'
 
 /** The lines of a fence that may grow: what was split is not split again. */
 class FenceLines {

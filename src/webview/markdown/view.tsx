@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { lazy } from '../ui/lazy.tsx'
 import { MarkdownDocument } from './document.ts'
 import { drawBlock } from './draw.ts'
-import { isLongFence } from './is-long-fence.ts'
+import { isLongFence } from './fence-info.ts'
 
 /** Few blocks of code are long. */
 const LongFence = lazy(() => import('./long-fence.tsx').then(module => module.LongFence))

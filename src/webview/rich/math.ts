@@ -1,6 +1,6 @@
 import katex from 'katex'
-import { loadStyles } from '../host/load-styles.ts'
 import { t } from '../l10n.ts'
+import { loadStyles } from '../ui/lazy.tsx'
 
 /** Formulas that an agent wrote cannot load, link or run anything, grow without end or fill the page. */
 const limits = { trust: false, strict: 'ignore', maxSize: 24, maxExpand: 300 } as const

@@ -3,8 +3,7 @@ import { t } from '../l10n.ts'
 import { highlight, loadGrammars, takeWanted } from '../markdown/highlight.ts'
 import { ScrollArea } from '../ui/scroll-area.tsx'
 import { type Token, tokenLines } from './highlighted-lines.ts'
-import { useLineSource } from './line-source.ts'
-import { useVisibleLines } from './visible-lines.ts'
+import { useLineSource, useVisibleLines } from './visible-lines.ts'
 
 /** Lines are colored in groups of this many, when the first of a group is seen. */
 const GROUP = 100

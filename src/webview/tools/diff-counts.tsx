@@ -1,4 +1,8 @@
+import { type Signal, signal } from '@preact/signals'
+import type { FileChange } from '../../acp/model.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
 import { formatNumber, plural } from '../l10n.ts'
+import type { FileDiff } from './diff.ts'
 
 /** `+12 −3`; nothing for a side without lines. */
 export function DiffCounts({ added, removed }: { added: number; removed: number }) {
@@ -16,4 +20,62 @@ export function DiffCounts({ added, removed }: { added: number; removed: number 
       )}
     </span>
   )
+}
+
+/** How many lines a tool call adds and removes, over all its diffs; nothing when it has none. */
+export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
+  let added = 0
+  let removed = 0
+  for (const content of entry.content) {
+    if (content.type !== 'diff') continue
+    for (const change of content.changes) {
+      const diff = diffSoon(change, content.patch?.text)
+      added += diff?.added ?? 0
+      removed += diff?.removed ?? 0
+    }
+  }
+  return added + removed > 0 ? <DiffCounts added={added} removed={removed} /> : null
+}
+
+/** Texts up to this length, both together, are compared at once. Characters. */
+const compareAtOnce = 100_000
+
+/** What compares; it is loaded with the first change that is shown. */
+let loaded: typeof import('./diff.ts') | undefined
+/** `null`: not compared yet */
+type Soon = FileDiff | null | undefined
+const known = new WeakMap<FileChange, Signal<Soon>>()
+
+/**
+ * The diff of one changed file, as `diffOf` has it, computed once. What is long, or comes before it can be compared, is compared when
+ * the page has nothing else to do; until then it is `null`, and read again when it is there.
+ */
+export function diffSoon(change: FileChange, patch?: string): Soon {
+  let diff = known.get(change)
+  if (!diff) {
+    diff = signal<Soon>(null)
+    known.set(change, diff)
+    const length = (change.oldText?.length ?? 0) + (change.newText?.length ?? 0) + (patch?.length ?? 0)
+    compare(diff, change, patch, length <= compareAtOnce)
+  }
+  return diff.value
+}
+
+function compare(diff: Signal<Soon>, change: FileChange, patch: string | undefined, atOnce: boolean): void {
+  const made = ({ diffOf }: typeof import('./diff.ts')) => {
+    diff.value = diffOf(change, patch)
+  }
+  if (!loaded) {
+    import('./diff.ts').then(
+      module => {
+        loaded = module
+        compare(diff, change, patch, atOnce)
+      },
+      // the page itself came from the same folder; without it there are no counts, and the diff opens in an editor
+      () => undefined,
+    )
+  } else if (atOnce) made(loaded)
+  else if (typeof requestIdleCallback === 'function')
+    requestIdleCallback(() => made(loaded!), { timeout: 1000 })
+  else setTimeout(() => made(loaded!))
 }

@@ -12,8 +12,7 @@ import {
   splitRows,
   unifiedRows,
 } from './diff-rows.ts'
-import { useLineSource } from './line-source.ts'
-import { useVisibleLines } from './visible-lines.ts'
+import { useLineSource, useVisibleLines } from './visible-lines.ts'
 
 interface DiffViewProps {
   diff: FileDiff

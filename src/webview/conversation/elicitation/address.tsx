@@ -1,6 +1,6 @@
 import { describeUrl } from '../../../conversation/described-url.ts'
 import { t } from '../../l10n.ts'
-import { urlWarningText } from '../../tools/link-target.ts'
+import { urlWarningText } from '../../tools/links.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'

@@ -1,6 +1,6 @@
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { plural, t } from '../../l10n.ts'
-import { runSummary } from '../../tools/kind.ts'
+import { runSummary } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'

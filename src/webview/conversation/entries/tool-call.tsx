@@ -4,10 +4,16 @@ import type { ToolCallContent, ToolCallLocation } from '../../../acp/model.ts'
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { isCut } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
-import { kindIcon, kindName } from '../../tools/kind.ts'
+import { ToolCounts } from '../../tools/diff-counts.tsx'
 import { pretty, rawCode, rawText } from '../../tools/raw.ts'
-import { type PathRoots, relativePath, titleOfEdit, titleParts } from '../../tools/title.ts'
-import { ToolCounts } from '../../tools/tool-counts.tsx'
+import {
+  kindIcon,
+  kindName,
+  type PathRoots,
+  relativePath,
+  titleOfEdit,
+  titleParts,
+} from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { LoadingPart } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'

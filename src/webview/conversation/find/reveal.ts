@@ -4,7 +4,7 @@ import type { ConversationMessages } from '../../../views/bridge/conversation-me
 import { blockText } from '../../../views/bridge/find-text.ts'
 import type { HostClient } from '../../host/connection.ts'
 import type { ListController } from '../../list/controller.ts'
-import { lineSourcesIn } from '../../tools/line-source.ts'
+import { lineSourcesIn } from '../../tools/visible-lines.ts'
 import { LOADING_PART } from '../../ui/lazy.tsx'
 import type { Row } from '../rows/row.ts'
 import { blocksOf, type EntrySlot } from '../rows/slot.ts'

@@ -1,9 +1,8 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
-import type { MenuChoice } from '../../ui/choices.ts'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
-import { Menu } from '../../ui/menu.tsx'
+import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 
 interface AgentSwitcherProps {

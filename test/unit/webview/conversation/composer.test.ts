@@ -6,7 +6,7 @@ import {
   matchCommands,
 } from '../../../../src/webview/conversation/composer/command-query.ts'
 import { PromptHistory } from '../../../../src/webview/conversation/composer/prompt-history.ts'
-import { matchChoices } from '../../../../src/webview/ui/choices.ts'
+import { matchChoices } from '../../../../src/webview/ui/menu.tsx'
 
 describe('composer: commands', () => {
   const commands: Command[] = [

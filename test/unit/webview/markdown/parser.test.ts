@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { languageOf } from '../../../../src/webview/markdown/code.ts'
-import { fileReference } from '../../../../src/webview/markdown/file-reference.ts'
 import { markdown } from '../../../../src/webview/markdown/parser.ts'
+import { fileReference } from '../../../../src/webview/tools/links.ts'
 
 const html = (text: string) => markdown.render(text).trim()
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { linkedParts } from '../../../../src/webview/tools/file-links.ts'
+import { linkedParts } from '../../../../src/webview/tools/links.ts'
 import { KEPT_ROWS, plainOutput, TerminalScreen } from '../../../../src/webview/tools/terminal-screen.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { primaryOption } from '../../../../../src/webview/conversation/entries/permission-options.ts'
 import { activityWord } from '../../../../../src/webview/conversation/work/working-line.tsx'
-import { runSummary } from '../../../../../src/webview/tools/kind.ts'
+import { runSummary } from '../../../../../src/webview/tools/title.ts'
 import { message, toolCall } from '../entries.ts'
 
 describe('what the agent does, in a word', () => {

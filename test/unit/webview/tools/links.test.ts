@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { linkTarget } from '../../../../src/webview/tools/link-target.ts'
+import { linkTarget } from '../../../../src/webview/tools/links.ts'
 
 describe('where a link leads', () => {
   it('is said in full, host first', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import hljs from 'highlight.js'
+import { changedRanges, markRanges } from '../../../../src/webview/tools/diff-colors.ts'
 import { type Token, tokenLines } from '../../../../src/webview/tools/highlighted-lines.ts'
-import { changedRanges, markRanges } from '../../../../src/webview/tools/line-tokens.ts'
 
 const text = (tokens: readonly Token[]) => tokens.map(token => token.text).join('')
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { quietColor } from '../../../../src/webview/host/fit-theme.ts'
-import { contrast, type Rgb, readable, readColor } from '../../../../src/webview/ui/contrast.ts'
+import { contrast, quietColor, type Rgb, readable, readColor } from '../../../../src/webview/host/theme.ts'
 
 describe('asides', () => {
   it('are quieter than the text where the theme makes no difference, and can be read', () => {

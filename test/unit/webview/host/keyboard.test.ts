@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { reportFocus } from '../../../../src/webview/host/focus.ts'
+import { reportFocus } from '../../../../src/webview/host/keyboard.ts'
 
 describe('reportFocus', () => {
   let hasFocus = false

@@ -1,0 +1,277 @@
+import type { MessageConnection } from 'vscode-jsonrpc'
+import { DiffLayout, TokenColors } from '../../views/bridge/conversation.ts'
+import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
+import { wantsSideBySide } from '../tools/diff-layout.ts'
+import type { HostClient } from './connection.ts'
+
+/** Asks for the theme's colors of code, at first and with every other theme, and puts them into the page's styles. */
+export function followTheme(connection: MessageConnection, host: HostClient<ConversationMessages>): void {
+  let colors: Record<string, string> = {}
+  connection.onNotification(TokenColors, reported => {
+    colors = reported
+    showTokenColors(colors)
+  })
+  connection.onNotification(DiffLayout, ({ sideBySide }) => {
+    wantsSideBySide.value = sideBySide
+  })
+  let shown: string | undefined
+  const tell = () => {
+    const { vscodeThemeId } = document.body.dataset
+    if (vscodeThemeId === undefined || vscodeThemeId === shown) return
+    shown = vscodeThemeId
+    // those of the theme before may not be seen on this one
+    clearTokenColors(colors)
+    showTerminalColors()
+    host.send('appearance/theme', { themeId: vscodeThemeId })
+  }
+  onThemeChange(tell)
+  tell()
+}
+
+function showTokenColors(colors: Record<string, string>): void {
+  const { style } = document.documentElement
+  const page = getComputedStyle(document.body)
+  const variable = (name: string) => page.getPropertyValue(name)
+  const editor = readColor(variable('--vscode-editor-background')) ?? [30, 30, 30]
+  const surface = readColor(variable('--vscode-textCodeBlock-background'), editor) ?? editor
+  const text: Rgb = readColor(variable('--vscode-editor-foreground'), surface) ?? [204, 204, 204]
+  // on the grounds of changed lines, and of what changed within them, a color may need more to be read
+  const changed = (['inserted', 'removed'] as const).flatMap(side => {
+    const line = readColor(variable(`--vscode-diffEditor-${side}LineBackground`), editor) ?? editor
+    const word = readColor(variable(`--vscode-diffEditor-${side}TextBackground`), line) ?? line
+    return [
+      [side, line],
+      [`${side}-word`, word],
+    ] as const
+  })
+  for (const [kind, value] of Object.entries(colors)) {
+    const color = readColor(value, surface)
+    if (!color) continue
+    style.setProperty(`--parley-token-${kind}`, css(readable(color, [surface, editor], text)))
+    for (const [ground, on] of changed)
+      style.setProperty(`--parley-${ground}-${kind}`, css(readable(color, [on], text)))
+  }
+}
+
+const ansi = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White']
+
+/** The colors of terminals as they can be read on the terminal's ground. */
+function showTerminalColors(): void {
+  const { style } = document.documentElement
+  const page = getComputedStyle(document.body)
+  const variable = (...names: string[]) =>
+    names.map(name => readColor(page.getPropertyValue(name))).find(color => color !== undefined)
+  const ground = variable(
+    '--vscode-terminal-background',
+    '--vscode-panel-background',
+    '--vscode-editor-background',
+  )
+  const text = variable('--vscode-terminal-foreground', '--vscode-editor-foreground')
+  for (const name of ansi.flatMap(color => [color, `Bright${color}`])) {
+    const color = variable(`--vscode-terminal-ansi${name}`)
+    const property = `--parley-ansi-${name.replace(/(?<=[a-z])(?=[A-Z])/, '-').toLowerCase()}`
+    if (color && ground && text) style.setProperty(property, css(readable(color, [ground], text)))
+    else style.removeProperty(property)
+  }
+}
+
+function css(color: Rgb): string {
+  return `rgb(${color.join(' ')})`
+}
+
+function clearTokenColors(colors: Record<string, string>): void {
+  const { style } = document.documentElement
+  for (const kind of Object.keys(colors))
+    for (const ground of ['token', 'inserted', 'inserted-word', 'removed', 'removed-word'])
+      style.removeProperty(`--parley-${ground}-${kind}`)
+}
+
+/** Closer to the text's color than this, nobody sees that words are less important. */
+const tooClose = 1.3
+/** How much of the ground is mixed in then. */
+const faded = 0.3
+/** A tint of less is not seen on its ground. */
+const seen = 1.08
+/** A line of less is not seen either. */
+const drawn = 1.12
+/** An icon or a box of less is hard to find. */
+const found = 2
+
+const grounds = [
+  '--vscode-sideBar-background',
+  '--vscode-editor-background',
+  '--vscode-editorWidget-background',
+  '--vscode-menu-background',
+]
+
+/**
+ * Makes up for what some themes leave indistinct, with every other theme anew: asides in the color of the text itself
+ * (Light Modern), small words that cannot be read where they stand, a tint of prompts or a line that is that of the ground,
+ * a color of buttons that cannot be seen as an icon, the edge of boxes to tick.
+ */
+export function fitTheme(): void {
+  onThemeChange(fitColors)
+  fitColors()
+}
+
+function fitColors(): void {
+  const page = getComputedStyle(document.body)
+  const read = (name: string, surface?: Rgb) => readColor(page.getPropertyValue(name), surface)
+  const surfaces = grounds.map(name => read(name)).filter(color => color !== undefined)
+  const [ground] = surfaces
+  // high contrast says it by borders
+  if (!ground || document.body.classList.contains('vscode-high-contrast')) {
+    for (const name of fitted) set(name, undefined)
+    return
+  }
+  const hovered = surfaces.slice(0, 2).map(one => read('--vscode-list-hoverBackground', one) ?? one)
+  const input = read('--vscode-input-background', ground) ?? ground
+  const text = read('--vscode-foreground', ground)
+  const rows = [...surfaces, ...hovered]
+  set('quiet', cssOf(quietColor(text, read('--vscode-descriptionForeground', ground), [...rows, input])))
+
+  const first = (names: string[], surface: Rgb) =>
+    names.map(name => read(name, surface)).find(color => color !== undefined)
+  /** The first of these colors that the theme has, where it has to be another one to be read. */
+  const legible = (names: string[], on: readonly Rgb[], beside = text) => {
+    const own = first(names, on[0]!)
+    return own && beside && cssOf(differing(own, readable(own, on, beside)))
+  }
+  const added = ['--vscode-chat-linesAddedForeground', '--vscode-gitDecoration-addedResourceForeground']
+  const removed = ['--vscode-chat-linesRemovedForeground', '--vscode-errorForeground']
+  set('added', legible(added, rows))
+  set('removed', legible(removed, rows))
+  set('error-text', legible(['--vscode-errorForeground'], surfaces))
+  const written = read('--vscode-input-foreground', input) ?? text
+  set('placeholder', legible(['--vscode-input-placeholderForeground'], [input], written))
+  const chosen = read('--vscode-editorSuggestWidget-selectedBackground', ground) ?? ground
+  const onChosen = read('--vscode-editorSuggestWidget-selectedForeground', chosen) ?? text
+  set('mark', legible(marks, [chosen], onChosen))
+
+  const line = first(lines, ground)
+  const isDrawn = line && surfaces.slice(0, 2).every(surface => contrast(line, surface) >= drawn)
+  set('hairline', isDrawn ? undefined : 'color-mix(in srgb, var(--vscode-foreground) 22%, transparent)')
+
+  const tinted = surfaces.slice(0, 2).every(surface => {
+    const tint = read('--vscode-editor-inactiveSelectionBackground', surface)
+    return tint !== undefined && contrast(tint, surface) >= seen
+  })
+  set('prompt', tinted ? undefined : 'color-mix(in srgb, var(--vscode-foreground) 9%, transparent)')
+
+  const button = read('--vscode-button-background', input) ?? input
+  const form = read('--vscode-editorWidget-background') ?? ground
+  const box = read('--vscode-checkbox-border', form) ?? form
+  const edge = 'color-mix(in srgb, var(--vscode-foreground) 50%, transparent)'
+  set('box', contrast(box, form) < found ? edge : undefined)
+  set('send', contrast(button, input) < found ? 'var(--vscode-foreground)' : undefined)
+}
+
+const fitted = [
+  'quiet',
+  'added',
+  'removed',
+  'error-text',
+  'placeholder',
+  'mark',
+  'hairline',
+  'prompt',
+  'box',
+  'send',
+] as const
+
+/** Behind what matches of the chosen row. */
+const marks = [
+  '--vscode-editorSuggestWidget-focusHighlightForeground',
+  '--vscode-list-focusHighlightForeground',
+]
+/** As in the styles. */
+const lines = ['--vscode-widget-border', '--vscode-editorGroup-border', '--vscode-panel-border']
+
+function set(name: (typeof fitted)[number], value: string | undefined): void {
+  const { style } = document.documentElement
+  if (value === undefined) style.removeProperty(`--parley-${name}`)
+  else style.setProperty(`--parley-${name}`, value)
+}
+
+/**
+ * The color for asides where the theme's own is that of the text: between it and the ground, as in VS Code's own lists;
+ * and readable on every surface. `undefined` where it is right as it is.
+ */
+export function quietColor(
+  text: Rgb | undefined,
+  own: Rgb | undefined,
+  surfaces: readonly Rgb[],
+): Rgb | undefined {
+  const [ground] = surfaces
+  if (!text || !own || !ground) return undefined
+  const mixed = own.map((part, i) => Math.round(part * (1 - faded) + ground[i]! * faded))
+  const aside = contrast(text, own) < tooClose ? (mixed as unknown as Rgb) : own
+  return differing(own, readable(aside, surfaces, text))
+}
+
+const differing = (own: Rgb, other: Rgb) => (other.every((part, i) => part === own[i]) ? undefined : other)
+const cssOf = (color: Rgb | undefined) => color && css(color)
+
+/** Calls back with every other theme from now on. VS Code tells of it by an attribute of the page. */
+function onThemeChange(listener: () => void): void {
+  new MutationObserver(listener).observe(document.body, {
+    attributes: true,
+    attributeFilter: ['data-vscode-theme-id'],
+  })
+}
+
+/** Red, green and blue from 0 to 255. */
+export type Rgb = readonly [number, number, number]
+
+/** Reads `#rgb`, `#rrggbb`, `#rrggbbaa` over a surface, and `rgb(…)`; `undefined` for anything else. */
+export function readColor(text: string, surface: Rgb = [0, 0, 0]): Rgb | undefined {
+  const value = text.trim()
+  const hex = /^#([0-9a-f]{3,8})$/i.exec(value)?.[1]
+  if (hex) {
+    const long = hex.length < 6 ? [...hex].map(digit => digit + digit).join('') : hex
+    const [r, g, b, a = 255] = (long.match(/../g) ?? []).map(part => Number.parseInt(part, 16))
+    if (r === undefined || g === undefined || b === undefined) return undefined
+    return over([r, g, b], surface, a / 255)
+  }
+  const parts = /^rgba?\(([^)]+)\)$/
+    .exec(value)?.[1]
+    ?.split(/[\s,/]+/)
+    .map(Number)
+  if (!parts || parts.length < 3 || parts.some(Number.isNaN)) return undefined
+  return over([parts[0]!, parts[1]!, parts[2]!], surface, parts[3] ?? 1)
+}
+
+function over(color: Rgb, surface: Rgb, share: number): Rgb {
+  const mix = (i: 0 | 1 | 2) => Math.round(color[i] * share + surface[i] * (1 - share))
+  return [mix(0), mix(1), mix(2)]
+}
+
+/** From 1 (the same) to 21 (black on white). https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio */
+export function contrast(one: Rgb, other: Rgb): number {
+  const [a, b] = [luminance(one), luminance(other)]
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+}
+
+function luminance(color: Rgb): number {
+  const [r, g, b] = color.map(value => {
+    const share = value / 255
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/**
+ * The color, moved towards the text's only as far as it takes to be read on all of the surfaces: where the text itself is
+ * below that in its theme, nearly as well as the text.
+ */
+export function readable(color: Rgb, surfaces: readonly Rgb[], text: Rgb, least = 4.5): Rgb {
+  const enough = surfaces.map(surface => {
+    const reached = contrast(text, surface)
+    return reached >= least ? least : reached * 0.75
+  })
+  for (let share = 0; share < 1; share += 0.1) {
+    const mixed = over(text, color, share)
+    if (surfaces.every((surface, i) => contrast(mixed, surface) >= enough[i]!)) return mixed
+  }
+  return text
+}

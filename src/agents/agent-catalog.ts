@@ -138,14 +138,14 @@ export class AgentCatalog extends Owner {
 
   /**
    * The agent that *New Session* starts: the setting's and never another one; without the setting the one used last, else
-   * the first there is. The demo agent only if it was used last.
+   * the first there is. The demo agent only if the setting names it.
    */
   get defaultAgent(): CatalogAgent | undefined {
     const { agent, isSet } = this.#configuredDefault()
     if (isSet) return agent
     const lastUsed = this.#options.lastUsed.get()
-    const used = lastUsed === undefined ? undefined : this.get(lastUsed)
-    return used ?? this.agents.find(({ source }) => source !== 'demo')
+    const real = this.agents.filter(({ source }) => source !== 'demo')
+    return real.find(({ id }) => id === lastUsed) ?? real[0]
   }
 
   /** Why the agent of `parley.defaultAgent` can't be used. */
@@ -160,7 +160,7 @@ export class AgentCatalog extends Owner {
   }
 
   async markUsed(id: string): Promise<void> {
-    if (this.#options.lastUsed.get() === id) return
+    if (this.#options.lastUsed.get() === id || this.get(id)?.source === 'demo') return
     await this.#options.lastUsed.set(id)
     this.#changed.fire()
   }

@@ -107,6 +107,11 @@ export class Opening {
     return this.#open(async () => {
       if (wanted === undefined) await this.#lookForAgents()
       const agentId = wanted ?? this.#options.agents.defaultAgentId()
+      // what there is to choose from is shown where a new session would be
+      if (agentId === undefined && this.#options.trusted() && !this.#options.agents.defaultProblem()) {
+        this.#shown.goBack(undefined)
+        this.remember(undefined)
+      }
       if (!this.isReady(agentId)) return
       const attempt: Attempt = cwd === undefined ? { type: 'new', agentId } : { type: 'new', agentId, cwd }
       await this.#run(attempt, (signal, progress) =>

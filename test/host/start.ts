@@ -25,6 +25,8 @@ await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: proj
 const root = new IsolatedRoot()
 // a person's hands are quicker than pages load
 root.updateSettings({ 'workbench.quickOpen.closeOnFocusLost': undefined })
+// an agent that works at once
+root.updateSettings({ 'parley.defaultAgent': 'demo' })
 const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
 const desktop = options.web ? undefined : await findDesktop()
 if (desktop) {

@@ -13,9 +13,9 @@ export function cardFor(id: string, failure: Failure): Card {
       return {
         id,
         kind: 'info',
-        title: l10n.t('No agents found'),
+        title: l10n.t('Choose an agent'),
         text: l10n.t(
-          'Install Claude Code, Codex, Gemini CLI or another ACP agent, or add your own in settings.',
+          'Install Claude Code, Codex, Gemini CLI or another ACP agent, add your own in settings, or try the demo.',
         ),
         buttons: [button.openSettings('agents')],
       }

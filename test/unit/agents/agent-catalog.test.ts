@@ -141,7 +141,11 @@ describe('the catalog of agents', () => {
     assert.deepEqual(ids(agents), ['demo'])
     const defaultId = () => agents.defaultAgent?.id
     assert.equal(defaultId(), undefined, 'nobody chose the demo agent')
+    await agents.markUsed('demo')
+    assert.equal(defaultId(), undefined, 'it was tried')
     lastUsed = 'demo'
+    assert.equal(defaultId(), undefined, 'it was tried with an earlier version')
+    values.defaultAgent = user('demo')
     assert.equal(defaultId(), 'demo')
     assert.deepEqual(agents.problems, [])
   })
@@ -261,6 +265,8 @@ describe('the catalog of agents', () => {
       await agents.markUsed('other')
       assert.equal(agents.defaultAgent?.id, 'other')
       assert.equal(reported, 1)
+      await agents.markUsed('demo')
+      assert.equal(agents.defaultAgent?.id, 'other')
       lastUsed = 'gone'
       assert.equal(agents.defaultAgent?.id, 'mine')
     })

@@ -63,6 +63,16 @@ describe('ConversationController', () => {
     assert.deepEqual(failure(), { type: 'no-agent' })
   })
 
+  it('shows what there is to choose from where a new session of no agent would be; the one before stays open', async () => {
+    const open = await ready()
+    fixture.entries.length = 0
+    await fixture.controller.start()
+    assert.equal(fixture.controller.phase, 'empty')
+    assert.equal(fixture.controller.current, undefined)
+    assert.deepEqual(failure(), { type: 'no-agent' })
+    assert.ok(fixture.manager.list().includes(open))
+  })
+
   it('starts no other agent than the default one of the settings, and says what is wrong with it', async () => {
     const problem = { agentId: 'codex', message: 'It is not there.' }
     fixture.defaultProblem = problem

@@ -13,6 +13,9 @@ import type { Phase } from './shown-session.ts'
  */
 export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 
+/** What needs the person comes first, then what works, then what ended meanwhile. */
+export const INDICATOR_ORDER: readonly SessionIndicator[] = ['waiting', 'running', 'failed', 'done', 'idle']
+
 /** Tracks which sessions ended their work while they weren't visible. */
 export class SessionIndicators extends Owner {
   readonly #manager: SessionManager

@@ -6,6 +6,7 @@
 export const CommandId = {
   newSession: 'parley.newSession',
   newSessionWithAgent: 'parley.newSessionWithAgent',
+  newSessionInTab: 'parley.newSessionInTab',
   loadSession: 'parley.loadSession',
   resumeSession: 'parley.resumeSession',
   cancelTurn: 'parley.cancelTurn',
@@ -76,6 +77,7 @@ export const CommandId = {
 export const SIDE_BAR_COMMANDS = [
   'newSession',
   'newSessionWithAgent',
+  'newSessionInTab',
   'openSession',
   'openInTab',
   'openBeside',
@@ -92,6 +94,10 @@ export const SIDE_BAR_COMMANDS = [
 /** The buttons in the title bar of a conversation's editor tab: they act on that tab. */
 export const TAB_COMMANDS = [
   'moveToSideBar',
+  'newSession',
+  'newSessionWithAgent',
+  'newSessionInTab',
+  'newSessionWithConversation',
   'find',
   'openConversationAsDocument',
   'exportConversation',

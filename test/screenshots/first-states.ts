@@ -38,6 +38,25 @@ export const firstStates: State[] = [
     },
   },
   {
+    name: 'first-in-tabs',
+    async take(studio) {
+      const { workbench } = studio
+      await workbench.runCommand('Parley: Show Conversation')
+      await workbench.runCommand('Parley: New Session in Editor Tab')
+      const tab = await studio.tab()
+      await tab.button(/^Try the Demo Agent/).click()
+      await tab.phase('ready')
+      await tab.send('Look at planets.js, please')
+      await tab.permission.waitFor()
+      const sideBar = await workbench.webview('.open-tabs')
+      await sideBar.getByText('Needs your answer').waitFor()
+      await studio.window('first-in-tabs-window')
+      await studio.sideBar('first-in-tabs')
+      await studio.narrow('first-in-tabs')
+      await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
     name: 'first-manage-agents',
     async take(studio) {
       const { workbench } = studio

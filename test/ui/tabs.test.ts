@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Frame } from 'playwright-core'
+import type { Frame, Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
 import { fixtureAgent, openGate, receivedBy } from './support/fixture-agent.ts'
 import { HistoryPage } from './support/history-page.ts'
+import { layoutProblems } from './support/layout.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 import { writtenTabs } from './support/written-tabs.ts'
@@ -95,6 +96,48 @@ describe('several sessions at once', () => {
     assert.equal(receivedBy(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
   })
 
+  it('are begun by the menus beside +, and the empty side bar lists them and leads to them', async () => {
+    workbench = await vscode.open()
+    const { page } = workbench
+    const sideBar = await ConversationPage.open(workbench)
+    await workbench.setSideBarWidth(280)
+    const choose = async (title: Locator, name: string) => {
+      const item = page.locator('.monaco-menu .action-item', { hasText: name }).first()
+      await waitFor(`"${name}" in the menu`, async () => {
+        await title.hover()
+        await title.getByRole('button', { name: 'New Session…' }).click()
+        // a menu takes no click in its first moments
+        const shown = await item.hover({ timeout: 3000 }).then(
+          () => true,
+          () => false,
+        )
+        await page.keyboard.press(shown ? 'Enter' : 'Escape')
+        return shown
+      })
+    }
+    await sideBar.composer.getByText('Ask…  @ for context').waitFor()
+    await choose(page.locator('.part.sidebar > .title'), 'New Session in Editor Tab')
+    const long = `A long title ${'that goes on and on '.repeat(5)}`.trim()
+    const first = await pageOf('New session', '[data-phase="ready"]')
+    await first.send(`[[title ${long}]] [[permission]]`)
+    const tabs = sideBar.frame.getByRole('region', { name: 'In editor tabs' })
+    await tabs.getByRole('button', { name: `${long} Needs your answer` }).waitFor()
+    assert.deepEqual(await layoutProblems(sideBar.frame), [])
+
+    await choose(page.locator('.part.editor .title .editor-actions'), 'New Session in Editor Tab')
+    const second = await pageOf('New session', '[data-phase="ready"]')
+    await second.send('[[title Next]] [[say Here I am.]]')
+    const next = tabs.getByRole('button', { name: 'Next Ready' })
+    await next.waitFor()
+    await workbench.screenshot('in-editor-tabs')
+    await tab(long).click()
+    await page.locator('.tab.active', { hasText: long }).waitFor()
+    await next.click()
+    await page.locator('.tab.active', { hasText: 'Next' }).waitFor()
+    await workbench.runCommand('View: Close Editor')
+    await next.waitFor({ state: 'detached' })
+  })
+
   it('move from a tab to the side bar, with what was said', async () => {
     workbench = await vscode.open()
     const page = await begin('Mover')
@@ -149,7 +192,8 @@ describe('several sessions at once', () => {
     await inTab.composer.click()
     const pane = workbench.page.locator('.part.sidebar > .title')
     await pane.hover()
-    await pane.getByRole('button', { name: 'New Session', exact: true }).click()
+    // its tooltip names the key
+    await pane.getByRole('button', { name: "New Session (Ctrl+' N)", exact: true }).click()
     await aside.frame.getByRole('heading', { name: 'New session', exact: true }).waitFor()
     await aside.phase('ready')
     await inTab.frame.getByRole('heading', { name: 'Upfront', exact: true }).waitFor()

@@ -189,6 +189,8 @@ export const conversationMessages = {
 
   /** Starts a new session with the agent, or with the default one. */
   'conversation/start': z.object({ agentId: id.optional() }),
+  /** Shows the editor tab with the conversation of this key. */
+  'conversation/revealTab': keyed,
   'conversation/cancel': keyed,
   /** Stops one tool call, or one terminal's command, and not the turn. */
   'conversation/cancelWork': z.object({

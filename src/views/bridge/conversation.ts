@@ -71,6 +71,14 @@ export interface AgentOffer {
   failed?: { message: string; output: string; help?: { href: string; label: string } }
 }
 
+/** A conversation in an editor tab. */
+export interface TabNote {
+  key: string
+  title: string
+  agentName?: string
+  state: 'idle' | 'running' | 'waiting' | 'done' | 'failed'
+}
+
 /** One MCP server of the session and whether it was passed on. */
 export interface McpServerNote {
   name: string
@@ -174,6 +182,8 @@ export interface ConversationHead {
   agents: AgentChoice[]
   /** which of them New Session starts */
   defaultAgentId?: string
+  /** in the side bar, when the phase is empty: the first of the conversations in editor tabs, and how many more there are */
+  tabs?: { shown: TabNote[]; more: number }
   /** agents that can be installed, where there is none */
   offers?: AgentOffer[]
   /** it isn't known yet which agents there are */

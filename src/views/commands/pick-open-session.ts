@@ -2,12 +2,14 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
-import type { SessionIndicator, SessionIndicators } from '../../sessions/session-indicators.ts'
+import {
+  INDICATOR_ORDER,
+  type SessionIndicator,
+  type SessionIndicators,
+} from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 
-/** What waits for the person comes first, then what works, then what ended meanwhile. */
-const ORDER: SessionIndicator[] = ['waiting', 'running', 'failed', 'done', 'idle']
 const ICONS: Record<SessionIndicator, string> = {
   waiting: 'bell-dot',
   running: 'sync~spin',
@@ -34,7 +36,7 @@ export async function pickOpenSession(sources: OpenSessionSources): Promise<Pick
     .map(one => ({ open: one, indicator: indicators.of(one) }))
     .sort(
       (a, b) =>
-        ORDER.indexOf(a.indicator) - ORDER.indexOf(b.indicator) ||
+        INDICATOR_ORDER.indexOf(a.indicator) - INDICATOR_ORDER.indexOf(b.indicator) ||
         (b.open.session.state.updatedAt ?? 0) - (a.open.session.state.updatedAt ?? 0),
     )
     .map(({ open, indicator }) => ({

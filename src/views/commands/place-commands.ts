@@ -38,6 +38,7 @@ export function placeCommands(options: PlaceCommandOptions) {
       if ('open' in picked) await surfaces.reveal(picked.open)
       else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
     },
+    [CommandId.newSessionInTab]: () => tabs.open(undefined).start(),
     [CommandId.openInTab]: () => {
       // from a tab: another one, to begin a session in
       if (surfaces.active instanceof ConversationTab) tabs.open(undefined)

@@ -22,6 +22,7 @@ import type { WebviewPage } from '../webview-page.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { type ChangesOptions, connectChanges } from './connect-changes.ts'
 import { connectActiveContext, connectAppearance } from './connect-editor.ts'
+import type { OpenTabs } from './conversation-surface.ts'
 import { editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
 import { buildHead } from './head.ts'
@@ -44,6 +45,8 @@ export interface ConversationBridgeOptions {
   changes: ChangesOptions
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
+  /** for the side bar, which lists the conversations in editor tabs */
+  tabs?: OpenTabs
   log: Logger
 }
 
@@ -76,8 +79,7 @@ export class ConversationBridge extends Owner {
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
-        head: () =>
-          buildHead(controller, options.agents, options.optionMemory, options.accounts, options.installs),
+        head: () => buildHead(options),
         draft: () => options.drafts.get(controller.key),
         composerHeight: () => options.drafts.height,
         returned: () => [...controller.queue.returned],
@@ -99,6 +101,7 @@ export class ConversationBridge extends Owner {
     this.register(options.optionMemory.onDidChange(() => this.#pump.headChanged()))
     this.register(options.accounts.onDidChange(() => this.#pump.headChanged()))
     this.register(options.installs.onDidChange(() => this.#pump.headChanged()))
+    if (options.tabs) this.register(options.tabs.onDidChange(() => this.#pump.headChanged()))
     const session = this.register(new DisposableStore())
     let following: DisposableStore | undefined
     const follow = () => {

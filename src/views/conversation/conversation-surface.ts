@@ -1,10 +1,10 @@
 import type { NotificationType } from 'vscode-jsonrpc'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
-import { Emitter } from '../../common/event.ts'
+import { Emitter, type Event } from '../../common/event.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
-import type { Attachment } from '../bridge/conversation.ts'
+import type { Attachment, TabNote } from '../bridge/conversation.ts'
 
 /** A place where a conversation is shown: the view of the side bar, or an editor tab. */
 export interface ConversationSurface {
@@ -18,6 +18,14 @@ export interface ConversationSurface {
   showRequest(requestId: string): void
   /** Tells its page to do something, when it is there. */
   tell<P>(type: NotificationType<P>, params: P): void
+}
+
+/** The conversations in editor tabs, which the empty side bar lists. */
+export interface OpenTabs {
+  /** Those that need the person first. */
+  notes(): TabNote[]
+  reveal(key: string): Promise<void>
+  readonly onDidChange: Event<void>
 }
 
 /** The places that show conversations, and the one that the person works in: commands are for that one. */

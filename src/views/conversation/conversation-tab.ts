@@ -7,7 +7,7 @@ import {
   type SessionIndicators,
 } from '../../sessions/session-indicators.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import type { Attachment } from '../bridge/conversation.ts'
+import type { Attachment, TabNote } from '../bridge/conversation.ts'
 import type { WebviewPage } from '../webview-page.ts'
 import { tabIcon } from '../webview-tab.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
@@ -53,6 +53,14 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#updateTitle()
   }
 
+  /** What the list of conversations in tabs says of it; nothing while it is empty. */
+  get note(): TabNote | undefined {
+    const { current, key, agentName, phase } = this.controller
+    if (!current && phase === 'empty') return undefined
+    const state = indicatorOf(this.controller, this.#indicators)
+    return { key, title: this.#title, ...(agentName !== undefined && { agentName }), state }
+  }
+
   get isVisible(): boolean {
     return this.#panel.visible
   }
@@ -89,9 +97,13 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.showRequest(requestId)
   }
 
-  #updateTitle(): void {
+  get #title(): string {
     const { current, agentName } = this.controller
-    const title = (current && titleOf(current.session)) ?? agentName ?? 'Parley'
+    return (current && titleOf(current.session)) ?? agentName ?? 'Parley'
+  }
+
+  #updateTitle(): void {
+    const title = this.#title
     if (this.#panel.title !== title) this.#panel.title = title
     const indicator = indicatorOf(this.controller, this.#indicators)
     if (this.#indicator === indicator) return

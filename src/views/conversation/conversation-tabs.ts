@@ -5,8 +5,9 @@ import type { ConversationController } from '../../sessions/conversation-control
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import { LAST_SESSION } from '../../sessions/opening.ts'
 import type { Keep } from '../../sessions/ports.ts'
-import type { SessionIndicators } from '../../sessions/session-indicators.ts'
+import { INDICATOR_ORDER, type SessionIndicators } from '../../sessions/session-indicators.ts'
 import { NEW_KEY } from '../../sessions/shown-session.ts'
+import type { TabNote } from '../bridge/conversation.ts'
 import { TAB_VIEW_TYPE } from '../ids.ts'
 import { CONVERSATION_PAGE, WebviewPage } from '../webview-page.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
@@ -42,8 +43,14 @@ export class ConversationTabs extends Owner {
     return [...this.#tabs].find(tab => tab.isActive)
   }
 
+  /** The conversations in tabs, those that need the person first. */
+  notes(): TabNote[] {
+    const notes = [...this.#tabs].flatMap(({ note }) => note ?? [])
+    return notes.sort((a, b) => INDICATOR_ORDER.indexOf(a.state) - INDICATOR_ORDER.indexOf(b.state))
+  }
+
   /** Opens a tab with the session, or one to begin a session in. */
-  open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): void {
+  open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): ConversationController {
     const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
     const panel = vscode.window.createWebviewPanel(TAB_VIEW_TYPE, 'Parley', column, {
       retainContextWhenHidden: true,
@@ -51,6 +58,7 @@ export class ConversationTabs extends Owner {
     const page = new WebviewPage(panel, this.#options.extensionUri, CONVERSATION_PAGE)
     const { controller } = this.#tab(panel, page, this.#freeKey())
     if (open) controller.take(open)
+    return controller
   }
 
   /** Brings a tab back after a reload. `state`: what its page remembered, unchecked. */

@@ -11,21 +11,34 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { describeSignIn } from '../account-words.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
-import type { Card, ConversationHead, PendingRequestNote, QueuedNote } from '../bridge/conversation.ts'
+import type {
+  Card,
+  ConversationHead,
+  PendingRequestNote,
+  QueuedNote,
+  TabNote,
+} from '../bridge/conversation.ts'
 import { cardFor, settingsCard } from '../cards/cards.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []
 
+/** How many conversations in tabs the empty side bar lists. */
+const MAX_TABS = 5
+
+export interface HeadSources {
+  controller: ConversationController
+  agents: AgentDirectory
+  optionMemory: OptionMemory
+  accounts: Accounts
+  installs: InstallManager
+  tabs?: { notes(): TabNote[] }
+}
+
 /** Everything a view shows of a conversation besides its entries. */
-export function buildHead(
-  controller: ConversationController,
-  agents: AgentDirectory,
-  optionMemory: OptionMemory,
-  accounts: Accounts,
-  installs: InstallManager,
-): ConversationHead {
+export function buildHead(sources: HeadSources): ConversationHead {
+  const { controller, agents, optionMemory, accounts } = sources
   const { current, phase, agentId } = controller
   const agent = agentId === undefined ? undefined : agents.get(agentId)
   const session = current?.session
@@ -63,19 +76,24 @@ export function buildHead(
     cards: cardsOf(controller, agents),
     agents: agents.list(),
     defaultAgentId: agents.defaultAgentId(),
-    ...beginning(controller, agents, installs),
+    ...beginning(sources),
   }
 }
 
-/** What there is to say of agents before there is a session. */
-function beginning(
-  { phase, trusted, preparing }: ConversationController,
-  agents: AgentDirectory,
-  installs: InstallManager,
-): Pick<ConversationHead, 'offers' | 'looking' | 'noAgent' | 'preparing'> {
+/** What there is to say of agents and of other conversations before there is a session. */
+function beginning({
+  controller: { phase, trusted, preparing },
+  agents,
+  installs,
+  tabs,
+}: HeadSources): Pick<ConversationHead, 'tabs' | 'offers' | 'looking' | 'noAgent' | 'preparing'> {
   if (phase !== 'empty' || !trusted) return {}
-  if (!agents.isSearched()) return { looking: true }
+  const notes = tabs?.notes() ?? []
+  const shown = notes.slice(0, MAX_TABS)
+  const inTabs = notes.length > 0 && { tabs: { shown, more: notes.length - shown.length } }
+  if (!agents.isSearched()) return { ...inTabs, looking: true }
   return {
+    ...inTabs,
     offers: agentOffers(agents, installs),
     ...(preparing !== undefined ? { preparing } : agents.defaultAgentId() === undefined && { noAgent: true }),
   }

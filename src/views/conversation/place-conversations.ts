@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode'
-import type { Disposable } from '../../common/disposable.ts'
+import { type Disposable, DisposableStore } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { Keep } from '../../sessions/ports.ts'
 import { SessionIndicators } from '../../sessions/session-indicators.ts'
@@ -41,7 +41,20 @@ export function placeConversations({
   )
   const controller = own.add(createController(keep, NEW_KEY))
   const sideBar: ConversationView = new ConversationView(
-    { ...bridge, controller },
+    {
+      ...bridge,
+      controller,
+      tabs: {
+        notes: () => tabs.notes(),
+        reveal: async key => surfaces.withKey(key)?.reveal(),
+        onDidChange: listener => {
+          const all = new DisposableStore()
+          for (const event of [surfaces.onDidChange, surfaces.onDidLook, indicators.onDidChange])
+            all.add(event(listener))
+          return all
+        },
+      },
+    },
     {
       onFirstShown: () => {
         // The saved conversation is shown at once; which agents there are takes as long as the shell's profile.

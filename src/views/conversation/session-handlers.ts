@@ -10,19 +10,22 @@ import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import { tellFailure } from '../tell-failure.ts'
 import { waitForAgent } from '../wait-for-agent.ts'
 import { answerElicitation } from './answer-elicitation.ts'
+import type { OpenTabs } from './conversation-surface.ts'
 import { tellFailed } from './editor-handlers.ts'
 
 export interface SessionHandlersOptions {
   controller: ConversationController
   organizer: SessionOrganizer
   installs: InstallManager
+  tabs?: OpenTabs
 }
 
 /** Begins sessions, stops their work, answers what they ask and names them. */
-export function sessionHandlers({ controller, organizer, installs }: SessionHandlersOptions) {
+export function sessionHandlers({ controller, organizer, installs, tabs }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
     'conversation/start': ({ agentId }) => controller.start(agentId),
+    'conversation/revealTab': ({ key }) => tabs?.reveal(key),
     'conversation/cancel': ({ key }) => {
       if (mine(key)) controller.cancel()
     },

@@ -15,6 +15,11 @@ const Offers = lazy(async () => {
   return module.Offers
 })
 
+const OpenTabs = lazy(async () => {
+  const [module] = await Promise.all([import('./open-tabs.tsx'), loadStyles('later')])
+  return module.OpenTabs
+})
+
 /** Before there is a session: which agents there are, where one would work, how to begin. */
 export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {
   const real = head.agents.filter(agent => agent.source !== 'demo')
@@ -29,6 +34,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         <h1 class="visually-hidden">{t('New session')}</h1>
         <Cards />
         <SendingPrompts head={head} draft={draft} />
+        {head.tabs && <OpenTabs tabs={head.tabs} />}
         {!untrusted && head.looking && real.length === 0 && (
           <p class="quiet" role="status">
             {t('Looking for agents on this machine…')}
@@ -37,7 +43,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
         {offers && (real.length > 0 || !head.looking) && (
           <section aria-labelledby="empty-agents">
             <h2 id="empty-agents" class="empty-title">
-              {real.length > 0 ? t('Start with an agent') : t('Set Up an Agent')}
+              {real.length > 0 || head.tabs ? t('Start with an agent') : t('Set Up an Agent')}
             </h2>
             {real.length === 0 && (
               <p class="quiet">

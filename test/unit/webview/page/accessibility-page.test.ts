@@ -116,4 +116,29 @@ describe('conversation page, without eyes or mouse', function () {
     await page.until(() => stops().join() === '-1,-1,0')
     assert.equal(page.document.activeElement, buttons()[2])
   })
+
+  it('lists the conversations in tabs instead of asking for an agent to be set up, and leads to them', async () => {
+    const revealed: string[] = []
+    page.hear('conversation/revealTab', ({ key }) => void revealed.push(key))
+    const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]
+    const empty = { phase: 'empty', agent: undefined, agents, noAgent: true } as const
+    await show([], empty)
+    const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
+    await page.until(() => words().includes('Set Up an Agent'))
+    assert.match(words(), /Choose or install an agent first/)
+    const tab = (key: string, state: bridge.TabNote['state']) => ({ key, title: `Title ${key}`, state })
+    await show([], { ...empty, tabs: { shown: [tab('a/1', 'waiting'), tab('a/2', 'running')], more: 3 } })
+    await page.until(() => words().includes('In editor tabs'))
+    assert.doesNotMatch(words(), /Set Up an Agent|install an agent first/)
+    assert.match(words(), /Choose an agent for a new session/)
+    const lines = [...page.document.querySelectorAll<HTMLElement>('.open-tabs .choice')]
+    assert.deepEqual(
+      lines.map(line => line.textContent),
+      ['Title a/1Needs your answer', 'Title a/2Running'],
+    )
+    assert.match(words(), /3 more sessions/)
+    lines[1]!.click()
+    await page.until(() => revealed.length > 0)
+    assert.deepEqual(revealed, ['a/2'])
+  })
 })

@@ -20,6 +20,8 @@ import { primaryOption } from './permission-options.ts'
 import { hasDiff, ToolContent, useWhole } from './tool-call.tsx'
 import { ToolTitle } from './tool-title.tsx'
 
+const CONTROL = /Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl'
+
 const AlwaysAllow = lazy(() => import('./always-allow.tsx').then(module => module.AlwaysAllow))
 
 /** A question the agent waits for: a box while it is open, one line once it is answered. */
@@ -81,7 +83,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             class={`button ${first && option === primary ? 'primary' : 'secondary'}`}
             data-option={i + 1}
             data-primary={option === primary ? '' : undefined}
-            title={optionTitle(option)}
+            data-kind={option.kind}
+            title={titleWithKey(option, entry.options)}
             onClick={() =>
               host.send('conversation/permission', { requestId: entry.requestId, optionId: option.optionId })
             }
@@ -124,6 +127,14 @@ function optionTitle(option: PermissionOption): string {
   const hint = optionHint(option, t)
   const name = optionName(option, t)
   return hint === undefined ? name : t('{0} ({1})', name, hint)
+}
+
+/** With the key that answers at once: of several options of a kind, the first has it. */
+function titleWithKey(option: PermissionOption, options: readonly PermissionOption[]): string {
+  const title = optionTitle(option)
+  if (options.find(({ kind }) => kind === option.kind) !== option) return title
+  if (option.kind === 'allow_once') return `${title}\n${CONTROL}+Enter`
+  return option.kind === 'reject_once' ? `${title}\n${CONTROL}+Backspace` : title
 }
 
 /** More than a side bar shows side by side: one under the other they read more easily than broken over lines. */

@@ -25,6 +25,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     }
     return
   }
+  if (answersAtOnce(event, target)) return
   const empty = target?.closest('.composer-text') && app.composer.current?.isEmpty
   const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || empty)
   const to = alt ? jumpOf(event) : undefined
@@ -79,6 +80,18 @@ function jumpOf(event: KeyboardEvent): NavigateTo | undefined {
     case 'End':
       return 'latest'
   }
+}
+
+/** In a permission request that has the focus: Ctrl+Enter allows once, Ctrl+Backspace rejects once. */
+function answersAtOnce(event: KeyboardEvent, target: HTMLElement | undefined): boolean {
+  const control = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
+  const kind = { Enter: 'allow_once', Backspace: 'reject_once' }[event.key]
+  if (!control || kind === undefined || target?.closest('.popup')) return false
+  const button = target?.closest('.permission')?.querySelector<HTMLElement>(`[data-kind="${kind}"]`)
+  if (!button) return false
+  event.preventDefault()
+  button.click()
+  return true
 }
 
 function firstQuestion(): Element | null {

@@ -282,6 +282,34 @@ describe('conversation page', function () {
     assert.match(text(), /Allowed once/)
   })
 
+  it('answers the permission request that has the focus with Ctrl+Enter and Ctrl+Backspace, and none from elsewhere', async () => {
+    const options = [
+      { optionId: 'always', name: 'Always', kind: 'allow_always' as const },
+      { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
+      { optionId: 'never', name: 'Never', kind: 'reject_always' as const },
+      { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+    ]
+    await show([permission('1', { options })])
+    const box = () => page.document.querySelector<HTMLElement>('.permission')
+    await page.until(box)
+    const button = (name: string) =>
+      [...box()!.querySelectorAll<HTMLElement>('[data-option]')].find(({ title }) => title.startsWith(name))!
+    assert.equal(button('Allow').title, 'Allow\nCtrl+Enter')
+    assert.equal(button('Reject').title, 'Reject\nCtrl+Backspace')
+    for (const elsewhere of [page.document.body, area()]) {
+      page.key(elsewhere, 'Enter', { ctrlKey: true })
+      page.key(elsewhere, 'Backspace', { ctrlKey: true })
+    }
+    // a button that has the focus is not what the keys are for
+    page.key(button('Always'), 'Backspace', { ctrlKey: true })
+    page.key(box()!, 'Enter', { metaKey: true })
+    await page.until(() => answers.length === 2)
+    assert.deepEqual(
+      answers.map(({ optionId }) => optionId),
+      ['no', 'yes'],
+    )
+  })
+
   it('says what an option does whose name says something else, and hides nothing', async () => {
     const options = [
       { optionId: 'a', name: 'Reject', kind: 'allow_always' as const },

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { AgentCapabilities, SessionSetup } from '../acp/model.ts'
 import type { ProtocolChoice } from '../common/settings.ts'
 
 /**
@@ -57,4 +58,19 @@ export function chooseSystemPrompt(
 ): SystemPrompt | undefined {
   const chosen = ofAgent ?? systemPromptSetting.safeParse(forAll).data
   return chosen?.text.trim() ? chosen : undefined
+}
+
+/** What a session is given of the person's system prompt, and what is said of it. An agent may refuse what it does not take. */
+export function planSystemPrompt(
+  wanted: SystemPrompt | undefined,
+  can: AgentCapabilities,
+): { given?: SessionSetup['systemPrompt']; systemPrompt?: 'appended' | 'overrides' | 'not-taken' } {
+  if (!wanted) return {}
+  const { mode, text } = wanted
+  const taken = can.systemPrompt && (mode === 'append' || can.systemPrompt.override)
+  if (!taken) return { systemPrompt: 'not-taken' }
+  return {
+    given: { mode, content: [{ type: 'text', text }] },
+    systemPrompt: mode === 'append' ? 'appended' : 'overrides',
+  }
 }

@@ -10,8 +10,7 @@ import {
   type SessionModeState,
 } from '@agentclientprotocol/sdk'
 import { COMMANDS } from './scenes/index.ts'
-import type { DemoSession } from './session.ts'
-import { forkRequest, Sessions } from './sessions.ts'
+import { type DemoSession, forkRequest, Sessions } from './session.ts'
 import { configOptions, modeState, withOption } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'

@@ -12,12 +12,13 @@ import { isCommand, rewindNote } from '../conversation/rewinds.ts'
 import {
   type Attempt,
   type Failure,
+  Failures,
   isSignInAsked,
   type Reopening,
+  SlowOptions,
   signInAskedBy,
   wordsOf,
-} from './failures/failure.ts'
-import { Failures, SlowOptions } from './failures/failures.ts'
+} from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import { Opening, type OpeningOptions } from './opening.ts'

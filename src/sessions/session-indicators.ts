@@ -1,7 +1,7 @@
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Session } from '../conversation/session.ts'
-import type { Failure } from './failures/failure.ts'
+import type { Failure } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
 import type { Keep } from './ports.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'

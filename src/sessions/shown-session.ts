@@ -2,7 +2,7 @@ import type { AgentExit } from '../acp/agent.ts'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { sessionKey } from '../common/session-key.ts'
-import type { Attempt, Reopening } from './failures/failure.ts'
+import type { Attempt, Reopening } from './failures.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 
 export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'

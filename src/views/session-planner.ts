@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import type { AgentCapabilities } from '../acp/model.ts'
 import type { SystemPrompt } from '../agents/definition.ts'
+import { planSystemPrompt } from '../agents/definition.ts'
 import { readSetting } from '../agents/vscode-settings.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import { ensureScratchFolder } from '../editor/scratch-folder.ts'
 import { activeFilePath, pickWorkingDirectory, workspaceRoots } from '../editor/vscode-workspace.ts'
 import type { McpServers } from '../mcp/mcp-servers.ts'
-import { planSystemPrompt } from '../sessions/hosts/plan-system-prompt.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 
 /** Plans sessions from the workspace that is open and the settings, asking the person where they want to be asked. */

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { plainMessage } from '../common/plain-message.ts'
-import { isSignInAsked } from '../sessions/failures/failure.ts'
+import { isSignInAsked } from '../sessions/failures.ts'
 
 /** Leads the person to the ways to sign in to an agent; `then` is done once they are. */
 export type OfferSignIn = (agentId: string, then: () => Promise<void>) => Promise<void>

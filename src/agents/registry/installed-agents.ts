@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
+import { type AgentLaunch, AgentStartError, type StartAgent } from '../../acp/agent.ts'
+import { delay } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
-import { messageOf } from '../../common/errors.ts'
+import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
-import { withFileLock } from './install-lock.ts'
 
 /**
  * How an installed agent is started. Paths are relative to its folder.
@@ -273,4 +275,100 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
   } catch {
     return undefined
   }
+}
+
+/** The owner of a lock says this often that it is alive, in milliseconds. */
+const HEARTBEAT_MS = 5000
+/** A lock whose owner was not heard of for this long is nobody's, in milliseconds. */
+const STALE_MS = 20_000
+const POLL_MS = 100
+
+/**
+ * Does work that only one process on this machine may do at a time: windows share their storage. Waits while another
+ * one does it. The lock of a process that died is taken over. Rejects with `CancelledError` when `signal` aborts before
+ * the lock is had; the work looks at the signal itself.
+ */
+async function withFileLock<T>(file: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  await mkdir(dirname(file), { recursive: true })
+  while (!(await acquire(file))) {
+    if (signal?.aborted) throw new CancelledError()
+    await delay(POLL_MS)
+  }
+  const heartbeat = setInterval(() => {
+    const now = new Date()
+    void utimes(file, now, now).catch(() => {})
+  }, HEARTBEAT_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(heartbeat)
+    await rm(file, { force: true })
+  }
+}
+
+async function acquire(file: string): Promise<boolean> {
+  try {
+    const handle = await open(file, 'wx')
+    await handle.writeFile(String(process.pid))
+    await handle.close()
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  if (await isAbandoned(file)) await rm(file, { force: true })
+  return false
+}
+
+async function isAbandoned(file: string): Promise<boolean> {
+  try {
+    const [{ mtimeMs }, owner] = await Promise.all([stat(file), readFile(file, 'utf8')])
+    if (Date.now() - mtimeMs > STALE_MS) return true
+    const pid = Number(owner)
+    return Number.isInteger(pid) && pid > 0 && !operatingSystem.exists(pid)
+  } catch {
+    // It was given back meanwhile.
+    return false
+  }
+}
+
+/**
+ * Starts agents as `start` does. An installed one keeps its folder while it runs, and an update that does not start is
+ * taken back: the next start is the version's before it, which the error says.
+ */
+export function startInstalled(start: StartAgent, installed: InstalledAgents, log: Logger): StartAgent {
+  return async (launch, client, options) => {
+    const agent = agentOf(launch, installed.agents)
+    if (!agent) return start(launch, client, options)
+    const release = installed.use(agent)
+    try {
+      const running = await start(launch, client, options)
+      running.onDidClose(() => release())
+      void installed.started(agent).catch(error => log.warn(String(error)))
+      return running
+    } catch (error) {
+      release()
+      if (!(error instanceof AgentStartError) || error.failure.kind === 'cancelled') throw error
+      const version = agent.canRollBack ? await installed.rollBack(agent) : undefined
+      if (version === undefined) throw error
+      log.warn(`${agent.name} ${agent.version} did not start; version ${version} is used again`)
+      const message = l10n.t(
+        "{0} {1} didn't start, so version {2} was restored. Try again. The error was: {3}",
+        agent.name,
+        agent.version,
+        version,
+        error.message,
+      )
+      throw new AgentStartError(error.failure, message)
+    }
+  }
+}
+
+/** The installed agent that a launch is of: its program, or the script that VS Code's Node runs, is in its folder. */
+function agentOf(
+  { command, args }: AgentLaunch,
+  agents: readonly InstalledAgent[],
+): InstalledAgent | undefined {
+  return agents.find(({ directory }) =>
+    [command, args[0] ?? ''].some(path => path.startsWith(directory + sep)),
+  )
 }

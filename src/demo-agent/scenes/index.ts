@@ -1,12 +1,10 @@
 import type { AvailableCommand } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.ts'
-import { compact, notice, stop, where } from './about.ts'
-import { edit } from './edit.ts'
 import { ask, visit } from './elicitation.ts'
+import { edit, read } from './files.ts'
 import { media } from './media.ts'
-import { read } from './read.ts'
 import { run } from './run.ts'
-import { fail, long, markdown, plan, slow, think } from './talk.ts'
+import { compact, fail, long, markdown, notice, plan, slow, stop, think, where } from './talk.ts'
 import { tour } from './tour.ts'
 
 /** What one prompt is answered with. `input` is what follows the command. */

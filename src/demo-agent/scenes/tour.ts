@@ -2,8 +2,7 @@ import path from 'node:path'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
 import { choose, type Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
-import { afterEdit, editFile } from './edit.ts'
-import { describe, readFile } from './read.ts'
+import { afterEdit, describe, editFile, readFile } from './files.ts'
 import { afterRun, lookAround } from './run.ts'
 
 /** `/tour`, and what any other prompt gets: a look at a real file, a small real edit, a harmless command. */

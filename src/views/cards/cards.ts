@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { isSettingName, type SettingName } from '../../common/settings.ts'
-import type { Attempt, Failure } from '../../sessions/failures/failure.ts'
+import type { Attempt, Failure } from '../../sessions/failures.ts'
 import type { Card } from '../bridge/conversation.ts'
 import { button, CardButtonId, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 import { signInCard } from './sign-in-card.ts'

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { AuthMethod } from '../../acp/model.ts'
-import type { Failure } from '../../sessions/failures/failure.ts'
+import type { Failure } from '../../sessions/failures.ts'
 import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
 import { describeAccount } from '../account-words.ts'
 import type { Card } from '../bridge/conversation.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, AgentStartError } from '../../../src/acp/agent.ts'
-import type { Failure } from '../../../src/sessions/failures/failure.ts'
+import type { Failure } from '../../../src/sessions/failures.ts'
 import { until } from '../../support/until.ts'
 import { Deferred } from '../conversation/fake-agent.ts'
 import { SessionsFixture } from './sessions-fixture.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError, type AgentStartFailure } from '../../../src/acp/agent.ts'
-import type { Failure } from '../../../src/sessions/failures/failure.ts'
+import type { Failure } from '../../../src/sessions/failures.ts'
 import { CardButtonId } from '../../../src/views/cards/card-content.ts'
 import { cardFor, settingsCard } from '../../../src/views/cards/cards.ts'
 

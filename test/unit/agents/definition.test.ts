@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { chooseSystemPrompt } from '../../../../src/agents/definition.ts'
-import { planSystemPrompt } from '../../../../src/sessions/hosts/plan-system-prompt.ts'
-import { FakeAgent } from '../../conversation/fake-agent.ts'
+import { chooseSystemPrompt, planSystemPrompt } from '../../../src/agents/definition.ts'
+import { FakeAgent } from '../conversation/fake-agent.ts'
 
 describe('the person’s own system prompt', () => {
   const can = (override?: boolean) => ({

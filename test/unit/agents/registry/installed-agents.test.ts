@@ -8,8 +8,7 @@ import {
   AgentStartError,
   type ConnectOptions,
 } from '../../../../src/acp/agent.ts'
-import { InstalledAgents } from '../../../../src/agents/registry/installed-agents.ts'
-import { startInstalled } from '../../../../src/agents/registry/start-installed.ts'
+import { InstalledAgents, startInstalled } from '../../../../src/agents/registry/installed-agents.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { waitFor } from '../../../host/wait-for.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
-import { Failures, SlowOptions } from '../../../src/sessions/failures/failures.ts'
+import { Failures, SlowOptions } from '../../../src/sessions/failures.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
 
 /** A conversation of which only the options that wait matter. */

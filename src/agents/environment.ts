@@ -24,6 +24,8 @@ export interface NetworkSettings {
   proxy?: string
   noProxy?: readonly string[]
   strictSSL?: boolean
+  /** The system's certificates are trusted beside those that come with Node.js. */
+  systemCertificates?: boolean
 }
 
 /**
@@ -32,7 +34,7 @@ export interface NetworkSettings {
  */
 export function withNetworkSettings(
   env: Readonly<Environment>,
-  { proxy, noProxy = [], strictSSL }: NetworkSettings,
+  { proxy, noProxy = [], strictSSL, systemCertificates }: NetworkSettings,
 ): Environment {
   const names = new Set(Object.keys(env).map(name => name.toUpperCase()))
   const own: Environment = {}
@@ -42,6 +44,11 @@ export function withNetworkSettings(
     if (noProxy.length > 0 && !names.has('NO_PROXY')) own.NO_PROXY = noProxy.join(',')
   }
   if (strictSSL === false && !names.has('NPM_CONFIG_STRICT_SSL')) own.npm_config_strict_ssl = 'false'
+  if (systemCertificates) {
+    // versions that don't know it leave it alone
+    if (!names.has('NODE_USE_SYSTEM_CA')) own.NODE_USE_SYSTEM_CA = '1'
+    if (!names.has('UV_NATIVE_TLS')) own.UV_NATIVE_TLS = 'true'
+  }
   return { ...env, ...own }
 }
 

@@ -23,6 +23,7 @@ export function networkSettings(): NetworkSettings {
     proxy: isOff ? undefined : http.get<string>('proxy')?.trim(),
     noProxy: http.get<string[]>('noProxy'),
     strictSSL: http.get<boolean>('proxyStrictSSL'),
+    systemCertificates: http.get<boolean>('systemCertificates'),
   }
 }
 

@@ -81,7 +81,7 @@ export class IsolatedRoot {
    */
   updateSettings(changes: Record<string, unknown>): void {
     Object.assign(this.#settings, changes)
-    const machine = Object.entries(this.#settings).filter(([name]) => name.startsWith('parley.'))
+    const machine = Object.entries(this.#settings).filter(([name]) => /^(parley|http)\./.test(name))
     this.#writeSettings('User', this.#settings)
     this.#writeSettings('Machine', Object.fromEntries(machine))
   }

@@ -1,21 +1,26 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { SelfSigned } from './certificate.ts'
 
 /** A server on loopback that answers as the test says. */
 export class LoopbackServer {
   readonly requests: IncomingMessage[] = []
   readonly #server: Server
+  readonly #scheme: string
 
-  private constructor(server: Server) {
+  private constructor(server: Server, scheme: string) {
     this.#server = server
+    this.#scheme = scheme
   }
 
   static async start(
     answer: (request: IncomingMessage, response: ServerResponse) => void,
+    certificate?: SelfSigned,
   ): Promise<LoopbackServer> {
-    const server = createServer()
-    const loopback = new LoopbackServer(server)
+    const server = certificate ? createSecureServer(certificate) : createServer()
+    const loopback = new LoopbackServer(server, certificate ? 'https' : 'http')
     server.on('request', (request, response) => {
       loopback.requests.push(request)
       answer(request, response)
@@ -25,8 +30,12 @@ export class LoopbackServer {
     return loopback
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `${this.#scheme}://127.0.0.1:${this.port}`
   }
 
   async stop(): Promise<void> {

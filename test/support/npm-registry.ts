@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { Header } from 'tar'
+import type { SelfSigned } from './certificate.ts'
 import { LoopbackServer } from './loopback-server.ts'
 
 export interface FakePackage {
@@ -23,17 +24,20 @@ export class NpmRegistry {
     this.server = server
   }
 
-  static async start(): Promise<NpmRegistry> {
+  static async start(certificate?: SelfSigned): Promise<NpmRegistry> {
     let registry: NpmRegistry | undefined
-    const server = await LoopbackServer.start(async ({ url = '' }, response) => {
+    const scheme = certificate ? 'https' : 'http'
+    const server = await LoopbackServer.start(async ({ url = '', headers }, response) => {
       await registry?.gate
       const path = decodeURIComponent(url)
+      // under the name that it was asked by
+      const origin = `${scheme}://${headers.host}`
       for (const { about, tarball } of registry?.packages() ?? []) {
-        if (path === `/${about.name}`) return void response.end(registry?.document(about.name))
+        if (path === `/${about.name}`) return void response.end(registry?.document(about.name, origin))
         if (path === `/${about.name}/-/${about.version}.tgz`) return void response.end(tarball)
       }
       response.writeHead(404).end('{"error":"not found"}')
-    })
+    }, certificate)
     registry = new NpmRegistry(server)
     return registry
   }
@@ -62,14 +66,14 @@ export class NpmRegistry {
     return this.#packages.values()
   }
 
-  document(name: string): string {
+  document(name: string, origin: string): string {
     const versions = [...this.#packages.values()]
       .filter(({ about }) => about.name === name)
       .map(({ about: { files: _, ...manifest }, tarball }) => ({
         ...manifest,
         hasInstallScript: manifest.scripts !== undefined,
         dist: {
-          tarball: `${this.server.origin}/${name}/-/${manifest.version}.tgz`,
+          tarball: `${origin}/${name}/-/${manifest.version}.tgz`,
           integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}`,
         },
       }))

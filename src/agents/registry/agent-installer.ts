@@ -1,6 +1,6 @@
-import { chmod, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as l10n from '@vscode/l10n'
 import semver from 'semver'
@@ -119,7 +119,7 @@ export class AgentInstaller {
     const { distribution } = choice
     if (choice.missing) throw missingProgram(choice.missing)
     onProgress({ step: l10n.t('Waiting for another window…') })
-    await installed.exclusively(
+    const work = installed.exclusively(
       agent.id,
       async () => {
         if (signal?.aborted) throw new CancelledError()
@@ -141,11 +141,16 @@ export class AgentInstaller {
           })
         } catch (error) {
           await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 }).catch(() => {})
-          throw error instanceof CancelledError ? error : asInstallError(agent.name, error)
+          // the agent's own, unless another version is in it
+          await rmdir(dirname(folder)).catch(() => {})
+          throw error
         }
       },
       signal,
     )
+    await work.catch((error: unknown) => {
+      throw error instanceof CancelledError ? error : asInstallError(agent.name, error)
+    })
   }
 
   /** The first distribution that works on this machine, else the first that would if its package manager were there. */

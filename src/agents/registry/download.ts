@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { open, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import * as l10n from '@vscode/l10n'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { CancelledError } from '../../common/errors.ts'
+import { networkProblem } from './network-problem.ts'
 
 export interface DownloadOptions {
   /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
@@ -79,8 +80,8 @@ export async function download(address: string, file: string, options: DownloadO
     if (error instanceof DownloadError || isFileError(error)) throw error
     if (idle.signal.aborted)
       throw new DownloadError(l10n.t('The download stopped: nothing came for {0} seconds.', idleMs / 1000))
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    throw new DownloadError(l10n.t('The download failed: {0}', messageOf(cause)), { cause: error })
+    const { reason, advice } = networkProblem(error)
+    throw new DownloadError(l10n.t('The download failed: {0}. {1}', reason, advice), { cause: error })
   } finally {
     clearTimeout(timer)
   }

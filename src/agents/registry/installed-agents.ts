@@ -237,8 +237,13 @@ export class InstalledAgents extends Owner {
   async #setCurrent(id: string, now: Current): Promise<void> {
     const file = join(this.#directory, id, CURRENT)
     const temporary = `${file}.${process.pid}.tmp`
-    await writeFile(temporary, JSON.stringify(now))
-    await rename(temporary, file)
+    try {
+      await writeFile(temporary, JSON.stringify(now))
+      await rename(temporary, file)
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(() => {})
+      throw error
+    }
   }
 
   /** Removes the folders that nothing names and nothing uses, and the agent's own once it is empty. */
@@ -309,8 +314,15 @@ async function withFileLock<T>(file: string, work: () => Promise<T>, signal?: Ab
 async function acquire(file: string): Promise<boolean> {
   try {
     const handle = await open(file, 'wx')
-    await handle.writeFile(String(process.pid))
-    await handle.close()
+    try {
+      await handle.writeFile(String(process.pid))
+    } catch (error) {
+      // the disk is full: without its owner in it nobody could tell whose it is
+      await rm(file, { force: true })
+      throw error
+    } finally {
+      await handle.close()
+    }
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

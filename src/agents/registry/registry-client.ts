@@ -4,6 +4,7 @@ import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logger.ts'
+import { networkProblem } from './network-problem.ts'
 import { isLoopback, type RegistryAgent, readRegistry } from './registry-format.ts'
 
 /** The largest registry that is read, in bytes. */
@@ -154,7 +155,8 @@ export class RegistryClient {
   #unreachable(error: unknown): RegistryError {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     this.#options.log.warn(`The agent registry can't be reached: ${messageOf(cause)}`)
-    return new RegistryError(l10n.t("The agent registry can't be reached: {0}", messageOf(cause)))
+    const { reason, advice } = networkProblem(error)
+    return new RegistryError(l10n.t("The agent registry can't be reached: {0}. {1}", reason, advice))
   }
 
   #read(body: string, source: RegistrySnapshot['source'], checkedAt?: number): RegistrySnapshot | undefined {

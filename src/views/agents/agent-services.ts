@@ -82,6 +82,14 @@ function registryUrl(): string | undefined {
   return url === '' ? undefined : url
 }
 
+/** VS Code's own `fetch` obeys its proxy settings and the system's certificates, but not `http.proxyStrictSSL`. */
+const fetchAsSet: typeof fetch = async (input, init) => {
+  const address = String(input)
+  if (networkSettings().strictSSL !== false || !address.startsWith('https:')) return fetch(input, init)
+  const { lenientFetch } = await import('../../agents/registry/lenient-fetch.ts')
+  return lenientFetch(address, init)
+}
+
 /** Which agents and MCP servers there are, from the settings and the machine. */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
   const { context, demoScript, log, logs, secrets, protectedFiles, own } = options
@@ -96,10 +104,12 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       if (registryUrl() !== OFFICIAL_REGISTRY) return '{"agents":[]}'
       return readFile(vscode.Uri.joinPath(context.extensionUri, 'media', 'registry.json').fsPath, 'utf8')
     },
-    fetch,
+    fetch: fetchAsSet,
     log,
   })
-  const icons = own.add(new AgentIcons({ directory: context.globalStorageUri.fsPath, fetch, log }))
+  const icons = own.add(
+    new AgentIcons({ directory: context.globalStorageUri.fsPath, fetch: fetchAsSet, log }),
+  )
   const installs = own.add(
     new InstallManager({
       registry,
@@ -113,7 +123,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
             return { env: withNetworkSettings(env, networkSettings()), platform }
           },
           guard: options.guard(),
-          ...{ installed, fetch, log },
+          ...{ installed, log },
+          fetch: fetchAsSet,
         })
       },
       trusted: () => workspaceTrust.trusted,

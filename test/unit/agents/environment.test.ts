@@ -20,6 +20,11 @@ describe('the environment of package managers', () => {
     const own = { https_proxy: 'http://mine', no_proxy: 'here', npm_config_strict_ssl: 'true' }
     assert.deepEqual(withNetworkSettings(own, settings), own)
     assert.deepEqual(withNetworkSettings({ A: '1' }, { proxy: '', noProxy: [], strictSSL: true }), { A: '1' })
+    const trusting = { systemCertificates: true }
+    const node = { NODE_USE_SYSTEM_CA: '1' }
+    assert.deepEqual(withNetworkSettings({}, trusting), { ...node, UV_NATIVE_TLS: 'true' })
+    const native = { NODE_USE_SYSTEM_CA: '0', UV_NATIVE_TLS: '' }
+    assert.deepEqual(withNetworkSettings(native, trusting), native)
   })
 })
 

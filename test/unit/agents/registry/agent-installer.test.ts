@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -86,11 +87,7 @@ describe('AgentInstaller', function () {
     const [command, all] = type === 'program' ? [program, args] : [process.execPath, [program, ...args]]
     return execFileSync(command, all, { encoding: 'utf8', env }).trim()
   }
-  const nothingLeft = async () =>
-    assert.deepEqual(
-      (await readdir(storage, { recursive: true })).filter(name => name !== 'mine'),
-      [],
-    )
+  const nothingLeft = async () => assert.deepEqual(await readdir(storage, { recursive: true }), [])
 
   it('installs a package with npm, to be started without the network', async () => {
     publish('1.0.0')
@@ -239,6 +236,48 @@ describe('AgentInstaller', function () {
     await nothingLeft()
   })
 
+  it('leaves nothing behind on a disk that is really full', async function () {
+    // a small disk in memory, where the machine lets us have one
+    await mkdir(storage)
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', storage], { stdio: 'ignore' })
+    } catch {
+      this.skip()
+    }
+    try {
+      const installing = (agent: RegistryAgent) => installer(linux).install(agent)
+      // a tenth of its size when packed
+      const text = Array.from({ length: 300 }, () => randomBytes(500).toString('hex').repeat(10)).join('')
+      const archive = binary(`${files.origin}/a.zip`)
+      const packed = zip(text)
+      assert.ok(packed.length < 600_000)
+      serving(packed)
+      await assert.rejects(installing(archive), { message: "Mine wasn't installed: the disk is full." })
+      await nothingLeft()
+      // one that says how large it is, and one that does not
+      serving(Buffer.alloc(3_000_000))
+      await assert.rejects(installing(archive), /There isn't enough disk space: 9 MB are needed/)
+      await nothingLeft()
+      answer = (_request, response) => {
+        response.write(Buffer.alloc(2_000_000))
+        response.end(Buffer.alloc(1_000_000))
+      }
+      await assert.rejects(installing(archive), { message: "Mine wasn't installed: the disk is full." })
+      await nothingLeft()
+      publish('1.0.0', { files: { 'run.js': text } })
+      await assert.rejects(installing(npx()), {
+        message: 'mine@1.0.0 needs more disk space than is free.',
+      })
+      await nothingLeft()
+      // not even room for the lock
+      await writeFile(join(storage, 'filler'), Buffer.alloc(3_000_000)).catch(() => {})
+      await assert.rejects(installing(archive), { message: "Mine wasn't installed: the disk is full." })
+      assert.deepEqual(await readdir(storage, { recursive: true }), ['filler'])
+    } finally {
+      execFileSync('umount', ['--lazy', storage])
+    }
+  })
+
   it('updates, and keeps the version before until the new one has started', async () => {
     publish('1.0.0')
     publish('2.0.0')
@@ -313,20 +352,48 @@ describe('AgentInstaller', function () {
     await nothingLeft()
   })
 
+  /** A process that installs the agent as an extension host does. */
+  const installingHost = async () => {
+    const program = join(import.meta.dirname, 'install-in-host.ts')
+    const guard = join(home, 'process-guard.cjs')
+    const entry = join(projectDirectory, 'src/common/processes/process-guard-main.ts')
+    await build({ entryPoints: [entry], outfile: guard, bundle: true, platform: 'node', format: 'cjs' })
+    return spawn(process.execPath, ['--import', 'tsx', program, storage, guard], {
+      cwd: projectDirectory,
+      env: { ...env, [rootVariable]: home },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+  }
+
+  it('installs once when two processes do so at the same time', async function () {
+    if (process.platform === 'win32') this.skip()
+    publish('1.0.0')
+    let open = () => {}
+    npm.gate = new Promise(resolve => {
+      open = resolve
+    })
+    const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
+    const [asked, before] = [npm.server.requests.length, packages()]
+    const hosts = await Promise.all([installingHost(), installingHost()])
+    const ends = hosts.map(host => once(host, 'exit'))
+    await waitFor('a request of npm', () => npm.server.requests.length > asked)
+    open()
+    assert.deepEqual(await Promise.all(ends), [
+      [0, null],
+      [0, null],
+    ])
+    assert.equal(packages() - before, 1)
+    await installed.read()
+    assert.equal(run(installed.agents[0]!), '1.0.0')
+    assert.equal((await readdir(join(storage, 'mine'))).length, 2)
+  })
+
   it('leaves no package manager and no file behind when the extension host is killed in the middle', async function () {
     if (process.platform === 'win32') this.skip()
     publish('1.0.0')
     npm.gate = new Promise(() => {})
     const asked = npm.server.requests.length
-    const program = join(import.meta.dirname, 'install-in-host.ts')
-    const guard = join(home, 'process-guard.cjs')
-    const entry = join(projectDirectory, 'src/common/processes/process-guard-main.ts')
-    await build({ entryPoints: [entry], outfile: guard, bundle: true, platform: 'node', format: 'cjs' })
-    const host = spawn(process.execPath, ['--import', 'tsx', program, storage, guard], {
-      cwd: projectDirectory,
-      env: { ...env, [rootVariable]: home },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
+    const host = await installingHost()
     await waitFor('a request of npm', () => npm.server.requests.length > asked)
     const npmIsThere = () => processesOf(home).length > 0
     assert.ok(npmIsThere() || process.platform !== 'linux')

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { createServer, request, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+
+/** An HTTP proxy on loopback. It knows names that nobody else knows, and reaches nothing beyond them. */
+export class HttpProxy {
+  /** What it was asked for, as `CONNECT host:port` or `GET http://host/path`. */
+  readonly asked: string[] = []
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  private constructor(server: Server) {
+    this.#server = server
+  }
+
+  /** `portOf`: where on loopback the server of a name listens. */
+  static async start(portOf: (host: string) => number | undefined): Promise<HttpProxy> {
+    const server = createServer()
+    const proxy = new HttpProxy(server)
+    server.on('connection', socket => proxy.#keep(socket))
+    server.on('connect', (incoming, client: Socket) => {
+      const { url = '' } = incoming
+      proxy.asked.push(`CONNECT ${url}`)
+      const port = portOf(url.slice(0, url.lastIndexOf(':')))
+      if (port === undefined) return void client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+      const upstream = connect(port, '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        upstream.pipe(client).pipe(upstream)
+      })
+      proxy.#keep(upstream)
+      for (const socket of [client, upstream])
+        socket.on('error', () => [client, upstream].map(one => one.destroy()))
+    })
+    server.on('request', (incoming, response) => {
+      const { url = '', method, headers } = incoming
+      proxy.asked.push(`${method} ${url}`)
+      const { hostname, pathname, search } = new URL(url)
+      const port = portOf(hostname)
+      if (port === undefined) return void response.writeHead(502).end()
+      const upstream = request(
+        { port, host: '127.0.0.1', method, path: pathname + search, headers },
+        answer => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers)
+          answer.pipe(response)
+        },
+      )
+      upstream.on('error', () => response.destroy())
+      incoming.pipe(upstream)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return proxy
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}

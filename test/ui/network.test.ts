@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Frame } from 'playwright-core'
+import { projectDirectory } from '../host/paths.ts'
+import { selfSigned } from '../support/certificate.ts'
+import { HttpProxy } from '../support/http-proxy.ts'
+import { LoopbackServer } from '../support/loopback-server.ts'
+import { NpmRegistry } from '../support/npm-registry.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const version = '1.0.0'
+const program = () =>
+  `#!/usr/bin/env node\n${readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')}`
+
+/** The registry, an archive and npm's packages are on servers that only the proxy knows by their names. */
+describe("the network settings of VS Code's own", () => {
+  const env: Record<string, string> = { npm_config_fetch_retries: '0' }
+  let proxy: HttpProxy
+  const servers: Array<{ stop(): Promise<void> }> = []
+
+  // before the suite's own hook, which reads all of it
+  before(async () => {
+    const vouched = selfSigned('vouched.example')
+    const unknown = selfSigned('unknown.example', 'npm-unknown.example')
+    const registry = (agents: object[]) => (url: string | undefined) =>
+      url === '/registry.json' ? JSON.stringify({ version, agents, extensions: [] }) : program()
+    const agent = (name: string, distribution: object) => ({
+      ...{ id: name.toLowerCase(), name, version, description: 'An agent', distribution },
+    })
+    const target = { archive: 'https://vouched.example/agent', cmd: './agent' }
+    const answers = {
+      vouched: registry([
+        agent('Packed', { binary: { 'linux-x86_64': target, 'linux-aarch64': target } }),
+        agent('Package', { npx: { package: `plain-package@${version}` } }),
+      ]),
+      unknown: registry([agent('Scoped', { npx: { package: `@scope/package@${version}` } })]),
+    }
+    const vouchedServer = await LoopbackServer.start(
+      ({ url }, response) => response.end(answers.vouched(url)),
+      vouched,
+    )
+    const unknownServer = await LoopbackServer.start(
+      ({ url }, response) => response.end(answers.unknown(url)),
+      unknown,
+    )
+    const npm = await NpmRegistry.start()
+    const npmUnknown = await NpmRegistry.start(unknown)
+    const about = { version, bin: 'agent.mjs', files: { 'agent.mjs': program() } }
+    npm.publish({ name: 'plain-package', ...about })
+    npmUnknown.publish({ name: '@scope/package', ...about })
+    const ports: Record<string, number> = {
+      'vouched.example': vouchedServer.port,
+      'unknown.example': unknownServer.port,
+      'npm.example': npm.server.port,
+      'npm-unknown.example': npmUnknown.server.port,
+    }
+    proxy = await HttpProxy.start(host => ports[host])
+    servers.push(vouchedServer, unknownServer, npm.server, npmUnknown.server, proxy)
+    Object.assign(env, {
+      npm_config_registry: 'http://npm.example/',
+      // what the system trusts
+      SSL_CERT_FILE: join(tmpdir(), `parley-vouched-${process.pid}.pem`),
+    })
+    writeFileSync(env.SSL_CERT_FILE!, vouched.cert)
+  })
+  const vscode = new VsCodeSuite({
+    env,
+    settings: root => {
+      writeFileSync(join(root.home, '.npmrc'), '@scope:registry=https://npm-unknown.example/\n')
+      return {}
+    },
+  })
+  after(() => {
+    rmSync(env.SSL_CERT_FILE!)
+    return Promise.all(servers.map(server => server.stop()))
+  })
+
+  /** Manage Agents in a window with these settings; the others are as by default. */
+  async function manage(settings: Record<string, unknown>, host = 'vouched.example'): Promise<Frame> {
+    vscode.server.root.updateSettings({
+      'parley.agentRegistry': `https://${host}/registry.json`,
+      'http.proxy': proxy.url,
+      'http.systemCertificatesNode': true,
+      'http.proxySupport': undefined,
+      'http.proxyStrictSSL': undefined,
+      ...settings,
+    })
+    const workbench = await vscode.open()
+    await workbench.runCommand('Parley: Manage Agents')
+    const page = await workbench.webview('body[data-view="agents"]')
+    await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
+    return page
+  }
+  const row = (page: Frame, section: string, name: string) =>
+    page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
+  const install = (page: Frame, name: string) =>
+    row(page, 'In the Registry', name)
+      .getByRole('button', { name: `Install: ${name}` })
+      .click()
+  const isInstalled = (page: Frame, name: string) =>
+    row(page, 'Installed', name)
+      .getByRole('button', { name: `Check: ${name}` })
+      .waitFor()
+
+  it('turn the proxy off: nothing can be reached, which is said, and the proxy is not asked', async () => {
+    const page = await manage({ 'http.proxySupport': 'off' })
+    await page
+      .getByRole('alert')
+      .getByText(/^The agent registry can't be reached: .*vouched\.example/)
+      .waitFor()
+    assert.deepEqual(proxy.asked, [])
+  })
+
+  it('turn it off for npm, too', async () => {
+    // what is known of the registry stays known
+    const known = await manage({})
+    await row(known, 'In the Registry', 'Package').waitFor()
+    const page = await manage({ 'http.proxySupport': 'off' })
+    const before = proxy.asked.length
+    await install(page, 'Package')
+    await row(page, 'In the Registry', 'Package')
+      .getByRole('alert')
+      .getByText("npm can't reach its registry. Check the network connection and the proxy settings.")
+      .waitFor()
+    assert.equal(proxy.asked.length, before)
+  })
+
+  it('are obeyed: the registry, an archive and, by npm, a package come through the proxy', async () => {
+    const page = await manage({})
+    assert.equal(await page.getByRole('alert').count(), 0)
+    await install(page, 'Packed')
+    await isInstalled(page, 'Packed')
+    await install(page, 'Package')
+    await isInstalled(page, 'Package')
+    const asked = new Set(proxy.asked)
+    assert.ok(asked.has('CONNECT vouched.example:443'), proxy.asked.join('\n'))
+    assert.ok(asked.has('GET http://npm.example/plain-package'), proxy.asked.join('\n'))
+    await row(page, 'Installed', 'Packed').getByRole('button', { name: 'Check: Packed' }).click()
+    await row(page, 'Installed', 'Packed')
+      .getByText(/started and uses ACP version 1\./)
+      .waitFor()
+  })
+
+  it('refuse a certificate that nobody vouches for, and accept it without http.proxyStrictSSL', async () => {
+    const strict = await manage({}, 'unknown.example')
+    await strict
+      .getByRole('alert')
+      .getByText(/^The agent registry can't be reached: the server's certificate isn't trusted\./)
+      .waitFor()
+    const page = await manage({ 'http.proxyStrictSSL': false }, 'unknown.example')
+    assert.equal(await page.getByRole('alert').count(), 0)
+    await install(page, 'Scoped')
+    await isInstalled(page, 'Scoped')
+    assert.ok(proxy.asked.includes('CONNECT npm-unknown.example:443'), proxy.asked.join('\n'))
+  })
+})

@@ -7,7 +7,7 @@
 // With --tests instead: out/test/, the suite that runs inside the extension host.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import * as esbuild from 'esbuild'
@@ -276,28 +276,36 @@ function notices(/** @type {string[]} */ folders) {
   return `Parley contains the following software of others, with thanks.\n\n${parts.map(part => `${line}\n${part}\n`).join('\n')}`
 }
 
-/** For each page, the chunks it loads at first: the page names them, so that they load side by side with its script. */
-function firstChunks(/** @type {esbuild.Metafile} */ { outputs }) {
-  const chunksOf = (/** @type {string} */ file, /** @type {Set<string>} */ seen) => {
-    for (const { path, kind } of outputs[file]?.imports ?? [])
-      if (kind === 'import-statement' && !seen.has(path)) chunksOf(path, seen.add(path))
+/**
+ * For each page, the chunks and the font it loads at first, below `dist/webview`: the page names them, so that they load
+ * side by side with its script and its styles.
+ */
+function firstFiles(/** @type {esbuild.Metafile} */ { outputs }) {
+  const filesOf = (/** @type {string} */ file, /** @type {Set<string>} */ seen) => {
+    for (const { path, kind } of outputs[file]?.imports ?? []) {
+      if (seen.has(path)) continue
+      if (kind === 'import-statement') filesOf(path, seen.add(path))
+      else if (path.includes('codicon-named')) seen.add(path)
+    }
     return seen
   }
+  const pages = Object.keys(outputs).filter(file => file.endsWith('.js') && outputs[file].entryPoint)
   return Object.fromEntries(
-    Object.entries(outputs)
-      .filter(([file, { entryPoint }]) => entryPoint !== undefined && file.endsWith('.js'))
-      .map(([file]) => [basename(file, '.js'), [...chunksOf(file, new Set())].map(chunk => basename(chunk))]),
+    pages.map(file => {
+      const files = filesOf(file.replace('.js', '.css'), filesOf(file, new Set()))
+      return [basename(file, '.js'), [...files].map(path => relative('dist/webview', path))]
+    }),
   )
 }
 
-/** @param {Record<string, string[]>} chunks by the page's name */
-const namingChunks = (build, chunks) => ({
+/** @param {Record<string, string[]>} files by the page's name */
+const namingFiles = (build, files) => ({
   ...build,
-  define: { ...build.define, FIRST_CHUNKS: JSON.stringify(chunks) },
+  define: { ...build.define, FIRST_FILES: JSON.stringify(files) },
 })
 
 if (options.watch) {
-  const builds = options.tests ? [integrationTests()] : [webview, namingChunks(extension, {}), ...programs]
+  const builds = options.tests ? [integrationTests()] : [webview, namingFiles(extension, {}), ...programs]
   for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
 } else if (options.tests) {
   rmSync('out/test', { recursive: true, force: true })
@@ -305,7 +313,7 @@ if (options.watch) {
 } else {
   rmSync('dist', { recursive: true, force: true })
   const pages = await esbuild.build(webview)
-  const rest = [namingChunks(extension, firstChunks(pages.metafile)), ...programs]
+  const rest = [namingFiles(extension, firstFiles(pages.metafile)), ...programs]
   const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
   writeFileSync(
     'dist/THIRD_PARTY_NOTICES.txt',

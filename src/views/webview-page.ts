@@ -8,8 +8,8 @@ export interface WebviewPageOptions {
   title: string
 }
 
-/** The chunks that each page loads at first, by the page's name; the build fills it in. */
-declare const FIRST_CHUNKS: Record<string, string[] | undefined>
+/** What each page loads at first besides its script and styles, by the page's name; the build fills it in. */
+declare const FIRST_FILES: Record<string, string[] | undefined>
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
 export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title: l10n.t('History') })
@@ -74,8 +74,13 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
   const nonce = randomBytes(16).toString('base64')
   const asset = (file: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
-  // named here, they load side by side with the script that imports them
-  const chunks = FIRST_CHUNKS[page.name] ?? []
+  // named here, they load side by side with the script and the styles that need them
+  const preloads = (FIRST_FILES[page.name] ?? []).map(file => {
+    const kind = file.endsWith('.js')
+      ? `rel="modulepreload" nonce="${nonce}"`
+      : 'rel="preload" as="font" crossorigin'
+    return `<link ${kind} href="${escapeHtml(asset(file))}">`
+  })
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' ${webview.cspSource}`,
@@ -92,8 +97,9 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<script nonce="${nonce}">${KEEP_EARLY_MESSAGES}</script>
 <link rel="stylesheet" href="${escapeHtml(asset(`${page.name}.css`))}">
-${chunks.map(chunk => `<link rel="modulepreload" nonce="${nonce}" href="${escapeHtml(asset(`chunks/${chunk}`))}">`).join('\n')}
+${preloads.join('\n')}
 <title>${escapeHtml(page.title)}</title>
 </head>
 <body data-view="${page.name}">
@@ -103,6 +109,10 @@ ${chunks.map(chunk => `<link rel="modulepreload" nonce="${nonce}" href="${escape
 </body>
 </html>`
 }
+
+/** What comes before the page's script listens, which takes the rest from there (`connectToHost`). */
+const KEEP_EARLY_MESSAGES =
+  'globalThis.earlyMessages = []; addEventListener("message", globalThis.keepMessage = event => earlyMessages.push(event))'
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)

@@ -56,13 +56,14 @@ describe('the package', () => {
       assert.ok(names.includes(name), name)
   })
 
-  it('holds the chunks that a page names to be loaded at once', () => {
+  it('holds the files that a page names to be loaded at once', () => {
     const code = names.filter(name => /^dist\/(chunks\/)?[\w.-]+\.js$/.test(name)).map(text)
-    const [, table] = /define_FIRST_CHUNKS_default\s*=\s*(\{[^}]*\})/.exec(code.join('\n')) ?? []
+    const [, table] = /define_FIRST_FILES_default\s*=\s*(\{[^}]*\})/.exec(code.join('\n')) ?? []
     assert.ok(table, 'the build fills in the table')
-    const chunks = [...table.matchAll(/[\w-]+\.js/g)].map(([name]) => name)
-    assert.ok(chunks.length > 0)
-    for (const chunk of chunks) assert.ok(names.includes(`dist/webview/chunks/${chunk}`), chunk)
+    const files = [...table.matchAll(/\w+\/[\w-]+\.(js|woff2)/g)].map(([name]) => name)
+    assert.ok(files.some(file => file.endsWith('.js')))
+    assert.ok(files.some(file => file.endsWith('.woff2')))
+    for (const file of files) assert.ok(names.includes(`dist/webview/${file}`), file)
   })
 
   it('holds every file that the manifest names', () => {

@@ -102,8 +102,8 @@ export type ConversationMessages = typeof conversationMessages
 export const conversationMessages = {
   // ---- what the page shows -----------------------------------------------------------------------------------------
 
-  /** The page can draw; asks for a snapshot. Also sent after a gap in the revisions. */
-  'conversation/ready': nothing,
+  /** The page has loaded. Asks for a snapshot unless it `isShown`, which came early. Also sent after a gap in the revisions. */
+  'conversation/ready': z.object({ isShown: z.boolean() }),
   /** Earlier entries, by index, `from` inclusive, `to` exclusive. */
   'conversation/entries': request(
     z

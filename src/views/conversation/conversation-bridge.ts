@@ -177,9 +177,9 @@ export class ConversationBridge extends Owner {
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
       ...editorHandlers(controller, options.diffs, options.proposals),
-      'conversation/ready': () => {
+      'conversation/ready': ({ isShown }) => {
         this.#ready = true
-        this.#pump.pageReady()
+        if (!isShown) this.#pump.begin()
         for (const one of [activeContext, changes, follow]) one.tell()
         for (const attachment of this.#pendingAttachments.splice(0))
           connection.send(bridge.Attach, attachment)
@@ -205,5 +205,7 @@ export class ConversationBridge extends Owner {
       'find/stop': () => this.#find.stop(),
     })
     connection.listen()
+    // its first picture is there when it has loaded, and needs no question and answer first
+    this.#pump.begin()
   }
 }

@@ -73,8 +73,8 @@ export class PatchPump extends Owner {
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
-  /** The page has loaded, and knows nothing yet. It may be hidden by then. */
-  pageReady(): void {
+  /** The page knows nothing: it loads, and VS Code keeps for it what is sent meanwhile, or it asks anew. It may be hidden. */
+  begin(): void {
     this.#watched = new Set()
     this.#shown = new Set()
     this.#hasPage = true

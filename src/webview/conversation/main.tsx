@@ -127,7 +127,7 @@ connection.onNotification(Snapshot, snapshot => {
   app.find.shown?.conversationShown()
 })
 connection.onNotification(Patch, patch => {
-  if (!store.applyPatch(patch)) host.send('conversation/ready')
+  if (!store.applyPatch(patch)) host.send('conversation/ready', { isShown: false })
   lookForFocus()
 })
 connection.onNotification(ReturnPrompts, ({ key, prompts }) => draft.returned(key, prompts))
@@ -151,8 +151,11 @@ effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
 })
 
-// the host answers while the first picture is drawn
-host.send('conversation/ready')
+/** What was sent to the page while it loaded comes with the end of that: only what isn't there by then is asked for. */
+const ready = () =>
+  setTimeout(() => setTimeout(() => host.send('conversation/ready', { isShown: store.key !== '' })))
+if (document.readyState === 'complete') ready()
+else window.addEventListener('load', ready)
 render(
   <AppProvider value={app}>
     <ConversationView draft={draft} />

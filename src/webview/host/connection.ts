@@ -10,6 +10,12 @@ import {
 import type { Answer, Contract, NotificationName, Params, RequestName } from '../../views/bridge/contract.ts'
 import { type VsCodeApi, vscodeApi } from './vscode-api.ts'
 
+/** What has come before this script listens: the page keeps it (see `views/webview-page.ts`). */
+declare global {
+  var earlyMessages: MessageEvent[] | undefined
+  var keepMessage: ((event: MessageEvent) => void) | undefined
+}
+
 class WindowReader extends AbstractMessageReader {
   listen(callback: DataCallback): Disposable {
     const hear = (event: MessageEvent<unknown>) => {
@@ -18,6 +24,9 @@ class WindowReader extends AbstractMessageReader {
         callback(message as Message)
     }
     window.addEventListener('message', hear)
+    const { earlyMessages, keepMessage } = globalThis
+    if (keepMessage) window.removeEventListener('message', keepMessage)
+    for (const event of earlyMessages?.splice(0) ?? []) hear(event)
     return { dispose: () => window.removeEventListener('message', hear) }
   }
 }

@@ -69,7 +69,7 @@ describe('a tool call of which a line is shown', () => {
     const snapshotOf = (content: readonly ToolCallContent[], more: object = {}) => {
       for (let i = 0; i < 100; i++) tell(`t${i}`, { status: 'completed', kind: 'read', content, ...more })
       pump.reset()
-      pump.pageReady()
+      pump.begin()
       bytes = 0
       pump.sendNow()
       return bytes
@@ -92,7 +92,7 @@ describe('a tool call of which a line is shown', () => {
   })
 
   it('shows the end of an output that goes on', () => {
-    pump.pageReady()
+    pump.begin()
     pump.sendNow()
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i}`).join('\n')
     for (const count of [100, 1000, 10_000]) {
@@ -107,7 +107,7 @@ describe('a tool call of which a line is shown', () => {
   })
 
   it('is whole where a person is asked about it', () => {
-    pump.pageReady()
+    pump.begin()
     pump.sendNow()
     tell('t', { kind: 'edit', status: 'pending', content: long, rawInput: { text: OUTPUT } })
     pump.sendNow()
@@ -153,7 +153,7 @@ describe('a tool call of which a line is shown', () => {
         const setup = { cwd: '/', additionalDirectories: [], mcpServers: [] }
         session = new Session({ agent: new FakeAgent(), sessionId: 's', setup, phase: 'ready' })
         session.onDidChange(changes => pump.add(changes))
-        pump.pageReady()
+        pump.begin()
         const closing = new Map<number, () => void>()
         for (const each of steps) {
           if (each === 'reset') pump.reset()

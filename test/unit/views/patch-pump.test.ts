@@ -54,7 +54,7 @@ describe('PatchPump', () => {
     chunk('two')
     pump.headChanged()
     assert.equal(snapshots.length + patches.length, 0)
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     const [entry] = snapshots[0]?.entries ?? []
     assert.ok(entry?.kind === 'message')
@@ -65,7 +65,7 @@ describe('PatchPump', () => {
   it('sends nothing to a view that was hidden before its page had loaded', async () => {
     pump.setVisible(false)
     chunk('one ')
-    pump.pageReady()
+    pump.begin()
     chunk('two')
     pump.headChanged()
     pump.sendNow()
@@ -106,7 +106,7 @@ describe('PatchPump', () => {
       call('before')
       call('bad', deep())
       call('after')
-      pump.pageReady()
+      pump.begin()
       await until(() => entries().length === 3)
       assert.deepEqual(
         entries().map(entry => entry.kind === 'tool_call' && entry.title),
@@ -142,7 +142,7 @@ describe('PatchPump', () => {
     }
     many()
     current = { ...head, pendingRequests: pendingNotes(session) }
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     const sent = snapshots[0]?.pendingEntries ?? []
     assert.deepEqual(
@@ -171,7 +171,7 @@ describe('PatchPump', () => {
   })
 
   it('joins all that comes within a frame into one patch', async () => {
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     chunk('a')
     await until(() => patches.length === 1)
@@ -184,7 +184,7 @@ describe('PatchPump', () => {
   })
 
   it('numbers what it sends without a gap', async () => {
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     for (const text of ['a', 'b', 'c']) {
       const before = patches.length
@@ -196,7 +196,7 @@ describe('PatchPump', () => {
 
   it('sends of the head only what changed, and names what is gone', async () => {
     current = { ...head, progress: 'Starting…' }
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     current = { ...head, queuePaused: true }
     pump.headChanged()
@@ -219,7 +219,7 @@ describe('PatchPump', () => {
         content: { type: 'text', text: `${index}` },
       })
     }
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     const [snapshot] = snapshots
     assert.equal(snapshot?.total, 500)
@@ -232,7 +232,7 @@ describe('PatchPump', () => {
 
   it('sends of a lot that comes at once the end, and what changed of what was there', async () => {
     message('known')
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     message('known', ' goes on')
     for (let index = 0; index < 1000; index++) message(`new ${index}`)
@@ -258,7 +258,7 @@ describe('PatchPump', () => {
     session = loading
     session.onDidChange(changes => pump.add(changes))
     session.onDidChangeStatus(() => pump.headChanged())
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     const begun = performance.now()
     for (let index = 0; index < 10_000; index++) {
@@ -275,7 +275,7 @@ describe('PatchPump', () => {
   })
 
   it('sends of a tool call that it sent before only what is new', async () => {
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     const tool = (text: string) =>
       session.receive({
@@ -306,7 +306,7 @@ describe('PatchPump', () => {
     }
     terminal('seen')
     terminal('folded')
-    pump.pageReady()
+    pump.begin()
     await until(() => snapshots.length === 1)
     assert.deepEqual(
       snapshots[0]?.terminals.map(({ terminalId, output }) => [terminalId, output]),

@@ -4,6 +4,7 @@ import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry } from '../../../../src/conversation/state.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
+import { PendingOfTest } from '../conversation/pending.ts'
 import { openPage, type Page } from './page.ts'
 
 const written = (text: string): Draft<never> => ({ text, marks: [], items: [] })
@@ -12,7 +13,7 @@ describe('conversation page', function () {
   this.timeout(60_000)
   let page: Page
   let revision = 0
-  const ready: number[] = []
+  const ready: boolean[] = []
   const sent: Array<{ key: string; parts: bridge.PromptPart[] }> = []
   const answers: Array<{ requestId: string; optionId?: string }> = []
   const drafts: Array<{ key: string; text: string }> = []
@@ -30,7 +31,7 @@ describe('conversation page', function () {
     for (const list of [ready, sent, answers, drafts, items, cancels, files, links, copies]) list.length = 0
     refuse = false
     held = undefined
-    page.hear('conversation/ready', () => void ready.push(revision))
+    page.hear('conversation/ready', ({ isShown }) => void ready.push(isShown))
     page.hear('conversation/enqueue', async ({ key, draft }) => {
       if (refuse) throw new Error('There is no session.')
       sent.push({ key, parts: promptOf(draft) })
@@ -46,20 +47,21 @@ describe('conversation page', function () {
     page.hear('conversation/copy', ({ text }) => void copies.push(text))
     await page.until(() => ready.length === 1)
   }
-  const show = (
+  const snapshotOf = (
     entries: Entry[],
     more: Partial<bridge.ConversationHead> = {},
     draft: Draft<bridge.Attachment> = written(''),
-  ) =>
-    page.host.sendNotification(bridge.Snapshot, {
-      revision: ++revision,
-      head: head(more),
-      entries,
-      first: 0,
-      total: entries.length,
-      terminals: [],
-      draft,
-    })
+  ): bridge.ConversationSnapshot => ({
+    revision: ++revision,
+    head: head(more),
+    entries,
+    first: 0,
+    total: entries.length,
+    terminals: [],
+    draft,
+  })
+  const show = (...parts: Parameters<typeof snapshotOf>) =>
+    page.host.sendNotification(bridge.Snapshot, snapshotOf(...parts))
   const patch = (...ops: bridge.PatchOp[]) =>
     page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
   const text = () => page.document.querySelector('.transcript')?.textContent ?? ''
@@ -77,6 +79,22 @@ describe('conversation page', function () {
     await page.until(() => text().includes('After, and more'))
   })
 
+  it('shows what came while it loaded, and asks for nothing then', async () => {
+    assert.deepEqual(ready, [false], 'nothing came')
+    page.close()
+    const params = new PendingOfTest().snapshot(snapshotOf([message('a', 'agent', 'Kept for the page')]))
+    await open({
+      prepare(window) {
+        const data = { jsonrpc: '2.0', method: bridge.Snapshot.method, params }
+        Object.assign(window, { earlyMessages: [new window.MessageEvent('message', { data })] })
+      },
+    })
+    assert.ok(text().includes('Kept for the page'))
+    assert.deepEqual(ready, [true])
+    await patch({ op: 'text', id: 'a', block: 0, text: ', and more' })
+    await page.until(() => text().includes('Kept for the page, and more'))
+  })
+
   it('streams a message, and asks for a snapshot after a gap', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', '**Bold** and `co')])
     await page.until(() => text().includes('Bold and'))
@@ -89,6 +107,7 @@ describe('conversation page', function () {
     revision++
     await patch({ op: 'text', id: 'a', block: 0, text: ' Lost.' })
     await page.until(() => ready.length === 2)
+    assert.equal(ready[1], false)
     assert.ok(!text().includes('Lost.'))
   })
 

@@ -2,7 +2,9 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { inspectSetting, openUserSettingsFile, updateSetting } from '../agents/vscode-settings.ts'
 import type { AppliedRule } from '../conversation/state.ts'
+import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
+import type { Keep } from '../sessions/ports.ts'
 
 /** Where permission rules are written to and looked up in the editor's settings. */
 export interface RuleSettings {
@@ -80,4 +82,23 @@ function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
     parts.length === wanted.size &&
     parts.every(([key, part]) => JSON.stringify(part) === JSON.stringify(wanted.get(key)))
   )
+}
+
+/** Asks in a notification whether allowing rules of the workspace's settings shall count. */
+export function ruleConsent(keep: Keep): RuleConsent {
+  return new RuleConsent(keep, (rules, accept) => {
+    const use = l10n.t('Allow Workspace Rules')
+    const open = l10n.t('Open Settings')
+    const names = rules.slice(0, 5).map(({ text }) => `“${text}”`)
+    const list = rules.length > names.length ? [...names, '…'].join(', ') : names.join(', ')
+    const message = l10n.t(
+      "This workspace has rules that skip confirmation: {0}. They're ignored until you allow them.",
+      list,
+    )
+    void vscode.window.showWarningMessage(message, use, open).then(answer => {
+      const [first] = rules
+      if (answer === use) accept()
+      else if (answer === open && first) void ruleSettings.open(first)
+    })
+  })
 }

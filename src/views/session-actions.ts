@@ -3,11 +3,10 @@ import { sessionKey } from '../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
+import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import type { HistoryAction } from './bridge/history-messages.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import type { OfferSignIn } from './tell-failure.ts'
-import { waitForAgent } from './wait-for-agent.ts'
 
 /** What a person can do with a session of the history; the conversation is revealed where one is shown. */
 export class SessionActions {

@@ -1,5 +1,7 @@
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import { redactText } from '../../acp/redact.ts'
+import type { TraceFrame, TraceTap } from '../../acp/agent.ts'
+import { redact, redactText } from '../../acp/redact.ts'
 import { Owner } from '../../common/disposable.ts'
 import { type Logger, redactingLogger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
@@ -26,5 +28,72 @@ export class AgentLogs extends Owner {
       this.#channels.set(agentId, channel)
     }
     return channel
+  }
+}
+
+/** A frame longer than this is cut in the channel: an output channel is for reading. Characters. */
+const SHOWN_FRAME = 100_000
+
+/**
+ * Every frame between Parley and its agents, in an output channel, secrets blotted out. Off until asked for; while it is
+ * off a frame is not even looked at.
+ */
+export class ProtocolTraffic extends Owner {
+  readonly #taps = new Map<string, { name: string; tap: { current: TraceTap | undefined } }>()
+  #channel: vscode.OutputChannel | undefined
+  #on = false
+  readonly #secrets: SecretRegistry
+
+  constructor(secrets: SecretRegistry) {
+    super()
+    this.#secrets = secrets
+  }
+
+  /** The tap of an agent's connection; the same one through restarts. */
+  tapFor(agentId: string, name: string): { current: TraceTap | undefined } {
+    let entry = this.#taps.get(agentId)
+    if (!entry) {
+      entry = { name, tap: { current: undefined } }
+      this.#taps.set(agentId, entry)
+    }
+    this.#apply(entry)
+    return entry.tap
+  }
+
+  /** Shows the channel and records from now on; asked for again while it records, offers to stop. */
+  async show(): Promise<void> {
+    this.#channel ??= this.register(vscode.window.createOutputChannel('Parley: Protocol Traffic', 'jsonl'))
+    this.#channel.show(true)
+    if (!this.#on) {
+      this.#switch(true)
+      return
+    }
+    const stop = l10n.t('Stop Recording')
+    const answer = await vscode.window.showInformationMessage(
+      l10n.t('Protocol messages are being recorded in this channel.'),
+      stop,
+    )
+    if (answer === stop) this.#switch(false)
+  }
+
+  #switch(on: boolean): void {
+    this.#on = on
+    for (const entry of this.#taps.values()) this.#apply(entry)
+    this.#channel?.appendLine(
+      on
+        ? l10n.t('// Recording protocol messages. Values that look like secrets are redacted.')
+        : l10n.t('// Recording stopped.'),
+    )
+  }
+
+  #apply(entry: { name: string; tap: { current: TraceTap | undefined } }): void {
+    entry.tap.current = this.#on ? frame => this.#write(entry.name, frame) : undefined
+  }
+
+  #write(name: string, frame: TraceFrame): void {
+    const text = this.#secrets.redact(JSON.stringify(redact(frame.message)))
+    const shown = text.length > SHOWN_FRAME ? `${text.slice(0, SHOWN_FRAME)}… (${text.length})` : text
+    const arrow = frame.direction === 'send' ? '→' : '←'
+    this.#channel?.appendLine(`// ${new Date(frame.at).toISOString()} ${arrow} ${name}\n${shown}`)
   }
 }

@@ -3,9 +3,9 @@ import type { AuthStatus } from '../../acp/model.ts'
 import type { AgentDefinition } from '../../agents/definition.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { describeSignIn } from '../account-words.ts'
+import { describeSignIn } from '../../sessions/sign-in/accounts.ts'
 import type { AgentCheck, AgentRow } from '../bridge/agents.ts'
-import { failureNote, planWords } from './install-words.ts'
+import { failureNote, planWords } from './agent-offers.ts'
 
 export interface AgentRowsOptions {
   installs: Pick<

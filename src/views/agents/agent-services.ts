@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { homedir, hostname } from 'node:os'
 import path from 'node:path'
+import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { ConnectOptions } from '../../acp/agent.ts'
 import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
 import { chooseSystemPrompt, type SystemPrompt } from '../../agents/definition.ts'
 import { withNetworkSettings } from '../../agents/environment.ts'
 import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
+import { missingLocalSettings } from '../../agents/local-settings.ts'
 import { demoAgent } from '../../agents/presets.ts'
 import { AgentIcons } from '../../agents/registry/agent-icons.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
@@ -13,15 +16,18 @@ import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
 import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { launchFingerprint } from '../../agents/resolve-launch.ts'
 import {
+  inspectSetting,
   lastUsedAgent,
   localFolders,
   networkSettings,
+  openSetting,
   readSetting,
   VsCodeSettings,
   workspaceTrust,
 } from '../../agents/vscode-settings.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { Logger } from '../../common/logger.ts'
+import { plainMessage } from '../../common/plain-message.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
@@ -32,15 +38,13 @@ import { vscodeInputPrompter, workspaceIdentity } from '../../mcp/vscode-inputs.
 import { ProviderConfigs } from '../../sessions/hosts/provider-configs.ts'
 import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
-import { SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
-import { noticeLocalSettings } from '../local-settings-notice.ts'
-import { ruleConsent } from '../rule-consent.ts'
+import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
+import { ruleConsent } from '../rule-settings.ts'
 import { keepIn } from '../storage/kept-state.ts'
 import { agentDirectory } from './agent-directory.ts'
-import type { AgentLogs } from './agent-logs.ts'
-import { askVariable } from './ask-variable.ts'
+import type { AgentLogs, ProtocolTraffic } from './agent-logs.ts'
 
-export interface AgentServicesOptions {
+interface AgentServicesOptions {
   context: vscode.ExtensionContext
   /** the bundled demo agent's program */
   demoScript: string
@@ -55,7 +59,7 @@ export interface AgentServicesOptions {
   own: { add<T extends Disposable>(item: T): T }
 }
 
-export interface AgentServices {
+interface AgentServices {
   installed: InstalledAgents
   installs: InstallManager
   /** The agents of the catalog, with how they start. */
@@ -200,4 +204,94 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
     systemPromptOf,
     commandEnvironment: () => commandEnvironment,
   }
+}
+
+const MiB = 1024 * 1024
+
+/** How every agent is connected: what Parley says of itself, the limits of the settings, where things are logged. */
+export function connectOptions(
+  context: vscode.ExtensionContext,
+  parts: {
+    logs: AgentLogs
+    traffic: ProtocolTraffic
+    guard: ConnectOptions['guard']
+    secrets: SecretRegistry
+    nameOf: (agentId: string) => string
+    /** What the agent's own settings say, if anything. */
+    protocolOf: (agentId: string) => ProtocolChoice | undefined
+  },
+): (agentId: string) => Omit<ConnectOptions, 'signal'> {
+  const { version } = context.extension.packageJSON as { version: string }
+  return agentId => {
+    const name = parts.nameOf(agentId)
+    const log = parts.logs.logger(agentId, name)
+    return {
+      clientInfo: { name: 'parley', title: 'Parley', version },
+      initializeTimeoutMs: readSetting('initializeTimeout') * 1000,
+      maxFrameBytes: readSetting('maximumFrameSize') * MiB,
+      log,
+      onStderr: line => log.info(line),
+      tap: parts.traffic.tapFor(agentId, name),
+      guard: parts.guard,
+      secrets: parts.secrets,
+      protocol: parts.protocolOf(agentId) ?? readSetting('protocol'),
+      features: { terminalAuth: true },
+    }
+  }
+}
+
+/** Asks for a variable's value with an input box; what is secret is not shown while it is typed. */
+function askVariable(nameOf: (agentId: string) => string): AskVariable {
+  return async (agentId, method, variable, signal) => {
+    const source = new vscode.CancellationTokenSource()
+    const cancel = () => source.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    const label = variable.label ? `${variable.label} (${variable.name})` : variable.name
+    try {
+      return await vscode.window.showInputBox(
+        {
+          title: l10n.t('Sign in to {0}: {1}', nameOf(agentId), method.name),
+          prompt: variable.optional
+            ? l10n.t("{0}, optional. Stored in VS Code's secret storage.", label)
+            : l10n.t("{0}. Stored in VS Code's secret storage.", label),
+          password: variable.secret,
+          ignoreFocusOut: true,
+          validateInput: value => {
+            if (value.includes('\0')) return l10n.t('Invalid environment variable value.')
+            return value.trim() === '' && !variable.optional ? l10n.t('A value is required.') : undefined
+          },
+        },
+        source.token,
+      )
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      source.dispose()
+    }
+  }
+}
+
+/** Says once on a remote machine which of the user's local settings don't apply there. */
+function noticeLocalSettings(context: vscode.ExtensionContext, settings: VsCodeSettings): Disposable {
+  const { remoteName } = vscode.env
+  const look = () => {
+    const missing = missingLocalSettings({
+      state: keepIn(context.globalState),
+      remote: remoteName ? `${remoteName} ${hostname()}` : undefined,
+      userValue: name => inspectSetting(name)?.globalValue,
+    })
+    if (missing.length > 0) void tell(missing)
+  }
+  look()
+  return settings.onDidChange(look)
+}
+
+async function tell(missing: readonly string[]): Promise<void> {
+  const open = l10n.t('Open Remote Settings')
+  const text = l10n.t(
+    "These local settings don't apply in this remote window: {0}. Agents, MCP servers and permission rules are set on each machine.",
+    missing.join(', '),
+  )
+  const answer = await vscode.window.showInformationMessage(plainMessage(text), open)
+  if (answer === open) await openSetting('agents')
 }

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import { type Agent, AgentStartError } from '../../acp/agent.ts'
 import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
@@ -7,19 +8,19 @@ import { readSetting, updateSetting } from '../../agents/vscode-settings.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
+import type { AgentHost, AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { type AgentCheck, type AgentRow, AgentsUpdate } from '../bridge/agents.ts'
 import { type AgentAction, agentsMessages } from '../bridge/agents-messages.ts'
+import { startCard } from '../cards/start-card.ts'
 import { CommandId, MANAGE_AGENTS_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { AGENTS_PAGE } from '../webview-page.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { agentRows } from './agent-rows.ts'
-import { checkAgent } from './check-agent.ts'
 
-export interface ManageAgentsOptions extends WebviewTabOptions {
+interface ManageAgentsOptions extends WebviewTabOptions {
   installs: InstallManager
   agents: AgentDirectory
   /** The agents of the catalog, with how they start. */
@@ -179,4 +180,67 @@ export class ManageAgents extends WebviewTab {
 /** The agent that the settings name, whether or not it is there. */
 function configuredDefault(): string | undefined {
   return readSetting('defaultAgent').trim() || undefined
+}
+
+/** Starts an agent, or asks the one that runs, and says in plain words what it can do or why it can't be used. */
+async function checkAgent(host: AgentHost): Promise<AgentCheck> {
+  try {
+    const { agent } = await host.ensure()
+    return { ok: true, summary: summaryOf(agent), details: capabilitiesOf(agent) }
+  } catch (error) {
+    if (!(error instanceof AgentStartError)) return { ok: false, summary: messageOf(error), details: [] }
+    const { title, text, details = [] } = startCard('check', host.name, error.failure)
+    return { ok: false, summary: `${title}. ${text}`, details }
+  }
+}
+
+function summaryOf({ info, protocolVersion }: Agent): string {
+  const program = [info.title ?? info.name, info.version].filter(Boolean).join(' ')
+  return l10n.t('{0} started and uses ACP version {1}.', program, protocolVersion)
+}
+
+function capabilitiesOf({ capabilities, authMethods }: Agent): AgentCheck['details'] {
+  const { load, resume, list, fork, prompt, mcp, logout, providers, systemPrompt } = capabilities
+  const able = (pairs: Array<[boolean | undefined, string]>) =>
+    pairs.flatMap(([can, words]) => (can ? [words] : [])).join(', ') || l10n.t('none')
+  return [
+    {
+      label: l10n.t('Sessions'),
+      text: able([
+        [load, l10n.t('load')],
+        [resume, l10n.t('resume')],
+        [list, l10n.t('list')],
+        [fork, l10n.t('fork')],
+      ]),
+    },
+    {
+      label: l10n.t('Prompts'),
+      text: able([
+        [true, l10n.t('text')],
+        [prompt.image, l10n.t('images')],
+        [prompt.audio, l10n.t('audio')],
+        [prompt.embeddedContext, l10n.t('embedded files')],
+      ]),
+    },
+    {
+      label: l10n.t('MCP servers'),
+      text: able([
+        [mcp.stdio, 'stdio'],
+        [mcp.http, 'HTTP'],
+        [mcp.sse, 'SSE'],
+      ]),
+    },
+    {
+      label: l10n.t('Other'),
+      text: able([
+        [providers, l10n.t('provider configuration')],
+        [systemPrompt !== undefined, l10n.t('system prompt')],
+        [logout, l10n.t('sign-out')],
+      ]),
+    },
+    {
+      label: l10n.t('Ways to sign in'),
+      text: authMethods.map(({ name }) => name).join(', ') || l10n.t('none'),
+    },
+  ]
 }

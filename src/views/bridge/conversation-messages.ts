@@ -4,9 +4,8 @@
  */
 import * as z from 'zod'
 import type { Entry } from '../../conversation/state.ts'
-import type { EarlierPrompts, MentionRow } from './composer.ts'
 import { answer, nothing, request } from './contract.ts'
-import type { Attachment, RuleOffers } from './conversation.ts'
+import type { Attachment, EarlierPrompts, MentionRow, RuleOffers } from './conversation.ts'
 
 const MiB = 1024 * 1024
 /** Ids come from agents: any text, an empty one too. */

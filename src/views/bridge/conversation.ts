@@ -3,9 +3,15 @@
  * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
  */
 import { NotificationType } from 'vscode-jsonrpc'
-import type { Command, ConfigOption, Plan, ToolCallContent, Usage } from '../../acp/model.ts'
+import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../../acp/model.ts'
 import type { Draft } from '../../common/draft.ts'
-import type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt } from '../../conversation/attachment.ts'
+import type {
+  Attachment,
+  MentionRow,
+  PromptPart,
+  ReturnedPrompt,
+  StoredPrompt,
+} from '../../conversation/attachment.ts'
 import type {
   Entry,
   EntryId,
@@ -253,7 +259,7 @@ export interface ConversationPatch {
   ops: PatchOp[]
 }
 
-export type { Attachment, PromptPart, ReturnedPrompt, StoredPrompt }
+export type { Attachment, MentionRow, PromptPart, ReturnedPrompt, StoredPrompt }
 
 /** Everything anew: sent when the webview is ready, shown again, or asks. */
 export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
@@ -310,4 +316,87 @@ export interface RuleOffers {
   offers: RuleOffer[]
   /** There are workspace settings to write to. */
   workspace: boolean
+}
+
+/** The selection, or else the file of the active editor; `automatic`: it's added to every prompt. */
+export interface ActiveContext {
+  attachment?: Attachment
+  automatic: boolean
+}
+export const ActiveContextChanged = new NotificationType<ActiveContext>('composer/activeContext')
+
+/** Prompts that came earlier in a conversation, the oldest first. */
+export interface EarlierPrompts {
+  prompts: ContentBlock[][]
+  /** Index of the entry of the first one; there is none before entry 0. */
+  from: number
+}
+
+/** host → webview: puts a prompt into the composer, after what stands there; `quiet`: the focus stays where it is */
+export const FillComposer = new NotificationType<{ blocks: ContentBlock[]; quiet?: boolean }>('actions/fill')
+/** host → webview: quotes what is selected in the conversation */
+export const Quote = new NotificationType<void>('actions/quote')
+
+/** What a context menu's command is told of where it was opened. */
+export interface EntryContext {
+  /** the conversation's key */
+  conversation: string
+  entry?: EntryId
+}
+
+/** The person went back to before this turn: it is no longer part of what the agent goes by. */
+export function isSetAside(rewinds: readonly Rewind[], turn: number): boolean {
+  return rewinds.some(({ from, to }) => from <= turn && turn <= to)
+}
+
+/** More matches than this are not counted. */
+export const FIND_LIMIT = 20_000
+
+export interface FindResult {
+  /** of the `find/start` that it answers */
+  id: number
+  /**
+   * Three numbers for each entry: its index, how many matches stand in what shows of it while it is closed, and how many
+   * in all of it. Those of `part: 'change'` replace what was told of these entries (0 matches: none any more).
+   */
+  hits: number[]
+  part: 'whole' | 'change'
+  /** The search goes on: more is told later. */
+  searching: boolean
+  /** There are more matches than are counted. */
+  limited: boolean
+  /** Nothing was searched, and why: a sentence. */
+  problem?: string
+}
+
+/** host → webview: opens the find widget, or puts the cursor into it. */
+export const ShowFind = new NotificationType<void>('find/show')
+/** host → webview: what was found; sent again when the conversation changes. */
+export const FindResults = new NotificationType<FindResult>('find/results')
+
+/** `question`: the next request that waits for the person, after the one that has the focus, or the one that is named */
+export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
+
+/** host → webview */
+export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: string }>('conversation/navigate')
+
+/** 1: towards the end, -1: towards the beginning. */
+export type Direction = 1 | -1
+
+/** Whether an entry is a prompt of the person, which begins a turn or steers it; not one to a subagent. */
+export function isPrompt(entry: Entry): boolean {
+  return (
+    entry.kind === 'message' && entry.role === 'user' && entry.within === undefined && entry.blocks.length > 0
+  )
+}
+
+/** The index of the nearest prompt at or after `from` in a direction. */
+export function nearestPrompt(
+  entries: readonly Entry[],
+  from: number,
+  direction: Direction,
+): number | undefined {
+  let at = direction < 0 ? Math.min(from, entries.length - 1) : from
+  while (at >= 0 && at < entries.length && !isPrompt(entries[at]!)) at += direction
+  return entries[at] && at
 }

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import type { AuthMethod } from '../../acp/model.ts'
 import type { Failure } from '../../sessions/failures.ts'
+import { describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
-import { describeAccount } from '../account-words.ts'
 import type { Card } from '../bridge/conversation.ts'
 import { button, CardButtonId, moreThanSaid, sentence, texts } from './card-content.ts'
 

@@ -9,9 +9,9 @@ import { ensureScratchFolder } from '../../editor/scratch-folder.ts'
 import { askAside } from '../../sessions/ask-aside.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
+import { tellFailure } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import { tellFailure } from '../tell-failure.ts'
 
 /** What is used of the API of VS Code's Git extension, version 1. */
 interface Repository {

@@ -1,17 +1,21 @@
+import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
 import { UnavailableError } from '../../common/errors.ts'
-import { entryMarkdown, messageText, wholeMessage } from '../../conversation/markdown-export.ts'
+import {
+  conversationMarkdown,
+  entryMarkdown,
+  messageText,
+  wholeMessage,
+} from '../../conversation/markdown-export.ts'
 import { writtenBlocks } from '../../conversation/rewinds.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { lastAnswer, promptBefore } from '../../sessions/prompts.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import { Quote } from '../bridge/actions.ts'
-import type { Attachment } from '../bridge/conversation.ts'
+import { type Attachment, Quote } from '../bridge/conversation.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { documentOf, exportDocument, fileNameOf, openDocument } from '../conversation-document.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
 /** How long the status bar says what was done, in milliseconds. */
@@ -104,4 +108,53 @@ export function conversationAttachment(open: OpenSession, embedded: boolean, unt
     detail: l10n.t('Conversation with {0}', open.agentName),
     content: embedded ? { type: 'resource', uri, mimeType: 'text/markdown', text } : { type: 'text', text },
   }
+}
+
+/** The whole conversation as Markdown, or that of the turns before `until`. */
+function documentOf({ session, agentName, plan }: OpenSession, until?: number): string {
+  const title = titleOf(session) || l10n.t('Conversation')
+  const { entries, ...state } = session.state
+  const wanted = until === undefined ? entries : entries.filter(({ turn }) => turn < until)
+  return conversationMarkdown({ ...state, entries: wanted }, { title, agentName, cwd: plan.setup.cwd })
+}
+
+/** Asks where to, and writes the conversation there. */
+async function exportDocument(open: OpenSession): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(open.plan.setup.cwd)
+  const target = await vscode.window.showSaveDialog({
+    title: l10n.t('Export Conversation as Markdown'),
+    defaultUri: vscode.Uri.joinPath(folder, `${fileNameOf(open)}.md`),
+    filters: { Markdown: ['md'] },
+  })
+  if (!target) return
+  // as it is now, not as it was when the dialog was opened
+  await vscode.workspace.fs.writeFile(target, Buffer.from(documentOf(open), 'utf8'))
+  const show = l10n.t('Open')
+  const name = path.posix.basename(target.path)
+  void vscode.window
+    .showInformationMessage(l10n.t('Conversation exported to {0}.', name), show)
+    .then(answer => {
+      if (answer === show) void vscode.window.showTextDocument(target)
+    })
+}
+
+async function openDocument(open: OpenSession): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({
+    language: 'markdown',
+    content: documentOf(open),
+  })
+  await vscode.window.showTextDocument(document, { preview: false })
+}
+
+/** The title as a file's name on every system. */
+function fileNameOf({ session }: OpenSession): string {
+  const title = titleOf(session) ?? ''
+  const name = title
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no file's name has them
+    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 60)
+    .replace(/[. ]+$/, '')
+  return name || 'conversation'
 }

@@ -6,7 +6,7 @@ import type { RegistryAgent } from '../../agents/registry/registry-format.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { AgentLogs } from '../agents/agent-logs.ts'
-import { helpWords, planWords } from '../agents/install-words.ts'
+import { helpWords, planWords } from '../agents/agent-offers.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
 interface InstallCommandOptions {

@@ -1,8 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
-import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import { describeSignIn } from '../account-words.ts'
+import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 

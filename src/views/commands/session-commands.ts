@@ -1,14 +1,20 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { UnavailableError } from '../../common/errors.ts'
+import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
-import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
-import { type CommandHandlers, CommandId } from '../ids.ts'
-import { tellFailure } from '../tell-failure.ts'
-import { waitForAgent } from '../wait-for-agent.ts'
+import type { SessionIndicators } from '../../sessions/session-indicators.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { tellFailure, waitForAgent } from '../ask-agent.ts'
+import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import { ConversationTab } from '../conversation/conversation-tab.ts'
+import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
+import { type CommandHandlers, CommandId, SIDE_BAR_COMMANDS, TAB_COMMANDS } from '../ids.ts'
+import type { SessionActions } from '../session-actions.ts'
+import { pickOpenSession } from './pick-session.ts'
 
-export interface SessionCommandOptions {
+interface SessionCommandOptions {
   surfaces: ConversationSurfaces
   organizer: SessionOrganizer
 }
@@ -44,4 +50,90 @@ export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) 
       await surfaces.active.controller.fork(referenceOf(open))
     }),
   } satisfies Partial<CommandHandlers>
+}
+
+interface PlaceCommandOptions {
+  surfaces: ConversationSurfaces
+  sideBar: ConversationSurface
+  tabs: ConversationTabs
+  manager: SessionManager
+  indicators: SessionIndicators
+  history: HistoryList
+  actions: SessionActions
+}
+
+/** Opens conversations, and moves them between the side bar and editor tabs. */
+export function placeCommands(options: PlaceCommandOptions) {
+  const { surfaces, sideBar, tabs, manager, indicators, history, actions } = options
+
+  const toTab = (where: 'here' | 'beside') => {
+    const { current } = sideBar.controller
+    // it is in one place at a time
+    if (current) sideBar.controller.leave()
+    tabs.open(current, where)
+  }
+
+  return {
+    [CommandId.openSession]: async () => {
+      const picked = await pickOpenSession({ manager, indicators, history })
+      if (!picked) return
+      if ('open' in picked) await surfaces.reveal(picked.open)
+      else await actions.act(picked.item.canResume ? 'resume' : 'load', picked.item)
+    },
+    [CommandId.newSessionInTab]: () => tabs.open(undefined).start(),
+    [CommandId.openInTab]: () => {
+      // from a tab: another one, to begin a session in
+      if (surfaces.active instanceof ConversationTab) tabs.open(undefined)
+      else toTab('here')
+    },
+    [CommandId.openBeside]: () => {
+      if (surfaces.active instanceof ConversationTab) surfaces.active.moveBeside()
+      else toTab('beside')
+    },
+    [CommandId.moveToSideBar]: async () => {
+      const tab = surfaces.active
+      if (!(tab instanceof ConversationTab))
+        throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
+      const { current } = tab.controller
+      if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
+      // before the tab goes, so that nothing thinks that nobody has it
+      tab.controller.leave()
+      sideBar.controller.take(current)
+      tab.close()
+      await sideBar.reveal()
+    },
+  } satisfies Partial<CommandHandlers>
+}
+
+type Handlers = Record<
+  (typeof CommandId)[keyof typeof CommandId],
+  CommandHandlers[string & keyof CommandHandlers]
+>
+type TitleBarHandlers = Omit<CommandHandlers, keyof Handlers>
+
+/**
+ * The buttons in the title bars of conversations. VS Code does not tell a command which view's button was pressed, so
+ * each title bar has commands of its own: they make their conversation the active one and run the command.
+ */
+export function titleBarCommands(
+  surfaces: Pick<ConversationSurfaces, 'activate'>,
+  sideBar: ConversationSurface,
+  tabs: Pick<ConversationTabs, 'active'>,
+  handlers: Pick<
+    Handlers,
+    (typeof CommandId)[(typeof SIDE_BAR_COMMANDS)[number] | (typeof TAB_COMMANDS)[number]]
+  >,
+) {
+  const on = (surface: () => ConversationSurface | undefined, name: keyof typeof handlers) => () => {
+    const pressed = surface()
+    if (pressed) surfaces.activate(pressed)
+    return handlers[name]()
+  }
+  return Object.fromEntries([
+    ...SIDE_BAR_COMMANDS.map(name => [`parley.sideBar.${name}`, on(() => sideBar, CommandId[name])]),
+    ...TAB_COMMANDS.map(name => [`parley.tab.${name}`, on(() => tabs.active, CommandId[name])]),
+  ]) as Pick<
+    TitleBarHandlers,
+    `parley.sideBar.${(typeof SIDE_BAR_COMMANDS)[number]}` | `parley.tab.${(typeof TAB_COMMANDS)[number]}`
+  >
 }

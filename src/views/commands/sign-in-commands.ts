@@ -5,9 +5,9 @@ import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { signOut } from '../../sessions/sign-in/sign-in.ts'
+import { waitForAgent } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import { waitForAgent } from '../wait-for-agent.ts'
 import { agentOf } from './pick-agent.ts'
 
 export interface SignInCommandOptions {

@@ -3,19 +3,29 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { FileChange, Roots } from '../../acp/model.ts'
+import { onDidChangeSetting, readSetting, updateSetting } from '../../agents/vscode-settings.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { diffTexts, findFragment } from '../../editor/changes/diff-texts.ts'
 import type { Diffs, Proposals } from '../../editor/changes/vscode-diffs.ts'
+import { followActiveContext } from '../../editor/mentions/vscode-attachments.ts'
+import { onDidChangeTokenColors, themeTokenColors } from '../../editor/theme/vscode-theme.ts'
 import { applyCode, insertCode, openText } from '../../editor/vscode-code.ts'
 import { openContent } from '../../editor/vscode-content.ts'
 import { openFile, openLink } from '../../editor/vscode-open.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import type { EntryContext } from '../bridge/actions.ts'
 import type { Handlers } from '../bridge/contract.ts'
+import {
+  type ActiveContext,
+  ActiveContextChanged,
+  DiffLayout,
+  type EntryContext,
+  TokenColors,
+} from '../bridge/conversation.ts'
 import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import { CardButtonId } from '../cards/card-content.ts'
 import { CommandId } from '../ids.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
 
 /** The commands of Parley that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
@@ -135,4 +145,51 @@ async function pressCardButton(
     case CardButtonId.dismiss:
       return controller.dismiss(cardId)
   }
+}
+
+/** Tells a page the colors of code in the theme that it says it is in, and how the person wants diffs. */
+export function connectAppearance(connection: WebviewConnection) {
+  let shown: string | undefined
+  const tell = async () => {
+    if (shown === undefined) return
+    const asked = shown
+    const colors = await themeTokenColors(asked)
+    if (asked === shown) connection.send(TokenColors, colors)
+  }
+  const tellLayout = () =>
+    connection.send(DiffLayout, { sideBySide: readSetting('diffLayout') === 'sideBySide' })
+  const handlers = {
+    'appearance/theme': async ({ themeId }) => {
+      shown = themeId
+      tellLayout()
+      await tell()
+    },
+    'appearance/setDiff': async ({ sideBySide }) => {
+      const layout = sideBySide ? 'sideBySide' : 'unified'
+      await updateSetting('diffLayout', layout, vscode.ConfigurationTarget.Global)
+    },
+  } satisfies Partial<Handlers<ConversationMessages>>
+  const following = vscode.Disposable.from(
+    onDidChangeTokenColors(() => void tell()),
+    onDidChangeSetting('diffLayout', tellLayout),
+  )
+  return { handlers, dispose: () => following.dispose() }
+}
+
+/** Tells a page what the user works on in the editor, to be offered for the prompt or added to it. */
+export function connectActiveContext(connection: WebviewConnection) {
+  let context: ActiveContext = { automatic: readSetting('addActiveContext') }
+  const set = (next: ActiveContext) => {
+    context = next
+    connection.send(ActiveContextChanged, context)
+  }
+  const following = vscode.Disposable.from(
+    followActiveContext(attachment =>
+      set({ automatic: context.automatic, ...(attachment && { attachment }) }),
+    ),
+    onDidChangeSetting('addActiveContext', () =>
+      set({ ...context, automatic: readSetting('addActiveContext') }),
+    ),
+  )
+  return { tell: () => connection.send(ActiveContextChanged, context), dispose: () => following.dispose() }
 }

@@ -3,7 +3,7 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import { countMatches, type FindQuery, findPattern } from '../../common/find-pattern.ts'
 import { inTime } from '../../common/timed-regexp.ts'
 import type { Change, SessionState } from '../../conversation/state.ts'
-import { FIND_LIMIT, type FindResult } from '../bridge/find.ts'
+import { FIND_LIMIT, type FindResult } from '../bridge/conversation.ts'
 import { type EntryText, entryText } from '../bridge/find-text.ts'
 
 /** After so long the extension host has its turn again, in milliseconds. */

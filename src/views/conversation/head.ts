@@ -8,8 +8,7 @@ import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import type { Accounts } from '../../sessions/sign-in/accounts.ts'
-import { describeSignIn } from '../account-words.ts'
+import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import type {
   Card,

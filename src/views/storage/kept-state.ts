@@ -3,8 +3,7 @@ import * as vscode from 'vscode'
 import type { Logger } from '../../common/logger.ts'
 import type { Keep } from '../../sessions/ports.ts'
 import { ContextKey } from '../ids.ts'
-import { KeepFile } from './keep-file.ts'
-import { KeepFolder } from './keep-folder.ts'
+import { KeepFile, KeepFolder } from './keep-files.ts'
 import { MementoState, WindowFiles, type WindowStates } from './window-states.ts'
 
 /** A memento, as the sessions see it. */

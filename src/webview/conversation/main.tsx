@@ -11,8 +11,15 @@
  */
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
-import { type ActiveContext, ActiveContextChanged } from '../../views/bridge/composer.ts'
-import { Attach, FocusComposer, Patch, ReturnPrompts, Snapshot } from '../../views/bridge/conversation.ts'
+import {
+  type ActiveContext,
+  ActiveContextChanged,
+  Attach,
+  FocusComposer,
+  Patch,
+  ReturnPrompts,
+  Snapshot,
+} from '../../views/bridge/conversation.ts'
 import type { ConversationMessages } from '../../views/bridge/conversation-messages.ts'
 import { ShowPage, type ViewPage } from '../../views/bridge/history.ts'
 import { hostClient } from '../host/connection.ts'

@@ -7,7 +7,7 @@ import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Attachment } from '../../../src/conversation/attachment.ts'
 import { DraftStore } from '../../../src/views/storage/draft-store.ts'
-import { KeepFolder } from '../../../src/views/storage/keep-folder.ts'
+import { KeepFolder } from '../../../src/views/storage/keep-files.ts'
 import { WindowFiles } from '../../../src/views/storage/window-states.ts'
 
 describe('DraftStore', () => {

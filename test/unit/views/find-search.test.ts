@@ -4,7 +4,7 @@ import type { SessionUpdate } from '../../../src/acp/model.ts'
 import type { FindQuery } from '../../../src/common/find-pattern.ts'
 import { reduce } from '../../../src/conversation/reducer/reduce.ts'
 import { createSessionState } from '../../../src/conversation/reducer/reducing-state.ts'
-import { FIND_LIMIT, type FindResult } from '../../../src/views/bridge/find.ts'
+import { FIND_LIMIT, type FindResult } from '../../../src/views/bridge/conversation.ts'
 import { FindSearch } from '../../../src/views/conversation/find-search.ts'
 
 function query(text: string, more: Partial<FindQuery> = {}): FindQuery {

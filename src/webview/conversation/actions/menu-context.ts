@@ -1,4 +1,4 @@
-import type { EntryContext } from '../../../views/bridge/actions.ts'
+import type { EntryContext } from '../../../views/bridge/conversation.ts'
 import type { Row } from '../rows/row.ts'
 
 type Section = 'conversation' | 'prompt' | 'message' | 'work'

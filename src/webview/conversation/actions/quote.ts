@@ -1,5 +1,5 @@
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import { FillComposer, Quote } from '../../../views/bridge/actions.ts'
+import { FillComposer, Quote } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import type { App } from '../context.ts'
 

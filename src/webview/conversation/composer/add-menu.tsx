@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
-import type { MentionRow } from '../../../views/bridge/composer.ts'
+import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'

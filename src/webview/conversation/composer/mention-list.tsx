@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { MentionRow } from '../../../views/bridge/composer.ts'
+import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { fitList } from './fit-list.ts'

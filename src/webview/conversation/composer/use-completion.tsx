@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
-import type { MentionRow } from '../../../views/bridge/composer.ts'
+import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { CommandList, commandListId, commandRowId } from './command-list.tsx'

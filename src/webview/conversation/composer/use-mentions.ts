@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { MentionRow } from '../../../views/bridge/composer.ts'
+import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { useApp } from '../context.ts'
 
 /** Symbols are looked for when the typing rests, in milliseconds: every search may cost a language server seconds. */

@@ -3,7 +3,7 @@ import type { ContentBlock, ResourceBlock, ResourceLinkBlock } from '../../../ac
 import { CONTEXT_SCHEME, chipOf } from '../../../common/block-chip.ts'
 import { draftOf, inText } from '../../../common/draft.ts'
 import type { MessageEntry } from '../../../conversation/state.ts'
-import { isSetAside } from '../../../views/bridge/actions.ts'
+import { isSetAside } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'

@@ -1,4 +1,4 @@
-import type { NavigateTo } from '../../../views/bridge/navigate.ts'
+import type { NavigateTo } from '../../../views/bridge/conversation.ts'
 import { moveFocus } from '../../ui/arrow-focus.ts'
 import type { App } from '../context.ts'
 import { navigate } from './navigation.ts'

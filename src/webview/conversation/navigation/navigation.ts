@@ -1,7 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
-import type { PendingRequestNote } from '../../../views/bridge/conversation.ts'
-import { Navigate, type NavigateTo } from '../../../views/bridge/navigate.ts'
+import { Navigate, type NavigateTo, type PendingRequestNote } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import type { App } from '../context.ts'

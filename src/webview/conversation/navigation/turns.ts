@@ -1,4 +1,4 @@
-import { type Direction, isPrompt } from '../../../views/bridge/navigate.ts'
+import { type Direction, isPrompt } from '../../../views/bridge/conversation.ts'
 import type { App } from '../context.ts'
 import { firstEntry, lastEntry } from '../rows/row.ts'
 

@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../../../acp/model.ts'
 import type { Rewind } from '../../../conversation/state.ts'
-import { isSetAside } from '../../../views/bridge/actions.ts'
+import { isSetAside } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'

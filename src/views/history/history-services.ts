@@ -13,7 +13,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { SessionActions } from '../session-actions.ts'
 import { HistoryTab, HistoryView } from './history-view.ts'
 
-export interface HistoryOptions {
+interface HistoryOptions {
   extensionUri: vscode.Uri
   agents: AgentDirectory
   hosts: AgentHosts

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '../../../src/common/logger.ts'
-import { KeepFile } from '../../../src/views/storage/keep-file.ts'
+import { KeepFile } from '../../../src/views/storage/keep-files.ts'
 
 describe('KeepFile', () => {
   let directory: string

@@ -1,16 +1,21 @@
 import type * as vscode from 'vscode'
 import { type Disposable, DisposableStore } from '../../common/disposable.ts'
+import type { Logger } from '../../common/logger.ts'
+import { MentionSearch } from '../../editor/mentions/vscode-search.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { Keep } from '../../sessions/ports.ts'
 import { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { NEW_KEY } from '../../sessions/shown-session.ts'
+import { DraftStore } from '../storage/draft-store.ts'
+import { keepIn, storageForDrafts } from '../storage/kept-state.ts'
+import { OptionMemory } from '../storage/option-memory.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
 import { ConversationView, type SecondPage } from './conversation-view.ts'
 
-export interface PlacesOptions {
+interface PlacesOptions {
   extensionUri: vscode.Uri
   bridge: Omit<ConversationBridgeOptions, 'controller'>
   manager: SessionManager
@@ -73,4 +78,17 @@ export function placeConversations({
     new ConversationTabs({ ...bridge, extensionUri, surfaces, indicators, keep, createController }),
   )
   return { sideBar, surfaces, tabs, indicators }
+}
+
+interface Own {
+  add<T extends Disposable>(item: T): T
+}
+
+/** What the composers of all conversations share. */
+export function composerServices(context: vscode.ExtensionContext, log: Logger, own: Own) {
+  return {
+    drafts: own.add(new DraftStore(storageForDrafts(context, log))),
+    mentions: own.add(new MentionSearch(keepIn(context.workspaceState))),
+    optionMemory: own.add(new OptionMemory(keepIn(context.globalState))),
+  }
 }

@@ -48,6 +48,7 @@ import { optionCommands } from './views/commands/option-commands.ts'
 import { ruleCommands } from './views/commands/rule-commands.ts'
 import { placeCommands, sessionCommands, titleBarCommands } from './views/commands/session-commands.ts'
 import { signInCommands } from './views/commands/sign-in-commands.ts'
+import { usageCommand } from './views/commands/usage-command.ts'
 import { composerServices, placeConversations } from './views/conversation/conversation-services.ts'
 import type { ConversationTabs } from './views/conversation/conversation-tabs.ts'
 import type { ConversationView } from './views/conversation/conversation-view.ts'
@@ -144,6 +145,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       nativeElicitation: new NativePrompts(nameOf),
       rules,
       tracker: work.tracker,
+      usage: records,
     }),
   )
   const accounts = own.add(new Accounts(agents, hosts, log))
@@ -231,6 +233,11 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   )
   const handlers = {
     [CommandId.manageAgents]: () => manageAgents.open(),
+    ...usageCommand({
+      surfaces,
+      records,
+      nameOf: agentId => agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId,
+    }),
     ...changeCommands({ tracker, editors, sourceControl, activeChanges }),
     ...generalCommands({
       surfaces,

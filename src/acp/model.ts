@@ -227,14 +227,21 @@ export interface Usage {
   used: number
   /** the context's size in tokens */
   size: number
-  cost?: { amount: number; currency: string }
+  cost?: Cost
   /** tokens of the turn or session, as reported at the end of a turn (unstable) */
   tokens?: TokenCount
 }
 
+/** What a session has cost since it began. */
+export interface Cost {
+  amount: number
+  /** an ISO 4217 code, or another unit such as `credits` */
+  currency: string
+}
+
 /** Tokens, as the agent counts them. */
 export interface TokenCount {
-  /** v2 counts the turn that ended. v1 specifies the session, but measured agents count the turn. */
+  /** v2 counts the turn that ended. v1 says both that and the whole session; measured agents count the turn. */
   of: 'turn' | 'unknown'
   total: number
   input: number
@@ -298,7 +305,8 @@ export type SessionUpdate =
   /** One option's value changed (v1: `current_mode_update`). */
   | { type: 'config_value'; category: ConfigCategory; value: string }
   | { type: 'info'; title?: string | null; updatedAt?: string | null }
-  | { type: 'usage'; usage: Usage }
+  /** An absent cost leaves the one reported before, `null` clears it. */
+  | { type: 'usage'; usage: Omit<Usage, 'cost' | 'tokens'> & { cost?: Cost | null } }
   | { type: 'notice'; severity: Open<'info' | 'warning' | 'error'>; title: string; description?: string }
   | {
       type: 'compaction'

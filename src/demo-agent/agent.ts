@@ -14,7 +14,7 @@ import { type DemoSession, forkRequest, Sessions } from './session.ts'
 import { configOptions, modeState, withOption } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
-import { type ClientFeatures, clientFeatures, NO_FEATURES } from './turn.ts'
+import { type ClientFeatures, clientFeatures, NO_FEATURES, usageOf } from './turn.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore
@@ -30,7 +30,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
   let features: ClientFeatures = NO_FEATURES
 
   const start = (session: DemoSession, client: AgentContext) => {
-    afterResponse(() => sendCommands(session, client), log)
+    afterResponse(() => sendStart(session, client), log)
     return startOf(session, features)
   }
 
@@ -145,11 +145,14 @@ function startOf(
   }
 }
 
-async function sendCommands(session: DemoSession, client: AgentContext): Promise<void> {
+/** Its commands, and, of a session with a history, its usage. */
+async function sendStart(session: DemoSession, client: AgentContext): Promise<void> {
   await client.notify('session/update', {
     sessionId: session.id,
     update: { sessionUpdate: 'available_commands_update', availableCommands: COMMANDS },
   })
+  if (session.meta.prompts > 0)
+    await client.notify('session/update', { sessionId: session.id, update: usageOf(session) })
 }
 
 /** A session's first update comes after the response that names the session: a client may not know it before. */

@@ -210,6 +210,7 @@ export class Sessions {
       updatedAt: new Date().toISOString(),
       prompts: 0,
       settings: DEFAULT_SETTINGS,
+      credits: 0,
     }
     const session = this.#session(meta, place)
     session.change({})

@@ -17,6 +17,8 @@ const metaSchema = z.object({
   /** How many prompts it was sent; a session that was never sent one is not listed. */
   prompts: z.int().min(0),
   settings: settingsSchema.catch(DEFAULT_SETTINGS),
+  /** What its tokens so far would cost, in credits that nobody pays. */
+  credits: z.number().min(0).catch(0),
 })
 /** What is known of a session without reading its transcript. */
 export type SessionMeta = z.infer<typeof metaSchema>

@@ -3,7 +3,7 @@ import type { ContentBlock, PromptResponse } from '@agentclientprotocol/sdk'
 import { sceneFor } from './scenes/index.ts'
 import { attachments, tour } from './scenes/tour.ts'
 import type { DemoSession } from './session.ts'
-import { type ClientFeatures, type DemoClient, Turn, TurnCancelled } from './turn.ts'
+import { type ClientFeatures, type DemoClient, type TokenUsage, Turn, TurnCancelled } from './turn.ts'
 import { nameIn } from './workspace.ts'
 
 const TITLE_LENGTH = 60
@@ -18,24 +18,25 @@ export async function takeTurn(options: {
   /** of the prompt, where the client knows one (v2) */
   messageId?: string
   pace: number
-}): Promise<PromptResponse> {
+}): Promise<PromptResponse & { usage: TokenUsage }> {
   const { session, client, prompt } = options
   return session.runTurn(options.signal, async signal => {
     const turn = new Turn({ ...options, signal })
+    let sent = session.used
     const words = prompt.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
     try {
       recordPrompt(session, prompt, options.messageId)
+      sent = session.used
       await nameSession(session, client, titleOf(prompt))
       const { scene, input } = sceneFor(words)
-      const sent = scene === tour ? undefined : attachments(prompt)
-      if (sent) await turn.say(sent)
+      const attached = scene === tour ? undefined : attachments(prompt)
+      if (attached) await turn.say(attached)
       await scene(turn, input)
-      await turn.usage()
-      return { stopReason: turn.stopReason }
+      return { stopReason: turn.stopReason, usage: await turn.usage(sent) }
     } catch (error) {
       if (!(error instanceof TurnCancelled || signal.aborted)) throw error
       await turn.closeOpenCalls()
-      return { stopReason: 'cancelled' }
+      return { stopReason: 'cancelled', usage: await turn.usage(sent) }
     }
   })
 }

@@ -136,15 +136,14 @@ export class Turn {
     })
   }
 
-  async usage(): Promise<void> {
-    const size = modelOf(this.session.settings).context
-    const update: SessionUpdate = {
-      sessionUpdate: 'usage_update',
-      used: Math.min(this.session.used, size),
-      size,
-      cost: { amount: 0, currency: 'USD' },
-    }
-    await this.client.notify('session/update', { sessionId: this.session.id, update })
+  /** Tells how full the context is and what the session has cost; answers with the tokens of the turn. */
+  async usage(inputTokens: number): Promise<TokenUsage> {
+    const { session } = this
+    const outputTokens = Math.max(0, session.used - inputTokens)
+    const totalTokens = inputTokens + outputTokens
+    session.change({ credits: Math.round((session.meta.credits + totalTokens / 1000) * 1000) / 1000 })
+    await this.client.notify('session/update', { sessionId: session.id, update: usageOf(session) })
+    return { totalTokens, inputTokens, outputTokens }
   }
 
   /** After a cancel: tells the client that nothing of this turn is still at work. */
@@ -316,4 +315,22 @@ export function clientFeatures(capabilities: ClientCapabilities | undefined): Cl
 
 function isOffered(capability: unknown): boolean {
   return capability !== undefined && capability !== null && capability !== false
+}
+
+/** The tokens of one turn, which the protocol's draft adds to its end: no released schema has them yet. */
+export interface TokenUsage {
+  totalTokens: number
+  inputTokens: number
+  outputTokens: number
+}
+
+/** How full the context is, and what the session has cost since it began. */
+export function usageOf(session: DemoSession): SessionUpdate {
+  const size = modelOf(session.settings).context
+  return {
+    sessionUpdate: 'usage_update',
+    used: Math.min(session.used, size),
+    size,
+    cost: { amount: session.meta.credits, currency: 'credits' },
+  }
 }

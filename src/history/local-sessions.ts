@@ -5,7 +5,16 @@ import { type Logger, silentLogger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import { StorageTrouble } from './database.ts'
-import { type KnownAgent, type LocalSession, MemoryStore, type SessionStore } from './session-store.ts'
+import {
+  addTo,
+  type DayUsage,
+  type KnownAgent,
+  type LocalSession,
+  MemoryStore,
+  type SessionStore,
+  type SessionUsage,
+  type UsageRecord,
+} from './session-store.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 export interface LocalSessionsOptions {
@@ -20,6 +29,9 @@ export interface LocalSessionsOptions {
   /** `node:sqlite`, or `undefined` where this Node has none */
   sqlite?: typeof import('node:sqlite') | undefined
 }
+
+/** How many days usage is remembered: a year and a month. */
+const MAX_USAGE_DAYS = 396
 
 /** Titles that are remembered of a session besides the one it has. */
 const MAX_FORMER_TITLES = 10
@@ -39,6 +51,9 @@ export class LocalSessions implements Disposable {
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
   /** the same, to be read */
   readonly #memory = new MemoryStore()
+  /** usage that the database does not have yet */
+  readonly #unsavedUsage = new Map<string, UsageRecord>()
+  #isPruned = false
   #closed = false
 
   constructor(options: LocalSessionsOptions) {
@@ -152,6 +167,36 @@ export class LocalSessions implements Disposable {
     this.#write(agentId, store => store.putAgent(agentId, agent))
   }
 
+  /** A session used something. */
+  addUsage(record: UsageRecord): void {
+    const { agentId, sessionId, day, currency } = record
+    const key = JSON.stringify(['usage', agentId, sessionId, currency, day])
+    addTo(this.#unsavedUsage, key, record)
+    this.#write(key, store => {
+      store.addUsage(this.#unsavedUsage.get(key) ?? record)
+      this.#unsavedUsage.delete(key)
+    })
+    this.#pruneUsage()
+  }
+
+  /** What the agents used on each day from `day` on: a row for each currency, and one for tokens. */
+  usage(day: string): DayUsage[] {
+    const saved = this.#read(store => store.usage(day), [])
+    const sums = new MemoryStore()
+    for (const row of saved) sums.addUsage({ ...row, sessionId: '', mark: 0 })
+    for (const record of this.#unsavedUsage.values()) sums.addUsage(record)
+    return sums.usage(day)
+  }
+
+  /** What is counted of one session: a row for each currency, and one for tokens. */
+  sessionUsage(agentId: string, sessionId: string): SessionUsage[] {
+    const saved = this.#read(store => store.sessionUsage(agentId, sessionId), [])
+    const sums = new MemoryStore()
+    for (const row of saved) sums.addUsage({ ...row, agentId, sessionId, day: '' })
+    for (const record of this.#unsavedUsage.values()) sums.addUsage(record)
+    return sums.sessionUsage(agentId, sessionId)
+  }
+
   dispose(): void {
     if (this.#closed) return
     this.#flush()
@@ -161,6 +206,14 @@ export class LocalSessions implements Disposable {
     } catch (error) {
       this.#log.warn(`The database of sessions did not close: ${messageOf(error)}`)
     }
+  }
+
+  /** Once a window: what is too old to be shown goes. */
+  #pruneUsage(): void {
+    if (this.#isPruned) return
+    this.#isPruned = true
+    const oldest = dayOf(this.#now() - MAX_USAGE_DAYS * 86_400_000)
+    this.#write('prune', store => store.pruneUsage(oldest))
   }
 
   #put(wanted: LocalSession): void {
@@ -267,4 +320,11 @@ function withFormerTitles(session: LocalSession, known: LocalSession | undefined
 function titled(title: string | undefined): { title?: string } {
   const text = title?.trim()
   return text ? { title: text } : {}
+}
+
+/** The local day of a time, as {@link UsageRecord} names it. */
+export function dayOf(time: number): string {
+  const date = new Date(time)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }

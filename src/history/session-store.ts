@@ -32,6 +32,27 @@ export interface KnownAgent {
   fork?: boolean
 }
 
+/** What a session used, as one report adds it to what is counted. */
+export interface UsageRecord {
+  agentId: string
+  sessionId: string
+  /** the local day: `2026-11-22` */
+  day: string
+  /** of `cost`; empty where tokens are counted, or nothing yet */
+  currency: string
+  cost: number
+  /** what the agent says that the session has cost so far: up to here it is counted */
+  mark: number
+  totalTokens: number
+  inputTokens: number
+  outputTokens: number
+}
+
+/** Sums of {@link UsageRecord}s. */
+export type UsageSum = Pick<UsageRecord, 'currency' | 'cost' | 'totalTokens' | 'inputTokens' | 'outputTokens'>
+export type DayUsage = UsageSum & Pick<UsageRecord, 'day' | 'agentId'>
+export type SessionUsage = UsageSum & Pick<UsageRecord, 'mark'>
+
 /** Keeps what Parley remembers of sessions. A store on disk may throw from any of these. */
 export interface SessionStore {
   /** Agents of which there are sessions. */
@@ -44,6 +65,14 @@ export interface SessionStore {
   remove(agentId: string, sessionId: string): void
   agent(agentId: string): KnownAgent | undefined
   putAgent(agentId: string, agent: KnownAgent): void
+  /** Adds to the day and to the session, and sets the session's mark. */
+  addUsage(record: UsageRecord): void
+  /** What the agents used on each day from `day` on; a row for each currency, and one for tokens. */
+  usage(day: string): DayUsage[]
+  /** What is counted of one session, a row for each currency, and one for tokens. */
+  sessionUsage(agentId: string, sessionId: string): SessionUsage[]
+  /** Drops what was used before `day`. */
+  pruneUsage(day: string): void
   close(): void
 }
 
@@ -51,6 +80,8 @@ export interface SessionStore {
 export class MemoryStore implements SessionStore {
   readonly #sessions = new Map<string, LocalSession>()
   readonly #agents = new Map<string, KnownAgent>()
+  readonly #days = new Map<string, UsageRecord>()
+  readonly #usage = new Map<string, UsageRecord>()
 
   agentIds(): string[] {
     return [...new Set([...this.#sessions.values()].map(session => session.agentId))]
@@ -74,6 +105,8 @@ export class MemoryStore implements SessionStore {
 
   remove(agentId: string, sessionId: string): void {
     this.#sessions.delete(sessionKey(agentId, sessionId))
+    for (const [key, record] of this.#usage)
+      if (record.agentId === agentId && record.sessionId === sessionId) this.#usage.delete(key)
   }
 
   agent(agentId: string): KnownAgent | undefined {
@@ -84,10 +117,44 @@ export class MemoryStore implements SessionStore {
     this.#agents.set(agentId, agent)
   }
 
+  addUsage(record: UsageRecord): void {
+    const { agentId, sessionId, day, currency } = record
+    if (record.cost + record.totalTokens + record.inputTokens + record.outputTokens > 0)
+      addTo(this.#days, JSON.stringify([day, agentId, currency]), record)
+    addTo(this.#usage, JSON.stringify([sessionKey(agentId, sessionId), currency]), record)
+  }
+
+  usage(day: string): DayUsage[] {
+    return [...this.#days.values()].filter(record => record.day >= day)
+  }
+
+  sessionUsage(agentId: string, sessionId: string): SessionUsage[] {
+    return [...this.#usage.values()].filter(
+      record => record.agentId === agentId && record.sessionId === sessionId,
+    )
+  }
+
+  pruneUsage(day: string): void {
+    for (const records of [this.#days, this.#usage])
+      for (const [key, record] of records) if (record.day < day) records.delete(key)
+  }
+
   clear(): void {
     this.#sessions.clear()
     this.#agents.clear()
   }
 
   close(): void {}
+}
+
+/** Adds a record to those that are kept under `key`, as the database does. */
+export function addTo(records: Map<string, UsageRecord>, key: string, record: UsageRecord): void {
+  const known = records.get(key)
+  records.set(key, {
+    ...record,
+    cost: (known?.cost ?? 0) + record.cost,
+    totalTokens: (known?.totalTokens ?? 0) + record.totalTokens,
+    inputTokens: (known?.inputTokens ?? 0) + record.inputTokens,
+    outputTokens: (known?.outputTokens ?? 0) + record.outputTokens,
+  })
 }

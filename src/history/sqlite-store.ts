@@ -1,7 +1,15 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
-import { openDatabase } from './database.ts'
-import type { KnownAgent, LocalSession, SessionStore } from './session-store.ts'
+import { openDatabase, rollback } from './database.ts'
+import type {
+  DayUsage,
+  KnownAgent,
+  LocalSession,
+  SessionStore,
+  SessionUsage,
+  UsageRecord,
+  UsageSum,
+} from './session-store.ts'
 
 /** Released ones never change. */
 const MIGRATIONS = [
@@ -26,6 +34,29 @@ const MIGRATIONS = [
   // JSON; NULL: not known
   'ALTER TABLE sessions ADD COLUMN system_prompt TEXT;',
   'ALTER TABLE sessions ADD COLUMN former_titles TEXT;',
+  // mark: up to which reported cost of the session it is counted; day: of the last record
+  `CREATE TABLE session_usage (
+     agent_id TEXT NOT NULL,
+     session_id TEXT NOT NULL,
+     currency TEXT NOT NULL,
+     day TEXT NOT NULL,
+     mark REAL NOT NULL,
+     cost REAL NOT NULL,
+     total_tokens REAL NOT NULL,
+     input_tokens REAL NOT NULL,
+     output_tokens REAL NOT NULL,
+     PRIMARY KEY (agent_id, session_id, currency)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE daily_usage (
+     day TEXT NOT NULL,
+     agent_id TEXT NOT NULL,
+     currency TEXT NOT NULL,
+     cost REAL NOT NULL,
+     total_tokens REAL NOT NULL,
+     input_tokens REAL NOT NULL,
+     output_tokens REAL NOT NULL,
+     PRIMARY KEY (day, agent_id, currency)
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 /**
@@ -88,6 +119,7 @@ export class SqliteStore implements SessionStore {
 
   remove(agentId: string, sessionId: string): void {
     this.#prepare('DELETE FROM sessions WHERE agent_id = ? AND session_id = ?').run(agentId, sessionId)
+    this.#prepare('DELETE FROM session_usage WHERE agent_id = ? AND session_id = ?').run(agentId, sessionId)
   }
 
   agent(agentId: string): KnownAgent | undefined {
@@ -111,6 +143,45 @@ export class SqliteStore implements SessionStore {
       `INSERT INTO agents VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET capabilities = excluded.capabilities, name = excluded.name`,
     ).run(agentId, JSON.stringify({ list, load, resume, ...(fork && { fork }) }), name ?? null)
+  }
+
+  addUsage(record: UsageRecord): void {
+    const { agentId, sessionId, day, currency, mark, cost, totalTokens, inputTokens, outputTokens } = record
+    const amounts = [cost, totalTokens, inputTokens, outputTokens]
+    const sums = `cost = cost + excluded.cost, total_tokens = total_tokens + excluded.total_tokens,
+       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      this.#prepare(
+        `INSERT INTO session_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET day = excluded.day, mark = excluded.mark, ${sums}`,
+      ).run(agentId, sessionId, currency, day, mark, ...amounts)
+      if (amounts.some(amount => amount > 0))
+        this.#prepare(
+          `INSERT INTO daily_usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${sums}`,
+        ).run(day, agentId, currency, ...amounts)
+      this.#db.exec('COMMIT')
+    } catch (error) {
+      rollback(this.#db)
+      throw error
+    }
+  }
+
+  usage(day: string): DayUsage[] {
+    return this.#prepare('SELECT * FROM daily_usage WHERE day >= ?')
+      .all(day)
+      .map(row => ({ day: String(row.day), agentId: String(row.agent_id), ...readSum(row) }))
+  }
+
+  sessionUsage(agentId: string, sessionId: string): SessionUsage[] {
+    return this.#prepare('SELECT * FROM session_usage WHERE agent_id = ? AND session_id = ?')
+      .all(agentId, sessionId)
+      .map(row => ({ mark: Number(row.mark), ...readSum(row) }))
+  }
+
+  pruneUsage(day: string): void {
+    this.#prepare('DELETE FROM daily_usage WHERE day < ?').run(day)
+    this.#prepare('DELETE FROM session_usage WHERE day < ?').run(day)
   }
 
   close(): void {
@@ -152,6 +223,16 @@ function readSession(row: Row): LocalSession {
   const former = readJson(row.former_titles)
   if (Array.isArray(former)) session.formerTitles = former.filter(title => typeof title === 'string')
   return session
+}
+
+function readSum(row: Row): UsageSum {
+  return {
+    currency: String(row.currency),
+    cost: Number(row.cost),
+    totalTokens: Number(row.total_tokens),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+  }
 }
 
 function readJson(text: SQLOutputValue | undefined): unknown {

@@ -10,6 +10,7 @@ import type { Keep, SessionPlan, Transcripts } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
 import { TranscriptRecorder } from './transcript-recorder.ts'
+import { UsageMeter, type UsageRecords } from './usage-meter.ts'
 
 export interface OpenSessionOptions {
   agentId: string
@@ -23,8 +24,10 @@ export interface SessionWork {
   queue: PromptQueue
   services: ServicesShared
   transcripts: Transcripts
-  /** What the conversation begins with is on no disk yet. */
-  isUnsaved: boolean
+  /** Where usage and cost are counted. */
+  usage: UsageRecords | undefined
+  /** A fork begins with a conversation that is on no disk yet. */
+  origin: 'new' | 'fork' | 'known'
   onChange: (changes: readonly Change[]) => void
   onEnd: () => void
 }
@@ -62,7 +65,7 @@ export class OpenSession extends Owner {
   }
 
   /** An agent has the session: what it does is recorded and tracked from now on, and its prompts are sent. */
-  begin({ queue, services: shared, transcripts, isUnsaved, onChange, onEnd }: SessionWork): void {
+  begin({ queue, services: shared, transcripts, usage, origin, onChange, onEnd }: SessionWork): void {
     const { session, plan, changes } = this
     changes.setRoots(plan.setup)
     const services = new SessionServices(shared, session, plan.setup, changes)
@@ -76,7 +79,9 @@ export class OpenSession extends Owner {
       this.register(noticeChanges(session, changes, onDidSave, files.log))
       this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
     }
-    this.register(new TranscriptRecorder(this.agentId, session, transcripts, isUnsaved))
+    this.register(new TranscriptRecorder(this.agentId, session, transcripts, origin === 'fork'))
+    const { agentId } = this
+    if (usage) this.register(new UsageMeter({ agentId, session, records: usage, isNew: origin === 'new' }))
     session.queue = queue
   }
 

@@ -21,6 +21,7 @@ import type { PromptQueues } from './prompt-queues.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
 import { agentClient, type ServicesShared, SessionServicesRegistry } from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
+import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
 /** How long the window before a reload may take to close its sessions. Milliseconds. */
 const RELOAD_MS = 3000
@@ -46,6 +47,8 @@ export interface SessionManagerOptions {
   rules?: Pick<PermissionRules, 'answersFor'>
   /** What agents change in this window's files. */
   tracker: ChangeTracker
+  /** Where usage and cost are counted. */
+  usage?: UsageRecords
 }
 
 /** What is told while a session is being opened. */
@@ -227,7 +230,11 @@ export class SessionManager extends Owner {
     const state = known && forkState(known.reducingState)
     return this.#services.opening(agentId, async () => {
       const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
-      return this.#begun(this.#opened(agentId, session, plan), progress, true)
+      const { usage } = this.#options
+      // what a turn costs may not be reported yet: it would be counted for both
+      const isSettled = !this.find(agentId, sessionId)?.session.isWorking
+      if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
+      return this.#begun(this.#opened(agentId, session, plan), progress, 'fork')
     })
   }
 
@@ -357,18 +364,18 @@ export class SessionManager extends Owner {
     super.dispose()
   }
 
-  /** A session that was not there before is open; `isUnsaved`: what its conversation begins with is on no disk yet. */
-  #begun(open: OpenSession, progress: OpenProgress, isUnsaved = false): OpenSession {
+  /** A session that was not there before is open. */
+  #begun(open: OpenSession, progress: OpenProgress, origin: 'new' | 'fork' = 'new'): OpenSession {
     open.changes.clear()
-    this.#admit(open, isUnsaved)
+    this.#admit(open, origin)
     this.#record(open)
     progress.onSession?.(open, false)
     return open
   }
 
-  #admit(open: OpenSession, isUnsaved = false): void {
+  #admit(open: OpenSession, origin: 'new' | 'fork' | 'known' = 'known'): void {
     const { session, agentId, plan, key } = open
-    const { records, queues, rules, services, transcripts } = this.#options
+    const { records, queues, rules, services, transcripts, usage } = this.#options
     session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.answerByRule = rules?.answersFor(agentId, () => plan.setup)
     this.register(open)
@@ -378,7 +385,8 @@ export class SessionManager extends Owner {
       queue: queues.of(key),
       services,
       transcripts,
-      isUnsaved,
+      usage,
+      origin,
       onChange: changes => this.#noteChanges(open, changes),
       // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
       onEnd: () => this.#dismiss(open),

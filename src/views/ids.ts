@@ -13,6 +13,7 @@ export const CommandId = {
   restartAgent: 'parley.restartAgent',
   showAgentLog: 'parley.showAgentLog',
   showProtocolTraffic: 'parley.showProtocolTraffic',
+  showUsage: 'parley.showUsage',
   addSelection: 'parley.addSelection',
   addFile: 'parley.addFile',
   addTerminalSelection: 'parley.addTerminalSelection',

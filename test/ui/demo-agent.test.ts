@@ -66,6 +66,32 @@ describe('a conversation with the demo agent', () => {
     assert.deepEqual(agents(), ofOthers)
   })
 
+  it('reports usage and cost, which are added up by agent and day', async () => {
+    const workbench = await vscode.open()
+    const conversation = await begin(workbench)
+    await conversation.send('/think')
+    await conversation.button(/^Context: .*Cost: [\d.]+ credits$/s).click()
+    const usage = conversation.frame.getByRole('dialog', { name: 'Usage' })
+    await usage.getByText(/^[\d,]+ tokens in, [\d,]+ tokens out$/).waitFor()
+    const cost = await usage.getByText(/credits$/).innerText()
+    await usage.getByRole('button', { name: 'Show Usage and Cost' }).click()
+    const row = (period: string) => workbench.palette.locator('.monaco-list-row', { hasText: period })
+    await row('This Session').getByText(`${cost} · `).waitFor()
+    await row('Today')
+      .getByText(/^[\d.]+ credits · [\d,]+ tokens$/)
+      .waitFor()
+    await workbench.paletteInput.press('Enter')
+    // the only day so far
+    await workbench.palette.getByText('Usage and Cost of Demo Agent').waitFor()
+    await row(`, ${new Date().getFullYear()}`)
+      .getByText(/credits/)
+      .waitFor()
+    // and back
+    await workbench.paletteInput.press('Enter')
+    await row('Today').waitFor()
+    await workbench.closePalette()
+  })
+
   it('says which folders it works in', async () => {
     const conversation = await begin()
     await conversation.send('/where')

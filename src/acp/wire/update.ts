@@ -74,7 +74,8 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
     case 'usage_update': {
       const usage = parse(usageSchema, raw, sink)
       if (!usage) return undefined
-      return { type: 'usage', usage: { used: usage.used, size: usage.size, ...given('cost', usage.cost) } }
+      const cost = raw.cost === null ? { cost: null } : given('cost', usage.cost)
+      return { type: 'usage', usage: { used: usage.used, size: usage.size, ...cost } }
     }
     case 'notice': {
       const notice = parse(noticeSchema, raw, sink)

@@ -1,4 +1,4 @@
-import type { ConfigCategory, ConfigOption, Plan } from '../../acp/model.ts'
+import type { ConfigCategory, ConfigOption, Plan, SessionUpdate } from '../../acp/model.ts'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import type { HeadKey } from '../state.ts'
 import type { Step } from './reducing-state.ts'
@@ -81,6 +81,14 @@ export function info(
       head(step, 'updatedAt')
     }
   }
+}
+
+export function usage(step: Step, reported: Extract<SessionUpdate, { type: 'usage' }>['usage']): void {
+  const { state } = step
+  const { cost = state.usage?.cost, ...context } = reported
+  const tokens = state.usage?.tokens
+  state.usage = { ...context, ...(cost && { cost }), ...(tokens && { tokens }) }
+  head(step, 'usage')
 }
 
 export function head(step: Step, key: HeadKey): void {

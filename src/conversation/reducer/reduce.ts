@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '../../acp/model.ts'
 import type { Change } from '../state.ts'
-import { configOptions, configValue, head, info, planRemoved, planUpsert } from './reduce-head.ts'
+import { configOptions, configValue, head, info, planRemoved, planUpsert, usage } from './reduce-head.ts'
 import { messageChunk, messageUpsert } from './reduce-messages.ts'
 import { compactionChunk, compactionUpsert, notice, unknown } from './reduce-notes.ts'
 import { sessionMessageChunk, sessionMessageUpsert, subagentUpsert } from './reduce-subagents.ts'
@@ -68,8 +68,7 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       info(step, update)
       break
     case 'usage':
-      state.usage = { ...update.usage, ...(state.usage?.tokens ? { tokens: state.usage.tokens } : {}) }
-      head(step, 'usage')
+      usage(step, update.usage)
       break
     case 'notice':
       notice(step, update)

@@ -11,7 +11,7 @@ import { COMMANDS } from '../scenes/index.ts'
 import { type DemoSession, forkRequest, Sessions } from '../session.ts'
 import { configOptions, withOption } from '../settings.ts'
 import { takeTurn } from '../take-turn.ts'
-import { type ClientFeatures, type DemoClient, NO_FEATURES, type OwnTerminal } from '../turn.ts'
+import { type ClientFeatures, type DemoClient, NO_FEATURES, type OwnTerminal, usageOf } from '../turn.ts'
 import {
   commandToV2,
   endToV2,
@@ -101,6 +101,11 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
     client.notify('session/update', { sessionId: session.id, update })
 
   /** Plays a prompt that was taken. */
+  const tellUsage = async (client: v2.AgentContext, session: DemoSession) => {
+    const usage = updateToV2(usageOf(session))
+    if (usage) await say(client, session, usage)
+  }
+
   const play = async (
     session: DemoSession,
     client: v2.AgentContext,
@@ -110,7 +115,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
     await say(client, session, { sessionUpdate: 'user_message', messageId, content: prompt })
     await say(client, session, { sessionUpdate: 'state_update', state: 'running' })
     try {
-      const { stopReason } = await takeTurn({
+      const { stopReason, usage } = await takeTurn({
         session,
         client: clientOfV2(client),
         features,
@@ -119,7 +124,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
         messageId,
         pace,
       })
-      await say(client, session, endToV2(stopReason))
+      await say(client, session, endToV2(stopReason, usage))
     } catch (error) {
       const { code = -32603, message = String(error) } = error as { code?: number; message?: string }
       await say(client, session, {
@@ -177,6 +182,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
         }
       }
       await say(client, session, IDLE)
+      if (session.meta.prompts > 0) await tellUsage(client, session)
       return startOf(session)
     })
     .onRequest('session/fork', forkRequest<v2.McpServer>(), ({ params }) => {

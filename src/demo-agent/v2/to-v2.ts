@@ -3,6 +3,7 @@ import type * as v1 from '@agentclientprotocol/sdk'
 import type * as v2 from '@agentclientprotocol/sdk/experimental/v2'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { STOPPED } from '../tool-call.ts'
+import type { TokenUsage } from '../turn.ts'
 
 /** v1 has one plan a session, v2 has as many as have an id. */
 const PLAN_ID = 'plan'
@@ -128,18 +129,18 @@ function isKnown(block: v2.ContentBlock): block is v2.ContentBlock & v1.ContentB
 /** The session as it is when nothing runs. */
 export const IDLE = { sessionUpdate: 'state_update', state: 'idle' } as const
 
-/** How a turn ended. */
-export function endToV2(stopReason: v1.StopReason): v2.SessionUpdate {
+/** How a turn ended, and what it used. */
+export function endToV2(stopReason: v1.StopReason, usage: TokenUsage): v2.SessionUpdate {
   switch (stopReason) {
     case 'cancelled':
-      return { ...IDLE, stopReason }
+      return { ...IDLE, stopReason, usage }
     case 'refusal':
-      return { ...IDLE, stopReason }
+      return { ...IDLE, stopReason, usage }
     case 'max_tokens':
-      return { ...IDLE, stopReason }
+      return { ...IDLE, stopReason, usage }
     case 'max_turn_requests':
-      return { ...IDLE, stopReason }
+      return { ...IDLE, stopReason, usage }
     case 'end_turn':
-      return { ...IDLE, stopReason }
+      return { ...IDLE, stopReason, usage }
   }
 }

@@ -115,6 +115,18 @@ describe('reduce: counted tokens', () => {
   })
 })
 
+describe('reduce: the cost', () => {
+  it('stays when an update of the context names none, and is taken back by null', () => {
+    const cost = { amount: 0.5, currency: 'USD' }
+    const state = createSessionState()
+    reduce(state, { type: 'usage', usage: { used: 1, size: 9, cost } })
+    reduce(state, { type: 'usage', usage: { used: 2, size: 9 } })
+    assert.deepEqual(state.usage, { used: 2, size: 9, cost })
+    reduce(state, { type: 'usage', usage: { used: 3, size: 9, cost: null } })
+    assert.deepEqual(state.usage, { used: 3, size: 9 })
+  })
+})
+
 describe('Session: work in the background', () => {
   it('keeps its questions when the turn is stopped or ends', async () => {
     const agent = new FakeAgent()

@@ -20,6 +20,7 @@ const META: SessionMeta = {
   updatedAt: '2026-01-01T00:00:00.000Z',
   prompts: 1,
   settings: { mode: 'ask', model: 'demo-steady', thoughts: true },
+  credits: 0,
 }
 
 describe('demo agent: parts', () => {

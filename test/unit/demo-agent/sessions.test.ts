@@ -119,6 +119,7 @@ describe('demo agent: sessions', () => {
         updatedAt: new Date(Date.UTC(2026, 0, 1, 0, Math.floor(index / 2))).toISOString(),
         prompts: 1,
         settings: { mode: 'ask', model: 'demo-steady', thoughts: true },
+        credits: 0,
       })
     }
     await open()

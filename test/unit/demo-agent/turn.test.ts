@@ -46,6 +46,8 @@ describe('demo agent: turns', () => {
     assert.equal(plans.at(-1), 'completed completed completed completed')
     const usage = rig.client.ofKind('usage_update').at(-1)
     assert.ok(usage && usage.used > 0 && usage.size === 200_000)
+    assert.equal(usage.cost?.currency, 'credits')
+    assert.ok(usage.cost.amount > 0)
     assert.match(rig.client.said, /\| edit \| written \|/)
   })
 

@@ -14,6 +14,8 @@ import path from 'node:path'
 import { StorageTrouble } from '../../../src/history/database.ts'
 import { LocalSessions, type LocalSessionsOptions } from '../../../src/history/local-sessions.ts'
 
+import type { UsageRecord } from '../../../src/history/session-store.ts'
+
 const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
 const session = (sessionId: string, title?: string) => ({
   sessionId,
@@ -139,6 +141,64 @@ describe('LocalSessions', () => {
     again.noted('claude', { sessionId: 'other', cwd: '/v' }, { archived: false })
     assert.equal(again.get('claude', 'one')?.givenTitle, undefined)
     assert.equal(again.get('claude', 'other')?.archived, undefined)
+  })
+
+  const used = (sessionId: string, more: Partial<UsageRecord> = {}): UsageRecord => ({
+    ...{ agentId: 'claude', sessionId, day: '2026-11-22', currency: 'USD', cost: 0, mark: 0 },
+    ...{ totalTokens: 0, inputTokens: 0, outputTokens: 0 },
+    ...more,
+  })
+
+  it('sums usage by day and agent, of all windows, and remembers how far sessions are counted', function () {
+    if (!sqlite) this.skip()
+    now = new Date(2026, 10, 22).getTime()
+    const [first, second] = [make(), make()]
+    first.addUsage(used('one', { cost: 0.25, mark: 0.25 }))
+    second.addUsage(used('two', { cost: 0.5, mark: 0.5 }))
+    first.addUsage(used('one', { currency: '', totalTokens: 12, inputTokens: 10, outputTokens: 2 }))
+    first.addUsage(used('one', { day: '2026-11-23', cost: 1, mark: 1.25 }))
+    // how far it is counted, and nothing used
+    first.addUsage(used('three', { agentId: 'codex', day: '2026-11-23', mark: 9 }))
+    first.forget('claude', 'two')
+    for (const sessions of [first, second, make()]) {
+      assert.deepEqual(
+        sessions
+          .usage('2026-11-22')
+          .map(row => [row.day, row.agentId, row.currency, row.cost, row.totalTokens]),
+        [
+          ['2026-11-22', 'claude', '', 0, 12],
+          ['2026-11-22', 'claude', 'USD', 0.75, 0],
+          ['2026-11-23', 'claude', 'USD', 1, 0],
+        ],
+      )
+      assert.equal(sessions.usage('2026-11-23').length, 1)
+      assert.deepEqual(
+        sessions
+          .sessionUsage('claude', 'one')
+          .map(({ currency, mark, cost, inputTokens }) => [...[currency, mark, cost, inputTokens]]),
+        [
+          ['', 0, 0, 10],
+          ['USD', 1.25, 1.25, 0],
+        ],
+      )
+      assert.deepEqual(sessions.sessionUsage('claude', 'two'), [])
+      assert.equal(sessions.sessionUsage('codex', 'three')[0]?.mark, 9)
+    }
+  })
+
+  it('forgets usage of more than a year ago', function () {
+    if (!sqlite) this.skip()
+    now = new Date(2026, 10, 22).getTime()
+    make().addUsage(used('one', { cost: 1, mark: 1 }))
+    now = new Date(2027, 11, 30).getTime()
+    const later = make()
+    assert.equal(later.usage('').length, 1)
+    later.addUsage(used('two', { day: '2027-12-30', cost: 2, mark: 2 }))
+    assert.deepEqual(
+      later.usage('').map(({ day }) => day),
+      ['2027-12-30'],
+    )
+    assert.deepEqual(later.sessionUsage('claude', 'one'), [])
   })
 
   it('brings a database of the first version along', function () {
@@ -330,6 +390,25 @@ describe('LocalSessions', () => {
           .sort(),
         ['after', 'before', 'while'],
       )
+    })
+
+    it('counts usage of a locked database once it is free, once', () => {
+      const sessions = make()
+      sessions.addUsage(used('one', { cost: 1, mark: 1 }))
+      const other = new sqlite!.DatabaseSync(file)
+      other.exec('BEGIN IMMEDIATE')
+      sessions.addUsage(used('one', { cost: 2, mark: 3 }))
+      sessions.addUsage(used('one', { cost: 4, mark: 7 }))
+      assert.equal(sessions.usage('')[0]?.cost, 7)
+      other.exec('ROLLBACK')
+      other.close()
+      sessions.addUsage(used('one', { cost: 8, mark: 15 }))
+      const window = make()
+      for (const [cost, mark] of [
+        [sessions.usage('')[0]?.cost, sessions.sessionUsage('claude', 'one')[0]?.mark],
+        [window.usage('')[0]?.cost, window.sessionUsage('claude', 'one')[0]?.mark],
+      ])
+        assert.deepEqual([cost, mark], [15, 15])
     })
 
     it('goes on when the disk is full', () => {

@@ -1,22 +1,26 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { Usage } from '../../../acp/model.ts'
+import { formatCost } from '../../../common/format-cost.ts'
 import { formatNumber, language, t } from '../../l10n.ts'
 import { Popup } from '../../ui/popup.tsx'
+import { useApp } from '../context.ts'
 
 const radius = 6
 const around = 2 * Math.PI * radius
 
 /** How full the agent's context is: a ring and a number; a press tells the rest. */
 export function UsageRing({ usage }: { usage: Usage }) {
+  const { host } = useApp()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
   const known = usage.size > 0
-  if (!known && !usage.cost) return null
+  if (!known && !usage.cost && !usage.tokens) return null
   const share = known ? Math.min(1, Math.max(0, usage.used / usage.size)) : 0
   const percent = Math.round(share * 100)
   const level = share >= 0.9 ? 'full' : share >= 0.75 ? 'high' : 'low'
-  const cost = usage.cost && formatCost(usage.cost)
+  const cost = usage.cost && formatCost(usage.cost, language())
+  const tokens = usage.tokens && t('{0} tokens', formatNumber(usage.tokens.total))
   const context = t(
     'Context: {0} of {1} tokens ({2}%)',
     formatNumber(usage.used),
@@ -24,7 +28,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
     percent,
   )
   const lines = [...(known ? [context] : []), ...(cost ? [t('Cost: {0}', cost)] : [])]
-  const label = lines.join('\n')
+  const label = lines.join('\n') || tokens
   return (
     <>
       <button
@@ -53,7 +57,7 @@ export function UsageRing({ usage }: { usage: Usage }) {
             <span class="usage-text">{t('{0}%', percent)}</span>
           </>
         ) : (
-          cost
+          (cost ?? tokens)
         )}
       </button>
       {open && (
@@ -90,6 +94,16 @@ export function UsageRing({ usage }: { usage: Usage }) {
               </>
             )}
           </dl>
+          <button
+            type="button"
+            class="link-button usage-totals"
+            onClick={() => {
+              setOpen(false)
+              host.send('conversation/command', { command: 'parley.showUsage' })
+            }}
+          >
+            {t('Show Usage and Cost')}
+          </button>
           {level === 'full' && (
             <p class="quiet">
               {t('The context is nearly full. The agent may forget earlier messages or stop.')}
@@ -99,16 +113,4 @@ export function UsageRing({ usage }: { usage: Usage }) {
       )}
     </>
   )
-}
-
-function formatCost(cost: { amount: number; currency: string }): string {
-  try {
-    return new Intl.NumberFormat(language(), {
-      style: 'currency',
-      currency: cost.currency,
-      maximumFractionDigits: 4,
-    }).format(cost.amount)
-  } catch {
-    return `${cost.amount} ${cost.currency}`
-  }
 }

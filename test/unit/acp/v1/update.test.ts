@@ -361,6 +361,7 @@ describe('a v1 update', () => {
     assert.deepEqual(
       clean(
         { sessionUpdate: 'usage_update', used: 5, size: 100, cost: { amount: 0.5, currency: 'EUR' } },
+        { sessionUpdate: 'usage_update', used: 5, size: 100 },
         { sessionUpdate: 'usage_update', used: 5, size: 100, cost: null },
         { sessionUpdate: 'notice', severity: 'warning', title: 'Slow', description: 'very' },
         { sessionUpdate: 'notice', title: 'Fine' },
@@ -378,6 +379,7 @@ describe('a v1 update', () => {
       [
         { type: 'usage', usage: { used: 5, size: 100, cost: { amount: 0.5, currency: 'EUR' } } },
         { type: 'usage', usage: { used: 5, size: 100 } },
+        { type: 'usage', usage: { used: 5, size: 100, cost: null } },
         { type: 'notice', severity: 'warning', title: 'Slow', description: 'very' },
         { type: 'notice', severity: 'info', title: 'Fine' },
         { type: 'compaction', compactionId: 'c', status: 'in_progress' },

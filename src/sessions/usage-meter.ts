@@ -1,0 +1,172 @@
+import { Owner, toDisposable } from '../common/disposable.ts'
+import type { Session } from '../conversation/session.ts'
+import { dayOf } from '../history/local-sessions.ts'
+import type { SessionUsage, UsageRecord } from '../history/session-store.ts'
+
+/** An amount or a count beyond it is no cost of a session, but a mistake. */
+const MAX_AMOUNT = 1e12
+/** The longest unit of a cost that is counted, and how many units one session may use. */
+const MAX_CURRENCY_LENGTH = 16
+const MAX_CURRENCIES = 8
+/** The row of a session that counts its tokens, and says that the session is counted from its beginning. */
+const TOKENS = ''
+
+/** Counts what sessions use, by day and agent. */
+export interface UsageRecords {
+  addUsage(record: UsageRecord): void
+  sessionUsage(agentId: string, sessionId: string): SessionUsage[]
+}
+
+export interface UsageMeterOptions {
+  agentId: string
+  session: Pick<Session, 'sessionId' | 'state' | 'phase' | 'onDidChange'>
+  records: UsageRecords
+  /** The session has just begun: all that it will cost is to be counted. */
+  isNew: boolean
+  now?: () => number
+}
+
+/** How far a cost is counted. */
+interface Mark {
+  /** the reported amount up to which it is counted; `undefined`: nobody knows what the session had cost before */
+  counted: number | undefined
+  /** the highest amount reported since the session was opened, while that is less than what is counted */
+  below?: number
+  /** A report since the session was opened was as high as what is counted: the agent goes on counting. */
+  goesOn: boolean
+}
+
+/**
+ * Counts what one open session uses. Agents report the cost of the whole session so far, and repeat it when the session
+ * is loaded: only what exceeds the highest report is added. What a session cost before Parley knew it is never counted.
+ * Some agents begin again at zero in a new process: a first turn that ends below what is counted shows it. Where it
+ * ends above, the difference is counted: too little rather than twice. Tokens are those of turns that ran here.
+ */
+export class UsageMeter extends Owner {
+  readonly #options: UsageMeterOptions
+  readonly #now: () => number
+  readonly #marks = new Map<string, Mark>()
+  /** the session is counted from its beginning: a cost that was never reported is zero */
+  readonly #isWhole: boolean
+  /** A turn has begun here: what is reported from now on is spent here. */
+  #isLive = false
+  #runs = false
+  /** A turn has ended, or runs, whose tokens aren't counted. */
+  #owesTokens = false
+  #tokens: unknown
+
+  constructor(options: UsageMeterOptions) {
+    super()
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    const { agentId, session, records, isNew } = options
+    const known = records.sessionUsage(agentId, session.sessionId)
+    this.#isWhole = isNew || known.some(({ currency }) => currency === TOKENS)
+    for (const { currency, mark } of known)
+      if (currency !== TOKENS) this.#marks.set(currency, { counted: mark, goesOn: false })
+    if (isNew && known.length === 0) this.#add(TOKENS, 0, {})
+    const { usage } = session.state
+    this.#tokens = usage?.tokens
+    // a conversation that was saved before anything was counted tells what it had cost
+    if (usage?.cost && !this.#isWhole) this.#reportBefore(usage.cost.currency, usage.cost.amount)
+    this.register(session.onDidChange(changes => this.#changed(changes)))
+    // a turn that is cut off may have more to report
+    this.register(toDisposable(() => !this.#runs && this.#settle()))
+  }
+
+  #changed(changes: Parameters<Parameters<Session['onDidChange']>[0]>[0]): void {
+    const { state, phase } = this.#options.session
+    const { usage } = state
+    const isReported = changes.some(
+      change => change.type === 'reset' || (change.type === 'head' && change.key === 'usage'),
+    )
+    const runs = phase !== 'loading' && state.turnStartedAt !== undefined
+    if (runs) {
+      this.#isLive = true
+      this.#owesTokens ||= !this.#runs
+    }
+    if (isReported) {
+      const { cost, tokens } = usage ?? {}
+      if (cost && isAmount(cost.amount)) {
+        if (this.#isLive && phase !== 'loading') this.#report(cost.currency, cost.amount)
+        else this.#reportBefore(cost.currency, cost.amount)
+      }
+      if (tokens && tokens !== this.#tokens && this.#owesTokens && phase !== 'loading') {
+        this.#owesTokens = false
+        const { total, input, output } = tokens
+        if ([total, input, output].every(isAmount))
+          this.#add(TOKENS, 0, { totalTokens: total, inputTokens: input, outputTokens: output })
+      }
+      this.#tokens = tokens
+    }
+    if (this.#runs && !runs) this.#settle()
+    this.#runs = runs
+  }
+
+  /** What the session cost before a turn began here: it is not counted again, and not at all if it is news. */
+  #reportBefore(currency: string, amount: number): void {
+    const mark = this.#mark(currency)
+    if (!mark || (mark.counted !== undefined && amount <= mark.counted)) return
+    mark.counted = amount
+    this.#add(currency, amount, {})
+  }
+
+  #report(currency: string, amount: number): void {
+    const mark = this.#mark(currency)
+    if (!mark) return
+    if (mark.counted === undefined) {
+      mark.goesOn = true
+      this.#reportBefore(currency, amount)
+    } else if (amount >= mark.counted) {
+      const cost = amount - mark.counted
+      mark.goesOn = true
+      mark.counted = amount
+      if (cost > 0) this.#add(currency, amount, { cost })
+    } else if (!mark.goesOn) mark.below = Math.max(mark.below ?? 0, amount)
+  }
+
+  /** A turn is over: what it reported stayed below what was counted, so the agent began to count again. */
+  #settle(): void {
+    for (const [currency, mark] of this.#marks) {
+      const { below, goesOn } = mark
+      if (below === undefined || goesOn) continue
+      mark.counted = below
+      mark.goesOn = true
+      this.#add(currency, below, { cost: below })
+    }
+  }
+
+  #mark(currency: string): Mark | undefined {
+    const known = this.#marks.get(currency)
+    if (known) return known
+    const isCounted = currency !== TOKENS && currency.length <= MAX_CURRENCY_LENGTH
+    if (!isCounted || this.#marks.size >= MAX_CURRENCIES) return undefined
+    const mark: Mark = { counted: this.#isWhole ? 0 : undefined, goesOn: false }
+    this.#marks.set(currency, mark)
+    return mark
+  }
+
+  #add(currency: string, mark: number, used: Partial<UsageRecord>): void {
+    const { agentId, session, records } = this.#options
+    const day = dayOf(this.#now())
+    const nothing = { cost: 0, totalTokens: 0, inputTokens: 0, outputTokens: 0 }
+    records.addUsage({ agentId, sessionId: session.sessionId, day, currency, mark, ...nothing, ...used })
+  }
+}
+
+/** The fork of a session begins with what that one had cost: agents count on, or begin again at zero. */
+export function forkUsage(
+  records: UsageRecords,
+  agentId: string,
+  from: string,
+  to: string,
+  now = Date.now(),
+): void {
+  const nothing = { cost: 0, totalTokens: 0, inputTokens: 0, outputTokens: 0 }
+  for (const { currency, mark } of records.sessionUsage(agentId, from))
+    records.addUsage({ agentId, sessionId: to, day: dayOf(now), currency, mark, ...nothing })
+}
+
+function isAmount(value: number): boolean {
+  return value >= 0 && value <= MAX_AMOUNT
+}

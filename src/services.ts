@@ -292,7 +292,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
     [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
   }
-  const commands: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
+  const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
+  const commands = Object.fromEntries(
+    Object.entries(all).map(([id, run]) => [id, (...args: unknown[]) => surfaces.run(() => run(...args))]),
+  ) as CommandHandlers
   return { sideBar, historyTab, tabs, manageAgents, commands, processesEnded: guard.closed, tracker }
 }
 

@@ -18,6 +18,7 @@ import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import { WebviewConnection } from '../webview-connection.ts'
 import type { WebviewPage } from '../webview-page.ts'
+import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
 import { type ChangesOptions, connectChanges } from './connect-changes.ts'
 import type { OpenTabs } from './conversation-surface.ts'
@@ -59,10 +60,9 @@ export class ConversationBridge extends Owner {
   #page: ViewPage = 'conversation'
   #requestWanted: string | undefined
   #ready = false
-  readonly #use = this.register(new Emitter<void>())
+  readonly #focus = this.register(new Emitter<FocusReport>())
 
-  /** The person does something in the webview, or turns to it: as its page reports, whatever else it sends. */
-  readonly onDidUse = this.#use.event
+  readonly onDidFocus = this.#focus.event
 
   /** `listen`: for what else the page shows. */
   constructor(
@@ -87,7 +87,9 @@ export class ConversationBridge extends Owner {
           this.#connection.send(bridge.ReturnPrompts, { key: controller.key, prompts }),
       }),
     )
-    this.register(listenFocus(this.#connection, { page: () => this.#page, onFocus: () => this.#use.fire() }))
+    this.register(
+      listenFocus(this.#connection, { page: () => this.#page, onFocus: focus => this.#focus.fire(focus) }),
+    )
     this.#find = this.register(
       new FindSearch(
         () => controller.current?.session.state,

@@ -66,7 +66,8 @@ export function placeConversations({
         void controller.restore()
         void bridge.agents.ready()
       },
-      onUse: () => surfaces.activate(sideBar),
+      onFocus: focus => surfaces.focused(sideBar, focus),
+      onReveal: () => surfaces.activate(sideBar),
       onSeen: () => surfaces.looked(),
     },
     history,

@@ -5,6 +5,7 @@ import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
 import type { Attachment, TabNote } from '../bridge/conversation.ts'
+import { ActivePlace, type FocusReport } from './active-place.ts'
 
 /** A place where a conversation is shown: the view of the side bar, or an editor tab. */
 export interface ConversationSurface {
@@ -34,7 +35,7 @@ export class ConversationSurfaces extends Owner {
   readonly #tabs = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
   readonly #look = this.register(new Emitter<void>())
-  #active: ConversationSurface
+  readonly #active: ActivePlace<ConversationSurface>
 
   /** A place was shown or hidden, or shows another conversation: see `isVisible`. */
   readonly onDidLook = this.#look.event
@@ -44,13 +45,14 @@ export class ConversationSurfaces extends Owner {
   constructor(sideBar: ConversationSurface) {
     super()
     this.#sideBar = sideBar
-    this.#active = sideBar
+    this.#active = this.register(new ActivePlace(sideBar))
+    this.register(this.#active.onDidChange(() => this.#change.fire()))
     this.register(sideBar.controller.onDidChange(() => this.#change.fire()))
     this.register(sideBar.controller.onDidSwitch(() => this.#look.fire()))
   }
 
   get active(): ConversationSurface {
-    return this.#active
+    return this.#active.current
   }
 
   /** Told by a place that was shown or hidden. */
@@ -58,10 +60,19 @@ export class ConversationSurfaces extends Owner {
     this.#look.fire()
   }
 
+  /** A command, or VS Code itself, leads the person there. */
   activate(surface: ConversationSurface): void {
-    if (this.#active === surface) return
-    this.#active = surface
-    this.#change.fire()
+    this.#active.set(surface)
+  }
+
+  /** Told by a place whose page tells of the focus. */
+  focused(surface: ConversationSurface, focus: FocusReport): void {
+    this.#active.report(surface, focus)
+  }
+
+  /** Runs a command: see `ActivePlace`. */
+  run<T>(command: () => T): Promise<Awaited<T>> {
+    return this.#active.run(command)
   }
 
   add(tab: ConversationSurface): void {
@@ -76,7 +87,7 @@ export class ConversationSurfaces extends Owner {
     this.#tabs.get(tab)?.dispose()
     this.#tabs.delete(tab)
     this.#look.fire()
-    if (this.#active === tab) this.activate(this.#sideBar)
+    this.#active.remove(tab, this.#sideBar)
   }
 
   /** The place that shows the session, if one does. */

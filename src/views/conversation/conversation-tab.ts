@@ -10,6 +10,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import type { Attachment, TabNote } from '../bridge/conversation.ts'
 import type { WebviewPage } from '../webview-page.ts'
 import { tabIcon } from '../webview-tab.ts'
+import type { FocusReport } from './active-place.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 import { isConversationFocused } from './view-focus.ts'
@@ -23,14 +24,18 @@ export class ConversationTab extends Owner implements ConversationSurface {
   readonly #indicators: SessionIndicators
   #indicator: SessionIndicator | undefined
 
-  /** `onUse`: the person turns to this tab. `onSeen`: it is shown, or hidden. The tab ends, and its controller with it, when the panel is closed. */
+  /**
+   * `onFocus`: as its page reports. `onFront`: it is the active editor now. `onSeen`: it is shown, or hidden. The tab ends, and its controller with it, when the
+   * panel is closed.
+   */
   constructor(
     panel: vscode.WebviewPanel,
     page: WebviewPage,
     extensionUri: vscode.Uri,
     options: ConversationBridgeOptions,
     indicators: SessionIndicators,
-    onUse: () => void,
+    onFocus: (focus: FocusReport) => void,
+    onFront: () => void,
     onSeen: () => void,
   ) {
     super()
@@ -39,13 +44,13 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.controller = this.register(options.controller)
     this.#panel = panel
     this.#bridge = this.register(new ConversationBridge(page, options))
-    this.register(this.#bridge.onDidUse(onUse))
+    this.register(this.#bridge.onDidFocus(onFocus))
     this.register(
       panel.onDidChangeViewState(() => {
         this.#bridge.setVisible(panel.visible)
         onSeen()
         // a tab may come to the front by itself, because another one was closed, while the person writes elsewhere
-        if (panel.active && !isConversationFocused()) onUse()
+        if (panel.active && !isConversationFocused()) onFront()
       }),
     )
     this.register(options.controller.onDidChange(() => this.#updateTitle()))

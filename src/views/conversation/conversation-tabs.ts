@@ -93,6 +93,7 @@ export class ConversationTabs extends Owner {
       extensionUri,
       { ...options, controller },
       indicators,
+      focus => surfaces.focused(tab, focus),
       () => surfaces.activate(tab),
       () => surfaces.looked(),
     )

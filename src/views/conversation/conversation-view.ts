@@ -8,14 +8,17 @@ import type { HistoryPlace, ViewPage } from '../bridge/history.ts'
 import { ContextKey, ViewId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { WebviewPage } from '../webview-page.ts'
+import type { FocusReport } from './active-place.ts'
 import { ConversationBridge, type ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurface } from './conversation-surface.ts'
 
 export interface ConversationViewEvents {
   /** The person sees the view for the first time in this window. */
   onFirstShown: () => void
-  /** The person turns to this view. */
-  onUse: () => void
+  /** As its page reports. */
+  onFocus: (focus: FocusReport) => void
+  /** A command leads the person to it. */
+  onReveal: () => void
   /** It is shown, or hidden. */
   onSeen: () => void
 }
@@ -79,7 +82,7 @@ export class ConversationView implements ConversationSurface {
     )
     this.#bridge = bridge
     bridge.showPage(this.#page, false)
-    bridge.onDidUse(this.#events.onUse)
+    bridge.onDidFocus(this.#events.onFocus)
     const visibility = view.onDidChangeVisibility(() => {
       bridge.setVisible(view.visible)
       if (this.#isShown('history')) this.#history.looked()
@@ -104,11 +107,11 @@ export class ConversationView implements ConversationSurface {
   }
 
   async reveal(): Promise<void> {
-    this.#events.onUse()
+    this.#events.onReveal()
     this.#setPage('conversation')
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
     // a tab that was closed just before leaves the next one active
-    this.#events.onUse()
+    this.#events.onReveal()
     this.#withBridge(bridge => bridge.focusComposer())
   }
 

@@ -4,9 +4,8 @@ import { pageMessages } from '../bridge/contract.ts'
 import type { ViewPage } from '../bridge/history.ts'
 import { ContextKey } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
+import type { FocusReport } from './active-place.ts'
 
-/** The palette gives the focus back for a moment before its command takes it elsewhere. */
-const SETTLED_MS = 300
 /** The webviews that reported focus last, and which page each one shows: reports can arrive out of order. */
 const focused = new Map<WebviewConnection, () => ViewPage>()
 const told = new Map<string, boolean>()
@@ -14,8 +13,7 @@ const told = new Map<string, boolean>()
 export interface FocusOptions {
   /** what the webview shows */
   page: () => ViewPage
-  /** The person turns to the webview. */
-  onFocus?: () => void
+  onFocus?: (focus: FocusReport) => void
 }
 
 /** Keeps the context keys by which keys are for a page: VS Code doesn't tell where in a webview the focus is. */
@@ -23,21 +21,18 @@ export function listenFocus(
   connection: WebviewConnection,
   { page, onFocus = () => {} }: FocusOptions,
 ): Disposable {
-  let timer: NodeJS.Timeout | undefined
   connection.handle(pageMessages, {
     'page/focused': change => {
       if (change.focused) focused.set(connection, page)
       else focused.delete(connection)
       updateFocus()
-      clearTimeout(timer)
-      if (change.isUsed) onFocus()
-      else if (change.focused) timer = setTimeout(onFocus, SETTLED_MS)
+      onFocus(change.isUsed ? 'used' : change.focused ? 'came' : 'left')
     },
   })
   return toDisposable(() => {
-    clearTimeout(timer)
     focused.delete(connection)
     updateFocus()
+    onFocus('left')
   })
 }
 

@@ -20,7 +20,7 @@ describe('long parts on the page', function () {
   this.timeout(60_000)
   let page: Page
   let marks: Map<string, Set<Range>>
-  let find: { id: number } | undefined
+  let find: { id: number; query: { text: string } } | undefined
 
   beforeEach(async () => {
     marks = new Map()
@@ -53,8 +53,8 @@ describe('long parts on the page', function () {
     const input = query('.find input') as HTMLInputElement
     input.value = text
     input.dispatchEvent(new page.window.Event('input', { bubbles: true }))
-    await page.until(() => find)
-    await new Promise(resolve => setTimeout(resolve, 20))
+    // what stood in the field when it opened was looked for as well
+    await page.until(() => find?.query.text === text)
     await page.host.sendNotification(FindResults, {
       id: find!.id,
       hits,

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import fc from 'fast-check'
+import { ActivePlace, type FocusReport } from '../../../src/views/conversation/active-place.ts'
+
+type Place = 'tab' | 'side bar'
+
+describe('Where the person works', () => {
+  let active: ActivePlace<Place>
+  let changes: number
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    begin()
+  })
+  afterEach(() => {
+    active.dispose()
+    mock.timers.reset()
+  })
+
+  function begin(): void {
+    active = new ActivePlace<Place>('side bar')
+    changes = 0
+    active.onDidChange(() => {
+      changes += 1
+    })
+  }
+  const later = () => mock.timers.tick(1000)
+  const tell = (place: Place, ...reports: FocusReport[]) => {
+    for (const report of reports) active.report(place, report)
+  }
+  const command = () => active.run(() => active.current)
+
+  it('is where they do something, at once', () => {
+    tell('tab', 'came', 'used')
+    assert.equal(active.current, 'tab')
+    tell('tab', 'left')
+    tell('side bar', 'used')
+    assert.equal(active.current, 'side bar')
+    assert.equal(changes, 2)
+  })
+
+  it('is where the focus stays', () => {
+    tell('tab', 'came')
+    assert.equal(active.current, 'side bar')
+    later()
+    assert.equal(active.current, 'tab')
+  })
+
+  it('is not where the focus only passes', () => {
+    tell('tab', 'came', 'left')
+    later()
+    assert.equal(active.current, 'side bar')
+  })
+
+  it('is where they do something, whatever another page tells late', async () => {
+    tell('side bar', 'used')
+    tell('tab', 'came')
+    later()
+    tell('tab', 'left')
+    assert.equal(active.current, 'side bar')
+    assert.equal(await command(), 'side bar')
+  })
+
+  it('is where the focus went once the page that had it tells so', () => {
+    tell('side bar', 'used')
+    tell('tab', 'came')
+    later()
+    tell('side bar', 'left')
+    later()
+    assert.equal(active.current, 'tab')
+  })
+
+  it('is for a command where it was asked for, however late it comes after the palette gave the focus to a tab', async () => {
+    tell('side bar', 'used', 'left')
+    tell('tab', 'came')
+    later()
+    assert.equal(active.current, 'tab')
+    assert.equal(await command(), 'side bar')
+    // the focus is in the tab still
+    later()
+    assert.equal(active.current, 'tab')
+  })
+
+  it('is for a command the place that the person turned to before they opened the palette by the mouse', async () => {
+    tell('side bar', 'used', 'left')
+    tell('tab', 'came')
+    later()
+    tell('tab', 'left', 'came')
+    assert.equal(await command(), 'tab')
+  })
+
+  it('stays while a command asks for more, unless they do something elsewhere', async () => {
+    tell('side bar', 'used', 'left')
+    const seen: Place[] = []
+    const answers: Array<() => void> = []
+    const running = active.run(async () => {
+      for (let i = 0; i < 2; i++) {
+        await new Promise<void>(resolve => answers.push(resolve))
+        seen.push(active.current)
+      }
+    })
+    tell('tab', 'came')
+    later()
+    tell('tab', 'left', 'came')
+    later()
+    answers[0]!()
+    await new Promise(setImmediate)
+    tell('tab', 'used')
+    answers[1]!()
+    await running
+    assert.deepEqual(seen, ['side bar', 'tab'])
+  })
+
+  it('is another when a tab is closed, also for what a command falls back to', async () => {
+    tell('tab', 'used', 'left')
+    tell('side bar', 'came')
+    later()
+    active.remove('tab', 'side bar')
+    assert.equal(await command(), 'side bar')
+    tell('tab', 'used')
+    active.remove('tab', 'side bar')
+    later()
+    assert.equal(active.current, 'side bar')
+  })
+
+  it('leaves a command that fails, as one that ends', async () => {
+    await assert.rejects(
+      active.run(() => Promise.reject(new Error('No'))),
+      /No/,
+    )
+    await assert.rejects(
+      active.run(() => {
+        throw new Error('No')
+      }),
+      /No/,
+    )
+    tell('tab', 'came')
+    later()
+    assert.equal(active.current, 'tab')
+  })
+
+  it('is for each command where it was asked for, in whatever order the messages come', async () => {
+    const place = fc.constantFrom<Place>('tab', 'side bar')
+    const step = fc.record({
+      at: place,
+      /** by a key in the page, which is a use; else by the mouse, after the focus went there */
+      byKey: fc.boolean(),
+      /** where VS Code puts the focus when the palette closes: the active editor, or nothing of ours */
+      back: fc.constantFrom<Place | undefined>('tab', 'side bar', undefined),
+      /** when each of the three that are told then arrives: the focus that left, the one that came, the command */
+      order: fc.shuffledSubarray(['left', 'came', 'command'] as const, { minLength: 3 }),
+      /** the time that passes after each of them, in milliseconds */
+      pauses: fc.tuple(fc.nat(1000), fc.nat(1000), fc.nat(1000)),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async steps => {
+        begin()
+        let focus: Place | undefined
+        for (const { at, byKey, back, order, pauses } of steps) {
+          if (focus !== undefined && focus !== at) tell(focus, 'left')
+          if (focus !== at) tell(at, 'came')
+          if (byKey) tell(at, 'used')
+          // who takes the mouse looks at where the focus is first
+          else later()
+          const asked: Place[] = []
+          // a page tells in order; before it tells anew of the focus, it has told that it left
+          const told = back === at ? ['left', ...order.filter(one => one !== 'left')] : order
+          // by the mouse, the palette is there only once the focus has left
+          const arriving = byKey ? told : ['left', ...told.filter(one => one !== 'left')]
+          for (const [index, one] of arriving.entries()) {
+            if (one === 'left') tell(at, 'left')
+            else if (one === 'command') asked.push(await command())
+            else if (back !== undefined) tell(back, 'came')
+            mock.timers.tick(pauses[index]!)
+          }
+          assert.deepEqual(asked, [at])
+          focus = back
+        }
+        active.dispose()
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

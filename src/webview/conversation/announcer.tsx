@@ -4,7 +4,7 @@ import { visibleWords } from '../../common/visible.ts'
 import { t } from '../l10n.ts'
 import { announce } from '../ui/live-region.tsx'
 import { useApp } from './context.ts'
-import { stopReason } from './entries/small.tsx'
+import { stopReason } from './entries/notices.tsx'
 import type { ConversationStore } from './store.ts'
 
 /**

@@ -9,8 +9,7 @@ import type {
 } from '../../views/bridge/conversation.ts'
 import { RowModel } from './rows/rows.ts'
 import { EntrySlot } from './rows/slot.ts'
-import { Terminals } from './terminals.ts'
-import { Watched } from './watched.ts'
+import { Terminals, Watched } from './terminals.ts'
 
 /** Entries are fetched in pages of this many. */
 const page = 100

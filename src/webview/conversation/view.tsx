@@ -1,19 +1,18 @@
 import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
+import type { EntryContext } from '../../views/bridge/conversation.ts'
 import { t } from '../l10n.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
 import { lazy, loadStyles } from '../ui/lazy.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
-import { loadCopying, onProseClick, onProseCopy } from './actions/links.ts'
-import { conversationContext, rowContext } from './actions/menu-context.ts'
+import { loadCopying, onProseClick, onProseCopy } from './actions/prose.ts'
 import { SelectionActions } from './actions/selection-actions.tsx'
 import { Announcer } from './announcer.tsx'
-import { Begin } from './begin.tsx'
 import { Cards } from './cards.tsx'
 import { Composer } from './composer/composer.tsx'
 import type { Draft } from './composer/draft.ts'
 import { SendingPrompts } from './composer/outgoing.tsx'
 import { useApp } from './context.ts'
-import { Empty } from './empty.tsx'
+import { Begin, Empty } from './empty.tsx'
 import { Header } from './header/header.tsx'
 import { JumpButtons } from './navigation/jump.tsx'
 import { onViewKey } from './navigation/keys.ts'
@@ -154,4 +153,23 @@ function Footer({ draft }: { draft: Draft }) {
       <Cards />
     </div>
   )
+}
+
+type Section = 'conversation' | 'prompt' | 'message' | 'work'
+
+/** What VS Code's context menu is told of where it was opened: `when` clauses and commands see it. */
+function context(section: Section, more: Partial<EntryContext & { parleyCanFork: boolean }>): string {
+  return JSON.stringify({ webviewSection: section, preventDefaultContextMenuItems: false, ...more })
+}
+
+function conversationContext(key: string, canFork: boolean): string {
+  return context('conversation', { conversation: key, parleyCanFork: canFork })
+}
+
+/** Of one row; the conversation it is in is told by what is around it. */
+function rowContext(row: Row): string | undefined {
+  if (row.kind === 'missing' || row.kind === 'run') return undefined
+  const entry = row.slot.entry.peek()
+  const section = row.kind === 'prompt' ? 'prompt' : entry.kind === 'message' ? 'message' : 'work'
+  return context(section, { entry: row.slot.id })
 }

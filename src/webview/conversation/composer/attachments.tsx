@@ -1,7 +1,12 @@
-import type { Attachment } from '../../../views/bridge/conversation.ts'
+import { useCallback, useRef, useState } from 'preact/hooks'
+import type { Attachment, MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { useApp } from '../context.ts'
+import type { Draft } from './draft.ts'
+import { isPicture } from './take.ts'
 
 interface AttachmentsProps {
   items: readonly Attachment[]
@@ -46,5 +51,119 @@ function Remove({ item, onRemove }: { item: Attachment; onRemove: (item: Attachm
       label={t('Remove {0}', item.label)}
       onClick={() => onRemove(item)}
     />
+  )
+}
+
+/** Everything that can be added, behind a button: the same as `@` offers without a word behind it. */
+export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
+  const { host } = useApp()
+  const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = useCallback(() => setRows(undefined), [])
+  const open = async () => setRows(await host.request('composer/mentions', { query: '' }).catch(() => []))
+  const choices = (rows ?? []).map((row, i) => ({
+    value: String(i),
+    name: row.name,
+    description: row.detail,
+    icon: row.icon,
+    group: row.group === 'open' ? t('Open editors') : t('Context'),
+  }))
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="icon-button"
+        aria-haspopup="listbox"
+        aria-expanded={rows !== undefined}
+        aria-label={t('Add Context')}
+        title={t('Add Context (@)\nOr hold Shift and drop files from the Explorer or a tab')}
+        onClick={() => (rows ? close() : void open())}
+      >
+        <Icon name="add" />
+      </button>
+      {rows && (
+        <Menu
+          anchor={button}
+          label={t('Add Context')}
+          choices={choices}
+          current={undefined}
+          onChoose={value => onTake(rows[Number(value)]!)}
+          onClose={close}
+        />
+      )}
+    </>
+  )
+}
+
+/** What the user works on in the editor: offered for the prompt, or added to it when it's sent. */
+interface ActiveContextState {
+  /** to be added with one key */
+  offered: Attachment | undefined
+  /** goes along with the next prompt unless it's removed */
+  added: Attachment | undefined
+  /** Takes away what would be added, until something else is active. */
+  remove(): void
+}
+
+export function useActiveContext(draft: Draft): ActiveContextState {
+  const { attachment, automatic } = useApp().activeContext.value
+  const [removed, setRemoved] = useState<string | undefined>(undefined)
+  const none = { offered: undefined, added: undefined, remove: () => {} }
+  if (!attachment || isIn(draft, attachment)) return none
+  // a picture is read first, which sending doesn't wait for
+  const isAdded = automatic && !isPicture(attachment) && removed !== placeOf(attachment)
+  return {
+    offered: isAdded ? undefined : attachment,
+    added: isAdded ? attachment : undefined,
+    remove: () => setRemoved(placeOf(attachment)),
+  }
+}
+
+/** Names what it is, whichever chip it has. */
+function placeOf({ label, content }: Attachment): string {
+  return `${'uri' in content ? content.uri : ''} ${label}`
+}
+
+function isIn(draft: Draft, attachment: Attachment): boolean {
+  const place = placeOf(attachment)
+  return draft.content.value.items.some(item => placeOf(item) === place)
+}
+
+interface OfferedContextProps {
+  item: Attachment
+  onAdd: () => void
+}
+
+export function OfferedContext({ item, onAdd }: OfferedContextProps) {
+  const label = t('Add {0} (Alt+Enter)', item.label)
+  return (
+    <button type="button" class="offered-context" aria-label={label} title={label} onClick={onAdd}>
+      <Icon name="add" />
+      <span class="chip-label" dir="auto">
+        {item.label}
+      </span>
+    </button>
+  )
+}
+
+export function AddedContext({ item, onRemove }: { item: Attachment; onRemove: () => void }) {
+  return (
+    <ul class="chips composer-chips" aria-label={t('Added to every prompt')}>
+      <li>
+        <span class="chip" title={t('{0} is added to the prompt', item.detail ?? item.label)}>
+          <Icon name={item.icon} />
+          <span class="chip-label" dir="auto">
+            {item.label}
+          </span>
+          <IconButton
+            icon="close"
+            class="chip-remove"
+            label={t('Remove {0}', item.label)}
+            onClick={onRemove}
+          />
+        </span>
+      </li>
+    </ul>
   )
 }

@@ -8,19 +8,15 @@ import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
-import { AddedContext, OfferedContext, useActiveContext } from './active-context.tsx'
-import { AddMenu } from './add-menu.tsx'
-import { Attachments } from './attachments.tsx'
-import { calledCommand } from './command-query.ts'
+import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } from './attachments.tsx'
+import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
-import type { Draft } from './draft.ts'
-import { itemOf } from './items.ts'
+import { type Draft, itemOf } from './draft.ts'
+import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
 import { fitAttachments, takerOf } from './take.ts'
 import { TextInput, type TextInputHandle } from './text-input.tsx'
 import { useCompletion } from './use-completion.tsx'
-import { usePromptHistory } from './use-prompt-history.ts'
-import { useSending } from './use-sending.ts'
 import { useTaking } from './use-taking.ts'
 
 const Queue = lazy(() => import('./queue.tsx').then(module => module.Queue))
@@ -231,4 +227,30 @@ function placeholder(head: ConversationHead | undefined, short: boolean): string
   const ask = name && !short ? t('Ask {0}…', name) : t('Ask…')
   const hint = head.commands.length > 0 ? t('@ for context, / for commands') : t('@ for context')
   return `${ask}  ${hint}`
+}
+
+interface Sending {
+  /** Why nothing can be sent now. */
+  blocked: string | undefined
+  /** Sends what stands in the composer, which is empty then; the host waits for the agent where it must. */
+  send(): void
+}
+
+function useSending(draft: Draft, onBegin: () => void): Sending {
+  const { store, list } = useApp()
+  const blocked = blockedBecause(store.head.value)
+  const send = () => {
+    // as it is now: a fast hand presses Enter before what it typed, or what happened to the agent, is drawn
+    if (draft.isEmpty.peek() || blockedBecause(store.head.peek())) return
+    onBegin()
+    draft.send()
+    list.toEnd()
+  }
+  return { blocked, send }
+}
+
+function blockedBecause(head: ConversationHead | undefined): string | undefined {
+  if (!head) return t('Preparing…')
+  if (head.phase === 'empty' && (head.noAgent || head.agents.length === 0)) return t('No agent selected')
+  return undefined
 }

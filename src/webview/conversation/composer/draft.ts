@@ -1,4 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import type { ContentBlock } from '../../../acp/model.ts'
+import { chipOf } from '../../../common/block-chip.ts'
 import {
   besideText,
   type Draft as DraftContent,
@@ -11,13 +13,15 @@ import {
 import { messageOf } from '../../../common/errors.ts'
 import type { Attachment, ReturnedPrompt, StoredPrompt } from '../../../views/bridge/conversation.ts'
 import { keepState } from '../../host/vscode-api.ts'
+import { t } from '../../l10n.ts'
+
 export type WrittenDraft = DraftContent<Attachment>
 
 /** A draft is saved at the latest this long after it was changed, in milliseconds: also while somebody types on. */
 const delay = 200
 
 /** The host's side of the composer. */
-export interface DraftHost {
+interface DraftHost {
   saveText(key: string, text: string, marks: DraftMark[]): void
   /** Apart from the text: items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
@@ -223,4 +227,12 @@ export function sameMarks(a: readonly DraftMark[], b: readonly DraftMark[]): boo
     a.length === b.length &&
     a.every((mark, i) => mark.from === b[i]!.from && mark.to === b[i]!.to && mark.id === b[i]!.id)
   )
+}
+
+/** What stands in a prompt besides text, to be written on with. */
+export function itemOf(content: ContentBlock): Attachment {
+  const chip = chipOf(content)
+  const named = 'uri' in content && content.uri !== undefined
+  const label = named ? chip.label : content.type === 'image' ? t('Image') : chip.label
+  return { id: crypto.randomUUID(), ...chip, label, content }
 }

@@ -4,10 +4,16 @@ import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
-import { CommandList, commandListId, commandRowId } from './command-list.tsx'
 import { type Completion, completionAt } from './completion.ts'
+import {
+  CommandList,
+  commandListId,
+  commandRowId,
+  MentionList,
+  mentionListId,
+  mentionRowId,
+} from './completion-lists.tsx'
 import type { Draft } from './draft.ts'
-import { MentionList, mentionListId, mentionRowId } from './mention-list.tsx'
 import { isPicture } from './take.ts'
 import type { TextInputHandle } from './text-input.tsx'
 import { useMentions } from './use-mentions.ts'

@@ -4,13 +4,13 @@ import { visibleWords } from '../../../common/visible.ts'
 import { describeUrl } from '../../../conversation/described-url.ts'
 import type { ElicitationEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
-import { Button } from '../../ui/button.tsx'
+import { urlWarningText } from '../../tools/links.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import { Line } from '../entries/line.tsx'
 import { questionsDrawn } from '../navigation/question-focus.ts'
 import type { EntrySlot } from '../rows/slot.ts'
-import { Address } from './address.tsx'
 import { FormField } from './field.tsx'
 import { formOf } from './form-state.ts'
 
@@ -254,4 +254,45 @@ function valueText(field: ElicitationField, value: unknown): string {
 
 function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? ''
+}
+
+/** A whole address with its host set apart, and what there is to know before it is opened. */
+function Address({ url }: { url: string }) {
+  const { host } = useApp()
+  const reported = describeUrl(url)
+  return (
+    <div class="address">
+      <div class="address-box">
+        <div class="address-text" dir="ltr">
+          {reported ? (
+            <>
+              {reported.before}
+              <strong class="address-host">{reported.host}</strong>
+              {reported.after}
+            </>
+          ) : (
+            url
+          )}
+        </div>
+        <IconButton
+          icon="copy"
+          label={t('Copy URL')}
+          onClick={() => host.send('conversation/copy', { text: url })}
+        />
+      </div>
+      {reported?.warnings.map(warning => (
+        <Warning key={warning} text={urlWarningText(warning)} />
+      ))}
+      {!reported?.canOpen && <Warning text={t('Only http and https links can be opened.')} />}
+    </div>
+  )
+}
+
+function Warning({ text }: { text: string }) {
+  return (
+    <div class="address-warning" role="note">
+      <Icon name="warning" />
+      <span>{text}</span>
+    </div>
+  )
 }

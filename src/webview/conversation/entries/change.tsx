@@ -11,7 +11,7 @@ import { LoadingPart, lazy } from '../../ui/lazy.tsx'
 import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
-import { ToolTitle } from './tool-title.tsx'
+import { ToolTitle } from './line.tsx'
 
 const DiffView = lazy(() => import('../../tools/diff-view.tsx').then(module => module.DiffView))
 

@@ -1,5 +1,11 @@
 import type { ComponentChildren } from 'preact'
+import type { Entry, MessageEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import { formatDuration, formatSeconds, plural, t } from '../../l10n.ts'
+import { type PathRoots, runSummary, titleParts } from '../../tools/title.ts'
+import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { useApp } from '../context.ts'
+import type { EntrySlot } from '../rows/slot.ts'
 
 interface LineProps {
   icon: string
@@ -51,5 +57,88 @@ export function Line({
     <button type="button" class={classes} aria-expanded={open ?? false} title={title} onClick={onToggle}>
       {content}
     </button>
+  )
+}
+
+interface ToolTitleProps {
+  title: string
+  roots: PathRoots | undefined
+  /** A command: shown as code whatever its backticks. */
+  code?: boolean
+}
+
+/** A title on one line; of a path the end stays visible. */
+export function ToolTitle({ title, roots, code }: ToolTitleProps) {
+  const parts = titleParts(title, roots)
+  return (
+    <span class={`tool-title${parts.code || code ? ' code' : ''}`} dir="auto">
+      {parts.head && <span class="tool-title-head">{parts.head}</span>}
+      <span class="tool-title-tail">{parts.tail}</span>
+    </span>
+  )
+}
+
+/**
+ * How long an entry took, a thought in whole seconds; while it runs, so far. Nothing for less than a tenth of a second or
+ * for a replay.
+ */
+export function entryDuration(entry: Entry, running: boolean): string | undefined {
+  if (entry.startedAt === undefined) return undefined
+  if (entry.endedAt !== undefined) {
+    const took = entry.endedAt - entry.startedAt
+    if (took < 100) return undefined
+    return entry.kind === 'message' && took >= 1000
+      ? formatSeconds(Math.round(took / 1000))
+      : formatDuration(took)
+  }
+  if (!running) return undefined
+  const so = now.value - entry.startedAt
+  return so >= 1000 ? formatSeconds(so / 1000) : undefined
+}
+
+/** The line of a thought; its text follows in rows of its own when it is open. */
+export function Thought({ slot }: { slot: EntrySlot }) {
+  const app = useApp()
+  const entry = slot.entry.value as MessageEntry
+  const running = isThinking(app.store.head.value?.activity, app.store.last.value, slot)
+  const duration = entryDuration(entry, running)
+  const title = running ? t('Thinking…') : duration ? t('Thought for {0}', duration) : t('Thought')
+  return (
+    <Line icon="lightbulb" open={slot.open.value} onToggle={() => app.toggle(slot)} class="thought-line">
+      {title}
+    </Line>
+  )
+}
+
+function isThinking(activity: string | undefined, last: EntrySlot | undefined, slot: EntrySlot): boolean {
+  return activity === 'running' && last === slot && slot.entry.value.endedAt === undefined
+}
+
+/** Several reads and searches in one line; opened, each has its own. */
+export function Run({ slots }: { slots: readonly EntrySlot[] }) {
+  const app = useApp()
+  const entries = slots.map(slot => slot.entry.value as ToolCallEntry)
+  const active = entries.findLast(entry => entry.status === 'in_progress')
+  const failed = entries.filter(entry => entry.status === 'failed').length
+  const open = app.store.openState(`run/${slots[0]!.id}`).value
+  return (
+    <Line
+      icon={entries.some(entry => entry.toolKind === 'search') ? 'search' : 'files'}
+      open={open}
+      onToggle={() => app.toggleRun(slots)}
+      end={
+        <>
+          {failed > 0 && <span class="failed">{plural(failed, '1 failed', '{0} failed')}</span>}
+          {active && <Icon name="loading" class="codicon-modifier-spin" label={t('Running')} />}
+        </>
+      }
+    >
+      <span class="line-text">{runSummary(entries.map(entry => entry.toolKind))}</span>
+      {active && !open && (
+        <span class="line-aside">
+          <ToolTitle title={active.title} roots={app.store.head.value?.roots} />
+        </span>
+      )}
+    </Line>
   )
 }

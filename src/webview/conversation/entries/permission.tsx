@@ -15,12 +15,10 @@ import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { folds } from '../rows/rows.ts'
 import type { EntrySlot } from '../rows/slot.ts'
-import { Line } from './line.tsx'
-import { primaryOption } from './permission-options.ts'
+import { Line, ToolTitle } from './line.tsx'
 import { hasDiff, ToolContent, useWhole } from './tool-call.tsx'
-import { ToolTitle } from './tool-title.tsx'
 
-const CONTROL = /Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl'
+const controlKey = () => (/Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl')
 
 const AlwaysAllow = lazy(() => import('./always-allow.tsx').then(module => module.AlwaysAllow))
 
@@ -133,8 +131,8 @@ function optionTitle(option: PermissionOption): string {
 function titleWithKey(option: PermissionOption, options: readonly PermissionOption[]): string {
   const title = optionTitle(option)
   if (options.find(({ kind }) => kind === option.kind) !== option) return title
-  if (option.kind === 'allow_once') return `${title}\n${CONTROL}+Enter`
-  return option.kind === 'reject_once' ? `${title}\n${CONTROL}+Backspace` : title
+  if (option.kind === 'allow_once') return `${title}\n${controlKey()}+Enter`
+  return option.kind === 'reject_once' ? `${title}\n${controlKey()}+Backspace` : title
 }
 
 /** More than a side bar shows side by side: one under the other they read more easily than broken over lines. */
@@ -319,4 +317,9 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
       </button>
     </div>
   )
+}
+
+/** Enter takes the first option that allows once; never one that allows for good. */
+export function primaryOption(options: readonly PermissionOption[]): PermissionOption | undefined {
+  return options.find(option => option.kind === 'allow_once')
 }

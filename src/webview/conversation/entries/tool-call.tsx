@@ -23,10 +23,8 @@ import type { ConversationStore } from '../store.ts'
 import { Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
 import { Change } from './change.tsx'
 import { ContentBlockView } from './content.tsx'
-import { entryDuration } from './duration.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
-import { Line } from './line.tsx'
-import { ToolTitle } from './tool-title.tsx'
+import { entryDuration, Line, ToolTitle } from './line.tsx'
 
 /** One tool call: a line, and under it, when open, all there is to know of it. */
 export function ToolCall({ slot }: { slot: EntrySlot }) {

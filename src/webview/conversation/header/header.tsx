@@ -1,15 +1,13 @@
-import { useCallback, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../views/bridge/conversation.ts'
 import { plural, t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { Popup } from '../../ui/popup.tsx'
+import { TitleField } from '../../ui/title-field.tsx'
 import { useApp } from '../context.ts'
-import { FollowButton } from '../work/follow-button.tsx'
 import { AgentSwitcher } from './agent-switcher.tsx'
-import { SessionTitle } from './session-title.tsx'
-import { dotLabel, dotState, StateDot } from './state-dot.tsx'
 
 /** What floats is there at once, and hears the Escape that comes at once. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
@@ -70,5 +68,124 @@ function noteCount(head: ConversationHead): number {
     (roots?.cwdRemark ? 1 : 0) +
     (roots?.scratch ? 1 : 0) +
     head.mcpServers.filter(server => !server.passed).length
+  )
+}
+
+/** The session's title; a click or F2 lets the person write another one. */
+function SessionTitle() {
+  const { store, host, page } = useApp()
+  const head = store.head.value
+  const [editing, setEditing] = useState<string | undefined>(undefined)
+  const button = useRef<HTMLButtonElement>(null)
+  const back = useRef(false)
+  const sessionId = head?.sessionId
+  // another session has come meanwhile: what was being written is not its title
+  const edited = editing !== undefined && editing === sessionId
+
+  useEffect(() => {
+    if (sessionId === undefined) return
+    const rename = (event: KeyboardEvent) => {
+      if (event.key !== 'F2' || event.defaultPrevented || page.peek() !== 'conversation') return
+      event.preventDefault()
+      setEditing(sessionId)
+    }
+    window.addEventListener('keydown', rename)
+    return () => window.removeEventListener('keydown', rename)
+  }, [sessionId, page])
+  useEffect(() => {
+    if (edited || !back.current) return
+    back.current = false
+    button.current?.focus()
+  }, [edited])
+
+  const title = head?.title || t('New session')
+  const look = `header-title${head?.title ? '' : ' untitled'}`
+  if (edited) {
+    return (
+      <TitleField
+        title={head?.title ?? ''}
+        label={t('Session title')}
+        placeholder={t('Automatic title')}
+        class="header-title-field"
+        onRename={title => host.send('conversation/rename', { title })}
+        onClose={byKey => {
+          back.current = byKey
+          setEditing(undefined)
+        }}
+      />
+    )
+  }
+  return (
+    <h1 class={look} title={sessionId === undefined ? title : undefined} dir="auto">
+      {sessionId === undefined ? (
+        title
+      ) : (
+        <button
+          ref={button}
+          type="button"
+          class="header-rename"
+          title={t('{0}\nRename (F2)', title)}
+          onClick={() => setEditing(sessionId)}
+        >
+          {title}
+        </button>
+      )}
+    </h1>
+  )
+}
+
+type DotState = 'none' | 'starting' | 'idle' | 'running' | 'waiting' | 'ended'
+
+function dotState(head: ConversationHead, waiting: number): DotState {
+  switch (head.phase) {
+    case 'empty':
+      return 'none'
+    case 'starting':
+    case 'loading':
+      return 'starting'
+    case 'ended':
+      return 'ended'
+    case 'ready':
+      if (waiting > 0 || head.activity === 'requires_action') return 'waiting'
+      return head.activity === 'running' ? 'running' : 'idle'
+  }
+}
+
+function dotLabel(state: DotState): string {
+  switch (state) {
+    case 'none':
+      return ''
+    case 'starting':
+      return t('Starting')
+    case 'idle':
+      return t('Ready')
+    case 'running':
+      return t('Running')
+    case 'waiting':
+      return t('Needs your answer')
+    case 'ended':
+      return t('Ended')
+  }
+}
+
+/** What a session is doing, by shape and color: ring, full, half, crossed. */
+function StateDot({ state }: { state: DotState }) {
+  if (state === 'none') return null
+  const label = dotLabel(state)
+  return <span class={`dot dot-${state}`} role="img" aria-label={label} title={label} />
+}
+
+/** Switches whether the editor shows where the agent works. */
+function FollowButton() {
+  const { host, work } = useApp()
+  const on = work.following.value
+  return (
+    <IconButton
+      icon={on ? 'eye' : 'eye-closed'}
+      label={on ? t('Stop Following Agent in Editor') : t('Follow Agent in Editor')}
+      class="follow-button"
+      pressed={on}
+      onClick={() => host.send('follow/set', { on: !on })}
+    />
   )
 }

@@ -1,3 +1,4 @@
+import { Component, type ComponentChildren } from 'preact'
 import type { ContentBlock } from '../../../acp/model.ts'
 import type { Rewind } from '../../../conversation/state.ts'
 import { isSetAside } from '../../../views/bridge/conversation.ts'
@@ -7,16 +8,13 @@ import { IconButton } from '../../ui/button.tsx'
 import { lazy, loadStyles } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 import { ContentBlockView } from '../entries/content.tsx'
+import { Run, Thought } from '../entries/line.tsx'
+import { Compaction, Notice, TurnEnd, Unknown } from '../entries/notices.tsx'
 import { Permission } from '../entries/permission.tsx'
 import { Prompt } from '../entries/prompt.tsx'
-import { Run } from '../entries/run.tsx'
-import { Compaction, Notice, TurnEnd, Unknown } from '../entries/small.tsx'
-import { SessionMessage, Subagent } from '../entries/subagent.tsx'
-import { SubagentName, subagentClass } from '../entries/subagent-name.tsx'
-import { Thought } from '../entries/thought.tsx'
+import { SessionMessage, Subagent, SubagentName, subagentClass } from '../entries/subagent.tsx'
 import { ToolCall } from '../entries/tool-call.tsx'
 import { type MarkdownRow, type Row, slotOf } from './row.ts'
-import { RowBoundary } from './row-boundary.tsx'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
 /** Few conversations meet a form. */
@@ -122,4 +120,18 @@ function Markdown({ row }: { row: MarkdownRow }) {
 function BesideText({ slot, block }: { slot: EntrySlot; block: number }) {
   const content: ContentBlock | undefined = blocksOf(slot.entry.value)[block]
   return content ? <ContentBlockView block={content} /> : null
+}
+
+/** Keeps one entry that can't be drawn from taking the whole conversation with it. */
+class RowBoundary extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
+  override state = { hasFailed: false }
+
+  static override getDerivedStateFromError(): { hasFailed: boolean } {
+    return { hasFailed: true }
+  }
+
+  override render() {
+    if (this.state.hasFailed) return <div class="quiet">{t("This entry can't be displayed.")}</div>
+    return this.props.children
+  }
 }

@@ -6,8 +6,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
-import { BarLine } from './bar-line.tsx'
-import { useBarOpen } from './bar-open.ts'
+import { BarLine, useBarOpen } from './bar.tsx'
 
 /** What the session changed, pinned above the composer: counts, the files, and what to do with them. */
 export function ChangedFiles() {

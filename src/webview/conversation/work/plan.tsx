@@ -4,8 +4,7 @@ import { MarkdownText } from '../../markdown/view.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
-import { BarLine } from './bar-line.tsx'
-import { useBarOpen } from './bar-open.ts'
+import { BarLine, useBarOpen } from './bar.tsx'
 
 /** The agent's plans, one line each above the composer until opened. */
 export function Plans() {

@@ -4,7 +4,7 @@ import {
   calledCommand,
   commandQuery,
   matchCommands,
-} from '../../../../src/webview/conversation/composer/command-query.ts'
+} from '../../../../src/webview/conversation/composer/completion.ts'
 import { PromptHistory } from '../../../../src/webview/conversation/composer/prompt-history.ts'
 import { matchChoices } from '../../../../src/webview/ui/menu.tsx'
 

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
-import { baseName, relativePath, titleOfEdit, titleParts } from '../../../../src/webview/tools/title.ts'
+import {
+  baseName,
+  relativePath,
+  runSummary,
+  titleOfEdit,
+  titleParts,
+} from '../../../../src/webview/tools/title.ts'
 
 const roots = { cwd: '/home/ann/project', additional: [{ path: '/home/ann/web', label: 'web' }] }
 const parts = (title: string) => {
@@ -63,5 +69,12 @@ describe('tool titles', () => {
     assert.equal(relativePath('/a', { cwd: '/', additional: [] }), '/a')
     assert.equal(baseName('/a/b/'), 'b')
     assert.equal(baseName('a\\b.ts'), 'b.ts')
+  })
+})
+
+describe('a run of reads', () => {
+  it('is summed up in one line', () => {
+    assert.equal(runSummary(['search', 'read', 'read']), 'Searched once, read 2 files')
+    assert.equal(runSummary(['read', 'fetch']), 'Read 1 file, fetched 1 page')
   })
 })

@@ -4,14 +4,13 @@ import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemir
 import { type DraftMark, wordsFor } from '../../../../common/draft.ts'
 import type { Attachment } from '../../../../views/bridge/conversation.ts'
 import { t } from '../../../l10n.ts'
-import { cutOf } from '../long-name.ts'
 
 /** Makes a chip of words that stand in the text. */
 export const putChip = StateEffect.define<DraftMark>({
   map: ({ from, to, id }, changes) => ({ from: changes.mapPos(from, 1), to: changes.mapPos(to, -1), id }),
 })
 
-export interface ChipParts {
+interface ChipParts {
   item(id: string): Attachment | undefined
   open(item: Attachment): void
 }
@@ -127,4 +126,15 @@ class ChipWidget extends WidgetType {
   override ignoreEvent(event: Event): boolean {
     return event.type === 'dblclick'
   }
+}
+
+/** So many of the last letters of a long name stay when there is no room for all of it: they tell files apart. */
+const kept = 14
+
+/**
+ * Where a name is cut in two, so that its middle gives way where it is too long: its length when it is short, or when it
+ * may be written from right to left, which cannot be cut in two.
+ */
+export function cutOf(name: string): number {
+  return name.length > 2 * kept && /^[\x20-\x7e]+$/.test(name) ? name.length - kept : name.length
 }

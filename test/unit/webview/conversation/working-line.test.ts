@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { primaryOption } from '../../../../../src/webview/conversation/entries/permission-options.ts'
-import { activityWord } from '../../../../../src/webview/conversation/work/working-line.tsx'
-import { runSummary } from '../../../../../src/webview/tools/title.ts'
-import { message, toolCall } from '../entries.ts'
+import { activityWord } from '../../../../src/webview/conversation/work/working-line.tsx'
+import { message, toolCall } from './entries.ts'
 
 describe('what the agent does, in a word', () => {
   const word = (last: Parameters<typeof activityWord>[1]) =>
@@ -42,20 +40,5 @@ describe('what the agent does, in a word', () => {
     assert.deepEqual(activityWord('running', message('a', 'agent', 'x'), 1, undefined), {
       text: 'Waiting for your answer',
     })
-  })
-})
-
-describe('a run of reads', () => {
-  it('is summed up in one line', () => {
-    assert.equal(runSummary(['search', 'read', 'read']), 'Searched once, read 2 files')
-    assert.equal(runSummary(['read', 'fetch']), 'Read 1 file, fetched 1 page')
-  })
-})
-
-describe('the option that Enter takes', () => {
-  it('allows once, and never for good', () => {
-    const option = (kind: string) => ({ optionId: kind, name: kind, kind })
-    assert.equal(primaryOption([option('allow_always'), option('allow_once')])?.kind, 'allow_once')
-    assert.equal(primaryOption([option('allow_always'), option('reject_once')]), undefined)
   })
 })

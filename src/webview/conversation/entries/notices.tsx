@@ -7,9 +7,8 @@ import { Icon } from '../../ui/icon.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
-import { entryDuration } from './duration.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
-import { Line } from './line.tsx'
+import { entryDuration, Line } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
 

@@ -1,10 +1,58 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { fitList } from './fit-list.ts'
-import { cutOf } from './long-name.ts'
+import { cutOf } from './input/mentions.ts'
 import type { FoundMentions } from './use-mentions.ts'
+
+interface CommandListProps {
+  commands: readonly Command[]
+  active: number
+  onChoose: (command: Command) => void
+  onPoint: (index: number) => void
+}
+
+export const commandListId = 'command-list'
+
+export function commandRowId(index: number): string {
+  return `command-${index}`
+}
+
+/** The agent's commands, above the composer while one is typed. The composer keeps the focus. */
+export function CommandList({ commands, active, onChoose, onPoint }: CommandListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    fitList(list.current)
+  }, [active, commands])
+  return (
+    <div ref={list} id={commandListId} class="completion" role="listbox" aria-label={t('Commands')}>
+      {commands.map((command, i) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the composer hears the keys
+        <div
+          key={command.name}
+          id={commandRowId(i)}
+          class="menu-row"
+          role="option"
+          tabIndex={-1}
+          aria-selected={i === active}
+          data-active={i === active ? '' : undefined}
+          onPointerMove={() => i !== active && onPoint(i)}
+          onPointerDown={event => event.preventDefault()}
+          onClick={() => onChoose(command)}
+        >
+          <span class="menu-text">
+            <span class="menu-name">
+              /{command.name}
+              {command.hint && <span class="command-hint"> {command.hint}</span>}
+            </span>
+            {command.description && <span class="menu-description">{command.description}</span>}
+          </span>
+        </div>
+      ))}
+    </div>
+  )
+}
 
 export const mentionListId = 'mention-list'
 
@@ -158,4 +206,12 @@ function Marked({ text, matches }: { text: string; matches: readonly number[] })
     else parts.push({ text: text[i]!, hit: hit.has(i) })
   }
   return <>{parts.map((part, i) => (part.hit ? <mark key={i}>{part.text}</mark> : part.text))}</>
+}
+
+/** What is offered above the composer has no more height than there is, and its chosen row is in sight. */
+function fitList(list: HTMLElement | null): void {
+  if (!list) return
+  const room = list.offsetParent?.getBoundingClientRect().top
+  if (room !== undefined) list.style.setProperty('--room', `${Math.floor(room)}px`)
+  list.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
 }

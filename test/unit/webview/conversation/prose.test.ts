@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { JSDOM } from 'jsdom'
-import { selectedDiff } from '../../../../src/webview/tools/copy-diff.ts'
+import { selectedDiff } from '../../../../src/webview/conversation/actions/prose.ts'
 
 describe('what is copied out of a diff', () => {
   const { window } = new JSDOM(`

@@ -1,0 +1,138 @@
+import { codeOf } from '../../markdown/code.ts'
+import { sourceOf } from '../../markdown/rich-source.ts'
+import { drawAnyway } from '../../rich/rich.ts'
+import type { App } from '../context.ts'
+
+/** Presses on links and buttons inside of rendered prose, which is plain HTML. */
+export function onProseClick(event: MouseEvent, host: App['host']): void {
+  const target = event.target instanceof Element ? event.target : undefined
+  const button = target?.closest<HTMLElement>('[data-action]')
+  if (button && onCodeAction(button, host)) return
+  const link = target?.closest('a')
+  if (!link) return
+  // VS Code listens further out and would open it on its own
+  event.preventDefault()
+  event.stopPropagation()
+  const { path, line, column, footnote } = link.dataset
+  if (footnote !== undefined) {
+    explanationOf(link, footnote)?.scrollIntoView({ block: 'nearest' })
+    return
+  }
+  if (path !== undefined) {
+    host.send('conversation/file', {
+      path,
+      line: line === undefined ? undefined : Number(line),
+      column: column === undefined ? undefined : Number(column),
+    })
+    return
+  }
+  const href = link.getAttribute('href')
+  if (href && !href.startsWith('#')) host.send('conversation/link', { href })
+}
+
+/** Where a footnote is explained, of those that are in the page the first one below its mark. */
+function explanationOf(mark: Element, label: string): Element | undefined {
+  const all = document.querySelectorAll<HTMLElement>('.footnote')
+  return [...all].find(
+    one =>
+      one.dataset.footnote === label && mark.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING,
+  )
+}
+
+/** Converts a selection to Markdown. A copy event can't wait, so this is loaded with the first selection. */
+let selectedMarkdown: ((selection: Selection) => string | undefined) | undefined
+
+/** Loads the conversion to Markdown; until it is loaded, the browser copies plain text. */
+export function loadCopying(): void {
+  void import('../../markdown/copy.ts').then(
+    module => {
+      selectedMarkdown = module.selectedMarkdown
+    },
+    () => undefined,
+  )
+}
+
+/** Prose is copied as Markdown, lines of a diff as their code; a piece of a line or of code as it is. */
+export function onProseCopy(event: ClipboardEvent): void {
+  const selection = document.getSelection()
+  const text = selection && (selectedDiff(selection) ?? selectedMarkdown?.(selection))
+  if (!text || !event.clipboardData) return
+  event.clipboardData.setData('text/plain', text)
+  event.preventDefault()
+}
+
+/** Presses on the buttons of code blocks, formulas and diagrams, which are plain HTML; false for any other. */
+function onCodeAction(button: HTMLElement, host: App['host']): boolean {
+  const block = button.closest<HTMLElement>('.code-block')
+  const diagram = button.closest<HTMLElement>('.diagram')
+  const text = block ? codeOf(block) : ''
+  const { language = '', path, line, end } = block?.dataset ?? {}
+  switch (button.dataset.action) {
+    case 'copy-code':
+      host.send('conversation/copy', { text })
+      showDone(button)
+      return true
+    case 'insert-code':
+      host.send('conversation/insertCode', { text })
+      return true
+    case 'open-code':
+      host.send('conversation/openText', { text, language })
+      return true
+    case 'apply-code':
+      host.send('conversation/applyCode', {
+        text,
+        language,
+        ...(path !== undefined && { path }),
+        ...(line !== undefined && end !== undefined && { from: Number(line), to: Number(end) }),
+      })
+      return true
+    case 'copy-diagram':
+      host.send('conversation/copy', { text: sourceOf(diagram) })
+      showDone(button)
+      return true
+    case 'draw-diagram':
+      if (diagram) drawAnyway(diagram)
+      return true
+    case 'diagram-source':
+      button.setAttribute('aria-pressed', String(diagram?.toggleAttribute('data-open') ?? false))
+      return true
+    case 'enlarge': {
+      const picture = (diagram ?? button.closest('.picture'))?.querySelector('img')
+      if (picture) void import('../../ui/enlarge.ts').then(({ enlarge }) => enlarge(picture))
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+function showDone(button: HTMLElement): void {
+  const icon = button.querySelector('.codicon')
+  if (!icon) return
+  icon.classList.replace('codicon-copy', 'codicon-check')
+  setTimeout(() => icon.classList.replace('codicon-check', 'codicon-copy'), 1500)
+}
+
+/**
+ * The code of the lines that are selected in one diff, without numbers and signs, empty lines too: the browser leaves those
+ * out. Of a line that is selected in part that part. `undefined` where the selection is not within one diff.
+ */
+export function selectedDiff(selection: Selection): string | undefined {
+  if (selection.isCollapsed || selection.rangeCount === 0) return undefined
+  const range = selection.getRangeAt(0)
+  const { commonAncestorContainer: all } = range
+  const lines = (all instanceof Element ? all : all.parentElement)?.closest('.diff-lines')
+  if (!lines) return undefined
+  return [...lines.querySelectorAll('.diff-line:not(.diff-fold, .diff-nothing)')]
+    .filter(line => range.intersectsNode(line))
+    .map(line => partOf(line, range))
+    .join('\n')
+}
+
+function partOf(line: Element, selected: Range): string {
+  const part = line.ownerDocument.createRange()
+  part.selectNodeContents(line)
+  if (line.contains(selected.startContainer)) part.setStart(selected.startContainer, selected.startOffset)
+  if (line.contains(selected.endContainer)) part.setEnd(selected.endContainer, selected.endOffset)
+  return part.toString()
+}

@@ -1,8 +1,6 @@
 import { raceAbort } from '../common/async.ts'
+import { LATE_REPLAY_MS } from '../common/limits.ts'
 import type { SessionUpdate } from './model.ts'
-
-/** An agent that answers a load before it replays is taken to be done after this long without an update. */
-const LATE_REPLAY_MS = 250
 
 /** Updates that describe the session as a whole. They are true whichever request they were sent for. */
 const OF_THE_SESSION: ReadonlySet<SessionUpdate['type']> = new Set([

@@ -15,6 +15,11 @@ export const PROCESS_POLL_MS = 40
 /** How often a sign-in's terminal is asked whether its command failed. */
 export const SIGN_IN_POLL_MS = 250
 
+/** A window that owns a session or a file lock renews it this often. */
+export const OWNER_HEARTBEAT_MS = 5000
+/** An owner that hasn't renewed for this long is gone: it crashed, or its machine sleeps. */
+export const OWNER_STALE_MS = 20_000
+
 // ---- slow work that a person waits for --------------------------------------------------------------------------
 
 /** After this time the user is told that the agent is slow, and may cancel. */
@@ -25,6 +30,20 @@ export const LIST_SESSIONS_MS = 20_000
 export const FILE_LIST_MS = 400
 /** A search for symbols doesn't wait longer for a language. */
 export const SYMBOLS_MS = 3000
+/** An agent that hasn't ended a cancelled turn after this time is reported as not responding to Stop. */
+export const CANCEL_GRACE_MS = 10_000
+/** Before another window takes over a session, its agent may take this long to stop the turn. */
+export const STOP_TURN_MS = 3000
+/** Another window may take this long to release a session that was asked for; then the session is taken from it. */
+export const TAKE_OVER_MS = 10_000
+/** After a reload, the window before it may take this long to release its sessions. */
+export const RELOAD_CLOSE_MS = 3000
+/** A Git command may take this long. */
+export const GIT_MS = 20_000
+/** A registry may take this long to answer. */
+export const REGISTRY_MS = 20_000
+/** Some agents answer a load before they replay: the replay is taken to be over after this time without an update. */
+export const LATE_REPLAY_MS = 250
 /** A permission request is shown when its files could not be looked at within this time. */
 export const RULE_CHECK_MS = 2000
 

@@ -13,6 +13,7 @@ import type {
 } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import { CANCEL_GRACE_MS, LATE_REPLAY_MS } from '../common/limits.ts'
 import { atOnce, type Steps } from './align-turns.ts'
 import { Load } from './load.ts'
 import { OptionChanges } from './option-changes.ts'
@@ -43,12 +44,6 @@ import type {
   ToolCallEntry,
 } from './state.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
-
-/** How long an agent may take to stop a turn before the person is offered to go on without its end. */
-const CANCEL_GRACE_MS = 10_000
-
-/** How long it waits for a replay after the agent's answer: a prompt written during the load, and the word that none came. */
-const LATE_REPLAY_MS = 250
 
 /** A replay that comes after the answer is over when nothing more of it has come for so long. */
 const LATE_REPLAY_END_MS = 2000

@@ -1,3 +1,4 @@
+import { GIT_MS } from '../common/limits.ts'
 import { fenced } from '../conversation/markdown-export.ts'
 import { runGit } from './git.ts'
 
@@ -5,7 +6,6 @@ import { runGit } from './git.ts'
 const MAX_DIFF = 100_000
 const MAX_LIST = 20_000
 const RECENT_COMMITS = 10
-const TIMEOUT_MS = 20_000
 
 export interface StagedChanges {
   diff: string
@@ -17,7 +17,7 @@ export interface StagedChanges {
 
 /** What the next commit of a repository contains; `undefined` when nothing is staged or Git can't tell. */
 export async function stagedChanges(repository: string): Promise<StagedChanges | undefined> {
-  const run = (most: number, ...args: string[]) => runGit(repository, args, { timeoutMs: TIMEOUT_MS, most })
+  const run = (most: number, ...args: string[]) => runGit(repository, args, { timeoutMs: GIT_MS, most })
   const staged = ['diff', '--no-color', '--ignore-submodules=dirty', '--cached']
   const [diff, log] = await Promise.all([
     run(MAX_DIFF, ...staged),

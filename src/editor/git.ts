@@ -2,9 +2,11 @@
  * Runs Git for Parley itself: to list files and to see what changed. A repository's configuration names programs that
  * Git runs by itself, and a repository may come from anywhere, so none of them is run here.
  */
+
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import which from 'which'
+import { GIT_MS } from '../common/limits.ts'
 
 export interface GitOptions {
   /** Git is ended after this time, in milliseconds. */
@@ -156,7 +158,6 @@ function findGit(): Promise<string | undefined> {
 
 /** A longer diff is cut, and says so. UTF-16 units. */
 const MOST = 400_000
-const TIMEOUT_MS = 20_000
 
 /** What changed in the repositories of the folders, as one diff; empty when nothing did. */
 export async function gitChanges(folders: readonly string[], staged: boolean): Promise<string> {
@@ -175,5 +176,5 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
 
 /** What a git command prints; `undefined` when it fails. */
 async function run(cwd: string, args: string[]): Promise<string | undefined> {
-  return (await runGit(cwd, args, { timeoutMs: TIMEOUT_MS, most: MOST }))?.text
+  return (await runGit(cwd, args, { timeoutMs: GIT_MS, most: MOST }))?.text
 }

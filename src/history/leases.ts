@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../common/limits.ts'
 import { operatingSystem } from '../common/processes/process-system.ts'
 import { sessionKey } from '../common/session-key.ts'
-
-/** How often a window says that it is alive, in milliseconds. */
-const BEAT_MS = 5000
-/** A window that was silent for so long is gone: it crashed, or its machine sleeps. */
-const STALE_MS = 20_000
 
 export interface SessionId {
   agentId: string
@@ -97,7 +93,7 @@ export class Leases {
     const ours = new Map(rows.map(row => [sessionKey(String(row.agent_id), String(row.session_id)), row]))
     const held = [...this.#held]
     const now = this.#now()
-    if (ours.size > 0 && Math.abs(now - this.#beatAt) >= BEAT_MS) {
+    if (ours.size > 0 && Math.abs(now - this.#beatAt) >= OWNER_HEARTBEAT_MS) {
       this.#beatAt = now
       this.#table.run('UPDATE leases SET beat = ? WHERE owner = ?', now, this.owner)
     }
@@ -117,7 +113,7 @@ export class Leases {
   }
 
   #isLive({ host, pid, beat }: Row): boolean {
-    if (Math.abs(this.#now() - Number(beat)) >= STALE_MS) return false
+    if (Math.abs(this.#now() - Number(beat)) >= OWNER_STALE_MS) return false
     return host !== hostname() || operatingSystem.exists(Number(pid))
   }
 }

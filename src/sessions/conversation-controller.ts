@@ -9,6 +9,7 @@ import type { Attachment, StoredPrompt } from '../conversation/attachment.ts'
 import { isEmptyPrompt } from '../conversation/blocks.ts'
 import type { PromptQueue, TurnOutcome } from '../conversation/prompt-queue.ts'
 import { isCommand, rewindNote } from '../conversation/rewinds.ts'
+import { DisplayedSession, NEW_KEY, type Phase } from './displayed-session.ts'
 import {
   type Attempt,
   type Failure,
@@ -21,7 +22,6 @@ import {
 } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
-import { Opening, type OpeningOptions } from './opening.ts'
 import type {
   Drafts,
   MakePrompt,
@@ -31,16 +31,16 @@ import type {
   SignInVariables,
 } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
-import { NEW_KEY, type Phase, ShownSession } from './shown-session.ts'
+import { SessionOpener, type SessionOpenerOptions } from './session-opener.ts'
 import { type SignInFailure, SignInFlow } from './sign-in/sign-in-flow.ts'
 
-export interface ControllerOptions extends Omit<OpeningOptions, 'elsewhere' | 'hasPrompts'> {
-  /** Leads to the place of the window that shows the session, other than `mine`; `undefined` where none does. */
+export interface ControllerOptions extends Omit<SessionOpenerOptions, 'elsewhere' | 'hasPrompts'> {
+  /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
   host: (agentId: string) => AgentHost
   drafts: Drafts
   queues: PromptQueues
-  /** Names what is written here where there is no conversation yet; each place has its own. */
+  /** The key of drafts and prompts while this view displays no session; unique for each view. */
   newKey?: string
   signInTerminal: SignInTerminal
   signInVariables: SignInVariables
@@ -48,8 +48,8 @@ export interface ControllerOptions extends Omit<OpeningOptions, 'elsewhere' | 'h
 }
 
 /**
- * What one conversation view shows and what its person can do: a session or none, what is under way, what failed.
- * `Opening` opens sessions in it, `SignInFlow` signs in, `ShownSession` holds the session on screen.
+ * The state and the actions of one conversation view: its session, if any, the attempt in progress and the failures.
+ * `SessionOpener` opens sessions, `SignInFlow` signs in, `DisplayedSession` holds the session of the view.
  */
 export class ConversationController extends Owner {
   readonly #options: ControllerOptions
@@ -61,24 +61,24 @@ export class ConversationController extends Owner {
       if (failure.type === 'sign-in' && !failure.asked) this.#options.accounts.refused(failure.agentId)
     },
   )
-  readonly #shown: ShownSession
-  readonly #opening: Opening
+  readonly #displayed: DisplayedSession
+  readonly #opener: SessionOpener
   readonly #signIn: SignInFlow
   readonly #slowOptions: SlowOptions
   #nextChange = deferred()
 
   /** Anything but the conversation itself changed: phase, failures, agent. */
   readonly onDidChange = this.#change.event
-  /** The prompts of the conversation on the screen changed. */
+  /** The queued prompts of the displayed session changed. */
   readonly onDidChangeQueue = this.#queueChange.event
 
   constructor(options: ControllerOptions) {
     super()
     this.#options = options
-    this.#shown = this.register(
-      new ShownSession({
+    this.#displayed = this.register(
+      new DisplayedSession({
         newKey: options.newKey ?? NEW_KEY,
-        awaited: () => this.#opening.awaited,
+        expected: () => this.#opener.expected,
         statusChanged: open => this.#statusChanged(open),
         sessionEnded: (open, exit) => this.#sessionEnded(open, exit),
       }),
@@ -86,14 +86,17 @@ export class ConversationController extends Owner {
     const hasPrompts = () => this.queue.prompts.some(({ state }) => state === 'sending')
     const elsewhere = (reference: SessionReference) => options.elsewhere?.(reference, this)
     this.#slowOptions = new SlowOptions(this.#failures, options.slowAfterMs)
-    this.register(this.#shown.onDidSwitch(open => this.#slowOptions.look(open)))
-    this.#opening = new Opening({ ...options, elsewhere, hasPrompts }, this.#shown, this.#failures, () =>
-      this.#changed(),
+    this.register(this.#displayed.onDidSwitch(open => this.#slowOptions.look(open)))
+    this.#opener = new SessionOpener(
+      { ...options, elsewhere, hasPrompts },
+      this.#displayed,
+      this.#failures,
+      () => this.#changed(),
     )
     this.#signIn = new SignInFlow({
       ...options,
-      shown: this.#shown,
-      opening: this.#opening,
+      displayed: this.#displayed,
+      opener: this.#opener,
       failures: this.#failures,
       send: (open, content) => this.#send(open, content),
       setOption: (optionId, value) => this.setConfigOption(optionId, value),
@@ -107,64 +110,61 @@ export class ConversationController extends Owner {
     this.register(options.accounts.onDidSignIn(agentId => this.#signIn.signedIn(agentId)))
   }
 
-  /** Another conversation is shown. */
-  get onDidSwitch(): ShownSession['onDidSwitch'] {
-    return this.#shown.onDidSwitch
+  /** Fires when another session, or none, is displayed. */
+  get onDidSwitch(): DisplayedSession['onDidSwitch'] {
+    return this.#displayed.onDidSwitch
   }
   get trusted(): boolean {
     return this.#options.trusted()
   }
   get phase(): Phase {
-    const { phase } = this.#shown
-    return phase === 'empty' && this.#opening.isLooking ? 'starting' : phase
+    const { phase } = this.#displayed
+    return phase === 'empty' && this.#opener.isLooking ? 'starting' : phase
   }
   get current(): OpenSession | undefined {
-    return this.#shown.current
+    return this.#displayed.current
   }
   get failures(): ReadonlyMap<string, Failure> {
     return this.#failures.all
   }
-  /** The agent of the conversation, or the one that is being started. */
+  /** The agent that is being started, else the displayed session's. */
   get agentId(): string | undefined {
-    return this.#opening.attempt?.agentId ?? this.current?.agentId ?? this.#opening.failed?.agentId
+    return this.#opener.attempt?.agentId ?? this.current?.agentId ?? this.#opener.failed?.agentId
   }
   get agentName(): string | undefined {
     const { agentId } = this
     return agentId === undefined ? undefined : this.#options.host(agentId).name
   }
-  /** What is being attempted, while the phase is starting or loading. */
+  /** The attempt in progress, while the phase is `starting` or `loading`. */
   get attempt(): Attempt | undefined {
-    return this.#opening.attempt
+    return this.#opener.attempt
   }
-  /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
+  /** The key of drafts and prompts: of the displayed session, else of the one being reopened. */
   get key(): string {
-    return this.#shown.key
+    return this.#displayed.key
   }
-  /** The key under which the person wrote before a session that was begun here had one of its own. */
+  /** The key before a session that was started in this view had an id. */
   get keyBefore(): string | undefined {
-    return this.#shown.keyBefore
+    return this.#displayed.keyBefore
   }
-  /** The prompts of the conversation on the screen that are not sent yet. */
+  /** The prompts that are not sent yet. */
   get queue(): PromptQueue {
     return this.#options.queues.of(this.key)
   }
-  /** The session to come back to after a reload, when this window had one. */
+  /** The session to restore after a reload, if this window had one. */
   get last(): SessionReference | undefined {
-    return this.#opening.last
+    return this.#opener.last
   }
 
-  /**
-   * Begins a session with the agent, or the default one, in `cwd` when one is named. The conversation on the screen stays
-   * open beside it.
-   */
+  /** Starts a session with the agent (by default the default agent), in `cwd` if given. The displayed session stays open. */
   start(wanted?: string, cwd?: string): Promise<void> {
-    return this.#opening.start(wanted, cwd)
+    return this.#opener.start(wanted, cwd)
   }
 
-  /** Begins a session of the same agent in place of one that cannot go on; what is being written goes along. */
+  /** Starts a session with the same agent in place of one that can't continue. Takes the draft and returned prompts along. */
   startInstead(): Promise<void> {
     const { drafts, queues } = this.#options
-    const { newKey } = this.#shown
+    const { newKey } = this.#displayed
     const { current, key } = this
     if (!current) return this.start()
     const written = drafts.get(key)
@@ -174,50 +174,50 @@ export class ConversationController extends Owner {
     return this.start(current.agentId)
   }
 
-  /** Begins a session with an agent that is being made ready; what the user sends meanwhile waits for it. */
+  /** Starts a session with an agent once it is `ready`; prompts wait for it. */
   startAfter(agentName: string, ready: Promise<{ agentId: string } | undefined>): Promise<void> {
-    return this.#opening.startAfter(agentName, ready)
+    return this.#opener.startAfter(agentName, ready)
   }
 
-  /** The name of the agent that is being made ready. */
+  /** The name of the agent that is being prepared. */
   get preparing(): string | undefined {
-    return this.#opening.preparing
+    return this.#opener.preparing
   }
 
   reopen(how: Reopening, reference: SessionReference): Promise<void> {
-    return this.#opening.reopen(how, reference)
+    return this.#opener.reopen(how, reference)
   }
 
-  /** Begins a session with the conversation of another, and shows it in place of what is on the screen. */
+  /** Forks a session and displays the fork. */
   fork(reference: SessionReference): Promise<void> {
-    return this.#opening.fork(reference)
+    return this.#opener.fork(reference)
   }
 
-  /** Brings back the session of before a reload of the window, when there was one. */
+  /** Restores the session from before a reload of the window, if there was one. */
   restore(last = this.last): Promise<void> {
-    return this.#opening.restore(last)
+    return this.#opener.restore(last)
   }
 
-  /** Leaves the conversation; its session stays open in this window. */
+  /** Displays no session. The previous one stays open in this window. */
   leave(): void {
     this.#replace(undefined)
   }
 
-  /** Shows the conversation of another place, which leaves it; one whose agent is gone is brought back. */
+  /** Displays a session that another view had; reopens it if its agent is gone. */
   take(open: OpenSession): void {
     if (open.session.phase === 'ready') this.show(open)
     else void this.reopen('restore', referenceOf(open))
   }
 
-  /** Shows a session that is open in this window. */
+  /** Displays a session that is open in this window. */
   show(open: OpenSession): void {
     this.#replace(open)
   }
 
   /**
-   * Takes a prompt from the composer of the conversation of this key. It is sent when its turn comes: one that is being
-   * opened is waited for, without a session one is begun first with the default agent, and an agent that ended is started
-   * anew for it. A prompt that can't be sent returns to its composer.
+   * Queues a prompt from the composer with this key. The prompt waits for a session that is being opened. If there is no
+   * session, one is started with the default agent; if the agent ended, it is restarted. A prompt that can't be sent
+   * returns to its composer.
    */
   enqueue(key: string, prompt: StoredPrompt, make: MakePrompt): void {
     const queue = this.#queueOf(key)
@@ -225,7 +225,7 @@ export class ConversationController extends Owner {
     void queued.outcome.then(outcome => this.#askAgain(queue, outcome, queued.content))
   }
 
-  /** Returned prompts are in the composer of the conversation of this key, whose draft this is. */
+  /** The composer with this key has taken returned prompts into its draft. */
   takeBack(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
     this.#queueOf(key).takenBack(ids, draft)
   }
@@ -235,7 +235,7 @@ export class ConversationController extends Owner {
     this.current?.sendNow(id)
   }
 
-  /** Sends a prompt as `enqueue` does, but one that is not from the composer: it rejects when nothing was sent. */
+  /** Sends a prompt that is not from a composer. Opens a session as `enqueue` does, but rejects if nothing was sent. */
   async prompt(input: PromptInput | MakePrompt): Promise<void> {
     if (typeof input !== 'function' && contentOf(input).length === 0) return
     const { open, content } = await this.#contentFor(
@@ -245,7 +245,7 @@ export class ConversationController extends Owner {
     void this.#send(open, content)
   }
 
-  /** A page may not know yet that its conversation has begun. */
+  /** A page may still use the key from before its session was started. */
   #queueOf(key: string): PromptQueue {
     return this.#options.queues.of(key === this.keyBefore ? this.key : key)
   }
@@ -266,13 +266,13 @@ export class ConversationController extends Owner {
     return { open, content: note ? [...content, note] : content }
   }
 
-  /** The session that a queue's prompts are for, once it is ready. Another conversation may be shown by then. */
+  /** The session of a queue, once it is ready. Another session may be displayed by then. */
   async #sessionOf(queue: PromptQueue): Promise<OpenSession> {
     if (this.queue === queue) {
-      if (!this.#opening.pending && !this.#waitsForSignIn) await this.#haveSession()
-      // what is opened may be begun anew meanwhile
-      while (this.queue === queue && (this.#opening.pending || this.#waitsForSignIn))
-        await (this.#opening.pending ?? this.#nextChange.promise)
+      if (!this.#opener.pending && !this.#waitsForSignIn) await this.#ensureSession()
+      // another attempt may have started meanwhile
+      while (this.queue === queue && (this.#opener.pending || this.#waitsForSignIn))
+        await (this.#opener.pending ?? this.#nextChange.promise)
     }
     if (this.queue !== queue) {
       const open = this.#options.manager.list().find(({ session }) => session.queue === queue)
@@ -280,33 +280,33 @@ export class ConversationController extends Owner {
       throw new Error(l10n.t('The conversation has changed. Try again.'))
     }
     const open = this.current
-    if (!open || this.#shown.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
+    if (!open || this.#displayed.phase !== 'ready') throw new Error(l10n.t('No session is open.'))
     return open
   }
 
-  /** The session is refused until the person has signed in: prompts wait for it. */
+  /** The agent opens no session before the user has signed in; prompts wait for that. */
   get #waitsForSignIn(): boolean {
     return [...this.#failures.all.values()].some(one => one.type === 'sign-in' && one.attempt !== undefined)
   }
 
-  /** Begins a session where there is none, and brings back one whose agent ended, where the agent can. */
-  async #haveSession(): Promise<void> {
-    const { failed } = this.#opening
-    if (!this.current) return failed ? this.#opening.retry(failed) : this.start()
-    const again = this.#shown.phase === 'ended' ? this.#shown.continuation() : undefined
-    if (again) await this.#opening.retry(again)
+  /** Starts a session if there is none; reopens one whose agent ended, if the agent can. */
+  async #ensureSession(): Promise<void> {
+    const { failed } = this.#opener
+    if (!this.current) return failed ? this.#opener.retry(failed) : this.start()
+    const again = this.#displayed.phase === 'ended' ? this.#displayed.continuation() : undefined
+    if (again) await this.#opener.retry(again)
   }
 
-  /** Cancels whatever is under way: the start, or the turn. */
+  /** Cancels the attempt in progress, else the turn. */
   cancel(): void {
-    if (!this.#opening.giveUp() && this.current) this.current.cancel()
+    if (!this.#opener.cancel() && this.current) this.current.cancel()
   }
 
   answerPermission(requestId: string, optionId: string | undefined): void {
     this.current?.session.answerPermission(requestId, optionId)
   }
 
-  /** False when the question does not wait, or the form does not take the values. */
+  /** Returns false if the question is no longer pending or the form doesn't accept the values. */
   answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
     return this.current?.session.answerElicitation(requestId, answer) ?? false
   }
@@ -325,38 +325,38 @@ export class ConversationController extends Owner {
     }
   }
 
-  /** Waits no longer for the agent to answer the change of an option that the card tells of. */
+  /** Stops waiting for the agent to confirm the option change of this failure. */
   giveUpOption(failureId: string): void {
     const failure = this.#failures.all.get(failureId)
     if (failure?.type === 'slow-option') this.current?.session.giveUpOption(failure.optionId)
   }
 
-  /** Ends the agent's process and brings the conversation back on a new one. */
+  /** Restarts the agent and reopens the session. */
   async restart(): Promise<void> {
     const agentId = this.agentId ?? this.#options.agents.defaultAgentId()
-    if (agentId) await this.#opening.restart(agentId)
+    if (agentId) await this.#opener.restart(agentId)
   }
 
-  /** Continues here a session that another window has. */
+  /** Continues a session of another window in this one. */
   async takeOver(failureId: string): Promise<void> {
     const failure = this.#failures.all.get(failureId)
     if (failure?.type !== 'elsewhere') return
     this.#failures.remove(failureId)
-    await this.#opening.takeOver(failure.attempt)
+    await this.#opener.takeOver(failure.attempt)
   }
 
   retry(attempt: Attempt): Promise<void> {
-    return this.#opening.retry(attempt)
+    return this.#opener.retry(attempt)
   }
 
-  /** Signs in by one of the agent's methods, then does what the person had asked for. */
+  /** Signs in with one of the agent's methods, then continues with what needed it. */
   signIn(failureId: string, methodId: string): Promise<void> {
     return this.#signIn.signIn(failureId, methodId)
   }
 
   /**
-   * Offers the agent's ways to sign in, without having been refused anything in the conversation; `then` is done once
-   * the person is signed in, and never rejects. Rejects as a start does.
+   * Offers the agent's sign-in methods although nothing was refused; runs `then`, which never rejects, once the user is
+   * signed in. Rejects as `start` does.
    */
   offerSignIn(agentId: string, then?: () => Promise<void>): Promise<void> {
     return this.#signIn.offer(agentId, then)
@@ -370,24 +370,24 @@ export class ConversationController extends Owner {
     this.#failures.remove(failureId)
   }
 
-  /** Goes on although the agent never said that the turn it was asked to stop is over. */
+  /** Continues although the agent hasn't confirmed the cancellation. */
   abandonTurn(): void {
     this.current?.session.abandonTurn()
   }
 
   override dispose(): void {
-    this.#opening.dispose()
+    this.#opener.dispose()
     this.#signIn.cancel()
     this.#slowOptions.look(undefined)
     super.dispose()
   }
 
   #replace(open: OpenSession | undefined): void {
-    this.#opening.abort()
+    this.#opener.abort()
     this.#failures.clear()
-    this.#shown.display(open)
-    this.#shown.phase = open ? 'ready' : 'empty'
-    this.#opening.remember(open)
+    this.#displayed.display(open)
+    this.#displayed.phase = open ? 'ready' : 'empty'
+    this.#opener.remember(open)
     this.#changed()
   }
 
@@ -396,14 +396,14 @@ export class ConversationController extends Owner {
     this.#askAgain(queue, await session.prompt(content), content)
   }
 
-  /** A prompt that was refused until the person has signed in is sent again then. */
+  /** Sends a prompt again after sign-in if the agent refused it for that. */
   #askAgain(queue: PromptQueue, outcome: TurnOutcome, again: ContentBlock[]): void {
     const refusal = signInAskedBy(outcome)
     const open = this.current
     if (refusal && open?.session.queue === queue) this.#askToSignIn(open, refusal, { again })
   }
 
-  /** `then`: what to do once the person is signed in. */
+  /** `then`: what to do after sign-in. */
   #askToSignIn(
     open: OpenSession,
     words: Pick<SignInFailure, 'message' | 'detail'>,
@@ -417,38 +417,38 @@ export class ConversationController extends Owner {
   #statusChanged(open: OpenSession): void {
     this.#slowOptions.look(open)
     const overdue = open.session.cancelState === 'overdue'
-    const isShown = this.#failures.has('unresponsive')
-    if (overdue && !isShown) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })
-    else if (!overdue && isShown) {
+    const isReported = this.#failures.has('unresponsive')
+    if (overdue && !isReported) this.#failures.add({ type: 'unresponsive', agentName: open.agentName })
+    else if (!overdue && isReported) {
       this.#failures.drop('unresponsive')
       this.#changed()
     }
   }
 
-  /** The agent of the shown conversation ended: it stays readable, and goes on where the agent can. */
+  /** The agent of the displayed session ended. The conversation stays readable, and continues if the agent can. */
   #sessionEnded(open: OpenSession, exit: AgentExit): void {
     if (this.current !== open) return
-    // while it is being brought back on a new process, the end of the old one is no news
-    if (this.#opening.attempt || this.#opening.isRestarting) return
+    // expected while the session is being reopened with a new process
+    if (this.#opener.attempt || this.#opener.isRestarting) return
     this.#failures.drop('unresponsive')
     if (this.#options.manager.isTakenOver(open)) {
-      this.#shown.phase = 'ended'
-      this.#opening.sayElsewhere({ type: 'restore', ...referenceOf(open) }, true)
+      this.#displayed.phase = 'ended'
+      this.#opener.showElsewhere({ type: 'restore', ...referenceOf(open) }, true)
       return
     }
     const { agentId, agentName, session } = open
     const replaced = this.#options.host(agentId).replaced(session.agent)
-    const attempt = this.#shown.continuation()
+    const attempt = this.#displayed.continuation()
     if (replaced && attempt) {
-      this.#opening.goOnAfter(replaced, attempt)
+      this.#opener.continueAfter(replaced, attempt)
       return
     }
-    this.#shown.phase = 'ended'
-    const how = replaced ? startedAnew() : exit
+    this.#displayed.phase = 'ended'
+    const how = replaced ? restartedExit() : exit
     this.#failures.add({ type: 'ended', agentId, agentName, exit: how, attempt })
   }
 
-  /** Also trust changes what there is of agents. */
+  /** Also called when the workspace is trusted, which makes agents available. */
   #agentsChanged(): void {
     if (this.trusted) this.#failures.drop('untrusted')
     if (!this.#options.agents.defaultProblem()) this.#failures.drop('default-agent')
@@ -456,7 +456,7 @@ export class ConversationController extends Owner {
   }
 
   #changed(): void {
-    this.#shown.tellKey()
+    this.#displayed.reportKey()
     const change = this.#nextChange
     this.#nextChange = deferred()
     change.resolve()
@@ -464,13 +464,13 @@ export class ConversationController extends Owner {
   }
 }
 
-/** What is sent of a text and its attachments; nothing when both are empty. */
+/** The content of a text and its attachments; empty if both are. */
 function contentOf({ text, attachments }: PromptInput): ContentBlock[] {
   return text.trim() ? [{ type: 'text', text }, ...attachments] : [...attachments]
 }
 
-/** How a conversation ended that the agent cannot take up again. */
-function startedAnew(): AgentExit {
+/** The exit of a restarted agent that can't resume or load the session. */
+function restartedExit(): AgentExit {
   const message = l10n.t("The agent was restarted and can't continue this conversation.")
   return { reason: 'disposed', message, stderrTail: '' }
 }

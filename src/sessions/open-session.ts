@@ -26,23 +26,23 @@ export interface SessionWork {
   transcripts: Transcripts
   /** Where usage and cost are counted. */
   usage: UsageRecords | undefined
-  /** A fork begins with a conversation that is on no disk yet. */
+  /** The conversation of a fork already has entries, which aren't saved yet. */
   origin: 'new' | 'fork' | 'known'
   onChange: (changes: readonly Change[]) => void
   onEnd: () => void
 }
 
 /**
- * A session that is open in this window: its conversation, the agent it is with, what it was given, its prompts, and,
- * while its agent runs, what its agent may do in the editor, what it changed and the record of its conversation. All
- * that ends with `dispose`; the conversation stays readable.
+ * A session that is open in this window. Owns its conversation and, while its agent runs, its prompts, the agent's
+ * services in the editor, the tracking of its changes and the recording of its transcript. `dispose` ends all of these;
+ * the conversation stays readable.
  */
 export class OpenSession extends Owner {
   readonly agentId: string
   readonly agentName: string
   readonly session: Session
   readonly plan: SessionPlan
-  /** The files that its agent changed. They outlive the agent. */
+  /** The files that its agent changed. Kept when the session ends. */
   readonly changes: SessionChanges
   #services: SessionServices | undefined
 
@@ -59,12 +59,12 @@ export class OpenSession extends Owner {
     return sessionKey(this.agentId, this.session.sessionId)
   }
 
-  /** What its agent may do in the editor; absent while no agent has it. */
+  /** The agent's services in the editor: files and terminals. `undefined` while no agent has the session. */
   get services(): SessionServices | undefined {
     return this.#services
   }
 
-  /** An agent has the session: what it does is recorded and tracked from now on, and its prompts are sent. */
+  /** The agent has the session: records and tracks it from now on, and sends its prompts. */
   begin({ queue, services: shared, transcripts, usage, origin, onChange, onEnd }: SessionWork): void {
     const { session, plan, changes } = this
     changes.setRoots(plan.setup)
@@ -85,13 +85,24 @@ export class OpenSession extends Owner {
     session.queue = queue
   }
 
-  /** Stops the turn, and the commands it left running: some agents never end theirs. */
+  /** Ends the agent's services; its commands get time to exit, whereas `dispose` kills them. */
+  endServices(): void {
+    void this.#services?.end()
+    this.#services = undefined
+  }
+
+  override dispose(): void {
+    this.#services?.dispose()
+    super.dispose()
+  }
+
+  /** Stops the turn and its commands, since some agents never end theirs. */
   cancel(): void {
     this.session.cancel()
     this.#endCommands()
   }
 
-  /** Stops the turn that runs, as `cancel` does, and sends a queued prompt next. */
+  /** Stops the running turn as `cancel` does and sends a queued prompt next. */
   sendNow(prompt: string): void {
     const stops = this.session.isWorking
     if (this.session.sendNow(prompt) && stops) this.#endCommands()
@@ -102,19 +113,19 @@ export class OpenSession extends Owner {
   }
 }
 
-/** A session to reopen, as a list or a record names it. */
+/** Identifies a session to reopen, as lists and records do. */
 export interface SessionReference {
   agentId: string
   sessionId: string
   cwd: string
-  /** its other folders, as the agent lists them */
+  /** its other folders, as listed by the agent */
   additionalDirectories?: string[]
   title?: string
-  /** The session is archived, as far as Parley knows. */
+  /** Archived, as far as Parley knows. */
   archived?: boolean
 }
 
-/** What names a session that is open, to reopen it. */
+/** The reference of an open session. */
 export function referenceOf(open: OpenSession): SessionReference {
   return {
     agentId: open.agentId,
@@ -124,7 +135,7 @@ export function referenceOf(open: OpenSession): SessionReference {
   }
 }
 
-/** For references, whose titles may hold a secret. */
+/** Stores references with secrets in their titles redacted. */
 export function keepReferences(keep: Keep, secrets: SecretRegistry): Keep {
   const redacted = (key: string, value: unknown) =>
     key === 'title' && typeof value === 'string' ? secrets.redact(value) : value

@@ -1,11 +1,11 @@
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { Session } from '../conversation/session.ts'
+import type { Phase } from './displayed-session.ts'
 import type { Failure } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
 import type { Keep } from './ports.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
-import type { Phase } from './shown-session.ts'
 
 /**
  * The state of a session at a glance. `done` and `failed` mean that work ended while the session wasn't visible, until it

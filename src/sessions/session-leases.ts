@@ -3,11 +3,10 @@ import { delay } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { CancelledError } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
+import { TAKE_OVER_MS } from '../common/limits.ts'
 import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { OpenSession } from './open-session.ts'
 
-/** How long another window may take to give a session up before it is taken from it. Milliseconds. */
-const GIVE_UP_MS = 10_000
 const LOOK_EVERY_MS = 200
 /** How often a conversation that another window has is read again. Milliseconds. */
 const FOLLOW_EVERY_MS = 1000
@@ -46,7 +45,7 @@ export async function takeOver(
   leases: SessionLeases,
   { agentId, sessionId }: SessionId,
   signal: AbortSignal,
-  graceMs = GIVE_UP_MS,
+  graceMs = TAKE_OVER_MS,
 ): Promise<void> {
   const end = Date.now() + graceMs
   while (!leases.acquire(agentId, sessionId)) {

@@ -1,9 +1,10 @@
 import path from 'node:path'
 import { type Agent, type AgentClient, AgentRequestError } from '../acp/agent.ts'
-import { deferred, delay, withTimeout } from '../common/async.ts'
+import { deferred, delay, raceAbort, withTimeout } from '../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
+import { RELOAD_CLOSE_MS, STOP_TURN_MS } from '../common/limits.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
@@ -19,16 +20,16 @@ import type { PermissionRules } from './permission-rules/permission-rules.ts'
 import type { NativeElicitation, SessionPlan, SessionPlanner, SessionRecords, Transcripts } from './ports.ts'
 import type { PromptQueues } from './prompt-queues.ts'
 import { followElsewhere, SessionElsewhereError, type SessionLeases, takeOver } from './session-leases.ts'
-import { agentClient, type ServicesShared, SessionServicesRegistry } from './session-services.ts'
+import {
+  agentClient,
+  type ServicesShared,
+  SessionArrivals,
+  type SessionServices,
+} from './session-services.ts'
 import { sessionTitle } from './session-title.ts'
 import { forkUsage, type UsageRecords } from './usage-meter.ts'
 
-/** How long the window before a reload may take to close its sessions. Milliseconds. */
-const RELOAD_MS = 3000
-const LOOK_EVERY_MS = 100
-
-/** How long an agent may take to stop a turn before the session is closed for another window. Milliseconds. */
-const STOP_MS = 3000
+const RELEASE_POLL_MS = 100
 
 export interface SessionManagerOptions {
   host: (agentId: string) => AgentHost
@@ -36,35 +37,35 @@ export interface SessionManagerOptions {
   services: ServicesShared
   records: SessionRecords
   transcripts: Transcripts
-  /** Which sessions this window has; without it no other window is known of. */
+  /** Which window has which session. Without it, this window has all. */
   leases?: SessionLeases
   queues: PromptQueues
-  /** The conversation with the agent that the person works in and sees, if they do. */
+  /** The agent's session in the visible conversation that was used last, if any. */
   activeSession: (agentId: string) => Session | undefined
-  /** Asks what belongs to no conversation. */
+  /** Asks the questions that belong to no session. */
   nativeElicitation: NativeElicitation
-  /** The person's rules for the questions of a session. */
+  /** The user's rules for permission requests. */
   rules?: Pick<PermissionRules, 'answersFor'>
-  /** What agents change in this window's files. */
+  /** Tracks what agents change in the files of this window. */
   tracker: ChangeTracker
   /** Where usage and cost are counted. */
   usage?: UsageRecords
 }
 
-/** What is told while a session is being opened. */
+/** Reports progress while a session is being opened. */
 export interface OpenProgress {
-  /** The conversation can be shown: its history is about to replay. */
+  /** The session can be displayed. `replays`: its history is loaded now. */
   onSession?: (open: OpenSession, replays: boolean) => void
 }
 
-/** The sessions open in this window, by agent and id; what each may do in the editor lives and ends with it. */
+/** The sessions that are open in this window. */
 export class SessionManager extends Owner {
   readonly #options: SessionManagerOptions
   readonly #open = new Map<string, OpenSession>()
-  readonly #services = this.register(new SessionServicesRegistry())
-  /** They outlive the agent's process: what it changed is there to be looked at. */
+  readonly #arrivals = new SessionArrivals()
+  /** by session key; kept when the session ends, since its changes can still be reviewed */
   readonly #changes = new Map<string, SessionChanges>()
-  /** by agent and session: how many attempts to reopen it are under way */
+  /** by session key: number of attempts to reopen it */
   readonly #reopening = new Map<string, number>()
   readonly #takenOver = new WeakSet<OpenSession>()
   readonly #change = this.register(new Emitter<void>())
@@ -90,9 +91,8 @@ export class SessionManager extends Owner {
   }
 
   /**
-   * Begins a session, in `cwd` when one is named, and gives it the prompts of `queue`: the key under which they were
-   * written. Rejects with `AgentStartError`, `AgentRequestError`, `AgentClosedError`,
-   * `CancelledError`.
+   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. Rejects with
+   * `AgentStartError`, `AgentRequestError`, `AgentClosedError` or `CancelledError`.
    */
   async create(
     agentId: string,
@@ -105,7 +105,7 @@ export class SessionManager extends Owner {
     const { planner } = this.#options
     const plan = await planner.forNew(agentId, agent.capabilities, cwd)
     if (!plan || signal.aborted) throw new CancelledError()
-    return this.#services.opening(agentId, async () => {
+    return this.#arrivals.track(agentId, async () => {
       const session = await sessions.newSession(plan.setup, signal)
       if (queue !== undefined) {
         this.#options.queues.rename(queue, sessionKey(agentId, session.sessionId))
@@ -115,11 +115,10 @@ export class SessionManager extends Owner {
   }
 
   /**
-   * Reopens a session the agent knows; `load` replays its history, `resume` does not and goes on with the conversation
-   * as it is known here (`previous`, of the same session in an agent that is gone, or what was kept). `restore` resumes
-   * what is known, else loads, else resumes. It rejects with `CancelledError` when the agent can neither and there is
-   * `previous`, or nothing was asked for but to restore, and with `SessionElsewhereError` when another window has the
-   * session; else as `create` does.
+   * Reopens a session that the agent knows. `load` replays its history. `resume` continues the conversation known here:
+   * that of `previous`, the same session of an ended agent, or the saved one. `restore` resumes a known conversation,
+   * else loads the session, else resumes it. Rejects with `SessionElsewhereError` if another window has the session, with
+   * `CancelledError` if the agent can neither load nor resume (for `restore`, or with `previous`), else as `create` does.
    */
   async reopen(
     how: Reopening,
@@ -129,7 +128,7 @@ export class SessionManager extends Owner {
     previous?: OpenSession,
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
-    await this.#acquire(reference, signal, how === 'restore' ? RELOAD_MS : 0)
+    await this.#acquire(reference, signal, how === 'restore' ? RELOAD_CLOSE_MS : 0)
     const key = sessionKey(agentId, sessionId)
     this.#reopening.set(key, (this.#reopening.get(key) ?? 0) + 1)
     try {
@@ -142,7 +141,7 @@ export class SessionManager extends Owner {
     }
   }
 
-  /** Takes the session for this window. The window that this one was before a reload may still be closing. */
+  /** Acquires the session for this window. Before a reload, the same window may still be closing it. */
   async #acquire(
     { agentId, sessionId }: SessionReference,
     signal: AbortSignal,
@@ -151,7 +150,7 @@ export class SessionManager extends Owner {
     const end = Date.now() + waitMs
     while (this.#options.leases?.acquire(agentId, sessionId) === false) {
       if (Date.now() >= end) throw new SessionElsewhereError()
-      await delay(LOOK_EVERY_MS)
+      await delay(RELEASE_POLL_MS)
       if (signal.aborted) throw new CancelledError()
     }
   }
@@ -165,11 +164,11 @@ export class SessionManager extends Owner {
   ): Promise<OpenSession> {
     const { agentId, sessionId } = reference
     const { agent, sessions, plan } = await this.#reach(reference, signal)
-    await this.#bringBack(agent, reference)
+    await this.#unarchive(agent, reference)
     if (signal.aborted) throw new CancelledError()
     const { load, resume } = agent.capabilities
     const before = previous?.session ?? (how === 'load' ? undefined : this.#keptState(reference))
-    // what was kept knows more than a replay: times, answers, output
+    // the saved conversation has more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
     if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
     const opening = replays
@@ -177,7 +176,7 @@ export class SessionManager extends Owner {
       : sessions.resumeSession(sessionId, plan.setup, signal, before)
     const open = this.#opened(agentId, opening.session, plan)
     const replaced = this.find(agentId, sessionId)
-    // what the session may do in the editor stands ready before the agent's first question
+    // the agent may request files before it answers
     this.#admit(open)
     progress.onSession?.(open, replays)
     try {
@@ -191,7 +190,7 @@ export class SessionManager extends Owner {
     return open
   }
 
-  /** The agent of a session that it knows, running, and where the session is to work. */
+  /** Starts the agent of an existing session and plans the session's folders. */
   async #reach(
     { agentId, sessionId, cwd, additionalDirectories = [] }: SessionReference,
     signal: AbortSignal,
@@ -206,8 +205,8 @@ export class SessionManager extends Owner {
     return { agent, sessions, plan }
   }
 
-  /** Who goes on with a session that was put away wants it back. An agent that refuses may open it all the same. */
-  async #bringBack(agent: Agent, { agentId, sessionId, cwd, archived }: SessionReference): Promise<void> {
+  /** Unarchives a session that is being reopened. If the agent refuses, it may still open the session. */
+  async #unarchive(agent: Agent, { agentId, sessionId, cwd, archived }: SessionReference): Promise<void> {
     const { records } = this.#options
     if (!(archived ?? records.get(agentId, sessionId)?.archived) || !agent.capabilities.archive) return
     try {
@@ -218,7 +217,7 @@ export class SessionManager extends Owner {
     }
   }
 
-  /** Begins a session with the conversation of another. Rejects as `create` does. */
+  /** Forks a session. Rejects as `create` does. */
   async fork(
     reference: SessionReference,
     signal: AbortSignal,
@@ -228,7 +227,7 @@ export class SessionManager extends Owner {
     const { sessions, plan } = await this.#reach(reference, signal)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
     const state = known && forkState(known.reducingState)
-    return this.#services.opening(agentId, async () => {
+    return this.#arrivals.track(agentId, async () => {
       const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
       const { usage } = this.#options
       // what a turn costs may not be reported yet: it would be counted for both
@@ -238,8 +237,8 @@ export class SessionManager extends Owner {
     })
   }
 
-  /** A session as it was kept on disk, to be read before its agent has started, or when it never does. */
-  kept(reference: SessionReference): OpenSession | undefined {
+  /** The saved conversation of a session, readable without its agent. */
+  saved(reference: SessionReference): OpenSession | undefined {
     const state = this.#keptState(reference)?.reducingState
     if (!state) return undefined
     const { agentId, sessionId, cwd } = reference
@@ -254,7 +253,7 @@ export class SessionManager extends Owner {
     return this.#opened(agentId, session, { setup, roots, mcpServers: [] })
   }
 
-  /** What there is of a conversation before its agent gives it back. */
+  /** The conversation as far as it is known before the agent replays it. */
   #known(reference: SessionReference, previous: OpenSession | undefined): ReducingState | undefined {
     return previous?.session.reducingState ?? this.#keptState(reference)?.reducingState
   }
@@ -275,7 +274,7 @@ export class SessionManager extends Owner {
     return new OpenSession({ agentId, agentName, session, plan, changes })
   }
 
-  /** Has the window that has the session close it. Rejects with `CancelledError` when `signal` aborts. */
+  /** Makes the window that has the session close it. Rejects with `CancelledError` when `signal` aborts. */
   async takeOver(reference: SessionReference, signal: AbortSignal): Promise<void> {
     if (this.#options.leases) await takeOver(this.#options.leases, reference, signal)
   }
@@ -285,17 +284,17 @@ export class SessionManager extends Owner {
     return this.#takenOver.has(open)
   }
 
-  /** The agent as it was when it last ran. */
+  /** The agent's capabilities when it last ran. */
   knownAgent(agentId: string): ReturnType<SessionRecords['agent']> {
     return this.#options.records.agent(agentId)
   }
 
-  /** Shows in a saved conversation what another window writes of it. */
+  /** Updates a saved conversation with what another window adds to it. */
   follow(open: OpenSession): Disposable {
     return followElsewhere(open, this.#options.transcripts)
   }
 
-  /** Another window takes the session over: the turn is stopped, all of it is written, and it is closed here. */
+  /** Another window takes the session over: stops the turn, saves the conversation and closes the session. */
   async #giveUp({ agentId, sessionId }: Pick<SessionReference, 'agentId' | 'sessionId'>): Promise<void> {
     const open = this.find(agentId, sessionId)
     if (!open) return this.#release(agentId, sessionId)
@@ -306,7 +305,7 @@ export class SessionManager extends Owner {
       open.cancel()
       const idle = deferred()
       const watch = session.onDidChange(() => session.state.activity === 'idle' && idle.resolve())
-      await withTimeout(idle.promise, STOP_MS)
+      await withTimeout(idle.promise, STOP_TURN_MS)
       watch.dispose()
     }
     try {
@@ -321,15 +320,15 @@ export class SessionManager extends Owner {
     if (!this.#open.has(key) && !this.#reopening.has(key)) this.#options.leases?.release(agentId, sessionId)
   }
 
-  /** Closes the session here and, where the agent can, there. */
+  /** Closes the session, also with the agent if it can. */
   async close(open: OpenSession): Promise<void> {
     this.#dismiss(open)
     await open.session.close()
   }
 
   /**
-   * Deletes the session with its agent, where that runs and can, and what Parley has saved of it. Rejects with the
-   * agent's refusal, or where another window has the session; nothing is deleted then.
+   * Deletes the session with its agent, if that runs and can, and everything Parley has saved of it. Rejects without
+   * deleting anything if the agent refuses or another window has the session.
    */
   async delete(agentId: string, sessionId: string): Promise<void> {
     const { host, leases, records, transcripts } = this.#options
@@ -347,16 +346,30 @@ export class SessionManager extends Owner {
     this.#change.fire()
   }
 
-  /** What an agent may ask of this window, for the conversations of `sessions()`. */
+  /** Handles the requests of an agent; `sessions` are those of its process. */
   client(agentId: string, sessions: () => AgentSessions | undefined): AgentClient {
     const { activeSession, nativeElicitation } = this.#options
     return agentClient({
       agentId,
       sessions,
-      services: this.#services,
+      services: (sessionId, signal) => this.#servicesOf(agentId, sessionId, signal),
       activeSession: () => activeSession(agentId),
       nativeElicitation,
     })
+  }
+
+  /** Waits for a session as long as it may be opened; `undefined` when it is not. */
+  async #servicesOf(
+    agentId: string,
+    sessionId: () => string,
+    signal?: AbortSignal,
+  ): Promise<SessionServices | undefined> {
+    for (;;) {
+      const services = this.find(agentId, sessionId())?.services
+      const arrival = services ? undefined : this.#arrivals.next(agentId)
+      if (!arrival || signal?.aborted) return services
+      await raceAbort(arrival, signal).catch(() => {})
+    }
   }
 
   override dispose(): void {
@@ -364,7 +377,7 @@ export class SessionManager extends Owner {
     super.dispose()
   }
 
-  /** A session that was not there before is open. */
+  /** Opens a new session. */
   #begun(open: OpenSession, progress: OpenProgress, origin: 'new' | 'fork' = 'new'): OpenSession {
     open.changes.clear()
     this.#admit(open, origin)
@@ -379,6 +392,7 @@ export class SessionManager extends Owner {
     session.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.answerByRule = rules?.answersFor(agentId, () => plan.setup)
     this.register(open)
+    const replaced = this.#open.get(key)
     this.#open.set(key, open)
     this.#options.leases?.acquire(agentId, session.sessionId)
     open.begin({
@@ -388,23 +402,23 @@ export class SessionManager extends Owner {
       usage,
       origin,
       onChange: changes => this.#noteChanges(open, changes),
-      // an agent that is gone ends its sessions: what they ran ends, their conversations stay to be read
+      // the sessions of an ended agent are closed; their conversations stay readable
       onEnd: () => this.#dismiss(open),
     })
-    if (open.services) this.#services.set(agentId, session.sessionId, open.services)
+    replaced?.endServices()
     this.#change.fire()
   }
 
   #dismiss(open: OpenSession): void {
+    open.endServices()
     this.owned.release(open)
     if (this.#open.get(open.key) !== open) return
-    this.#services.end(open.agentId, open.session.sessionId)
     this.#open.delete(open.key)
     this.#release(open.agentId, open.session.sessionId)
     this.#change.fire()
   }
 
-  /** A turn that begins or ends, or a new title, is worth remembering; nothing else is looked at. */
+  /** Records when a turn starts or ends and when the title changes. */
   #noteChanges(open: OpenSession, changes: readonly Change[]): void {
     const worth = changes.some(
       change => change.type === 'head' && (change.key === 'title' || change.key === 'activity'),
@@ -424,7 +438,7 @@ export class SessionManager extends Owner {
     })
   }
 
-  /** A title that the agent gave once is not replaced by the first words of a prompt. */
+  /** The agent's title, if it ever gave one; else one made from the first prompt. */
   #titleToRecord({ agentId, session }: OpenSession): string | undefined {
     if (session.state.title !== undefined) return session.state.title
     return this.#options.records.get(agentId, session.sessionId)?.title ?? sessionTitle(session.state)
@@ -432,8 +446,8 @@ export class SessionManager extends Owner {
 }
 
 /**
- * Calls `watch` once for each session that is open, now and later. What it returns is disposed when the session is no
- * longer open, and with the whole.
+ * Calls `watch` for each open session, now and later. Disposes what it returned when the session closes, or together with
+ * the returned disposable.
  */
 export function watchSessions(
   manager: Pick<SessionManager, 'list' | 'onDidChange'>,

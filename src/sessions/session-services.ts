@@ -10,7 +10,6 @@ import type {
 } from '../acp/model.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
-import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
@@ -155,72 +154,26 @@ export class SessionServices extends Owner {
   }
 }
 
-/**
- * The services of all open sessions. A request of an agent that is about to answer with a new session waits for it: some
- * ask before they have named it.
- */
-export class SessionServicesRegistry extends Owner {
-  readonly #services = new Map<string, SessionServices>()
-  /** by agent: how many requests may still bring a new session */
-  readonly #opening = new Map<string, number>()
-  readonly #change = this.register(new Emitter<void>())
-
-  get(agentId: string, sessionId: string): SessionServices | undefined {
-    return this.#services.get(sessionKey(agentId, sessionId))
-  }
-
-  /** Replaces the services of a session, whose commands end. */
-  set(agentId: string, sessionId: string, services: SessionServices): void {
-    const key = sessionKey(agentId, sessionId)
-    void this.#services.get(key)?.end()
-    this.#services.set(key, services)
-    this.#change.fire()
-  }
-
-  end(agentId: string, sessionId: string): void {
-    const key = sessionKey(agentId, sessionId)
-    void this.#services.get(key)?.end()
-    this.#services.delete(key)
-  }
+/** The requests to agents that may bring a new session. Some agents ask for files before they have named the session. */
+export class SessionArrivals {
+  /** by agent */
+  readonly #pending = new Map<string, Set<Promise<void>>>()
 
   /** Does `work`, which may bring a session of the agent. */
-  async opening<T>(agentId: string, work: () => Promise<T>): Promise<T> {
-    this.#opening.set(agentId, (this.#opening.get(agentId) ?? 0) + 1)
-    try {
-      return await work()
-    } finally {
-      this.#opening.set(agentId, (this.#opening.get(agentId) ?? 1) - 1)
-      this.#change.fire()
-    }
+  track<T>(agentId: string, work: () => Promise<T>): Promise<T> {
+    const arriving = work()
+    const pending = this.#pending.get(agentId) ?? new Set()
+    this.#pending.set(agentId, pending)
+    const done = () => void pending.delete(settled)
+    const settled: Promise<void> = arriving.then(done, done)
+    pending.add(settled)
+    return arriving
   }
 
-  /** Waits for the services of a session as long as it may be opened; `undefined` when it is not. */
-  async find(
-    agentId: string,
-    sessionId: () => string,
-    signal?: AbortSignal,
-  ): Promise<SessionServices | undefined> {
-    for (;;) {
-      const services = this.get(agentId, sessionId())
-      if (services || !this.#opening.get(agentId) || signal?.aborted) return services
-      await new Promise<void>(resolve => {
-        const waiting = this.#change.event(() => done())
-        const done = () => {
-          waiting.dispose()
-          signal?.removeEventListener('abort', done)
-          resolve()
-        }
-        signal?.addEventListener('abort', done, { once: true })
-      })
-    }
-  }
-
-  override dispose(): void {
-    for (const services of this.#services.values()) services.dispose()
-    this.#services.clear()
-    this.#opening.clear()
-    this.#change.fire()
-    super.dispose()
+  /** Resolves when the next of them is answered; `undefined` when the agent has none to answer. */
+  next(agentId: string): Promise<void> | undefined {
+    const pending = this.#pending.get(agentId)
+    return pending?.size ? Promise.race(pending) : undefined
   }
 }
 
@@ -308,8 +261,8 @@ interface AgentClientOptions {
   agentId: string
   /** The conversations of the agent's process; `undefined` before it is ready. */
   sessions: () => AgentSessions | undefined
-  /** What the agents of open sessions may do in the editor. */
-  services: SessionServicesRegistry
+  /** What the agent of an open session may do in the editor; waits for a session that is about to be opened. */
+  services: (sessionId: () => string, signal?: AbortSignal) => Promise<SessionServices | undefined>
   /** The conversation with the agent that the person works in and sees, if they do. */
   activeSession: () => Session | undefined
   /** Asks what belongs to no conversation. */
@@ -318,11 +271,11 @@ interface AgentClientOptions {
 
 /** What an agent may ask of this window, each routed to the session it is about. */
 export function agentClient(options: AgentClientOptions): AgentClient {
-  const { agentId, sessions, services, nativeElicitation } = options
+  const { sessions, services, nativeElicitation } = options
   return {
     // a subagent works in the session that it was begun in
     ...servicesClient((sessionId, signal) =>
-      services.find(agentId, () => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
+      services(() => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
     ),
     requestPermission: (request, signal) =>
       sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),

@@ -1,9 +1,9 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
+import type { Phase } from '../sessions/displayed-session.ts'
 import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
-import type { Phase } from '../sessions/shown-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { CommandId } from './ids.ts'
 

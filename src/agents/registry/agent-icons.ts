@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { RegistryAgent } from './registry-format.ts'
 
@@ -18,7 +19,6 @@ export interface AgentIconsOptions {
 
 /** A registry's icons are under 5 kB; a longer one is no 16 px icon. Characters. */
 const MAX_ICON = 65_536
-const TIMEOUT_MS = 20_000
 /** An icon of the same address is asked for again after a week, in milliseconds. */
 const FRESH_MS = 7 * 24 * 3600 * 1000
 const AT_ONCE = 4
@@ -99,7 +99,7 @@ export class AgentIcons extends Owner {
   }
 
   async #fetch(address: string): Promise<string | undefined> {
-    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(TIMEOUT_MS)])
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(REGISTRY_MS)])
     try {
       const response = await this.#options.fetch(address, { signal })
       if (!response.ok) {

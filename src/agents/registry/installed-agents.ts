@@ -8,6 +8,7 @@ import { delay } from '../../common/async.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import { OWNER_HEARTBEAT_MS, OWNER_STALE_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
 
@@ -282,10 +283,6 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
   }
 }
 
-/** The owner of a lock says this often that it is alive, in milliseconds. */
-const HEARTBEAT_MS = 5000
-/** A lock whose owner was not heard of for this long is nobody's, in milliseconds. */
-const STALE_MS = 20_000
 const POLL_MS = 100
 
 /**
@@ -302,7 +299,7 @@ async function withFileLock<T>(file: string, work: () => Promise<T>, signal?: Ab
   const heartbeat = setInterval(() => {
     const now = new Date()
     void utimes(file, now, now).catch(() => {})
-  }, HEARTBEAT_MS)
+  }, OWNER_HEARTBEAT_MS)
   try {
     return await work()
   } finally {
@@ -334,7 +331,7 @@ async function acquire(file: string): Promise<boolean> {
 async function isAbandoned(file: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, owner] = await Promise.all([stat(file), readFile(file, 'utf8')])
-    if (Date.now() - mtimeMs > STALE_MS) return true
+    if (Date.now() - mtimeMs > OWNER_STALE_MS) return true
     const pid = Number(owner)
     return Number.isInteger(pid) && pid > 0 && !operatingSystem.exists(pid)
   } catch {

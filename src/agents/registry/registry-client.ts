@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { messageOf } from '../../common/errors.ts'
+import { REGISTRY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { networkProblem } from './network-problem.ts'
 import { isLoopback, type RegistryAgent, readRegistry } from './registry-format.ts'
 
 /** The largest registry that is read, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** How long the registry may take to answer in full, in milliseconds. */
-const TIMEOUT_MS = 20_000
 
 export interface RegistryClientOptions {
   /** The registry's address; `undefined`: the user turned it off. */
@@ -97,7 +96,7 @@ export class RegistryClient {
       throw new RegistryError(l10n.t('The address of the agent registry must begin with https://.'))
     const kept = await this.#kept()
     const known = kept?.url === url ? kept : undefined
-    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS)
+    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? REGISTRY_MS)
     let response: Response
     try {
       response = await this.#options.fetch(url, {

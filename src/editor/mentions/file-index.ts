@@ -6,7 +6,7 @@ import fuzzysort from 'fuzzysort'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
 import { withTimeout } from '../../common/async.ts'
-import { FILE_LIST_MS } from '../../common/limits.ts'
+import { FILE_LIST_MS, GIT_MS } from '../../common/limits.ts'
 import { runGit } from '../git.ts'
 
 /** Files beyond this many are not listed; the list says so. */
@@ -15,7 +15,6 @@ const MAX_FILES = 200_000
 const MAX_OUTPUT = 40_000_000
 /** Folders that no one writes in by hand, where no `.gitignore` says so. */
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store'])
-const GIT_TIMEOUT_MS = 20_000
 
 /** Paths relative to the root, with `/` between names. Rejects when the folder cannot be read at all. */
 export async function listFiles(root: string, most = MAX_FILES): Promise<string[]> {
@@ -25,7 +24,7 @@ export async function listFiles(root: string, most = MAX_FILES): Promise<string[
 /** `undefined` where there is no Git, or the folder is in no repository. */
 export async function listWithGit(root: string, most = MAX_FILES): Promise<string[] | undefined> {
   const args = ['ls-files', '-co', '--exclude-standard', '-z']
-  const output = await runGit(root, args, { timeoutMs: GIT_TIMEOUT_MS, most: MAX_OUTPUT })
+  const output = await runGit(root, args, { timeoutMs: GIT_MS, most: MAX_OUTPUT })
   if (!output) return undefined
   const names = output.text.split('\0')
   // the last name is empty, or was cut

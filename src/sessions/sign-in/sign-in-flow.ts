@@ -1,25 +1,25 @@
 import { AgentStartError } from '../../acp/agent.ts'
 import type { AuthMethod, ContentBlock } from '../../acp/model.ts'
 import { CancelledError } from '../../common/errors.ts'
+import type { DisplayedSession } from '../displayed-session.ts'
 import { type Failure, type Failures, isSignInAsked, methodsIn, wordsOf } from '../failures.ts'
 import type { OpenSession } from '../open-session.ts'
-import type { Opening } from '../opening.ts'
 import type { SignedInAccounts } from '../ports.ts'
-import type { ShownSession } from '../shown-session.ts'
+import type { SessionOpener } from '../session-opener.ts'
 import { type SignInOptions, SignInUnavailableError, signIn } from './sign-in.ts'
 
 export type SignInFailure = Extract<Failure, { type: 'sign-in' }>
 
 export interface SignInFlowOptions extends SignInOptions {
-  shown: ShownSession
-  opening: Opening
+  displayed: DisplayedSession
+  opener: SessionOpener
   failures: Failures
   accounts: SignedInAccounts
   send: (open: OpenSession, content: ContentBlock[]) => Promise<void>
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }
 
-/** Signs in where a conversation asks for it, and does afterwards what the person had asked for. */
+/** Signs in for a conversation view and afterwards continues with what needed the sign-in. */
 export class SignInFlow {
   readonly #options: SignInFlowOptions
   #abort: AbortController | undefined
@@ -28,7 +28,7 @@ export class SignInFlow {
     this.#options = options
   }
 
-  /** Signs in by one of the agent's methods, then does what the person had asked for. */
+  /** Signs in with one of the agent's methods, then continues with what needed it. */
   async signIn(failureId: string, methodId: string): Promise<void> {
     const { failures } = this.#options
     const failure = failures.all.get(failureId)
@@ -44,8 +44,8 @@ export class SignInFlow {
       failures.remove(failureId)
       if (done === 'outdated') void this.#options.host(failure.agentId).renew()
       this.#options.accounts.signedIn(failure.agentId)
-      await this.#goOn(failure)
-      // it ran before, and what lists its sessions goes on by itself; who needs it is told when it cannot start
+      await this.#continue(failure)
+      // Start the agent so that its sessions can be listed. If that fails, whoever needs the agent reports it.
       this.#options
         .host(failure.agentId)
         .ensure()
@@ -58,23 +58,23 @@ export class SignInFlow {
     }
   }
 
-  /** The person signed in, here or in another conversation: whatever else was refused to them goes on, too. */
+  /** The user signed in, here or in another view: continues with everything that needed it. */
   signedIn(agentId: string): void {
     const { failures } = this.#options
     for (const [id, failure] of [...failures.all]) {
       if (failure.type !== 'sign-in' || failure.agentId !== agentId || failure.running !== undefined) continue
       failures.remove(id)
-      this.#goOn(failure).catch(error => failures.replace(id, { ...failure, ...wordsOf(error) }))
+      this.#continue(failure).catch(error => failures.replace(id, { ...failure, ...wordsOf(error) }))
     }
   }
 
   /**
-   * Offers the agent's ways to sign in, without having been refused anything here; `then` is done once the person is
-   * signed in, and rejects never. Rejects as a start does.
+   * Offers the agent's sign-in methods although nothing was refused; runs `then`, which never rejects, once the user is
+   * signed in. Rejects as starting a session does.
    */
   async offer(agentId: string, then?: () => Promise<void>): Promise<void> {
-    const { opening, failures, accounts, host } = this.#options
-    if (!opening.isReady(agentId)) return
+    const { opener, failures, accounts, host } = this.#options
+    if (!opener.isReady(agentId)) return
     const agentName = host(agentId).name
     const account = accounts.get(agentId)
     let methods: readonly AuthMethod[]
@@ -101,17 +101,17 @@ export class SignInFlow {
     this.#abort?.abort(new CancelledError())
   }
 
-  /** Does what the person had asked for. */
-  async #goOn({ agentId, attempt, again, option, then }: SignInFailure): Promise<void> {
-    const { shown, opening, host, send, setOption } = this.#options
-    if (attempt) await opening.retry(attempt)
-    // the conversation may be on its way to a process that knows of the sign-in
-    else await opening.pending
-    const isMine = () => shown.current?.agentId === agentId
-    // one that the agent cannot take up again is left as it is; what was asked for has a new one
-    if (again && isMine() && shown.phase === 'ended') await opening.start(agentId)
-    const open = shown.current
-    if (open && isMine() && shown.phase === 'ready') {
+  /** Continues with what needed the sign-in. */
+  async #continue({ agentId, attempt, again, option, then }: SignInFailure): Promise<void> {
+    const { displayed, opener, host, send, setOption } = this.#options
+    if (attempt) await opener.retry(attempt)
+    // the session may be reopening with a process that knows of the sign-in
+    else await opener.pending
+    const isMine = () => displayed.current?.agentId === agentId
+    // an ended session that the agent can't reopen stays as it is; the prompt gets a new one
+    if (again && isMine() && displayed.phase === 'ended') await opener.start(agentId)
+    const open = displayed.current
+    if (open && isMine() && displayed.phase === 'ready') {
       if (again) void send(open, again)
       if (option) void setOption(option.optionId, option.value)
     }

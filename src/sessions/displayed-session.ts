@@ -7,87 +7,84 @@ import { type OpenSession, referenceOf, type SessionReference } from './open-ses
 
 export type Phase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
 
-/** Names what is written in the side bar where there is no conversation yet. */
+/** The key of drafts and prompts in the side bar while it displays no session. */
 export const NEW_KEY = 'new'
-/** How an agent ended that Parley itself stopped. */
+/** The exit of an agent that Parley stopped itself. */
 export const STOPPED: AgentExit = { reason: 'disposed', stderrTail: '' }
 
-export interface ShownSessionOptions {
-  /** Names what is written here where there is no conversation yet. */
+export interface DisplayedSessionOptions {
+  /** The key of drafts and prompts while no session is displayed. */
   newKey: string
-  /** What is being opened or brought back: it names the conversation while none is on the screen. */
-  awaited: () => Attempt | SessionReference | undefined
+  /** The session that is being opened, which gives the key while none is displayed. */
+  expected: () => Attempt | SessionReference | undefined
   statusChanged: (open: OpenSession) => void
   sessionEnded: (open: OpenSession, exit: AgentExit) => void
 }
 
-/** The session that a conversation view shows, if any, and its phase. */
-export class ShownSession extends Owner {
-  readonly #parts: ShownSessionOptions
+/** The session that a conversation view displays, if any, and the view's phase. */
+export class DisplayedSession extends Owner {
+  readonly #options: DisplayedSessionOptions
   readonly #switch = this.register(new Emitter<OpenSession | undefined>())
   phase: Phase = 'empty'
-  /** The conversation was begun here, and no other was shown since. */
-  begun = false
+  /** The session was started in this view, and no other was displayed since. */
+  isNew = false
   #current: OpenSession | undefined
   #following = new DisposableStore()
   #reportedKey: string
 
-  /** Another conversation is shown. */
+  /** Fires when another session, or none, is displayed. */
   readonly onDidSwitch = this.#switch.event
 
-  constructor(parts: ShownSessionOptions) {
+  constructor(options: DisplayedSessionOptions) {
     super()
-    this.#parts = parts
-    this.#reportedKey = parts.newKey
+    this.#options = options
+    this.#reportedKey = options.newKey
   }
 
   get newKey(): string {
-    return this.#parts.newKey
+    return this.#options.newKey
   }
 
   get current(): OpenSession | undefined {
     return this.#current
   }
 
-  /** Names the conversation on the screen, or the one that is being reopened; drafts are kept by it. */
+  /** The key of drafts and prompts: of the displayed session, else of the one being reopened. */
   get key(): string {
     const current = this.#current
     if (current) return current.key
-    const awaited = this.#parts.awaited()
-    return awaited && 'sessionId' in awaited
-      ? sessionKey(awaited.agentId, awaited.sessionId)
-      : this.#parts.newKey
+    const expected = this.#options.expected()
+    return expected && 'sessionId' in expected
+      ? sessionKey(expected.agentId, expected.sessionId)
+      : this.#options.newKey
   }
 
-  /**
-   * The key under which the person wrote before the conversation on the screen had one of its own. Only a session that
-   * was begun has it, and only until another conversation is shown.
-   */
+  /** The key before a session that was started in this view had an id; `undefined` once another was displayed. */
   get keyBefore(): string | undefined {
-    return this.begun ? this.#parts.newKey : undefined
+    return this.isNew ? this.#options.newKey : undefined
   }
 
   display(open: OpenSession | undefined): void {
     if (this.#current === open) return
     this.#following.dispose()
     this.#following = new DisposableStore()
-    this.begun = false
+    this.isNew = false
     this.#current = open
     if (open) {
       const { session } = open
-      this.#following.add(session.onDidChangeStatus(() => this.#parts.statusChanged(open)))
-      this.#following.add(session.onDidEnd(exit => this.#parts.sessionEnded(open, exit ?? STOPPED)))
+      this.#following.add(session.onDidChangeStatus(() => this.#options.statusChanged(open)))
+      this.#following.add(session.onDidEnd(exit => this.#options.sessionEnded(open, exit ?? STOPPED)))
     }
-    this.#tellSwitch()
+    this.#fireSwitch()
   }
 
-  /** What was on the screen before an attempt that came to nothing. */
+  /** Displays the previous session again after an attempt failed or was canceled. */
   goBack(before: OpenSession | undefined): void {
     this.display(before)
     this.phase = !before ? 'empty' : before.session.phase === 'ready' ? 'ready' : 'ended'
   }
 
-  /** The attempt brings back the conversation that is on the screen: it stays there meanwhile. */
+  /** Whether the attempt reopens the displayed session, which then stays visible. */
   continues(attempt: Attempt): boolean {
     return (
       attempt.type !== 'new' &&
@@ -96,7 +93,7 @@ export class ShownSession extends Owner {
     )
   }
 
-  /** How the shown conversation can go on with a new process: resumed, else loaded, else not. */
+  /** The attempt that continues the displayed session with a new process: resume, else load. `undefined` if it can do neither. */
   continuation(): Extract<Attempt, { type: Reopening }> | undefined {
     const open = this.#current
     if (!open) return undefined
@@ -105,9 +102,9 @@ export class ShownSession extends Owner {
     return how && { type: how, ...referenceOf(open) }
   }
 
-  /** What is awaited may have changed, and the key with it. */
-  tellKey(): void {
-    if (this.key !== this.#reportedKey) this.#tellSwitch()
+  /** Fires `onDidSwitch` if the key changed with the expected session. */
+  reportKey(): void {
+    if (this.key !== this.#reportedKey) this.#fireSwitch()
   }
 
   override dispose(): void {
@@ -115,7 +112,7 @@ export class ShownSession extends Owner {
     super.dispose()
   }
 
-  #tellSwitch(): void {
+  #fireSwitch(): void {
     this.#reportedKey = this.key
     this.#switch.fire(this.#current)
   }

@@ -2,79 +2,84 @@ import { DisposableStore } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
+import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
 import type { AgentDirectory, Keep } from './ports.ts'
 import { SessionElsewhereError } from './session-leases.ts'
 import type { OpenProgress, SessionManager } from './session-manager.ts'
-import { type ShownSession, STOPPED } from './shown-session.ts'
 
-/** The last session shown, remembered for after a reload. */
+/** The last displayed session, to restore it after a reload. */
 export const LAST_SESSION = 'parley.lastSession'
 
-export interface OpeningOptions {
+export interface SessionOpenerOptions {
   manager: SessionManager
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
   trusted: () => boolean
-  /** Whether something was written for what is being opened. */
+  /** Whether prompts wait for the session that is being opened. */
   hasPrompts: () => boolean
   keep: Keep
-  /** Leads to the other place of the window that shows the session; `undefined` where none does. */
+  /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   log: Logger
-  /** How long an agent may take to answer before the person is told that it does. Milliseconds. */
+  /** After this time without an answer, the user is told that the agent is slow. Milliseconds. */
   slowAfterMs?: number
 }
 
-interface Under {
+interface CurrentAttempt {
   abort: AbortController
   agentId: string
   attempt: Attempt
   before: OpenSession | undefined
 }
 
-/** Starts, reopens, forks and restores the session that a view shows: one at a time; a newer attempt cancels an older one. */
-export class Opening {
-  readonly #options: OpeningOptions
-  readonly #shown: ShownSession
+/** Starts, reopens, forks and restores the session of a view, one at a time: a new attempt cancels the previous one. */
+export class SessionOpener {
+  readonly #options: SessionOpenerOptions
+  readonly #displayed: DisplayedSession
   readonly #failures: Failures
   readonly #changed: () => void
-  #under: Under | undefined
-  /** what failed, in place of which nothing else is shown: the composer stays with it */
+  #current: CurrentAttempt | undefined
+  /** the attempt that failed while prompts wait for it: the view stays empty, and the next prompt retries it */
   #failed: Attempt | undefined
   #slow: NodeJS.Timeout | undefined
-  /** how many actions wait until it is known which agents there are */
+  /** number of actions waiting until the available agents are known */
   #looking = 0
-  /** the session that is being begun or reopened, until it is there or failed */
+  /** settles when the session that is being started or reopened is open or failed */
   #pending: Promise<void> | undefined
   #restarting = false
   #preparing: string | undefined
-  /** what another window writes of the conversation on the screen */
+  /** follows a conversation that is open in another window */
   #following: DisposableStore | undefined
   #takingOver: AbortController | undefined
-  /** what `restore` will bring back, while it is not known yet which agents there are */
+  /** the session that `restore` will reopen once the available agents are known */
   #restoring: SessionReference | undefined
 
-  constructor(options: OpeningOptions, shown: ShownSession, failures: Failures, changed: () => void) {
+  constructor(
+    options: SessionOpenerOptions,
+    displayed: DisplayedSession,
+    failures: Failures,
+    changed: () => void,
+  ) {
     this.#options = options
-    this.#shown = shown
+    this.#displayed = displayed
     this.#failures = failures
     this.#changed = changed
   }
 
-  /** What is being attempted, until it is there or failed. */
+  /** The attempt in progress. */
   get attempt(): Attempt | undefined {
-    return this.#under?.attempt
+    return this.#current?.attempt
   }
 
-  /** The attempt that the composer is for, after it failed: what is written next does it again. */
+  /** The failed attempt that the next prompt retries. */
   get failed(): Attempt | undefined {
     return this.#failed
   }
 
-  /** The process is ended for the conversation on the screen, which goes on by what ended it. */
+  /** `restart` is ending the process of the displayed session and reopens the session itself. */
   get isRestarting(): boolean {
     return this.#restarting
   }
@@ -83,16 +88,16 @@ export class Opening {
     return this.#looking > 0
   }
 
-  get awaited(): Attempt | SessionReference | undefined {
-    return this.#under?.attempt ?? this.#failed ?? this.#restoring
+  get expected(): Attempt | SessionReference | undefined {
+    return this.#current?.attempt ?? this.#failed ?? this.#restoring
   }
 
-  /** A prompt that comes while a session is being opened waits for it. */
+  /** Settles when the session that is being opened is open or failed; prompts wait for it. */
   get pending(): Promise<void> | undefined {
     return this.#pending
   }
 
-  /** The session to come back to after a reload, when this window had one. */
+  /** The session to restore after a reload, if this window had one. */
   get last(): SessionReference | undefined {
     return this.#options.keep.get<SessionReference>(LAST_SESSION)
   }
@@ -101,27 +106,27 @@ export class Opening {
     this.#options.keep.set(LAST_SESSION, open && referenceOf(open))
   }
 
-  /** Begins a session with the agent, or the default one; in `cwd` when one is named. */
+  /** Starts a session with the agent (by default the default agent), in `cwd` if given. */
   start(wanted?: string, cwd?: string): Promise<void> {
     return this.#open(async () => {
       if (wanted === undefined) await this.#lookForAgents()
       const agentId = wanted ?? this.#options.agents.defaultAgentId()
-      // what there is to choose from is shown where a new session would be
+      // without a default agent, the empty view lists the agents to choose from
       if (agentId === undefined && this.#options.trusted() && !this.#options.agents.defaultProblem()) {
-        this.#shown.goBack(undefined)
+        this.#displayed.goBack(undefined)
         this.remember(undefined)
       }
       if (!this.isReady(agentId)) return
       const attempt: Attempt = cwd === undefined ? { type: 'new', agentId } : { type: 'new', agentId, cwd }
       await this.#run(attempt, (signal, progress) =>
-        this.#options.manager.create(agentId, signal, progress, { cwd, queue: this.#shown.newKey }),
+        this.#options.manager.create(agentId, signal, progress, { cwd, queue: this.#displayed.newKey }),
       )
     })
   }
 
   /**
-   * Begins a session with an agent that is being made ready, such as installed: prompts wait for it. Nothing begins when
-   * `ready` resolves to nothing, or when the user has opened something else meanwhile.
+   * Starts a session with an agent once it is `ready`, for example installed; prompts wait for it. Starts nothing if
+   * `ready` resolves to `undefined` or the user has opened something else meanwhile.
    */
   startAfter(agentName: string, ready: Promise<{ agentId: string } | undefined>): Promise<void> {
     this.#preparing = agentName
@@ -140,7 +145,7 @@ export class Opening {
     return opening
   }
 
-  /** The name of the agent that is being made ready. */
+  /** The name of the agent that is being prepared. */
   get preparing(): string | undefined {
     return this.#preparing
   }
@@ -153,23 +158,23 @@ export class Opening {
     const elsewhere = this.#options.elsewhere?.(reference)
     if (elsewhere) {
       if (!keepFailures) this.#failures.clear()
-      this.#shown.goBack(this.#shown.current)
+      this.#displayed.goBack(this.#displayed.current)
       this.#changed()
       await elsewhere()
       return
     }
     const { manager, trusted } = this.#options
-    const shown = this.#shown
-    const before = shown.current
+    const displayed = this.#displayed
+    const before = displayed.current
     const attempt: Attempt = { type: how, ...reference }
-    // what was kept can be read at once, and also when its agent is gone or cannot give it back
-    const kept = shown.continues(attempt) || !trusted() ? undefined : manager.kept(reference)
-    if (kept) shown.display(kept)
+    // the saved conversation is readable at once, even if the agent is gone or can't load the session
+    const kept = displayed.continues(attempt) || !trusted() ? undefined : manager.saved(reference)
+    if (kept) displayed.display(kept)
     if (!this.isReady(reference.agentId, keepFailures)) {
-      if (kept) shown.goBack(kept)
+      if (kept) displayed.goBack(kept)
       return
     }
-    const previous = shown.continues(attempt) ? shown.current : undefined
+    const previous = displayed.continues(attempt) ? displayed.current : undefined
     await this.#run(
       attempt,
       (signal, progress) => manager.reopen(how, reference, signal, progress, previous),
@@ -187,22 +192,22 @@ export class Opening {
   }
 
   async restore(last: SessionReference | undefined): Promise<void> {
-    if (!last || this.#shown.phase !== 'empty' || !this.#options.trusted()) return
+    if (!last || this.#displayed.phase !== 'empty' || !this.#options.trusted()) return
     if (this.#options.elsewhere?.(last)) return
     this.#restoring = last
-    // what was kept is on the screen before the agent is
-    const kept = this.#options.manager.kept(last)
-    if (kept) this.#shown.display(kept)
+    // show the saved conversation while the agent starts
+    const kept = this.#options.manager.saved(last)
+    if (kept) this.#displayed.display(kept)
     await this.#open(async () => {
       await this.#lookForAgents()
       this.#restoring = undefined
-      if (this.#shown.phase !== 'empty') return
+      if (this.#displayed.phase !== 'empty') return
       if (this.#options.agents.get(last.agentId)) {
         await this.#reopen('restore', last)
         return
       }
-      this.#shown.goBack(kept)
-      if (kept) this.#sayUnknown(last.agentId)
+      this.#displayed.goBack(kept)
+      if (kept) this.#showUnknownAgent(last.agentId)
       else this.#changed()
     })
   }
@@ -213,9 +218,9 @@ export class Opening {
     else await this.reopen(attempt.type, attempt)
   }
 
-  /** Ends the agent's process and does on a new one what it was about, or brings the conversation back. */
+  /** Restarts the agent and then repeats the current attempt, or reopens the displayed session. */
   async restart(agentId: string): Promise<void> {
-    const again = this.attempt ?? this.#failed ?? this.#shown.continuation()
+    const again = this.attempt ?? this.#failed ?? this.#displayed.continuation()
     this.abort()
     this.#restarting = true
     void this.#options.host(agentId).renew(undefined, true)
@@ -225,47 +230,47 @@ export class Opening {
   }
 
   /**
-   * The process of the conversation on the screen was replaced: it goes on with the new one as soon as that is `ready`,
-   * unless the person does something else meanwhile. What is to be read on the screen stays there.
+   * Reopens the displayed session with the process that replaces its agent's, once that is `ready`, unless the user opens
+   * something else meanwhile. The conversation stays visible.
    */
-  goOnAfter(ready: Promise<void>, attempt: Extract<Attempt, { type: Reopening }>): void {
-    const shown = this.#shown
-    const open = shown.current
-    shown.phase = 'starting'
+  continueAfter(ready: Promise<void>, attempt: Extract<Attempt, { type: Reopening }>): void {
+    const displayed = this.#displayed
+    const open = displayed.current
+    displayed.phase = 'starting'
     this.#changed()
     void this.#open(async () => {
       await ready
-      if (shown.current !== open || this.#under || shown.phase !== 'starting') return
+      if (displayed.current !== open || this.#current || displayed.phase !== 'starting') return
       await this.#reopen(attempt.type, attempt, true)
     })
   }
 
-  /** Gives up what is being opened and shows again what was there before; false when nothing is. */
-  giveUp(): boolean {
-    if (!this.#under) return false
-    const { before } = this.#under
+  /** Cancels the attempt and displays the previous session again. Returns false if nothing was being opened. */
+  cancel(): boolean {
+    if (!this.#current) return false
+    const { before } = this.#current
     this.abort()
-    this.#shown.goBack(before)
-    this.#sayEnded()
+    this.#displayed.goBack(before)
+    this.#showEnded()
     this.#changed()
     return true
   }
 
   abort(): void {
-    const under = this.#under
+    const current = this.#current
     this.#failed = undefined
-    this.#over()
-    under?.abort.abort(new CancelledError())
+    this.#finish()
+    current?.abort.abort(new CancelledError())
   }
 
-  /** Nothing is being opened any more. */
-  #over(): void {
-    this.#under = undefined
+  /** The attempt is over, whether it succeeded or not. */
+  #finish(): void {
+    this.#current = undefined
     clearTimeout(this.#slow)
     this.#failures.drop('slow')
   }
 
-  /** Whether an agent may be started at all; says why not. Whatever else failed is over, unless it is kept. */
+  /** Whether the agent can be started; if not, adds a failure that says why. Clears earlier failures unless `keepFailures`. */
   isReady(agentId: string | undefined, keepFailures = false): agentId is string {
     if (!keepFailures) this.#failures.clear()
     const { trusted, agents } = this.#options
@@ -273,12 +278,12 @@ export class Opening {
     if (!trusted()) this.#failures.add({ type: 'untrusted' })
     else if (problem) this.#failures.add({ type: 'default-agent', problem })
     else if (agentId === undefined) this.#failures.add({ type: 'no-agent' })
-    else if (!this.#options.agents.get(agentId)) this.#sayUnknown(agentId)
+    else if (!this.#options.agents.get(agentId)) this.#showUnknownAgent(agentId)
     else return true
     return false
   }
 
-  /** The agents of this machine are known once it was searched, which takes as long as the login shell's profile. */
+  /** Waits until the agents on this machine are known. The search takes as long as the login shell's profile. */
   async #lookForAgents(): Promise<void> {
     if (!this.#options.trusted()) return
     this.#looking += 1
@@ -302,64 +307,64 @@ export class Opening {
   async #run(
     attempt: Attempt,
     open: (signal: AbortSignal, progress: OpenProgress) => Promise<OpenSession>,
-    { before }: { before: OpenSession | undefined } = { before: this.#shown.current },
+    { before }: { before: OpenSession | undefined } = { before: this.#displayed.current },
   ): Promise<void> {
     this.abort()
     const abort = new AbortController()
-    const shown = this.#shown
-    const kept = shown.continues(attempt) ? shown.current : undefined
-    const under = { abort, agentId: attempt.agentId, attempt, before }
-    this.#under = under
-    this.#slow = setTimeout(() => this.#tellSlow(attempt), this.#options.slowAfterMs ?? SLOW_ANSWER_MS)
-    shown.phase = 'starting'
-    if (!shown.continues(attempt)) shown.display(undefined)
+    const displayed = this.#displayed
+    const kept = displayed.continues(attempt) ? displayed.current : undefined
+    const current = { abort, agentId: attempt.agentId, attempt, before }
+    this.#current = current
+    this.#slow = setTimeout(() => this.#showSlow(attempt), this.#options.slowAfterMs ?? SLOW_ANSWER_MS)
+    displayed.phase = 'starting'
+    if (!displayed.continues(attempt)) displayed.display(undefined)
     this.#changed()
     try {
       const opened = await open(abort.signal, {
         onSession: (session, replays) => {
-          if (this.#under !== under) return
-          // what is on the screen stays until its replay is whole
-          if (!shown.continues(attempt)) shown.display(session)
-          shown.begun = attempt.type === 'new'
-          if (replays) shown.phase = 'loading'
+          if (this.#current !== current) return
+          // a reopened session replaces the displayed one only after its replay is complete
+          if (!displayed.continues(attempt)) displayed.display(session)
+          displayed.isNew = attempt.type === 'new'
+          if (replays) displayed.phase = 'loading'
           this.#changed()
         },
       })
-      if (this.#under !== under) return
-      this.#over()
-      shown.phase = 'ready'
-      shown.display(opened)
+      if (this.#current !== current) return
+      this.#finish()
+      displayed.phase = 'ready'
+      displayed.display(opened)
       this.#options.agents.used(attempt.agentId)
       this.remember(opened)
       this.#changed()
     } catch (error) {
-      if (this.#under !== under) return
-      // prompts that were written for this attempt must not go to another conversation, nor to another agent
+      if (this.#current !== current) return
+      // prompts written for this attempt must not reach another conversation or agent
       const stays = !kept && attempt.type !== 'fork' && (isSignInAsked(error) || this.#options.hasPrompts())
-      this.#over()
+      this.#finish()
       if (stays) this.#failed = attempt
-      shown.goBack(stays ? undefined : (kept ?? before))
-      // an attempt to bring it back says itself how that failed
-      if (!shown.continues(attempt)) this.#sayEnded()
-      else if (error instanceof CancelledError) this.#sayReadOnly(attempt)
+      displayed.goBack(stays ? undefined : (kept ?? before))
+      // if the displayed session itself couldn't be reopened, that failure is enough
+      if (!displayed.continues(attempt)) this.#showEnded()
+      else if (error instanceof CancelledError) this.#showReadOnly(attempt)
       this.#fail(attempt, error)
     }
   }
 
-  /** Another window has the session: what it writes is shown here as long as the conversation is on the screen. */
-  sayElsewhere(attempt: Extract<Attempt, { type: Reopening }>, taken = false): void {
+  /** Another window has the session: follows that window's changes for as long as the session is displayed here. */
+  showElsewhere(attempt: Extract<Attempt, { type: Reopening }>, taken = false): void {
     const { agentId } = attempt
     const host = this.#options.host(agentId)
     const canFork =
       host.running?.agent.capabilities.fork ?? this.#options.manager.knownAgent(agentId)?.fork ?? false
-    const { current } = this.#shown
-    if (current && this.#shown.continues(attempt)) {
+    const { current } = this.#displayed
+    if (current && this.#displayed.continues(attempt)) {
       this.#following?.dispose()
       const following = new DisposableStore()
       this.#following = following
       following.add(this.#options.manager.follow(current))
       following.add(
-        this.#shown.onDidSwitch(open => {
+        this.#displayed.onDidSwitch(open => {
           if (open !== current) following.dispose()
         }),
       )
@@ -374,7 +379,7 @@ export class Opening {
     })
   }
 
-  /** Has the other window close the session, and continues it here. */
+  /** Makes the other window close the session and reopens it here. */
   async takeOver(attempt: Extract<Attempt, { type: Reopening }>): Promise<void> {
     const abort = new AbortController()
     this.#takingOver?.abort()
@@ -390,29 +395,29 @@ export class Opening {
     this.#following?.dispose()
   }
 
-  #sayUnknown(agentId: string): void {
+  #showUnknownAgent(agentId: string): void {
     this.#failures.add({ type: 'unknown-agent', agentId, agentName: this.#options.host(agentId).name })
   }
 
   /** The agent can neither load nor resume. */
-  #sayReadOnly({ agentId }: Attempt): void {
-    if (this.#shown.phase !== 'ended') return
+  #showReadOnly({ agentId }: Attempt): void {
+    if (this.#displayed.phase !== 'ended') return
     this.#failures.add({ type: 'read-only', agentId, agentName: this.#options.host(agentId).name })
   }
 
-  /** Some agents never answer: nobody is to look at what moves without knowing what can be done. */
-  #tellSlow({ agentId }: Attempt): void {
+  /** Some agents never answer. The user is told and can cancel. */
+  #showSlow({ agentId }: Attempt): void {
     const seconds = Math.round((this.#options.slowAfterMs ?? SLOW_ANSWER_MS) / 1000)
     const agentName = this.#options.host(agentId).name
     this.#failures.add({ type: 'slow', agentId, agentName, seconds })
   }
 
-  /** A conversation that is back on the screen, and whose agent is gone, goes on by its card alone. */
-  #sayEnded(): void {
-    const { current, phase } = this.#shown
+  /** A session without an agent can be continued only from this failure's card. */
+  #showEnded(): void {
+    const { current, phase } = this.#displayed
     if (phase !== 'ended' || !current || this.#failures.has('ended')) return
     const { agentId, agentName, session } = current
-    const attempt = this.#shown.continuation()
+    const attempt = this.#displayed.continuation()
     this.#failures.add({ type: 'ended', agentId, agentName, exit: session.exit ?? STOPPED, attempt })
   }
 
@@ -420,7 +425,7 @@ export class Opening {
     const host = this.#options.host(attempt.agentId)
     this.#options.log.warn(`${host.name}: ${attempt.type} failed: ${messageOf(error)}`)
     if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork') {
-      this.sayElsewhere(attempt)
+      this.showElsewhere(attempt)
       return
     }
     const failure = failureOf(attempt, error, host.name, host.running?.agent.authMethods ?? [])

@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
@@ -74,8 +74,18 @@ export function useCompletion({ draft, input, commands, onTake }: CompletionOpti
       announce(t('{0} attached', row.name))
     }
   }
+  /** What the person chose before it was found: it is taken once it is there, unless they go on typing. */
+  const early = useRef<{ query: string; goOn: boolean } | undefined>(undefined)
+  useEffect(() => {
+    if (!early.current || (completion?.kind === 'mentions' && found.isStale)) return
+    const { query, goOn } = early.current
+    early.current = undefined
+    const row = found.rows[chosen]
+    if (row && completion?.kind === 'mentions' && completion.query.text === query) completeMention(row, goOn)
+  })
   const complete = (goOn: boolean): boolean => {
     if (completion?.kind === 'commands') completeCommand(completion.matches[chosen]!)
+    else if (completion && found.isStale) early.current = { query: completion.query.text, goOn }
     else if (found.rows[chosen]) completeMention(found.rows[chosen], goOn)
     // who chooses before anything was found does not mean to send
     else return found.searching
@@ -83,6 +93,7 @@ export function useCompletion({ draft, input, commands, onTake }: CompletionOpti
   }
 
   const onKey = (event: KeyboardEvent): boolean => {
+    early.current = undefined
     if (event.key === ' ' && event.ctrlKey) {
       setDismissed(undefined)
       return true

@@ -9,9 +9,15 @@ export interface FoundMentions {
   rows: readonly MentionRow[]
   /** Not all has come that may come. */
   searching: boolean
+  /** They were found for the query before. */
+  isStale: boolean
 }
 
-const none: FoundMentions = { rows: [], searching: false }
+interface FoundFor extends Omit<FoundMentions, 'isStale'> {
+  query: string | undefined
+}
+
+const none: FoundFor = { rows: [], searching: false, query: undefined }
 
 /**
  * What `@` offers for a query; `undefined` asks for nothing. What was found for the query before stays until something
@@ -19,7 +25,7 @@ const none: FoundMentions = { rows: [], searching: false }
  */
 export function useMentions(query: string | undefined): FoundMentions {
   const { host } = useApp()
-  const [found, setFound] = useState<FoundMentions>(none)
+  const [found, setFound] = useState<FoundFor>(none)
   useEffect(() => {
     if (query === undefined) return setFound(none)
     let over = false
@@ -28,7 +34,7 @@ export function useMentions(query: string | undefined): FoundMentions {
     const takeSymbols = (before: readonly MentionRow[]) => {
       const timer = setTimeout(async () => {
         const symbols = await host.request('composer/symbols', { query: name }).catch(() => [])
-        if (!over) setFound({ rows: [...before, ...symbols], searching: false })
+        if (!over) setFound({ rows: [...before, ...symbols], searching: false, query })
       }, rest)
       stop = () => clearTimeout(timer)
     }
@@ -36,18 +42,22 @@ export function useMentions(query: string | undefined): FoundMentions {
     // without a name: those of the active file
     const withSymbols = name.length !== 1 && !/[/\\:]/.test(name)
     if (onlySymbols) {
-      setFound(({ rows }) => ({ rows: rows.filter(row => row.group === 'symbols'), searching: true }))
+      setFound(({ rows }) => ({
+        rows: rows.filter(row => row.group === 'symbols'),
+        searching: true,
+        query: undefined,
+      }))
       if (withSymbols) takeSymbols([])
-      else setFound(none)
+      else setFound({ ...none, query })
     } else {
-      setFound(({ rows }) => ({ rows, searching: true }))
+      setFound(({ rows }) => ({ rows, searching: true, query: undefined }))
       host.request('composer/mentions', { query }).then(
         rows => {
           if (over) return
-          setFound({ rows, searching: withSymbols })
+          setFound({ rows, searching: withSymbols, query })
           if (withSymbols) takeSymbols(rows)
         },
-        () => !over && setFound(none),
+        () => !over && setFound({ ...none, query }),
       )
     }
     return () => {
@@ -55,5 +65,6 @@ export function useMentions(query: string | undefined): FoundMentions {
       stop()
     }
   }, [query, host])
-  return query === undefined ? none : found
+  const { rows, searching } = query === undefined ? none : found
+  return { rows, searching, isStale: found.query !== query }
 }

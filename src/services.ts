@@ -49,11 +49,11 @@ import { ruleCommands } from './views/commands/rule-commands.ts'
 import { placeCommands, sessionCommands, titleBarCommands } from './views/commands/session-commands.ts'
 import { signInCommands } from './views/commands/sign-in-commands.ts'
 import { usageCommand } from './views/commands/usage-command.ts'
-import { composerServices, placeConversations } from './views/conversation/conversation-services.ts'
+import { composerServices, createConversationServices } from './views/conversation/conversation-services.ts'
 import type { ConversationTabs } from './views/conversation/conversation-tabs.ts'
 import type { ConversationView } from './views/conversation/conversation-view.ts'
 import { historyMenuCommands } from './views/history/history-commands.ts'
-import { placeHistory } from './views/history/history-services.ts'
+import { createHistoryServices } from './views/history/history-services.ts'
 import type { HistoryTab, HistoryView } from './views/history/history-view.ts'
 import { type CommandHandlers, CommandId, ContextKey, ProposalId } from './views/ids.ts'
 import { NativePrompts } from './views/native-elicitation.ts'
@@ -180,7 +180,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     proposals,
     log,
   }
-  const { sideBar, surfaces, tabs, indicators } = placeConversations({
+  const { sideBar, surfaces, tabs, indicators } = createConversationServices({
     extensionUri,
     bridge,
     manager,
@@ -201,7 +201,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
   const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
   const places = { surfaces, indicators, isKept, storage, atWork: keepForWork(context, log), log, own }
-  const placed = placeHistory({ extensionUri, ...sessions, ...places })
+  const placed = createHistoryServices({ extensionUri, ...sessions, ...places })
   const { history, historyTab, actions } = placed
   const historyView: HistoryView = placed.historyView
   const attention = own.add(new Attention(surfaces, manager, sideBar))

@@ -101,7 +101,7 @@ export class AgentHighlights extends Owner {
             clear()
           }
         }
-        // a replay tells of work long done
+        // a replay reports work that was done long ago
         if (change.type !== 'entry' || session.phase !== 'ready') continue
         const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
         if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
@@ -199,7 +199,7 @@ function placesOf(
   return places
 }
 
-/** `undefined` where the line was replaced or removed. VS Code tells of changes from the end of the text to its start. */
+/** `undefined` where the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
 function movedBy(changes: readonly vscode.TextDocumentContentChangeEvent[], place: Place): Place | undefined {
   if (place.type !== 'read') return place
   let { line } = place

@@ -84,7 +84,7 @@ function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
   )
 }
 
-/** Asks in a notification whether allowing rules of the workspace's settings shall count. */
+/** Asks in a notification whether to apply the workspace's rules that allow something. */
 export function ruleConsent(keep: Keep): RuleConsent {
   return new RuleConsent(keep, (rules, accept) => {
     const use = l10n.t('Allow Workspace Rules')

@@ -74,7 +74,7 @@ export class SessionActions {
     // one that is open already is shown as it is: loading it again would only replay what is there
     if (open) await this.#surfaces.reveal(open)
     else {
-      // a conversation whose agent is gone comes back where it stands
+      // a conversation whose agent is gone is reopened where it is shown
       const surface =
         this.#surfaces.withKey(sessionKey(item.agentId, item.sessionId)) ?? this.#surfaces.active
       await surface.reveal()

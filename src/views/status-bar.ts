@@ -58,7 +58,7 @@ export class StatusBar extends Owner {
   }
 }
 
-/** What goes on in all sessions of the window, when there is more than one to tell of. */
+/** What all sessions of the window are doing, when there is more than one to report. */
 function othersLine(waiting: number, working: number, ended: { done: number; failed: number }): string[] {
   const counts: Array<[number, string]> = [
     [waiting, l10n.t('waiting for your answer')],

@@ -118,7 +118,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
 }
 
-/** JSON that cannot end the script element it stands in. */
+/** JSON that can't end the script element that contains it. */
 function jsonForHtml(value: unknown): string {
   return JSON.stringify(value).replace(/</g, '\\u003c')
 }

@@ -227,7 +227,7 @@ export const conversationMessages = {
     }),
     answer<void>(),
   ),
-  /** Opens the rules of the settings that one stands in. */
+  /** Opens the settings that contain a rule. */
   'conversation/openRules': z.object({
     scope: z.enum(['user', 'workspace', 'folder']),
     folder: z.string().max(4096).optional(),

@@ -26,16 +26,16 @@ export interface CardButton {
   id: string
   label: string
   icon?: string
-  /** a sentence; shown where the button stands in a list of its own */
+  /** a sentence; shown where the button is in a list */
   description?: string
-  /** never the first choice, wherever it stands */
+  /** never the primary button, whatever its position */
   secondary?: true
 }
-/** One clear message with a way on: a failed start, a missing sign-in, no agent, no trust, a dead agent. */
+/** One message with buttons for the next step: a failed start, a missing sign-in, no agent, no trust, an agent that exited. */
 export interface Card {
   id: string
   kind: 'error' | 'warning' | 'info'
-  /** something runs that the card tells of */
+  /** what the card reports is still running */
   busy?: true
   /** What happened, a few words. */
   title: string
@@ -45,7 +45,7 @@ export interface Card {
   details?: Array<{ label: string; text: string }>
   /** the details begin unfolded */
   unfolded?: true
-  /** Ways that stand for themselves, one under the other; the buttons come after them. */
+  /** Choices, listed one below the other; the buttons come after them. */
   choices?: CardButton[]
   buttons: CardButton[]
 }
@@ -332,12 +332,12 @@ export interface EarlierPrompts {
   from: number
 }
 
-/** host → webview: puts a prompt into the composer, after what stands there; `quiet`: the focus stays where it is */
+/** host → webview: appends a prompt to the composer's content; `quiet`: doesn't take the focus */
 export const FillComposer = new NotificationType<{ blocks: ContentBlock[]; quiet?: boolean }>('actions/fill')
 /** host → webview: quotes what is selected in the conversation */
 export const Quote = new NotificationType<void>('actions/quote')
 
-/** What a context menu's command is told of where it was opened. */
+/** What a context menu passes to a command about the place where it was opened. */
 export interface EntryContext {
   /** the conversation's key */
   conversation: string
@@ -357,7 +357,7 @@ export interface FindResult {
   id: number
   /**
    * Three numbers for each entry: its index, how many matches stand in what shows of it while it is closed, and how many
-   * in all of it. Those of `part: 'change'` replace what was told of these entries (0 matches: none any more).
+   * in all of it. Those of `part: 'change'` replace the former ones of these entries (0 matches: none any more).
    */
   hits: number[]
   part: 'whole' | 'change'

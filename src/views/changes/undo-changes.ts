@@ -44,7 +44,7 @@ export async function confirmUndo(
 }
 
 /**
- * Undoes what it can, and asks about the rest. `tell` tells of what was undone; otherwise it is offered to restore that.
+ * Undoes what it can, and asks about the rest. `tell` reports what was undone; otherwise a notification offers to restore it.
  */
 export async function undoChanges(
   changes: ChangeScope,

@@ -31,7 +31,7 @@ interface Plan {
   files: CheckpointFile[]
   /** Files outside of the session's folders that tool calls changed. */
   outside: string[]
-  /** Tool calls ran commands, which may change files that nothing tells of. */
+  /** Tool calls ran commands, which may have changed files that nothing reports. */
   ranCommands: boolean
 }
 

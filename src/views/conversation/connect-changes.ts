@@ -14,7 +14,7 @@ export interface ChangesOptions extends UndoServices {
   editors: ChangeEditors
 }
 
-/** The view is told of changes at most this often, in milliseconds. */
+/** The page is sent changes at most this often, in milliseconds. */
 const TELL_MS = 50
 
 /** Tells a conversation's webview what its session changed, and does what the person asks for with it. */

@@ -15,7 +15,7 @@ import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
 import { ConversationView, type SecondPage } from './conversation-view.ts'
 
-interface PlacesOptions {
+interface ConversationServicesOptions {
   extensionUri: vscode.Uri
   bridge: Omit<ConversationBridgeOptions, 'controller'>
   manager: SessionManager
@@ -27,7 +27,7 @@ interface PlacesOptions {
 }
 
 /** The places for conversations: the view of the side bar, and as many editor tabs as the person opens. */
-export function placeConversations({
+export function createConversationServices({
   extensionUri,
   bridge,
   manager,
@@ -35,7 +35,7 @@ export function placeConversations({
   createController,
   history,
   own,
-}: PlacesOptions): {
+}: ConversationServicesOptions): {
   sideBar: ConversationView
   surfaces: ConversationSurfaces
   tabs: ConversationTabs

@@ -148,7 +148,7 @@ function progressOf(controller: ConversationController, name: string | undefined
   }
 }
 
-/** What stands in the way at all, then what failed. */
+/** First what prevents any session, then what failed. */
 function cardsOf(controller: ConversationController, agents: AgentDirectory): Card[] {
   const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure))
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]

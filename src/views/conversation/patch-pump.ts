@@ -252,7 +252,7 @@ export class PatchPump extends Owner {
     if (known.length > 0) this.add(known.map(id => ({ type: 'entry', id })))
   }
 
-  /** Entries were fetched: answers them as the view shows them, which is told of their terminals. */
+  /** Entries were fetched: returns them as the page shows them, and sends their terminals. */
   entriesFetched(entries: readonly Entry[]): Entry[] {
     this.#tellTerminals(terminalsIn(entries))
     return entries.map(entry => this.#wanted(entry))

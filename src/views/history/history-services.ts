@@ -13,7 +13,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { SessionActions } from '../session-actions.ts'
 import { HistoryTab, HistoryView } from './history-view.ts'
 
-interface HistoryOptions {
+interface HistoryServicesOptions {
   extensionUri: vscode.Uri
   agents: AgentDirectory
   hosts: AgentHosts
@@ -32,7 +32,7 @@ interface HistoryOptions {
 }
 
 /** History in the side bar and in a tab, and what a person can do with a session of it. */
-export function placeHistory(options: HistoryOptions): {
+export function createHistoryServices(options: HistoryServicesOptions): {
   history: HistoryList
   historyView: HistoryView
   historyTab: HistoryTab

@@ -13,15 +13,15 @@ import type { EntrySlot } from './rows/slot.ts'
 import type { ConversationStore } from './store.ts'
 import type { WorkModel } from './work/work-model.ts'
 
-/** What the host does to the view without being asked. */
+/** What other parts of the page can do with the composer. */
 export interface ComposerPort {
   focus(): void
-  /** Nothing stands in it. */
+  /** It contains nothing. */
   readonly isEmpty: boolean
   attach(attachment: Attachment): void
   /** Types into the composer, as when somebody types while something else has the focus. */
   type(text: string): void
-  /** Puts a prompt there, chips and pictures too, after what stands in it. It can be undone. `quiet`: without the focus. */
+  /** Appends a prompt with its chips and pictures. Can be undone. `quiet`: doesn't take the focus. */
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
   /** Says under the composer why something can't be done, until the person types. */
   say(sentence: string): void

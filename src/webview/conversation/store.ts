@@ -174,7 +174,7 @@ export class ConversationStore {
     return this.#subagents.get(sessionId)
   }
 
-  /** What was said to a session and by it, in order; a component that asks hears of changes. */
+  /** The messages to and from a session, in order; a component that reads them is updated. */
   messagesOf(sessionId: string): readonly EntrySlot[] {
     const { slots, version } = this.#exchange(sessionId)
     void version.value

@@ -15,9 +15,9 @@ const MAX_IDLE = 4
 
 /** A terminal of the conversation: what it is, and its output, which is emulated only while somebody looks at it. */
 export class TerminalSlot {
-  /** everything but the output; absent until the host told of it */
+  /** everything but the output; absent until the host sent it */
   readonly state = signal<Omit<TerminalState, 'output'> | undefined>(undefined)
-  /** its lines, once the emulator is there; read its `version` to hear of more */
+  /** its lines, once the emulator is loaded; read its `version` to be updated */
   readonly screen: Signal<TerminalScreen | undefined> = signal(undefined)
   /** number of lines when its screen was last there */
   lastLines = 0
@@ -113,7 +113,7 @@ export class TerminalSlot {
   }
 }
 
-/** The terminals of a conversation by id; one may be asked for before the host tells of it. */
+/** The terminals of a conversation by id. One may be requested before the host has sent it. */
 export class Terminals {
   readonly #slots = new Map<string, TerminalSlot>()
   readonly #idle: TerminalSlot[] = []

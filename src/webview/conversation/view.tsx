@@ -157,7 +157,7 @@ function Footer({ draft }: { draft: Draft }) {
 
 type Section = 'conversation' | 'prompt' | 'message' | 'work'
 
-/** What VS Code's context menu is told of where it was opened: `when` clauses and commands see it. */
+/** The `data-vscode-context` of a place: `when` clauses of the context menu and its commands get it. */
 function context(section: Section, more: Partial<EntryContext & { parleyCanFork: boolean }>): string {
   return JSON.stringify({ webviewSection: section, preventDefaultContextMenuItems: false, ...more })
 }

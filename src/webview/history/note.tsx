@@ -3,7 +3,7 @@ import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useHistory } from './context.ts'
 
-/** After the rows: what stands of each agent. */
+/** After the rows: the state of each agent's list. */
 export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   const resting = notes.filter(note => note.state === 'not-started')
   const folded = resting.length > mostResting
@@ -28,7 +28,7 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   )
 }
 
-/** How much room the saved conversations take, and where to change how much they may. */
+/** How large the saved conversations are, and a button to change the limit. */
 export function StorageNote({ storage: { used, max } }: { storage: HistoryState['storage'] }) {
   const { host } = useHistory()
   if (used === 0) return null
@@ -49,10 +49,10 @@ export function StorageNote({ storage: { used, max } }: { storage: HistoryState[
   )
 }
 
-/** More agents than this that do not run stand behind one line. */
+/** More idle agents than this are folded into one line. */
 const mostResting = 2
 
-/** What there is to say of an agent besides its sessions, and what to do about it. */
+/** The state of an agent's list of sessions, and what the person can do about it. */
 function AgentNote({ note }: { note: HistoryAgentNote }) {
   const { host } = useHistory()
   switch (note.state) {

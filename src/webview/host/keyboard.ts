@@ -1,12 +1,12 @@
 import type { PageMessages } from '../../views/bridge/contract.ts'
 import type { HostClient } from './connection.ts'
 
-/** What comes of a person. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */
+/** Events that a person causes. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */
 const USE = ['pointerdown', 'keydown', 'click', 'input', 'drop'] as const
 
 /**
- * Tells the host when the focus comes into the page or leaves it, and when the person does something there: each once.
- * The function that it answers looks again: a page that loads, or is shown, may have the focus without an event.
+ * Reports to the host when the page gets or loses the focus, and when the person does something in it, each change once.
+ * The returned function checks again: a page that loads, or is shown, may have the focus without an event.
  */
 export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () => void {
   let told: boolean | undefined
@@ -31,8 +31,8 @@ export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () =>
 }
 
 /**
- * When the keyboard's focus comes into the view and nothing in it has it, `focus` gives it to the place where one begins.
- * A press of the mouse is left alone: it may begin a selection.
+ * When the page gets the focus and no element of it has it, `focus` moves it to the element where a person starts. Ignores
+ * a press of the mouse, which may begin a selection.
  */
 export function focusOnEntry(focus: () => void): void {
   let pressed = false
@@ -43,20 +43,19 @@ export function focusOnEntry(focus: () => void): void {
     window.addEventListener(end, () => {
       pressed = false
     })
-  // the window is told before an element in it gets the focus
+  // the window's event comes before an element gets the focus
   const offer = () =>
     requestAnimationFrame(() => {
       if (!pressed && document.hasFocus() && document.activeElement === document.body) focus()
     })
   window.addEventListener('focus', offer)
-  // it may have come before this was there to hear it
+  // the page may have had the focus before this listens
   offer()
 }
 
 /**
- * Keeps to the fields of a page the keys that select all in them and take their steps back and forth: VS Code hears the
- * keys of a webview as well. It would take the same step again, in the editor's file even, and where it has not heard yet
- * that the focus is here, it selects all of that file and goes there.
+ * Keeps Select All, Undo and Redo in the page's fields. VS Code gets the keys of a webview as well: it would run the command
+ * a second time, and before it knows that the webview has the focus, in the active editor's file.
  */
 export function keepFieldKeys(): void {
   document.addEventListener('keydown', event => {
@@ -66,12 +65,12 @@ export function keepFieldKeys(): void {
   keepChords()
 }
 
-/** As long as VS Code waits for the second key of a chord, in milliseconds. */
+/** How long VS Code waits for the second key of a chord, in milliseconds. */
 const CHORD_MS = 5000
 
 /**
- * The second key of Parley's chords is VS Code's alone: it hears the keys of a webview, but doesn't keep them from what
- * has the focus there, which would write the letter.
+ * The second key of Parley's chords is for VS Code alone. VS Code gets the keys of a webview, but the focused element gets
+ * them too and would insert the letter.
  */
 function keepChords(): void {
   let begun = -Infinity
@@ -92,7 +91,7 @@ function keepChords(): void {
   })
 }
 
-/** A, Y or Z, by what they say or, where a keyboard has no Latin letters, by where they are. */
+/** A, Y or Z, by letter, or by position on a keyboard without Latin letters. */
 function isKept({ key, keyCode }: KeyboardEvent): boolean {
   return /^[ayz]$/i.test(key) || (!/^[a-z]$/i.test(key) && [65, 89, 90].includes(keyCode))
 }

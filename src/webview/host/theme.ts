@@ -19,7 +19,7 @@ export function followTheme(connection: MessageConnection, host: HostClient<Conv
     const { vscodeThemeId } = document.body.dataset
     if (vscodeThemeId === undefined || vscodeThemeId === shown) return
     shown = vscodeThemeId
-    // those of the theme before may not be seen on this one
+    // the former theme's colors may be unreadable on this one
     clearTokenColors(colors)
     showTerminalColors()
     host.send('appearance/theme', { themeId: vscodeThemeId })
@@ -86,15 +86,15 @@ function clearTokenColors(colors: Record<string, string>): void {
       style.removeProperty(`--parley-${ground}-${kind}`)
 }
 
-/** Closer to the text's color than this, nobody sees that words are less important. */
+/** With less contrast to the text than this, secondary text looks like the text. */
 const tooClose = 1.3
-/** How much of the ground is mixed in then. */
+/** The share of the background that is mixed in then. */
 const faded = 0.3
-/** A tint of less is not seen on its ground. */
+/** The least contrast of a tinted background. */
 const seen = 1.08
-/** A line of less is not seen either. */
+/** The least contrast of a line. */
 const drawn = 1.12
-/** An icon or a box of less is hard to find. */
+/** The least contrast of an icon or a check box. */
 const found = 2
 
 const grounds = [
@@ -105,9 +105,9 @@ const grounds = [
 ]
 
 /**
- * Makes up for what some themes leave indistinct, with every other theme anew: asides in the color of the text itself
- * (Light Modern), small words that cannot be read where they stand, a tint of prompts or a line that is that of the ground,
- * a color of buttons that cannot be seen as an icon, the edge of boxes to tick.
+ * Corrects colors that can't be told apart in the present theme: secondary text in the color of the text (Light Modern) or
+ * with too little contrast, a prompt's background or a line in the color of the background, buttons and check boxes that
+ * can't be seen. Runs again when the theme changes.
  */
 export function fitTheme(): void {
   onThemeChange(fitColors)
@@ -194,8 +194,8 @@ function set(name: (typeof fitted)[number], value: string | undefined): void {
 }
 
 /**
- * The color for asides where the theme's own is that of the text: between it and the ground, as in VS Code's own lists;
- * and readable on every surface. `undefined` where it is right as it is.
+ * The color of secondary text where the theme's own is that of the text: between text and background, as in VS Code's
+ * lists, and readable on every surface. `undefined` where the theme's own color is right.
  */
 export function quietColor(
   text: Rgb | undefined,
@@ -212,7 +212,7 @@ export function quietColor(
 const differing = (own: Rgb, other: Rgb) => (other.every((part, i) => part === own[i]) ? undefined : other)
 const cssOf = (color: Rgb | undefined) => color && css(color)
 
-/** Calls back with every other theme from now on. VS Code tells of it by an attribute of the page. */
+/** Calls back whenever the theme changes. VS Code sets it as an attribute of the page. */
 function onThemeChange(listener: () => void): void {
   new MutationObserver(listener).observe(document.body, {
     attributes: true,

@@ -241,7 +241,7 @@ export class ListController<T extends WindowItem> {
     const top = this.#window.offsetOf(item.index)
     const bottom = top + item.height
     const { scrollTop, clientHeight } = element
-    // the first row comes with what stands above it
+    // the first row includes what is above it
     if (top < scrollTop) this.toItem(item, item.index <= 1 ? top : 0)
     else if (bottom > scrollTop + clientHeight) this.toItem(item, clientHeight - item.height)
   }

@@ -18,7 +18,7 @@ interface VirtualListProps<T extends WindowItem> {
   role: 'log' | 'listbox'
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
-  /** what VS Code's context menu is told of a row, as JSON */
+  /** `data-vscode-context` of a row, as JSON */
   rowContext?: (item: T) => string | undefined
   /** under the rows, scrolling with them */
   footer?: ComponentChildren

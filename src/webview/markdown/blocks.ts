@@ -439,7 +439,7 @@ function topLevel(source: string, references: Record<string, Reference>): Group[
 }
 
 /**
- * What stands between `<details>` and `</details>` is one block with them, whatever it is: on their own neither would
+ * Everything between `<details>` and `</details>` is one block with them, whatever it is: on their own neither would
  * hold anything.
  */
 function joinFolds(groups: readonly Group[], source: string): Group[] {
@@ -551,7 +551,7 @@ function longFence(text: string): number | 'open' | undefined {
   return 'open'
 }
 
-/** The opening line of the fence that the end of a text is in, without what stands before it; empty: in none. */
+/** The opening line of the fence that the end of a text is in, without the text before it; empty when it is in none. */
 function fenceAt(text: string): string {
   let opening: { mark: string; length: number; line: string } | undefined
   for (const line of text.split('\n')) {

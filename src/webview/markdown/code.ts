@@ -23,7 +23,7 @@ export function codeOf(block: Element): string {
   return codes.get(block)?.() ?? block.querySelector('code')?.textContent ?? ''
 }
 
-/** The HTML of a code block with its bar; `info` is what stands after the fence. */
+/** The HTML of a code block with its bar; `info` is the text after the fence. */
 export function codeBlockHtml(code: string, info: string): string {
   const about = fenceInfo(info)
   const { language } = about

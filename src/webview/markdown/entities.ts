@@ -4,7 +4,7 @@
  */
 let page: HTMLTextAreaElement | undefined
 
-/** The characters that a named reference (`&auml;`) stands for; the reference itself when there is no such name. */
+/** The characters of a named reference (`&auml;`); the reference itself when the name is unknown. */
 export function decodeHTMLStrict(reference: string): string {
   page ??= document.createElement('textarea')
   page.innerHTML = reference

@@ -1,4 +1,4 @@
-/** What stands after a fence: the language of its code, and the file that it is about where it names one. */
+/** The text after a fence: the language of its code, and the file that the code is for, if it names one. */
 export interface FenceInfo {
   /** as it was written; empty when there is none */
   language: string

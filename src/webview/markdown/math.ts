@@ -107,7 +107,7 @@ function dollars(text: string, at: number, limit: number): Found | undefined {
   return { open: '$', formula, end: end + 1 }
 }
 
-/** Where `close` stands that is not escaped; -1 when it does not come before `limit`. */
+/** The position of the first unescaped `close`; -1 when there is none before `limit`. */
 function indexOfClose(text: string, close: string, from: number, limit: number): number {
   for (let at = text.indexOf(close, from); at >= 0 && at < limit; at = text.indexOf(close, at + 1)) {
     let slashes = 0

@@ -1,6 +1,6 @@
 /**
- * Most of what an agent writes goes on with a line of prose. Such text changes nothing of what stands before it, so it
- * need not be parsed: it is appended as it is. What is not surely so is parsed like everything else.
+ * Most of what an agent writes continues a line of prose. Such text changes nothing before it, so it is appended without
+ * parsing. Everything else is parsed.
  */
 
 /** Characters that mean nothing to markdown within a line that has begun. */

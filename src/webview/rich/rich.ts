@@ -148,7 +148,7 @@ function showDiagram(element: HTMLElement, { figure, note }: DiagramFrame, image
   element.dataset.state = 'drawn'
 }
 
-/** The page stands still while a diagram is drawn: a large one is drawn when the person wants it. */
+/** Drawing a diagram blocks the page, so a large one is drawn only when the person asks for it. */
 function askToDraw(element: HTMLElement, { note }: DiagramFrame): void {
   const button = document.createElement('button')
   button.type = 'button'

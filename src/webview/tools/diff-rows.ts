@@ -6,7 +6,7 @@ export interface DiffLine {
   old?: number
   new?: number
   text: string
-  /** of a changed line: what stands in its place on the other side */
+  /** of a changed line: its counterpart on the other side */
   mate?: string
 }
 /** Unchanged lines that are not shown. */

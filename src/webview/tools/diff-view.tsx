@@ -241,7 +241,7 @@ function padded(number: number | undefined, digits: number): string {
 interface FoldProps {
   row: DiffFold
   open: (fold: number) => void
-  /** It stands on the other side as well. */
+  /** The line is on the other side as well. */
   again?: boolean
 }
 

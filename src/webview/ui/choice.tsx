@@ -12,7 +12,7 @@ interface ChoiceProps {
   onClick: () => void
 }
 
-/** One of several ways on: an icon, what it is, and a line about it. It stands in a list of the class `choices`. */
+/** One of several actions to choose from: an icon, a name and a line of description. Belongs in a list of the class `choices`. */
 export function Choice({ icon, name, about, end, tabIndex, onFocus, onClick }: ChoiceProps) {
   return (
     <li>

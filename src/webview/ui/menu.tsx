@@ -225,7 +225,7 @@ export interface MenuChoice {
   group?: string
   /** codicon, in place of the check mark */
   icon?: string
-  /** It stands in the list a second time, further down: a search finds it there. */
+  /** A second copy, further up in the list than the one that a search finds. */
   again?: boolean
 }
 

@@ -103,7 +103,7 @@ function selectedText(): string {
     : ''
 }
 
-/** After what stands in the composer already, with a line between. */
+/** Appends to the composer's text, after an empty line. */
 function write(app: App, text: string): void {
   const composer = app.composer.current
   if (!composer) return

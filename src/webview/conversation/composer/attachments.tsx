@@ -5,8 +5,8 @@ import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
+import { isPicture } from './attach.ts'
 import type { Draft } from './draft.ts'
-import { isPicture } from './take.ts'
 
 interface AttachmentsProps {
   items: readonly Attachment[]
@@ -55,7 +55,7 @@ function Remove({ item, onRemove }: { item: Attachment; onRemove: (item: Attachm
 }
 
 /** Everything that can be added, behind a button: the same as `@` offers without a word behind it. */
-export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
+export function AddMenu({ onAttach }: { onAttach: (row: MentionRow) => void }) {
   const { host } = useApp()
   const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
   const button = useRef<HTMLButtonElement>(null)
@@ -88,7 +88,7 @@ export function AddMenu({ onTake }: { onTake: (row: MentionRow) => void }) {
           label={t('Add Context')}
           choices={choices}
           current={undefined}
-          onChoose={value => onTake(rows[Number(value)]!)}
+          onChoose={value => onAttach(rows[Number(value)]!)}
           onClose={close}
         />
       )}

@@ -35,7 +35,7 @@ interface MentionQuery {
 }
 
 /**
- * What is being looked for with `@` at the cursor: from an `@` that no letter stands before, up to the cursor, without
+ * The `@` query at the cursor: from an `@` without a letter before it, up to the cursor, without
  * white space. A chip is no query, though it is written alike.
  */
 export function mentionQuery(

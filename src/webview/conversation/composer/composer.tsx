@@ -8,16 +8,16 @@ import { Icon } from '../../ui/icon.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
+import { fitAttachments, receiverOf } from './attach.ts'
 import { AddedContext, AddMenu, Attachments, OfferedContext, useActiveContext } from './attachments.tsx'
 import { calledCommand } from './completion.ts'
 import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf } from './draft.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
-import { fitAttachments, takerOf } from './take.ts'
 import { TextInput, type TextInputHandle } from './text-input.tsx'
+import { useAttach } from './use-attach.ts'
 import { useCompletion } from './use-completion.tsx'
-import { useTaking } from './use-taking.ts'
 
 const Queue = lazy(() => import('./queue.tsx').then(module => module.Queue))
 const UsageRing = lazy(() => import('./usage-ring.tsx').then(module => module.UsageRing))
@@ -38,9 +38,9 @@ export function Composer({ draft }: { draft: Draft }) {
     setFailure(sentence)
     announce(sentence)
   }
-  const { take, takeRow, onPaste, dropping } = useTaking({ draft, input, area, onFail: fail })
-  const taking = useRef(take)
-  taking.current = take
+  const { attach, attachRow, onPaste, dropping } = useAttach({ draft, input, area, onFail: fail })
+  const attachNow = useRef(attach)
+  attachNow.current = attach
 
   useLayoutEffect(() => {
     draft.onRefused = sentence => {
@@ -53,7 +53,7 @@ export function Composer({ draft }: { draft: Draft }) {
         return draft.isEmpty.peek()
       },
       attach(attachment) {
-        void taking.current(fitAttachments([attachment], takerOf(store.head.peek())))
+        void attachNow.current(fitAttachments([attachment], receiverOf(store.head.peek())))
       },
       type(typed) {
         input.current?.focus()
@@ -81,11 +81,11 @@ export function Composer({ draft }: { draft: Draft }) {
     recalling.current = false
   })
   const commands = head?.commands ?? []
-  const completion = useCompletion({ draft, input, commands, onTake: takeRow })
+  const completion = useCompletion({ draft, input, commands, onAttach: attachRow })
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
   const active = useActiveContext(draft)
   const addOffered = () => {
-    if (active.offered) takeRow({ ...CHIP, name: active.offered.label, take: fresh(active.offered) })
+    if (active.offered) attachRow({ ...CHIP, name: active.offered.label, take: fresh(active.offered) })
   }
   const { blocked, send } = useSending(draft, () => {
     if (active.added) draft.attach(fresh(active.added))
@@ -162,7 +162,7 @@ export function Composer({ draft }: { draft: Draft }) {
         />
         {called?.hint && text.trim() === `/${called.name}` && <div class="composer-hint">{called.hint}</div>}
         <div class="composer-bar">
-          <AddMenu onTake={takeRow} />
+          <AddMenu onAttach={attachRow} />
           {active.offered && <OfferedContext item={active.offered} onAdd={addOffered} />}
           <ConfigOptions />
           <div class="composer-end">
@@ -232,7 +232,7 @@ function placeholder(head: ConversationHead | undefined, short: boolean): string
 interface Sending {
   /** Why nothing can be sent now. */
   blocked: string | undefined
-  /** Sends what stands in the composer, which is empty then; the host waits for the agent where it must. */
+  /** Sends the composer's content and clears it. The host waits for the agent if necessary. */
   send(): void
 }
 

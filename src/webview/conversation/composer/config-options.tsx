@@ -39,7 +39,7 @@ export function ConfigOptions() {
 interface OptionControlProps {
   option: ConfigOption
   pending: boolean
-  /** its name stands beside it already */
+  /** its name is shown beside it already */
   named?: boolean
 }
 

@@ -46,7 +46,7 @@ export class Draft {
   /** Called with the reason why prompts were returned. */
   onRefused: (sentence: string) => void = () => {}
   readonly text = computed(() => this.content.value.text)
-  /** what stands beside the text */
+  /** attachments beside the text */
   readonly beside = computed(() => besideText(this.content.value))
   readonly isEmpty = computed(() => isEmptyDraft(this.content.value))
   readonly #host: DraftHost
@@ -229,7 +229,7 @@ export function sameMarks(a: readonly DraftMark[], b: readonly DraftMark[]): boo
   )
 }
 
-/** What stands in a prompt besides text, to be written on with. */
+/** An attachment with the content of a prompt's block, to edit the prompt again. */
 export function itemOf(content: ContentBlock): Attachment {
   const chip = chipOf(content)
   const named = 'uri' in content && content.uri !== undefined

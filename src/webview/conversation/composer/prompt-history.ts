@@ -85,7 +85,7 @@ export class PromptHistory<Prompt = string> {
     this.#textOf = textOf
   }
 
-  /** An older prompt, or nothing when there is none. `list`: oldest first; `now`: what stands in the composer. */
+  /** The next older prompt, if there is one. `list`: oldest first; `now`: the composer's content. */
   older(list: readonly Prompt[], now: Prompt): Prompt | undefined {
     if (this.#at === undefined) {
       this.#list = this.#unlike(list)

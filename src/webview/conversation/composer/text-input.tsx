@@ -18,7 +18,7 @@ export interface TextInputHandle {
   /** Replaces a part of the text with a chip, or puts one at the caret, set apart by spaces. */
   insertChip(item: Attachment, range?: { from: number; to: number }): void
   replace(range: { from: number; to: number }, text: string): void
-  /** Turns a chip into the text that it stands for. */
+  /** Replaces a chip with its text. */
   unfold(id: string, text: string): void
   readonly caret: { start: number; end: number }
   /** id of the chip that the caret is beside */
@@ -44,7 +44,7 @@ interface TextInputProps {
 
 type Content = Pick<WrittenDraft, 'text' | 'marks'>
 
-/** What came before what stands there, when that is all that changed. */
+/** The content that was inserted before the present content, if nothing else changed. */
 function addedBefore({ text, marks }: Content, now: Content): Content | undefined {
   const by = text.length - now.text.length
   if (by <= 0 || now.text === '' || !text.endsWith(now.text)) return undefined

@@ -4,6 +4,7 @@ import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
+import { isPicture } from './attach.ts'
 import { type Completion, completionAt } from './completion.ts'
 import {
   CommandList,
@@ -14,7 +15,6 @@ import {
   mentionRowId,
 } from './completion-lists.tsx'
 import type { Draft } from './draft.ts'
-import { isPicture } from './take.ts'
 import type { TextInputHandle } from './text-input.tsx'
 import { useMentions } from './use-mentions.ts'
 
@@ -26,7 +26,7 @@ interface CompletionOptions {
   input: RefObject<TextInputHandle | null>
   commands: readonly Command[]
   /** Takes what is no chip in the text: what the editor is asked for, and pictures. */
-  onTake: (row: MentionRow) => void
+  onAttach: (row: MentionRow) => void
 }
 
 interface Completing {
@@ -42,7 +42,7 @@ interface Completing {
 }
 
 /** What is offered behind `/` and `@` while they are typed, and the keys that choose from it. */
-export function useCompletion({ draft, input, commands, onTake }: CompletionOptions): Completing {
+export function useCompletion({ draft, input, commands, onAttach }: CompletionOptions): Completing {
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
   /** where the `@` or `/` is whose list the person closed */
@@ -67,7 +67,7 @@ export function useCompletion({ draft, input, commands, onTake }: CompletionOpti
     if (goOn && row.goOn !== undefined) input.current?.replace(range, `@${row.goOn}`)
     else if ('capture' in row.take || isPicture(row.take)) {
       input.current?.replace(range, '')
-      onTake(row)
+      onAttach(row)
     } else {
       // each chip is a thing of its own, also of one row taken twice
       input.current?.insertChip({ ...row.take, id: crypto.randomUUID() }, range)

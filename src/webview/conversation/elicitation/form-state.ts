@@ -14,7 +14,7 @@ import {
 const matchesAtOnce: Matches = (pattern, text) =>
   !isPlainMatch(pattern, text) || matchesPattern(pattern, text)
 
-/** What stands in a field's control: the text of an input, the state of a checkbox, the values that are chosen. */
+/** The value of a field's control: an input's text, a checkbox's state, the selected values. */
 export type Written = string | boolean | readonly string[] | undefined
 
 /** What the person filled in so far of one field. */

@@ -22,7 +22,7 @@ interface LineProps {
   class?: string
 }
 
-/** One line of 24 px that stands for a piece of work; most can be opened. */
+/** One line of 24 px for a piece of work; most can be opened. */
 export function Line({
   icon,
   iconClass,

@@ -162,7 +162,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Where the conversation stands still because a turn did not end as it should: the prompt once more. */
+/** After a turn that failed: a button that sends its prompt again. */
 function Retry({ slot }: { slot: EntrySlot }) {
   const { store, host } = useApp()
   const head = store.head.value

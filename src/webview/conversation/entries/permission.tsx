@@ -187,7 +187,7 @@ function saysMore(tool: ToolCallEntry, command: string | undefined): boolean {
   return title !== '' && !tool.content.some(content => content.type === 'diff')
 }
 
-/** The command stands above already, in full. */
+/** The command is shown above already, in full. */
 function repeats(content: ToolCallContent, command: string | undefined): boolean {
   if (command === undefined || content.type !== 'content' || content.content.type !== 'text') return false
   return repeatsCommand(content.content.text, command)
@@ -259,7 +259,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
   const answer = ruleAnswer(entry.rule) ?? outcomeName(outcome, chosen)
   const open = slot.open.value
-  // what it was about stands in the line above already
+  // the line above already says what it was about
   const repeats = call?.index === slot.index - 1 && !folds(call)
   useWhole(call, !repeats && tool !== undefined && hasDiff(tool))
   return (

@@ -19,7 +19,7 @@ export class HeldKeys {
     this.#giveBack = giveBack
   }
 
-  /** To be told of every key before anybody else. True: it is held, and nobody else's. */
+  /** Called with every key before other listeners. True: the key is held, and other listeners must ignore it. */
   take(event: KeyboardEvent): boolean {
     if (event.isComposing || event.key === 'Process') {
       this.flush()

@@ -140,7 +140,7 @@ function markCurrent(range: Range | undefined): void {
   CSS.highlights.set(CURRENT, highlight)
 }
 
-/** What stands in the page but is no part of the conversation's text. */
+/** Text of the page that isn't part of the conversation. */
 const aside =
   '.visually-hidden, .row-actions, .subagent-name, .code-actions, .line-end, .permission-options, .key, .katex-mathml, svg, style'
 const blocks = new Set(

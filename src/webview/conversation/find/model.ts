@@ -60,7 +60,7 @@ export class FindModel {
     else this.#start()
   }
 
-  /** The widget has the focus and what stands in it is selected: what was typed meanwhile comes into it. */
+  /** The widget has the focus and its text is selected. Inserts what was typed meanwhile. */
   focused(): void {
     const keys = this.#held.release()
     if (keys.length === 0) return

@@ -35,7 +35,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   }
   // what floats has keys of its own
   if (typing || !plain || target?.closest('.popup')) return
-  // from one line of work to the next, wherever it stands
+  // from one line of work to the next, however far apart
   const transcript = target?.closest('.transcript')
   if (transcript && (moveFocus(event, transcript, 'button.line') || unfold(event, target))) return
   if (/^[1-9]$/.test(event.key) && answer(event, app, Number(event.key))) return

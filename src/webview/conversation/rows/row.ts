@@ -7,7 +7,7 @@ export type Gap = 0 | 2 | 4 | 8 | 12 | 16 | 24
 
 interface RowBase extends WindowItem {
   gap: Gap
-  /** It is a subagent's, and what stands above it is not: it begins with the subagent's name. */
+  /** The first of a subagent's rows: it begins with the subagent's name. */
   named: boolean
 }
 /** A row about one entry as a whole. */
@@ -166,7 +166,7 @@ function estimate(source: string): number {
   return lines * 20
 }
 
-/** A line that stands for work: stacked closely with its like. */
+/** A line of work: such lines are stacked closely. */
 function isLine(row: Row): boolean {
   switch (row.kind) {
     case 'thought':

@@ -218,7 +218,7 @@ function keptRows(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map(row => [row.key, row]))
 }
 
-/** What stands above a row depends on the row before it. */
+/** A row's gap and name depend on the row before it. */
 type Lead = Pick<Row, 'gap' | 'named'>
 
 function leadOf(before: Row | undefined, row: Row): Lead {

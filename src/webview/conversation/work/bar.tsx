@@ -10,7 +10,7 @@ interface BarLineProps {
   icon: string
   /** the title */
   children: ComponentChildren
-  /** what stands at the end of the line */
+  /** content at the end of the line */
   end?: ComponentChildren
 }
 
@@ -32,7 +32,7 @@ export function BarLine({ open, icon, children, end }: BarLineProps) {
   )
 }
 
-/** In less than this many pixels a question leaves the conversation no room beside what the bars show. */
+/** In a lower window than this, a question and the open bars leave no space for the conversation. CSS pixels. */
 const enough = 760
 
 const low = signal(false)
@@ -43,8 +43,8 @@ measure()
 window.addEventListener('resize', measure)
 
 /**
- * Whether a bar above the composer is open. Where there is little room it closes by itself while a question waits, unless
- * it is opened then, and is as it was once the question is answered.
+ * Whether a bar above the composer is open. In a low window it closes by itself while a request is pending, unless the
+ * person opens it then; once the request is answered, it is as before.
  */
 export function useBarOpen(): Signal<boolean> {
   const { store } = useApp()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { isLargePaste } from '../../../../src/webview/conversation/composer/attach.ts'
 import { mentionQuery } from '../../../../src/webview/conversation/composer/completion.ts'
 import { fitted, longestSide, mustShrink } from '../../../../src/webview/conversation/composer/images.ts'
-import { isLargePaste } from '../../../../src/webview/conversation/composer/take.ts'
 
 describe('composer: what is looked for with @', () => {
   const at = (text: string, caret = text.length) => mentionQuery(text, caret, [])?.text

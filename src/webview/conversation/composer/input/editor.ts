@@ -60,7 +60,7 @@ export class TextEditor {
     this.view.setState(this.#state(content))
   }
 
-  /** Puts something before what stands there: cursor, steps of undo and an input method's word stay where they are. */
+  /** Inserts content at the start; the cursor, the undo history and an input method's composition stay. */
   putBefore(text: string, effects: StateEffect<unknown>[]): void {
     const { main } = this.view.state.selection
     this.view.dispatch({

@@ -118,7 +118,7 @@ class ChipWidget extends WidgetType {
         span.textContent = text
       }
     }
-    // a press puts the cursor there, as in text; two open what it stands for
+    // a click puts the cursor there, as in text; a double click opens the chip's target
     chip.addEventListener('dblclick', () => this.#open(this.#item))
     return chip
   }

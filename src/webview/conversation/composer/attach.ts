@@ -1,4 +1,4 @@
-/** What people paste, drop or pick, made into chips; what cannot be taken is said. */
+/** What people paste, drop or pick, made into chips; what can't be attached is said. */
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
@@ -6,9 +6,9 @@ import { base64, readImage, shrinkImage } from './images.ts'
 /** A pasted text of more than this becomes a chip. */
 const mostLines = 40
 const mostLetters = 4000
-/** A dropped text file of more than this is not taken. Bytes. */
+/** A dropped text file of more than this is not attached. Bytes. */
 const mostOfFile = 256 * 1024
-/** A recording of more than this is not taken. Bytes. */
+/** A recording of more than this is not attached. Bytes. */
 const mostAudio = 16_000_000
 
 export function isLargePaste(text: string): boolean {
@@ -35,68 +35,73 @@ export function isPicture({ content }: Attachment): boolean {
   return content.type === 'file' && /\.(png|jpe?g|gif|webp)$/i.test(content.uri)
 }
 
-/** What the agent takes, when that is known; before a session is there, all may be added. */
-interface Taker {
+/** The agent that gets the prompt, and what it supports, when that is known; before a session is there, all may be added. */
+interface Receiver {
   name: string
   can: ConversationHead['prompt']
 }
 
-export function takerOf(head: ConversationHead | undefined): Taker | undefined {
+export function receiverOf(head: ConversationHead | undefined): Receiver | undefined {
   if (!head?.sessionId || head.phase === 'ended') return undefined
   return { name: head.agent?.name ?? t('The agent'), can: head.prompt }
 }
 
-export interface Taken {
+export interface Attached {
   attachments: Attachment[]
-  /** what could not be taken and why, a sentence each */
+  /** what couldn't be attached and why, a sentence each */
   refused: string[]
 }
 
 /** Files of the clipboard, or dropped from outside of VS Code: their content is all there is of them. */
-export async function takeFiles(files: readonly File[], taker: Taker | undefined): Promise<Taken> {
-  const taken: Taken = { attachments: [], refused: [] }
+export async function attachFiles(files: readonly File[], receiver: Receiver | undefined): Promise<Attached> {
+  const attached: Attached = { attachments: [], refused: [] }
   for (const file of files) {
     try {
-      taken.attachments.push(await takeFile(file, taker))
+      attached.attachments.push(await attachFile(file, receiver))
     } catch (error) {
-      taken.refused.push(error instanceof Refused ? error.message : t("Can't read {0}.", nameOf(file)))
+      attached.refused.push(error instanceof Refused ? error.message : t("Can't read {0}.", nameOf(file)))
     }
   }
-  return taken
+  return attached
 }
 
-/** What the host read: pictures are made smaller; what the agent does not take stays a file that it can look at. */
-export async function fitAttachments(given: readonly Attachment[], taker: Taker | undefined): Promise<Taken> {
-  const taken: Taken = { attachments: [], refused: [] }
+/** What the host read: pictures are made smaller; what the agent doesn't support stays a file that it can look at. */
+export async function fitAttachments(
+  given: readonly Attachment[],
+  receiver: Receiver | undefined,
+): Promise<Attached> {
+  const attached: Attached = { attachments: [], refused: [] }
   for (const item of given) {
     const { content } = item
-    if (content.type === 'image' && taker?.can.image !== false) {
+    if (content.type === 'image' && receiver?.can.image !== false) {
       const small = await shrinkImage(content).catch(() => undefined)
-      if (small) taken.attachments.push({ ...item, content: small })
-      else taken.refused.push(t("Can't read {0}.", item.label))
+      if (small) attached.attachments.push({ ...item, content: small })
+      else attached.refused.push(t("Can't read {0}.", item.label))
     } else if (content.type === 'image' && content.uri) {
-      taken.attachments.push({ ...item, content: { type: 'file', uri: content.uri } })
-      taken.refused.push(t("{0} doesn't support images. {1} is added as a file.", taker!.name, item.label))
-    } else if (content.type === 'audio' && taker?.can.audio === false) {
-      taken.refused.push(t("{0} doesn't support audio. {1} wasn't added.", taker.name, item.label))
-    } else taken.attachments.push(item)
+      attached.attachments.push({ ...item, content: { type: 'file', uri: content.uri } })
+      attached.refused.push(
+        t("{0} doesn't support images. {1} is added as a file.", receiver!.name, item.label),
+      )
+    } else if (content.type === 'audio' && receiver?.can.audio === false) {
+      attached.refused.push(t("{0} doesn't support audio. {1} wasn't added.", receiver.name, item.label))
+    } else attached.attachments.push(item)
   }
-  return taken
+  return attached
 }
 
 class Refused extends Error {}
 
-async function takeFile(file: File, taker: Taker | undefined): Promise<Attachment> {
+async function attachFile(file: File, receiver: Receiver | undefined): Promise<Attachment> {
   const name = nameOf(file)
   const base = { id: crypto.randomUUID(), label: name }
   if (file.type.startsWith('image/') && file.type !== 'image/svg+xml') {
-    if (taker?.can.image === false)
-      throw new Refused(t("{0} doesn't support images. {1} wasn't added.", taker.name, name))
+    if (receiver?.can.image === false)
+      throw new Refused(t("{0} doesn't support images. {1} wasn't added.", receiver.name, name))
     return { ...base, icon: 'file-media', content: { type: 'image', ...(await readImage(file)) } }
   }
   if (file.type.startsWith('audio/')) {
-    if (taker?.can.audio === false)
-      throw new Refused(t("{0} doesn't support audio. {1} wasn't added.", taker.name, name))
+    if (receiver?.can.audio === false)
+      throw new Refused(t("{0} doesn't support audio. {1} wasn't added.", receiver.name, name))
     if (file.size > mostAudio) throw new Refused(t('{0} is too large.', name))
     return {
       ...base,

@@ -5,45 +5,45 @@ import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
-import type { Draft } from './draft.ts'
 import {
+  type Attached,
+  attachFiles,
   fitAttachments,
   isLargePaste,
   isPicture,
   pastedChip,
-  type Taken,
-  takeFiles,
-  takerOf,
+  receiverOf,
   urisIn,
-} from './take.ts'
+} from './attach.ts'
+import type { Draft } from './draft.ts'
 import type { TextInputHandle } from './text-input.tsx'
 
-interface TakingOptions {
+interface AttachOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
   area: RefObject<HTMLElement | null>
   onFail: (sentence: string) => void
 }
 
-export interface Taking {
-  /** Puts beside the text what comes; says what could not be taken. */
-  take(taking: Promise<Taken>): Promise<void>
-  takeRow(row: MentionRow): void
-  /** Return true when what is pasted was taken. */
+interface Attach {
+  /** Puts beside the text what comes; says what couldn't be attached. */
+  attach(attaching: Promise<Attached>): Promise<void>
+  attachRow(row: MentionRow): void
+  /** Return true when what is pasted was attached. */
   onPaste(event: ClipboardEvent): boolean
-  /** Something that can be taken is dragged over the composer. */
+  /** Something that can be attached is dragged over the composer. */
   dropping: boolean
 }
 
 /** What is picked, pasted and dropped comes beside the text, a long pasted text as a chip into it. */
-export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking {
+export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach {
   const { store, host } = useApp()
   const [dropping, setDropping] = useState(false)
-  const taker = () => takerOf(store.head.peek())
+  const receiver = () => receiverOf(store.head.peek())
 
-  const take = async (taking: Promise<Taken>) => {
+  const attach = async (attaching: Promise<Attached>) => {
     try {
-      const { attachments, refused } = await taking
+      const { attachments, refused } = await attaching
       for (const attachment of attachments) draft.attach(attachment)
       const labels = attachments.map(attachment => attachment.label).join(', ')
       if (labels) announce(t('{0} attached', labels))
@@ -53,20 +53,20 @@ export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking
     }
     input.current?.focus()
   }
-  const takeRow = (row: MentionRow) => {
+  const attachRow = (row: MentionRow) => {
     if ('capture' in row.take)
-      void take(
+      void attach(
         host
           .request('composer/capture', { kind: row.take.capture })
-          .then(taken => fitAttachments(taken, taker())),
+          .then(read => fitAttachments(read, receiver())),
       )
     else if (isPicture(row.take) && row.take.content.type === 'file')
-      void take(
+      void attach(
         host
           .request('composer/dropped', { uris: [row.take.content.uri] })
-          .then(taken => fitAttachments(taken, taker())),
+          .then(read => fitAttachments(read, receiver())),
       )
-    else void take(Promise.resolve({ attachments: [row.take], refused: [] }))
+    else void attach(Promise.resolve({ attachments: [row.take], refused: [] }))
   }
   const onPaste = (event: ClipboardEvent): boolean => {
     const data = event.clipboardData
@@ -75,7 +75,7 @@ export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking
     const files = [...data.files]
     // a copied cell or drawing has its words and its picture: the words are meant
     if (files.length > 0 && pasted === '') {
-      void take(takeFiles(files, taker()))
+      void attach(attachFiles(files, receiver()))
       return true
     }
     if (!isLargePaste(pasted)) return false
@@ -86,15 +86,15 @@ export function useTaking({ draft, input, area, onFail }: TakingOptions): Taking
   drop.current = data => {
     const uris = urisIn(data)
     if (uris.length > 0)
-      void take(host.request('composer/dropped', { uris }).then(taken => fitAttachments(taken, taker())))
-    else void take(takeFiles([...data.files], taker()))
+      void attach(host.request('composer/dropped', { uris }).then(read => fitAttachments(read, receiver())))
+    else void attach(attachFiles([...data.files], receiver()))
   }
   useEffect(() => {
     const element = area.current
     return element ? listenToDrops(element, setDropping, data => drop.current(data)) : undefined
   }, [area])
 
-  return { take, takeRow, onPaste, dropping }
+  return { attach, attachRow, onPaste, dropping }
 }
 
 /** Anywhere in the page; what is dragged from the page itself, such as a link, only onto the composer. */

@@ -1,35 +1,35 @@
 import { textOf } from './blocks.ts'
 import type { Entry, MessageEntry } from './state.ts'
 
-/** Prompts that begin alike are the same from this length on: agents append what they expanded. */
+/** Prompts with a common start of this length are the same: agents append expanded mentions. Characters. */
 const MIN_PREFIX = 12
-/** Answers of this length are no coincidence. */
+/** Equal answers of this length aren't a coincidence. Characters. */
 const MIN_ANSWER = 20
-/** Comparisons of turns with each other, at most; beyond, turns are looked for near where they are expected. */
+/** Maximum number of comparisons; beyond that, a turn is searched only near its expected position. */
 const MAX_COMPARISONS = 250_000
 const NEAR = 50
 
 /** The entries of one turn. */
 export interface TurnEntries {
-  /** 0: what comes before the first prompt */
+  /** 0: entries before the first prompt */
   turn: number
   entries: readonly Entry[]
   prompt: MessageEntry | undefined
-  /** without white space, as agents wrap it anew */
+  /** the prompt without white space, since agents wrap lines differently */
   promptText: string
   /** the text of each message, likewise */
   texts: ReadonlyMap<Entry, string>
   /** what the agent said, without white space */
   answer: string
-  /** what it thought, likewise; many agents replay no thoughts */
+  /** its thoughts, likewise; many agents replay none */
   thought: string
   /** ids of tool calls */
   tools: ReadonlySet<string>
-  /** what they are called: some agents give them other ids in a replay */
+  /** their titles: some agents use other ids in a replay */
   calls: ReadonlySet<string>
 }
 
-/** The text without white space, which agents wrap anew. By hand: a regular expression leaves much garbage. */
+/** The text without white space, since agents wrap lines differently. A regular expression would allocate too much. */
 export function squeeze(text: string): string {
   if (units.length < text.length) units = new Uint16Array(Math.min(2 * text.length, MAX_SHARED_UNITS))
   const into = units.length < text.length ? new Uint16Array(text.length) : units
@@ -41,7 +41,7 @@ export function squeeze(text: string): string {
   return length === text.length ? text : Buffer.from(into.buffer, 0, 2 * length).toString('utf16le')
 }
 
-/** Used again for each text of up to so many UTF-16 units: the arrays of ten thousand texts take long to collect. */
+/** Buffer for texts of up to this length (UTF-16 units), reused to avoid garbage collection of thousands of arrays. */
 const MAX_SHARED_UNITS = 1 << 16
 let units = new Uint16Array(1 << 12)
 
@@ -50,15 +50,14 @@ export function isSpace(unit: number): boolean {
 }
 
 /**
- * Work that is done in steps, so that a long one leaves room for others in between; `yield`s where one may end. Each
- * step takes a few milliseconds.
+ * Work in steps of a few milliseconds each, so that other work can run in between. `yield`s where a step may end.
  */
 export type Steps<T> = Generator<void, T, void>
 
-/** So many entries, turns or comparisons are a step. */
+/** Number of entries, turns or comparisons in a step. */
 const STEP = 1000
 
-/** Tells where a step ends. */
+/** Counts the work of a step and says when it's over. */
 export class Pace {
   #done = 0
 
@@ -70,7 +69,7 @@ export class Pace {
   }
 }
 
-/** The turns of both; prompts without an answer between them come back as one, and are taken apart again. */
+/** The turns of both sides. Agents replay consecutive prompts without an answer as one, which is split again. */
 export function* splitTurns(
   known: readonly Entry[],
   replay: readonly Entry[],
@@ -104,7 +103,7 @@ function turnOf(entries: readonly Entry[]): TurnEntries {
   return atOnce(turnInSteps(entries, new Pace()))
 }
 
-/** All steps in one. */
+/** Runs all steps at once. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -112,7 +111,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Texts of so many characters are the work of an entry. */
+/** Number of characters that count as the work of one entry. */
 const TEXT_OF_STEP = 2000
 
 function* turnInSteps(entries: readonly Entry[], pace: Pace): Steps<TurnEntries> {
@@ -152,7 +151,7 @@ function isPrompt(entry: Entry): entry is MessageEntry {
   return entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
 }
 
-/** A prompt of several pieces that is known as several prompts, one after the other. */
+/** Splits a prompt of several blocks that is known as several consecutive prompts. */
 function apart(turn: TurnEntries, ours: readonly TurnEntries[]): TurnEntries[] {
   const { prompt, promptText } = turn
   if (!prompt || prompt.messageId !== undefined || prompt.blocks.length < 2) return [turn]
@@ -189,7 +188,7 @@ function piecesOf(prompt: MessageEntry, ours: readonly TurnEntries[]): MessageEn
 
 type Pair = [known: TurnEntries | undefined, replay: TurnEntries | undefined]
 
-/** Finds the turns that both have, in the order of both. */
+/** Finds the turns that both sides have, in the same order. */
 export function* alignTurns(
   known: readonly TurnEntries[],
   replay: readonly TurnEntries[],
@@ -232,7 +231,7 @@ function isCertain(a: TurnEntries, b: TurnEntries): boolean {
   return likeAnswers(a.answer, b.answer) > 0
 }
 
-/** How much speaks for two turns being the same; 0: nothing. */
+/** How likely two turns are the same; 0: not at all. */
 function likeness(a: TurnEntries, b: TurnEntries): number {
   if (a.turn === 0 || b.turn === 0) return a.turn === b.turn ? 10 : 0
   const prompts = likePrompts(a, b)
@@ -245,14 +244,14 @@ function likeness(a: TurnEntries, b: TurnEntries): number {
 }
 
 function likePrompts(a: TurnEntries, b: TurnEntries): number {
-  // work that no prompt began
+  // work that wasn't started by a prompt
   if (!a.prompt && !b.prompt) return 1
   const [one, two] = [a.promptText, b.promptText]
   if (one === two) return one !== '' || (a.prompt && b.prompt) ? 4 : 0
   const shorter = one.length < two.length ? one : two
   const longer = one.length < two.length ? two : one
   if (shorter.length >= MIN_PREFIX && longer.startsWith(shorter)) return 2
-  // what is mentioned between the words is told in other ways
+  // mentions within the text are replayed in other forms
   const words = (a.prompt?.blocks ?? []).flatMap(block =>
     block.type === 'text' ? [squeeze(block.text)] : [],
   )
@@ -278,7 +277,7 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return false
 }
 
-/** The pairs that are most alike in all, in the order of both. */
+/** The pairs with the highest total score, in the same order on both sides. */
 function* bestMatches(
   ours: readonly TurnEntries[],
   theirs: readonly TurnEntries[],

@@ -1,14 +1,14 @@
 import type { Change, EntryId, HeadKey } from './state.ts'
 
-/** What changed since the last time it was taken, each thing once. */
+/** The changes since the last `take`, each thing once. */
 export interface TakenChanges {
-  /** Everything was replaced: nothing else is told, take all of the state. */
+  /** The whole state was replaced. The other fields are empty; read the state. */
   reset: boolean
-  /** Entries that are new or were changed as a whole; new ones in their order. */
+  /** New entries, in order, and entries that changed as a whole. */
   entries: EntryId[]
   /** Text appended to entries that are not in `entries`. */
   texts: Array<{ id: EntryId; block: number; text: string }>
-  /** Terminals that are new or were changed as a whole. */
+  /** New terminals and terminals that changed as a whole. */
   terminals: string[]
   /** Output appended to terminals that are not in `terminals`. */
   outputs: Array<{ terminalId: string; text: string }>
@@ -16,8 +16,8 @@ export interface TakenChanges {
 }
 
 /**
- * Gathers changes between two frames. Adding one costs the same however many there are: appended text is joined by
- * entry and block, and what was changed as a whole is only named, to be read from the state when it is taken.
+ * Collects changes between two frames. Adding a change takes constant time: appended text is joined by entry and block,
+ * and for other changes only the id is kept, to be read from the state by the receiver.
  */
 export class ChangeSet {
   #reset = false
@@ -42,7 +42,7 @@ export class ChangeSet {
     for (const change of changes) this.#addOne(change)
   }
 
-  /** Returns what was gathered and begins anew. */
+  /** Returns the collected changes and starts over. */
   take(): TakenChanges {
     const taken: TakenChanges = {
       reset: this.#reset,

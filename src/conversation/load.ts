@@ -8,16 +8,16 @@ import { createSessionState, type ReducingState } from './reducer/reducing-state
 import { stateOf } from './restore-state.ts'
 import type { Change, NoticeEntry } from './state.ts'
 
-/** A conversation and what its session was given. */
+/** A conversation and the setup of its session. */
 export interface Loaded {
   state: ReducingState
   setup: SessionSetup
 }
 
-/** A state of more entries is made in a step of its own. */
+/** A state with more entries than this is built in a separate step. */
 const LONG = 1000
 
-/** Updates that belong to the conversation, and so to a replay of it. */
+/** The updates that a replay of a conversation consists of. */
 const REPLAYED: ReadonlySet<SessionUpdate['type']> = new Set([
   'message_chunk',
   'message_end',
@@ -36,27 +36,27 @@ const REPLAYED: ReadonlySet<SessionUpdate['type']> = new Set([
 ])
 
 /**
- * What becomes of a session's conversation when its agent loads or resumes it. A load that fails costs nothing. What
- * the agent replays is merged with what was known before: a replay may hold less than the user has seen. Some agents
- * replay only after their answer, or when they resume: what comes before the user goes on is merged, too.
+ * The conversation of a session while its agent loads or resumes it. A failed load loses nothing. The replay is merged
+ * with the known conversation, since a replay may contain less than the user has seen. Some agents replay after their
+ * response, or although the session was only resumed: such updates are merged, too, until the user continues.
  */
 export class Load {
   readonly #kept: () => ReducingState | undefined
-  /** as it was before a load began, until the load is over */
+  /** the state before the load, until the load is over */
   #before: Loaded | undefined
-  /** what the replay is merged with, until the user goes on */
+  /** the state to merge the replay with, until the user continues */
   #known: ReducingState | undefined
-  /** what was replayed so far */
+  /** the replay so far */
   #replay: ReducingState | undefined
   /** The agent has replayed nothing. */
   #isEmpty = false
 
-  /** `kept`: what is known of the conversation besides. */
+  /** `kept`: the saved conversation, if any. */
   constructor(kept: () => ReducingState | undefined = () => undefined) {
     this.#kept = kept
   }
 
-  /** Answers the conversation to show while the agent replays: nothing, with what is known of the session. */
+  /** Returns the state to show during the replay: no entries, but the session's title, options and so on. */
   begin(before: Loaded): ReducingState {
     this.#before = before
     const fresh = createSessionState()
@@ -65,12 +65,12 @@ export class Load {
     return Object.assign(fresh, { commands, configOptions })
   }
 
-  /** The session is resumed with this conversation: an agent that replays it all the same doubles nothing. */
+  /** The session is resumed with this conversation. If the agent replays it anyway, nothing is duplicated. */
   resume(known: ReducingState): void {
     this.#known = known.entries.length > 0 ? known : undefined
   }
 
-  /** The load came to nothing: what was there before, if anything was. */
+  /** The load failed. Returns the state from before it, if any. */
   undo(): Loaded | undefined {
     const before = this.#before
     this.#before = undefined
@@ -78,11 +78,11 @@ export class Load {
   }
 
   /**
-   * The agent answered. Answers the conversation to go on with, in steps: until the last, the load isn't over, and can
-   * be undone or finished anew.
+   * The agent responded. Returns the merged state, in steps: until the last one, the load isn't over and can be undone or
+   * finished again.
    */
   *finish(replayed: ReducingState): Steps<ReducingState> {
-    // a session that was resumed has its conversation
+    // a resumed session keeps its conversation
     if (this.#known) return replayed
     const before = this.#before?.state
     const known = before && before.entries.length > 0 ? before : this.#kept()
@@ -104,23 +104,23 @@ export class Load {
     return known
   }
 
-  /** Part of a replay has come, and more of it may. */
+  /** Part of a replay has arrived, and more may follow. */
   get isReplayed(): boolean {
     return this.#known !== undefined && this.#replay !== undefined
   }
 
-  /** Whether the update belongs to a replay that comes late. It was taken in then; `merge` shows it. */
+  /** Whether the update belongs to a late replay. If so, it's kept until `merge`. */
   takes(update: SessionUpdate, within?: string): boolean {
     if (!this.#known || !REPLAYED.has(update.type)) return false
     const isPrompt = (update.type === 'message_chunk' || update.type === 'message') && update.role === 'user'
-    // a replay begins with a prompt; anything else may be a word of the agent's own
+    // a replay starts with a prompt; anything else may be a new message of the agent
     if (!this.#replay && (!isPrompt || within !== undefined)) return false
     this.#replay ??= createSessionState()
     reduceWithin(this.#replay, within, update)
     return true
   }
 
-  /** The conversation that is `shown`, merged with what was replayed late; in steps, too. */
+  /** Merges the `shown` conversation with the late replay, in steps. */
   *merge(shown: ReducingState): Steps<ReducingState> {
     if (!this.#known || !this.#replay) return shown
     const merged = yield* mergeStates(this.#known, this.#replay, shown)
@@ -128,13 +128,13 @@ export class Load {
     return merged
   }
 
-  /** The user goes on, or the agent works: what comes from now on is no replay. */
+  /** The user continues or the agent works: later updates aren't part of a replay. */
   end(): void {
     this.#known = undefined
     this.#replay = undefined
   }
 
-  /** Says below what stands in for a replay where it comes from. `goesOn`: a prompt follows, and it stays for good. */
+  /** Adds a note below a saved conversation that says where it comes from. `goesOn`: a prompt follows, so the note stays. */
   mark(state: ReducingState, goesOn: boolean): Change[] {
     if (!this.#isEmpty) return []
     if (goesOn) this.#isEmpty = false
@@ -151,7 +151,7 @@ export class Load {
   }
 }
 
-/** `told`: the state that the agent told what it says of the session as a whole. */
+/** `told`: the state with what the agent reported about the session as a whole. */
 function* mergeStates(
   known: ReducingState,
   replay: ReducingState,
@@ -183,7 +183,7 @@ function* mergeStates(
   return state
 }
 
-/** What the agent tells next finds what it replayed, by the names that the replay has for it. */
+/** Maps the ids of the replay to the merged entries, so that later updates find them. */
 function keepNames(state: ReducingState, replay: ReducingState, positions: readonly number[]): void {
   const { memory } = state
   const copy = (from: ReadonlyMap<string, number>, to: Map<string, number>) => {
@@ -210,7 +210,7 @@ function keepTitle(state: ReducingState, known: ReducingState | undefined): void
   if (state.title === undefined && known?.title !== undefined) state.title = known.title
 }
 
-/** What was told of the session as a whole. */
+/** What the agent reported about the session as a whole. */
 function takeHead(state: ReducingState, reported: ReducingState): void {
   state.configOptions = reported.configOptions
   state.commands = reported.commands

@@ -13,22 +13,22 @@ import { textOf } from './blocks.ts'
 import { isFinalStatus } from './reducer/reduce-tool-calls.ts'
 import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry } from './state.ts'
 
-/** Shorter texts are found only where they are expected: they occur within others by chance. */
+/** Shorter texts are matched only at their expected position: elsewhere they may match by chance. Characters. */
 const MIN_TEXT = 8
-/** Texts that begin alike for so long are the same text, told in two ways. */
+/** Texts with a common start of this length are versions of the same text. Characters. */
 const MIN_COMMON = 40
 
 export interface MergedEntries {
-  /** With new ids and turn numbers; the entries of both sides are not changed. */
+  /** With new ids and turn numbers. The entries of both sides are left unchanged. */
   entries: Entry[]
-  /** By position in the replay: where that entry is now; -1 where it was taken apart. */
+  /** By position in the replay: the new position of that entry; -1 if it was split. */
   positions: number[]
 }
 
 /**
- * Merges what Parley knows of a conversation with what its agent replays of it. What both have is there once, as it was
- * seen: with its times, answers and output. What only the replay has stands at its place in the replay. What only
- * Parley has stays; `mark` makes the entry that says so, below each run of turns with such.
+ * Merges the conversation known to Parley with the agent's replay of it. Entries that both have appear once, with the
+ * times, answers and output that the user saw. Entries that only the replay has keep their place in the replay. Entries
+ * that only Parley has stay; below each run of turns with such entries, `mark` creates the entry that says so.
  */
 export function mergeEntries(
   known: readonly Entry[],
@@ -38,7 +38,7 @@ export function mergeEntries(
   return atOnce(mergeInSteps(known, replay, mark))
 }
 
-/** The same in steps, between which neither side may change. */
+/** Like `mergeEntries`, in steps. Neither side may change between them. */
 export function* mergeInSteps(
   known: readonly Entry[],
   replay: readonly Entry[],
@@ -74,22 +74,22 @@ export function* mergeInSteps(
   return { entries, positions }
 }
 
-/** What a person would miss, and an agent would not remember. */
+/** Whether an entry is one that the user would miss and the agent may not remember. */
 function isSubstance(entry: Entry): boolean {
   return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
 }
 
-/** An entry that Parley has, and the entries of the replay that it stands for. */
+/** An entry that Parley has, and the entries of the replay that it replaces. */
 interface Slot {
   entry: Entry
   from: Entry[]
-  /** its place among the entries of the turn that Parley has */
+  /** its position among Parley's entries of the turn */
   at: number
 }
 
 interface MergedTurn {
   entries: Array<Pick<Slot, 'entry' | 'from'>>
-  /** Whether the replay lacks something that was said or done in the turn. */
+  /** Whether the replay lacks something of the turn. */
   lacks: (replaysTools: boolean) => boolean
 }
 
@@ -98,7 +98,7 @@ function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, pace: Pace): Steps<M
   const texts = new Texts(slots, ours.texts)
   const things = new Things(slots, theirs)
   const prompt = slots.find(({ entry }) => entry === ours.prompt)
-  /** by place: what only the replay has, and stands before the entry there */
+  /** by position: entries that only the replay has, to insert before it */
   const inserted = new Map<number, Entry[]>()
   let at = 0
   for (const entry of theirs.entries) {
@@ -115,7 +115,7 @@ function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, pace: Pace): Steps<M
       at = Math.max(at, found.at + 1)
       continue
     }
-    // the answer to a question stands with what it was about
+    // keep the answer to a question next to its subject
     while (isQuestion(slots[at]?.entry)) at += 1
     const before = inserted.get(at) ?? []
     before.push(entry)
@@ -140,11 +140,11 @@ function isQuestion(entry: Entry | undefined): boolean {
   return entry?.kind === 'permission' || entry?.kind === 'elicitation'
 }
 
-/** What a turn has besides messages, by what names it. */
+/** The entries of a turn other than messages, by their ids. */
 class Things {
   readonly #slots: readonly Slot[]
   readonly #byId = new Map<string, Slot[]>()
-  /** by what else they are known by; made when an id isn't found, as it takes the whole input of each tool call */
+  /** by other characteristics; computed only if an id isn't found, since it reads the whole input of each tool call */
   #byTraits: Map<string, Slot[]> | undefined
   readonly #theirs: TurnEntries
 
@@ -154,7 +154,7 @@ class Things {
     for (const slot of slots) put(this.#byId, idOf(slot.entry), slot)
   }
 
-  /** What stands for the same thing. */
+  /** The entry for the same thing. */
   find(entry: Entry): Slot | undefined {
     const named = this.#byId.get(idOf(entry) ?? '')
     if (named) return named.find(({ from }) => from.length === 0) ?? named[0]
@@ -205,7 +205,7 @@ function idOf(entry: Entry): string | undefined {
   }
 }
 
-/** What an entry is known by should the replay have another id for it: some agents make new ones. */
+/** Characteristics that identify an entry if the replay uses another id: some agents create new ones. */
 function traitsOf(entry: Entry): string | undefined {
   const name = (...parts: unknown[]) => json([entry.kind, entry.within, ...parts])
   switch (entry.kind) {
@@ -220,7 +220,7 @@ function traitsOf(entry: Entry): string | undefined {
   }
 }
 
-/** What was seen, with what the replay tells besides. */
+/** The known entry, completed with what only the replay has. */
 function enriched(known: Entry, reported: Entry): Entry {
   if (known.kind === 'tool_call' && reported.kind === 'tool_call') return enrichedTool(known, reported)
   if (known.kind === 'subagent' && reported.kind === 'subagent') {
@@ -238,7 +238,7 @@ function enriched(known: Entry, reported: Entry): Entry {
 
 function enrichedTool(known: ToolCallEntry, reported: ToolCallEntry): ToolCallEntry {
   const merged: ToolCallEntry = { ...reported, ...known }
-  // what was cut off here is shown as cancelled: the agent knows how it ended
+  // interrupted work is shown as canceled here, but the agent knows how it ended
   const endsLater =
     reported.status !== known.status &&
     isFinalStatus(reported.status) &&
@@ -267,18 +267,18 @@ interface Piece {
 }
 
 interface Stream {
-  /** all texts of one role, one after the other, without white space */
+  /** all texts of a role, concatenated, without white space */
   text: string
   pieces: Piece[]
-  /** what comes before it was found */
+  /** the text before it has been matched */
   cursor: number
-  /** the first piece that ends after the cursor, or one before it */
+  /** the first piece that ends after the cursor, or an earlier one */
   next: number
 }
 
 /**
- * The messages of a turn, by role and subagent. Agents replay a text in other pieces than they streamed it in, so the
- * texts of a role are looked at as one.
+ * The messages of a turn, by role and subagent. Agents replay text in other pieces than they streamed, so the texts of a
+ * role are compared as one.
  */
 class Texts {
   readonly #slots: readonly Slot[]
@@ -341,7 +341,7 @@ class Texts {
     return whole?.start ?? -1
   }
 
-  /** `wholly`: also where the replay tells the rest of the last message in other words. */
+  /** `wholly`: also if the rest of the last message differs in the replay. */
   #cover(stream: Stream, from: number, to: number, wholly = false): Slot | undefined {
     let last: Piece | undefined
     for (let i = from >= stream.cursor ? stream.next : 0; i < stream.pieces.length; i++) {
@@ -357,7 +357,7 @@ class Texts {
     return last?.slot
   }
 
-  /** The message was cut off here: what was not seen of it is put at its end. */
+  /** The message was interrupted here: appends the rest that the replay has. */
   #lengthen(stream: Stream, reported: MessageEntry, seen: number): Slot | undefined {
     const slot = this.#cover(stream, stream.cursor, stream.text.length)
     const last = slot?.entry
@@ -379,7 +379,7 @@ class Texts {
     return slot
   }
 
-  /** A message without text: a picture, a file. */
+  /** A message without text, such as an image or a file. */
   #findBlocks(reported: MessageEntry): Slot | undefined {
     const blocks = json(reported.blocks)
     const found = this.#slots.find(
@@ -404,7 +404,7 @@ class Texts {
   }
 }
 
-/** The blocks of a message after so many characters that are no white space. */
+/** The blocks of a message after this many characters, not counting white space. */
 function afterSqueezed({ blocks }: MessageEntry, seen: number): MessageEntry['blocks'] {
   let left = seen
   const rest: MessageEntry['blocks'] = []

@@ -1,36 +1,36 @@
 import * as l10n from '@vscode/l10n'
 import type { ConfigOption } from '../acp/model.ts'
 
-/** What of the session the changes need. */
+/** What the changes need of their session. */
 export interface OptionSession {
   options(): readonly ConfigOption[]
   /** Shows an option with this value. */
   show(optionId: string, value: string | boolean): void
-  /** Tells the agent; rejects when it refuses. */
+  /** Sends the change to the agent. Rejects if the agent refuses it. */
   send(optionId: string, value: string | boolean): Promise<void>
-  /** Told when `ids` changed. */
+  /** Called when `ids` changed. */
   changed(): void
 }
 
-/** What must be shown of an option after the agent refused a value. */
+/** The value to show again after the agent refused a change. */
 interface Revert {
   value: string | boolean
 }
 
 interface Pending {
-  /** the value that the agent is known to have */
+  /** the last value that the agent confirmed */
   confirmed: string | boolean
   /** the latest change sent */
   sequence: number
-  /** the agent told the option's value itself since that was sent */
+  /** the agent reported a value since the change was sent */
   reported: boolean
-  /** resolved when the person waits no longer for the agent */
+  /** resolved when the user stops waiting for the agent */
   givenUp: { promise: Promise<void>; resolve: () => void }
 }
 
 /**
- * The changes of config options that the agent has not confirmed yet. The chosen value is shown at once; when the
- * agent refuses the latest choice, the value it is known to have comes back, unless it told another one meanwhile.
+ * The changes of config options that the agent hasn't confirmed yet. A chosen value is shown at once. If the agent refuses
+ * the latest change, the last confirmed value is shown again, unless the agent has reported another one meanwhile.
  */
 export class OptionChanges {
   readonly #pending = new Map<string, Pending>()
@@ -41,14 +41,14 @@ export class OptionChanges {
     this.#session = session
   }
 
-  /** ids of the options that wait */
+  /** ids of the options with unconfirmed changes */
   get ids(): string[] {
     return [...this.#pending.keys()]
   }
 
   /**
-   * Rejects with the agent's error, or when there is no such option or the value does not fit it. Resolves, too, when
-   * the change is given up.
+   * Rejects with the agent's error, or if the option doesn't exist or doesn't accept the value. Resolves when the agent
+   * confirms or the user stops waiting.
    */
   async set(optionId: string, value: string | boolean): Promise<void> {
     const session = this.#session
@@ -74,8 +74,8 @@ export class OptionChanges {
   }
 
   /**
-   * Waits no longer for the agent: what it is known to have is shown. When it takes the value after all, it tells so as
-   * it does of any change.
+   * Stops waiting for the agent and shows the last confirmed value. If the agent applies the change later, it reports
+   * that like any other change.
    */
   giveUp(optionId: string): void {
     const pending = this.#pending.get(optionId)
@@ -86,7 +86,7 @@ export class OptionChanges {
     this.#session.changed()
   }
 
-  /** The agent told the values of its options. */
+  /** The agent reported the values of its options. */
   reported(): void {
     for (const pending of this.#pending.values()) pending.reported = true
   }
@@ -95,7 +95,7 @@ export class OptionChanges {
     this.#pending.clear()
   }
 
-  /** Begins a change from `current`. */
+  /** Starts a change from `current`. */
   #begin(optionId: string, current: string | boolean): { sequence: number; givenUp: Promise<void> } {
     this.#sequence += 1
     const before = this.#pending.get(optionId)

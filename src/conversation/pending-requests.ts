@@ -11,14 +11,14 @@ import type { LocalEvent } from './reducer/reduce-local.ts'
 import type { RuleAnswer } from './state.ts'
 
 export interface PendingRequestsOptions {
-  /** Shows in the conversation what becomes of a request. */
+  /** Applies the outcome of a request to the conversation. */
   show(event: LocalEvent): void
   /** ids of the requests that the conversation shows as pending */
   shown(): Iterable<string>
   isLive(): boolean
   /**
-   * The answer of a permission rule; `undefined`, at once or later: the person is asked. Never rejects. `signal` aborts
-   * when the request is over.
+   * The answer of a permission rule; `undefined`, at once or later: the user is asked. Never rejects. `signal` aborts when
+   * the request is over.
    */
   answerByRule(request: PermissionRequest, signal: AbortSignal): Promise<RuleAnswer | undefined> | undefined
 }
@@ -30,7 +30,7 @@ interface PendingOf<Request, Outcome> {
   readonly resolve: (outcome: Outcome) => void
   /** aborts when the request is over */
   readonly over: AbortController
-  /** The person sees it. Before that the rules are consulted. */
+  /** The user sees the request. Before that, the rules are consulted. */
   shown: boolean
 }
 type PendingPermission = { kind: 'permission' } & PendingOf<PermissionRequest, PermissionOutcome>
@@ -38,9 +38,9 @@ type PendingElicitation = { kind: 'elicitation' } & PendingOf<ElicitationRequest
 type Pending = PendingPermission | PendingElicitation
 
 /**
- * The requests of one session's agent that wait for the person: permissions and elicitations. The only owner of that
- * fact. A request is here from the moment it is asked until it is answered or withdrawn, each exactly once; the agent
- * gets the answer that was given under the request's own id, or `cancelled`, and nothing else.
+ * The pending requests of a session: permissions and elicitations. The only owner of that fact. A request is pending from
+ * the moment the agent sends it until it is answered or withdrawn, exactly once. The agent gets the answer given under
+ * the request's own id, or `cancelled`, and nothing else.
  */
 export class PendingRequests {
   readonly #options: PendingRequestsOptions
@@ -50,17 +50,17 @@ export class PendingRequests {
     this.#options = options
   }
 
-  /** Consults the rules, then the person. Resolves `cancelled` when it is withdrawn, by the agent (`signal`) or here. */
+  /** Consults the rules, then asks the user. Resolves to `cancelled` if withdrawn, by the agent (`signal`) or here. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requestPermission(request, signal, pending => void this.#consultRules(pending))
   }
 
-  /** Like `requestPermission`, for what no rule may answer. */
+  /** Like `requestPermission`, but never answered by a rule. */
   askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requestPermission(request, signal, pending => this.#show(pending))
   }
 
-  /** Resolves `cancel` when it is withdrawn, by the agent (`signal`) or here. */
+  /** Resolves to `cancel` if withdrawn, by the agent (`signal`) or here. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     if (!this.#options.isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
     return new Promise(resolve => {
@@ -104,7 +104,7 @@ export class PendingRequests {
     return this.#shown(requestId, 'elicitation')?.request
   }
 
-  /** Cancels what nobody waits for any more; `over` says which requests that are. */
+  /** Cancels the requests that nobody waits for any more: those for which `over` returns true. */
   withdraw(over: (request: PermissionRequest | ElicitationRequest) => boolean = () => true): void {
     for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
   }
@@ -170,7 +170,7 @@ export class PendingRequests {
     else this.#settle(pending, { action: 'cancel' })
   }
 
-  /** The one way in which a request ends that the person was asked, or was about to be. */
+  /** The only place where a pending request ends. */
   #settle<Outcome extends PermissionOutcome | ElicitationOutcome>(
     { requestId, shown, over, resolve }: PendingOf<unknown, Outcome>,
     outcome: Outcome,

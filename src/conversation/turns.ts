@@ -4,7 +4,7 @@ import { type Disposable, DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Prompt, PromptQueue, TurnOutcome } from './prompt-queue.ts'
 
-/** How long after the session became idle the answer to the prompt may still come. */
+/** The response to a prompt may arrive this long after the session became idle. */
 const ANSWER_WAIT_MS = 1000
 
 export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }>
@@ -15,45 +15,44 @@ export type Schedule = (run: () => void, ms: number) => Disposable
 /** What the turns need of their session. */
 export interface TurnsOptions {
   queue: PromptQueue
-  /** Sends a prompt to the agent, after it was put into the conversation. */
+  /** Adds a prompt to the conversation and sends it to the agent. */
   send(content: ContentBlock[]): Promise<undefined | { messageId?: string }>
   sendCancel(): void
-  /** Whether a turn may begin: the session is ready and no foreground work goes on. */
+  /** Whether a turn can start: the session is ready and not working. */
   canBegin(): boolean
-  /** Puts the end of the turn into the conversation. */
+  /** Adds the end of the turn to the conversation. */
   endWork(idle: IdleUpdate): void
   accepted(messageId: string): void
-  /** The queue, or what is known of a cancel, changed. */
+  /** The queue or `cancelState` changed. */
   changed(): void
   schedule: Schedule
   cancelGraceMs: number
 }
 
 /**
- * - `none`: nobody asked to stop.
- * - `requested`: the agent was asked to stop the turn.
- * - `overdue`: it was asked and did not stop within the grace. The person may give the turn up or restart the agent.
+ * - `none`: the turn wasn't canceled.
+ * - `requested`: the agent was asked to cancel the turn.
+ * - `overdue`: the agent didn't confirm in time. The user can continue without it or restart the agent.
  */
 export type CancelState = 'none' | 'requested' | 'overdue'
 
-/** A prompt that the agent has. */
+/** A prompt that was sent to the agent. */
 interface Turn {
   readonly prompt: Prompt
-  /** The agent said that it works on it. */
+  /** The agent reported that it's working on the prompt. */
   begun: boolean
-  /** The agent answered the request: in v1 at the turn's end, in v2 when it took the prompt. */
+  /** The agent responded to the request: at the end of the turn (v1), or when it accepted the prompt (v2). */
   answered: boolean
   /** The session became idle: how the turn ended. */
   end?: TurnOutcome
 }
 
 /**
- * The turns of a session, one at a time, since agents queue a second prompt, drop the first for it, or never answer it.
- * The next prompt is taken from the session's queue when a turn ends. A turn that the person stopped, or that failed,
- * pauses the queue.
+ * The turns of a session, one at a time: given a second prompt, agents queue it, drop the first one or never respond.
+ * When a turn ends, the next prompt is taken from the session's queue. A canceled or failed turn pauses the queue.
  *
- * A turn given up stays unanswered at the agent. When its end comes after all, it must not end the turn after it: an
- * idle state that comes while both are unanswered waits for the answer that tells whose it was.
+ * The response to an abandoned turn may still arrive, and must not end the turn after it: an idle state that arrives
+ * while both are pending is held back until a response shows which turn it belongs to.
  */
 export class Turns {
   readonly #options: TurnsOptions
@@ -76,7 +75,7 @@ export class Turns {
     return this.#queue
   }
 
-  /** Takes prompts from another queue from now on. */
+  /** Switches to another queue. */
   set queue(queue: PromptQueue) {
     if (queue === this.#queue) return
     this.#connected.dispose()
@@ -94,7 +93,7 @@ export class Turns {
     return this.#current !== undefined
   }
 
-  /** Begins the next turn when a prompt is ready and nothing else runs. */
+  /** Starts the next turn if a prompt is ready and no turn is running. */
   pump(): void {
     if (this.#current || this.#ended || !this.#options.canBegin()) return
     const prompt = this.#queue.take()
@@ -108,8 +107,8 @@ export class Turns {
   }
 
   /**
-   * Whether an idle state is to be taken in now. One from before the turn began is not: agents tell of an idle session
-   * more than once, with the reason of its last end. Where no other state comes before the answer, it was the turn's own.
+   * Whether to apply an idle state now. One from before the turn started is held back, since agents repeat idle states
+   * with the last stop reason. If no other state arrives before the response, it was the turn's own.
    */
   admits(idle: IdleUpdate): boolean {
     const turn = this.#current
@@ -121,8 +120,8 @@ export class Turns {
   }
 
   /**
-   * The idle state with who ended the turn. Agents answer `end_turn` to a stop, too, and `cancelled` when the person
-   * rejected something or the agent itself was told to exit.
+   * Adds who ended the turn to an idle state. Some agents respond with `end_turn` to a cancellation, or with `cancelled`
+   * when the user rejected a request or the agent was told to exit.
    */
   attribute(idle: IdleUpdate): IdleUpdate {
     const { stopReason, error } = idle
@@ -133,7 +132,7 @@ export class Turns {
     return isOrdinary ? { ...idle, stopReason: 'cancelled' } : idle
   }
 
-  /** A state of the agent was taken in. */
+  /** A state update was applied. */
   stateReported(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current
     if (update.state !== 'idle') {

@@ -207,7 +207,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
           ? l10n.t('{0} was changed without asking you', path.basename(first))
           : l10n.t('{0} protected files were changed without asking you', files.length),
       description: l10n.t(
-        'It decides what programs run or what agents may do. It was changed on disk during the turn, by the agent, one of its commands or another program. Check the change before you continue.',
+        'This file controls which programs run or what agents can do. It was changed on disk during the turn by the agent, one of its commands or another program. Check the change before you continue.',
       ),
       files,
     })

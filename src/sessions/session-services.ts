@@ -212,7 +212,7 @@ function askInConversation(session: Session): AskAccess {
         title: accessTitle(question),
         description:
           reason === 'protected'
-            ? `${leads}\n\n${l10n.t('This file decides what programs run or what agents may do.')}`
+            ? `${leads}\n\n${l10n.t('This file controls which programs run or what agents can do.')}`
             : leads,
         subject: { type: 'none' },
         options: [

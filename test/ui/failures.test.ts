@@ -89,7 +89,7 @@ describe('an agent that fails', () => {
   it('shows what it printed instead of the protocol', async () => {
     await pick('Talks')
     const card = conversation.card('Talks stopped during startup')
-    const noise = (await detailsOf(card)).filter({ hasText: 'Output outside of the protocol' })
+    const noise = (await detailsOf(card)).filter({ hasText: 'Output outside the protocol' })
     await noise.getByText(/Usage: fixture \[options\]/).waitFor()
   })
 

@@ -386,7 +386,7 @@ function npmFailure(spec: string, { message, output }: InstallError): string {
     case 'ETARGET':
       return l10n.t("The npm registry doesn't have the package {0}.", spec)
     case 'ENOSPC':
-      return l10n.t('{0} needs more disk space than is free.', spec)
+      return l10n.t('{0} needs more disk space than is available.', spec)
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'ECONNREFUSED':

@@ -49,7 +49,7 @@ export async function download(address: string, file: string, options: DownloadO
     }
     if (new URL(response.url || address).protocol !== new URL(address).protocol) {
       await response.body?.cancel()
-      throw new DownloadError(l10n.t('The download was redirected to an address without encryption.'))
+      throw new DownloadError(l10n.t('The download was redirected to an unencrypted address.'))
     }
     // A compressed answer is longer once it is unpacked.
     const isPlain = response.headers.get('content-encoding') === null
@@ -79,7 +79,9 @@ export async function download(address: string, file: string, options: DownloadO
     if (signal?.aborted) throw new CancelledError()
     if (error instanceof DownloadError || isFileError(error)) throw error
     if (idle.signal.aborted)
-      throw new DownloadError(l10n.t('The download stopped: nothing came for {0} seconds.', idleMs / 1000))
+      throw new DownloadError(
+        l10n.t('The download stopped: no data was received for {0} seconds.', idleMs / 1000),
+      )
     const { reason, advice } = networkProblem(error)
     throw new DownloadError(l10n.t('The download failed: {0}. {1}', reason, advice), { cause: error })
   } finally {
@@ -87,9 +89,7 @@ export async function download(address: string, file: string, options: DownloadO
   }
   const sha256 = hash.digest('hex')
   if (options.sha256 !== undefined && options.sha256 !== sha256)
-    throw new DownloadError(
-      l10n.t("The downloaded file isn't the one that the registry names: its SHA-256 checksum differs."),
-    )
+    throw new DownloadError(l10n.t("The SHA-256 checksum of the downloaded file doesn't match the registry."))
   return sha256
 }
 
@@ -104,7 +104,7 @@ async function checkSpace(file: string, bytes: number): Promise<void> {
   if (free < bytes * 3)
     throw new DownloadError(
       l10n.t(
-        "There isn't enough disk space: {0} MB are needed and {1} MB are free.",
+        "There isn't enough disk space: {0} MB required, {1} MB available.",
         Math.ceil((bytes * 3) / 1024 ** 2),
         Math.floor(free / 1024 ** 2),
       ),

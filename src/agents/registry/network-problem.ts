@@ -17,7 +17,7 @@ export function networkProblem(error: unknown): { reason: string; advice: string
   if (code !== undefined && UNTRUSTED.has(code))
     return {
       reason: l10n.t("the server's certificate isn't trusted"),
-      advice: l10n.t("If your network uses a certificate of its own, add it to your system's certificates."),
+      advice: l10n.t("If your network uses a custom certificate, add it to your system's certificate store."),
     }
   return { reason: messageOf(cause), advice: l10n.t('Check the network connection and the proxy settings.') }
 }

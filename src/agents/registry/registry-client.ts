@@ -117,11 +117,11 @@ export class RegistryClient {
     }
     if (!response.ok) {
       await response.body?.cancel()
-      throw new RegistryError(l10n.t('The agent registry answered with status {0}.', response.status))
+      throw new RegistryError(l10n.t('The agent registry responded with status {0}.', response.status))
     }
     const body = await this.#bodyOf(response)
     const snapshot = this.#read(body, 'network', now)
-    if (!snapshot) throw new RegistryError(l10n.t("The agent registry's answer isn't a list of agents."))
+    if (!snapshot) throw new RegistryError(l10n.t("The agent registry's response isn't a list of agents."))
     const etag = response.headers.get('etag') ?? undefined
     await this.#keep({ url, etag, checkedAt: now, body })
     return snapshot
@@ -131,7 +131,7 @@ export class RegistryClient {
     const most = this.#options.maxBytes ?? MAX_BYTES
     const tooLarge = () =>
       new RegistryError(
-        l10n.t("The agent registry's answer is larger than {0} MB.", Math.ceil(most / 1024 / 1024)),
+        l10n.t("The agent registry's response is larger than {0} MB.", Math.ceil(most / 1024 / 1024)),
       )
     if (Number(response.headers.get('content-length') ?? 0) > most) {
       await response.body?.cancel()

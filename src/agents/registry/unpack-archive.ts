@@ -91,7 +91,7 @@ class Budget {
     this.#entries += 1
     this.#bytes += bytes
     if (this.#entries > this.#maxEntries || this.#bytes > this.#maxBytes)
-      throw new ArchiveError(l10n.t('The downloaded archive unpacks to more than an agent can be.'))
+      throw new ArchiveError(l10n.t('The unpacked archive exceeds the maximum size of an agent.'))
   }
 }
 
@@ -256,7 +256,7 @@ function sizeLimit(most: number): Transform {
     transform(piece: Buffer, _encoding, done) {
       size += piece.length
       if (size <= most) done(null, piece)
-      else done(new ArchiveError(l10n.t('The downloaded archive unpacks to more than an agent can be.')))
+      else done(new ArchiveError(l10n.t('The unpacked archive exceeds the maximum size of an agent.')))
     },
   })
 }

@@ -132,5 +132,5 @@ export function describeAccount(status: AuthStatus | undefined): string | undefi
 
 /** The same, where it's said also that it isn't known. */
 export function describeSignIn(status: AuthStatus | undefined): string {
-  return describeAccount(status) ?? l10n.t('Sign-in state unknown')
+  return describeAccount(status) ?? l10n.t('Sign-in status unknown')
 }

@@ -43,7 +43,7 @@ export async function signIn(
     })
     return 'same'
   }
-  if (method?.gateway) throw new SignInUnavailableError(l10n.t('it needs the address of a gateway'))
+  if (method?.gateway) throw new SignInUnavailableError(l10n.t('it requires a gateway URL'))
   const { agent } = await host.ensure(signal)
   await agent.authenticate(methodId, signal).catch((error: unknown) => {
     throw isUnknown(error) ? new SignInUnavailableError(messageOf(error), { cause: error }) : error

@@ -239,7 +239,7 @@ function capabilitiesOf({ capabilities, authMethods }: Agent): AgentCheck['detai
       ]),
     },
     {
-      label: l10n.t('Ways to sign in'),
+      label: l10n.t('Sign-in methods'),
       text: authMethods.map(({ name }) => name).join(', ') || l10n.t('none'),
     },
   ]

@@ -22,7 +22,7 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
         text: l10n.t("The command “{0}” wasn't found.", failure.command),
         details: texts(
           [l10n.t('Command'), failure.command],
-          [l10n.t('Searched in'), failure.searched.join('\n') || l10n.t('nowhere: the PATH is empty')],
+          [l10n.t('Searched in'), failure.searched.join('\n') || l10n.t('no directories: the PATH is empty')],
         ),
         buttons: [button.retry(), button.openSettings('agents'), button.dismiss()],
       }
@@ -96,7 +96,7 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
 
 /** What a program said that did not get as far as the protocol: most often the reason, so nobody has to unfold it. */
 function lastWords(command: string, stderr: string, stdout: string): Pick<Card, 'details' | 'unfolded'> {
-  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output outside of the protocol'), stdout])
+  const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output outside the protocol'), stdout])
   return {
     details: [...words, ...texts([l10n.t('Command'), command])],
     ...(words.length > 0 && { unfolded: true }),

@@ -97,7 +97,7 @@ async function confirmRestore(
   throwWhileWorking(open)
   const { turn } = prompt
   if (isSetAsideIn(open, turn))
-    throw new UnavailableError(l10n.t('This prompt is set aside already. Undo the restore first.'))
+    throw new UnavailableError(l10n.t('This prompt is already set aside. Undo the restore first.'))
   const plan = await planOf(open, turn)
   const files = restorable(plan)
   const question =
@@ -148,7 +148,7 @@ function detailOf(open: OpenSession, plan: Plan): string {
     ...(plan.ranCommands
       ? [
           l10n.t(
-            "Commands ran since. Changes that they made to files ignored by Git, or in folders without a Git repository, aren't known.",
+            "Commands have run since then. Their changes to files that Git ignores, or in folders without a Git repository, aren't tracked.",
           ),
         ]
       : []),

@@ -71,7 +71,7 @@ export function AgentsView({ state, search, host }: AgentsViewProps) {
       ))}
       {found.length === 0 && !now.refreshing && (
         <p class="quiet">
-          {search.value === '' ? t('No agents are known.') : t('No agents match “{0}”.', search.value)}
+          {search.value === '' ? t('No agents found.') : t('No agents match “{0}”.', search.value)}
         </p>
       )}
       <LiveRegion />

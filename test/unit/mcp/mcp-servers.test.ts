@@ -331,7 +331,7 @@ describe('the MCP servers of a session', () => {
       layers.push({ scope: 'workspace', value: { servers: { a: thief } } })
       const { passed, notes } = await select()
       assert.deepEqual(passed, [])
-      assert.match(notes[0]?.reason ?? '', /defined in other settings than the server/)
+      assert.match(notes[0]?.reason ?? '', /and the server are defined in different settings/)
 
       layers[1] = { scope: 'workspace', value: { servers: { a: thief }, inputs: [key] } }
       answers.key = 'for this workspace'

@@ -75,7 +75,7 @@ describe('the rows of Manage Agents', () => {
     const [mine, codex] = all
     assert.equal(mine?.isDefault, true)
     assert.equal(mine?.command, '/bin/mine --acp')
-    assert.equal(mine?.account, 'Sign-in state unknown')
+    assert.equal(mine?.account, 'Sign-in status unknown')
     assert.deepEqual(
       [codex?.registryId, codex?.version, codex?.update, codex?.source],
       ['codex-acp', '1.0.0', '2.0.0', '@example/codex-acp@1.0.0'],

@@ -256,7 +256,7 @@ describe('AgentInstaller', function () {
       await nothingLeft()
       // one that says how large it is, and one that does not
       serving(Buffer.alloc(3_000_000))
-      await assert.rejects(installing(archive), /There isn't enough disk space: 9 MB are needed/)
+      await assert.rejects(installing(archive), /There isn't enough disk space: 9 MB required/)
       await nothingLeft()
       answer = (_request, response) => {
         response.write(Buffer.alloc(2_000_000))
@@ -266,7 +266,7 @@ describe('AgentInstaller', function () {
       await nothingLeft()
       publish('1.0.0', { files: { 'run.js': text } })
       await assert.rejects(installing(npx()), {
-        message: 'mine@1.0.0 needs more disk space than is free.',
+        message: 'mine@1.0.0 needs more disk space than is available.',
       })
       await nothingLeft()
       // not even room for the lock

@@ -78,7 +78,7 @@ describe('download', () => {
     await fails(/larger/, { maxBytes: 40_000 })
     await rm(file, { force: true })
     answer = (_request, response) => void response.write('x')
-    await fails(/nothing came/, { idleMs: 50 })
+    await fails(/no data was received/, { idleMs: 50 })
     await rm(file, { force: true })
     const { origin } = server
     await server.stop()

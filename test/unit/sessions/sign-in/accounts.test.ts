@@ -56,7 +56,7 @@ describe('Accounts', () => {
     let changes = 0
     accounts.onDidChange(() => changes++)
     const words = () => describeSignIn(accounts.get('one'))
-    assert.equal(words(), 'Sign-in state unknown')
+    assert.equal(words(), 'Sign-in status unknown')
     accounts.refused('one')
     assert.equal(words(), 'Not signed in')
     accounts.signedIn('one')

@@ -158,11 +158,7 @@ describe('ConversationController: signing in', () => {
 
   for (const [what, more, message] of [
     ['is not known to the agent', {}, 'Method not found'],
-    [
-      'needs what only its own settings hold',
-      { gateway: true as const },
-      'it needs the address of a gateway',
-    ],
+    ['needs what only its own settings hold', { gateway: true as const }, 'it requires a gateway URL'],
   ] as const)
     it(`says that a way ${what}, so that it has to be done elsewhere`, async () => {
       const fixture = new SessionsFixture()

@@ -120,6 +120,8 @@ describe('reviewing agents’ changes in the editor', () => {
     await editor().locator('.view-line', { hasText: '*/ mine' }).waitFor()
     await bar().getByRole('button', { name: 'Review' }).click()
     await workbench.page.locator('.multiDiffEntry', { hasText: name }).waitFor()
+    // what can change is not in its title: VS Code adds the number of files
+    await workbench.page.locator('.tab', { hasText: /^Liar: Changed Files/ }).waitFor()
     await workbench.screenshot('review-all')
     await workbench.runCommand('Parley: Revert Changes of Last Turn…')
     await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()

@@ -3,7 +3,6 @@ import { type Disposable, DisposableStore, toDisposable } from '../../common/dis
 import type { SessionChanges } from '../../editor/changes/session-changes.ts'
 import type { ChangeEditors } from '../../editor/changes/vscode-changes.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
-import { sessionTitle } from '../../sessions/session-title.ts'
 import type { Handlers } from '../bridge/contract.ts'
 import { ChangedFilesShown } from '../bridge/conversation.ts'
 import type { ConversationMessages } from '../bridge/conversation-messages.ts'
@@ -70,8 +69,8 @@ export function connectChanges(
       const { current } = controller
       if (!changes || !current) return
       await changes.refresh()
-      const title = sessionTitle(current.session.state) ?? current.agentName
-      await editors.review(changes, l10n.t('{0}: Changed Files', title))
+      // an editor's title can't change: a session's does
+      await editors.review(changes, l10n.t('{0}: Changed Files', current.agentName))
     },
     'changes/keep': ({ key, path }) => changesOf(key)?.keep(path === undefined ? {} : { paths: [path] }),
     'changes/undo': async ({ key, path }) => {

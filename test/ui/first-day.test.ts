@@ -216,12 +216,12 @@ describe('the first day', () => {
   })
 
   it('brings back the session of the day before', async () => {
-    const prompt = `yesterday ${Date.now()}`
+    const prompt = `Help with the work of ${Date.now()}`
     const yesterday = await vscode.open()
     const first = await ConversationPage.begin(yesterday, DEMO)
     await first.send(prompt)
+    await first.text(/\/compact/).waitFor()
     await idle(first)
-    await first.text(prompt).waitFor()
     await yesterday.close()
 
     const workbench = await vscode.open()
@@ -240,19 +240,10 @@ describe('the first day', () => {
   })
 
   it('brings another agent', async () => {
-    const { workbench } = await begin(DEMO)
-    await task('switch agent', workbench, { clicks: 0, keys: 28 }, async hands => {
-      await hands.press('F1')
-      await workbench.paletteInput.and(workbench.page.locator(':focus')).waitFor()
-      await hands.type('New Session with Agent')
-      await workbench.palette
-        .locator('.monaco-list-row.focused', { hasText: 'Parley: New Session with Agent…' })
-        .waitFor()
-      await hands.press('Enter')
-      await workbench.palette.locator('.monaco-list-row', { hasText: 'Ada' }).waitFor()
-      await hands.type('Ada')
-      await workbench.palette.locator('.monaco-list-row.focused', { hasText: 'Ada' }).waitFor()
-      await hands.press('Enter')
+    const { workbench, conversation: before } = await begin(DEMO)
+    await task('switch agent', workbench, { clicks: 2, keys: 0 }, async hands => {
+      await hands.click(before.frame.locator('.header').getByRole('button', { name: DEMO }))
+      await hands.click(before.frame.getByRole('option', { name: 'Ada' }))
       const conversation = await ConversationPage.find(workbench)
       await conversation.agent('Ada')
       await conversation.phase('ready')

@@ -134,6 +134,7 @@ describe('permissions', () => {
   it('are answered from their notification while the conversation is hidden', async () => {
     const { conversation, call, status } = await askWhileHidden()
     await status.waitFor()
+    assert.deepEqual(await call.getByRole('link').allInnerTexts(), ['Allow once', 'Reject', 'Show'])
     await call.getByRole('link', { name: 'Allow once' }).click()
     await call.waitFor({ state: 'detached' })
     await workbench.openViewContainer('Parley')

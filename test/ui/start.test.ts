@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import { SETTINGS } from '../../src/common/settings.ts'
 import { projectDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('Parley in the workbench', () => {
@@ -52,8 +56,38 @@ describe('Parley in the workbench', () => {
     const workbench = await vscode.window()
     await workbench.runCommand('Parley: Open Settings')
     // the window is a remote one: what belongs to the machine is in the remote tab alone
-    const setting = (name: string) =>
-      workbench.page.locator('.settings-editor .setting-item-contents', { hasText: `Parley: ${name}` })
-    for (const name of ['Agents', 'Default Agent', 'Mcp Servers']) await setting(name).first().waitFor()
+    await workbench.page.locator('.settings-editor').getByText(`${remoteSettings} Settings Found`).waitFor()
+    for (const name of ['Agents', 'Default Agent', 'Mcp Servers']) await setting(workbench, name).waitFor()
   })
 })
+
+describe('the links to settings in a remote window', () => {
+  const vscode = new VsCodeSuite({
+    settings: () => ({
+      'parley.agents': { mine: { command: 7 } },
+      'parley.defaultAgent': 'other',
+      'workbench.editor.useModal': 'off',
+    }),
+  })
+
+  it('lead to the tab that has the setting', async () => {
+    const workbench = await vscode.open()
+    const conversation = await ConversationPage.open(workbench)
+    const tab = workbench.page.locator('.settings-editor .settings-tabs-widget .action-label.checked')
+    for (const [card, name, where] of [
+      ['Invalid Setting', 'Agents', /^Remote/],
+      ["The default agent isn't available", 'Default Agent', /^User$/],
+    ] as const) {
+      await conversation.card(card).getByRole('button', { name: 'Open Settings' }).click()
+      await setting(workbench, name).waitFor()
+      await tab.filter({ hasText: where }).waitFor()
+    }
+  })
+})
+
+/** How many settings the remote tab has: those of the application are for all machines. */
+const remoteSettings = Object.values(SETTINGS).filter(({ scope }) => scope !== 'application').length
+
+function setting({ page }: Workbench, name: string): Locator {
+  return page.locator('.settings-editor .setting-item-contents', { hasText: `Parley: ${name}` }).first()
+}

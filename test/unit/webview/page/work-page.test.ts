@@ -58,6 +58,19 @@ describe('the work of an agent on the page', function () {
   }
   const { key } = head()
 
+  it('times the wait while a request is pending, and the turn while the agent works', async () => {
+    const turnStartedAt = Date.now() - 3600_000
+    const call = toolCall('t', { title: 'Build', status: 'in_progress' })
+    await show([call], { activity: 'running', turnStartedAt })
+    await page.until(() => /^1 ?h/.test(query('.working-time')?.textContent ?? ''))
+    await show([call, permission('1', { startedAt: Date.now() - 5_000 })], {
+      activity: 'requires_action',
+      turnStartedAt,
+    })
+    await page.until(() => query('.working')?.textContent?.includes('Waiting for your answer'))
+    await page.until(() => /^\d s$/.test(query('.working-time')?.textContent ?? ''))
+  })
+
   it('shows what changed, of this conversation alone, and does what is asked with it', async () => {
     await show([])
     const files: bridge.ChangedFileNote[] = [

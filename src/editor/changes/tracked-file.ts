@@ -270,7 +270,11 @@ export class TrackedFile {
 
   /** The text became so, and nothing else. */
   editText(text: string, by: Author): boolean {
-    this.#inHistory(by, file => file.editText(text, by))
+    this.#inHistory(by, file => file.#editText(text, by))
+    return this.#editText(text, by)
+  }
+
+  #editText(text: string, by: Author): boolean {
     const changed = this.#log.edit(text, by)
     if (changed) this.#version++
     return changed

@@ -176,6 +176,31 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
+  for (const [when, early] of [
+    ['before the report', true],
+    ['after the report', false],
+  ] as const)
+    it(`knows whose a reported change is that is seen ${when}, while the turn works`, async () => {
+      const texts = ['one\ntwo\nthree\n', 'one\n2\nthree\n', 'one\n2\n3\n']
+      for (const turn of [1, 2]) {
+        const [oldText, newText] = texts.slice(turn - 1) as [string, string]
+        const change = { operation: 'modify' as const, path: file('a.txt'), oldText, newText }
+        const report = (done: boolean) =>
+          changes.tool({ toolCallId: `t${turn}`, begun: true, done }, [{ changes: [change] }], [])
+        changes.beginTurn(turn, () => true)
+        if (!early) await report(false)
+        writeFileSync(file('a.txt'), newText)
+        if (early) {
+          await tracker.refresh()
+          await report(false)
+        }
+        await report(true)
+        await changes.endTurn()
+      }
+      assert.deepEqual(listed(2), [{ name: 'a.txt', action: 'change', added: 1, removed: 1 }])
+      assert.deepEqual(listed(1), [{ name: 'a.txt', action: 'change', added: 2, removed: 2 }])
+    })
+
   it('has what an agent did before it reported it, in a file that is watched for an earlier one', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

@@ -158,6 +158,8 @@ export class ChangeTracker extends Owner {
   readonly #renaming = new Set<string>()
   /** files that changed on disk under unsaved changes */
   readonly #stale = new Set<string>()
+  /** by key: what a file was that was deleted under unsaved changes, which are changes to that */
+  readonly #deleted = new Map<string, TrackedFile>()
   /** by the key of another spelling of a file's path, by way of a link: its own key */
   readonly #aliases = new Map<string, string>()
   /** by a file's own key: such paths of it, at which the editor may have it open */
@@ -323,8 +325,10 @@ export class ChangeTracker extends Owner {
       if (write && sameButEnds(write.content, text)) return
       this.#stale.delete(key)
       this.#unclaimed.delete(key)
-      const known = this.#inDocument(key, file).clone()
-      const had = this.#unsaved.delete(key)
+      const deleted = file.attributes.type === 'absent' ? this.#deleted.get(key) : undefined
+      this.#deleted.delete(key)
+      const known = (deleted ?? this.#inDocument(key, file)).clone()
+      const had = this.#unsaved.delete(key) || deleted !== undefined
       this.#files.set(key, known)
       if (!write) {
         const now = await this.#read(file.path)
@@ -358,6 +362,7 @@ export class ChangeTracker extends Owner {
       else {
         this.#dirty.delete(key)
         this.#stale.delete(key)
+        this.#deleted.delete(key)
         const had = this.#unsaved.delete(key)
         // loaded anew from the disk
         if (!this.#writes.has(key)) await this.#observe(key, file)
@@ -851,7 +856,11 @@ export class ChangeTracker extends Owner {
     for (const claim of claims)
       if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
     const rest = this.#authorOf(file, claims, otherwise)
-    if (isOtherText && this.#document(file.path)?.isDirty()) this.#stale.add(key)
+    if (isOtherText && this.#document(file.path)?.isDirty()) {
+      this.#stale.add(key)
+      if (now.attributes.type === 'absent') this.#deleted.set(key, before)
+      else this.#deleted.delete(key)
+    }
     const edited = file.edit(now, rest)
     const isOpen = [...this.#turns.values()].some(turn => turn.covers(file.path))
     if (edited && !changed && isOpen) this.#unclaimed.set(key, { file, version: file.version, before })
@@ -929,6 +938,7 @@ export class ChangeTracker extends Owner {
     if (!file) return
     this.#files.delete(key)
     this.#stale.delete(key)
+    this.#deleted.delete(key)
     this.#dirty.delete(key)
     this.#unsaved.delete(key)
     this.#store.save(file.path, undefined)

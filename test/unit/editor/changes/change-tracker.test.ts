@@ -376,6 +376,22 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
+    it('unsaved when the agent deletes the file: what is saved then goes on from what was deleted', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'one\n2\nthree mine\n')
+      await tool('running', { operation: 'delete', path: file('a.txt') })
+      rmSync(file('a.txt'))
+      await tool('done', { operation: 'delete', path: file('a.txt') })
+      assert.deepEqual(await whys(), ['unsaved'])
+      assert.equal(editor.textOf(file('a.txt')), 'one\n2\nthree mine\n')
+      await editor.save(file('a.txt'))
+      await tracker.refresh()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
+    })
+
     it('within the agent’s lines: it is left until the user gives it up, and can be brought back', async () => {
       await write('a.txt', 'one\n2\nthree\nfour\n')
       writeFileSync(file('a.txt'), 'one\nmine\nthree\nfour\n')

@@ -140,12 +140,18 @@ function subagentOf(state: ReducingState, sessionId: string): ReducingState {
   return known
 }
 
-/** A copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy. */
-export function forkState(state: ReducingState): ReducingState {
+/**
+ * A copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy.
+ * `session`: the key of the one that is forked.
+ */
+export function forkState(state: ReducingState, session: string): ReducingState {
   const copy = structuredClone(state)
+  const forkedFrom = { session, turn: state.turn }
   reduceLocalWithin(copy, { type: 'agent_gone' })
   const title = l10n.t('Forked session. New messages stay in this session.')
   reduce(copy, { type: 'notice', severity: 'info', title })
+  const note = copy.entries.at(-1)
+  if (note?.kind === 'notice') note.forkedFrom = forkedFrom
   return copy
 }
 

@@ -5,7 +5,7 @@
  */
 import type { ContentBlock } from '../acp/model.ts'
 import { textOf } from './blocks.ts'
-import type { Entry, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
+import type { Entry, ForkOrigin, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
 
 /** More of a prompt is not quoted. UTF-16 units. */
 const MAX_QUOTE = 200
@@ -27,6 +27,11 @@ export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNot
     const entry = entries[position]
     return entry && isRewind(entry) && !entry.rewind.withdrawn ? entry : []
   })
+}
+
+/** The sessions that a conversation was forked from, each with the turns that are part of it. */
+export function originsOf({ entries }: Pick<SessionState, 'entries'>): ForkOrigin[] {
+  return entries.flatMap(entry => (entry.kind === 'notice' && entry.forkedFrom ? entry.forkedFrom : []))
 }
 
 /** The prompt that a turn began with. */

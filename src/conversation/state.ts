@@ -115,8 +115,17 @@ export interface NoticeEntry extends EntryBase {
   /** absolute paths of changed files that it is about */
   files?: string[]
   rewind?: Rewind
+  /** The conversation is a fork: what stands above was said in another session. */
+  forkedFrom?: ForkOrigin
 }
 /** The person went back to before the turn `from`: the turns from there to `to` are set aside. */
+export interface ForkOrigin {
+  /** the other session's key in this window */
+  session: string
+  /** the last turn of it that is part of the fork */
+  turn: number
+}
+
 export interface Rewind {
   from: number
   to: number

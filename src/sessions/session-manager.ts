@@ -9,6 +9,7 @@ import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { ReducingState } from '../conversation/reducer/reducing-state.ts'
 import { forkState, restoreState } from '../conversation/restore-state.ts'
+import { originsOf } from '../conversation/rewinds.ts'
 import { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import type { ChangeTracker } from '../editor/changes/change-tracker.ts'
@@ -226,7 +227,7 @@ export class SessionManager extends Owner {
     const { agentId, sessionId } = reference
     const { sessions, plan } = await this.#reach(reference, signal)
     const known = this.find(agentId, sessionId)?.session ?? this.#keptState(reference)
-    const state = known && forkState(known.reducingState)
+    const state = known && forkState(known.reducingState, sessionKey(agentId, sessionId))
     return this.#arrivals.track(agentId, async () => {
       const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
       const { usage } = this.#options
@@ -270,6 +271,7 @@ export class SessionManager extends Owner {
       changes = new SessionChanges(this.#options.tracker, key, plan.setup)
       this.#changes.set(key, changes)
     }
+    changes.origins = () => originsOf(session.state)
     const agentName = this.#options.host(agentId).name
     return new OpenSession({ agentId, agentName, session, plan, changes })
   }

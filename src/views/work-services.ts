@@ -8,7 +8,6 @@ import { ChangeDecorations } from '../editor/changes/vscode-change-decorations.t
 import { ChangeEditors, followUserEdits, trashFile } from '../editor/changes/vscode-changes.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { ChangesStore } from '../history/changes-store.ts'
-import type { ChangesOptions } from './conversation/connect-changes.ts'
 import { FollowAgent } from './follow-agent.ts'
 import { CommandId, ContextKey } from './ids.ts'
 import { keepIn } from './storage/kept-state.ts'
@@ -17,7 +16,6 @@ export interface WorkServices {
   tracker: ChangeTracker
   editors: ChangeEditors
   follow: FollowAgent
-  changes: ChangesOptions
 }
 
 /** What shows in the editor what agents do there: the files they changed, and where they are. */
@@ -40,7 +38,6 @@ export function workServices(
     tracker,
     editors,
     follow: own.add(new FollowAgent(keepIn(context.workspaceState))),
-    changes: { editors, tracker },
   }
 }
 

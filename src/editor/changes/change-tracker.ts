@@ -657,13 +657,14 @@ export class ChangeTracker extends Owner {
     this.#store.saveDropped(this.#dropped)
   }
 
-  /** Remembers what was undone, on the disk before it is. */
+  /** Remembers what was undone, on the disk before it is. `into`: it goes on with this. */
   async beginUndone(
     session: string | undefined,
+    into?: Undone,
   ): Promise<{ undone: Undone; note: (file: UndoneFile) => Promise<void> }> {
     await this.#ready
     const at = Date.now()
-    const undone: Undone = {
+    const undone: Undone = into ?? {
       id: `${at}-${++this.#undoCount}`,
       at,
       ...(session !== undefined && { session }),
@@ -694,17 +695,19 @@ export class ChangeTracker extends Owner {
     const undone = this.#undone.find(one => one.id === id)
     if (!undone) return []
     const left: UndoneFile[] = []
-    for (const one of undone.files) {
+    // one file may have been undone in parts: the last one first
+    for (const one of undone.files.toReversed()) {
       const key = this.key(one.before.path)
-      const done = await this.#run(key, () => this.#restore(key, one, undone.session))
-      if (!done) left.push(one)
+      const isBelow = left.some(other => this.key(other.before.path) === key)
+      const done = !isBelow && (await this.#run(key, () => this.#restore(key, one, undone.session)))
+      if (!done) left.unshift(one)
     }
     undone.files = left
     if (left.length === 0) {
       this.#undone.splice(this.#undone.indexOf(undone), 1)
       this.#store.forgetUndone(id)
     } else await this.#store.saveUndone(undone)
-    return left.map(one => one.before.path)
+    return [...new Set(left.map(one => one.before.path))]
   }
 
   async #restore(key: string, { before, after }: UndoneFile, session?: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { Event } from '../../common/event.ts'
 import type { FilesShared } from '../files/files.ts'
 import { PathGuard } from '../path-guard.ts'
 import type { ChangeTracker, ToolChange, Undone, UndoOptions, UndoOutcome } from './change-tracker.ts'
-import type { AgentAuthor, Matches } from './change-versions.ts'
+import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
 import type { FileText } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
 import { type FileState, sameState } from './file-state.ts'
@@ -66,6 +66,8 @@ export interface UndoReport {
 export class ChangeScope {
   /** absent: all sessions */
   readonly session: string | undefined
+  /** What the session was forked from: the turns until then are part of its conversation, too. */
+  origins: () => readonly TurnRef[] = () => []
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
 
@@ -115,13 +117,17 @@ export class ChangeScope {
     for (const { path } of this.#selected(selection)) this.tracker.keep(path, matches, selection.hunks?.ids)
   }
 
-  /** Undoes what it can without a loss. `force`: the user's own changes within what the agent changed are given up. */
+  /**
+   * Undoes what it can without a loss. `force`: the user's own changes within what the agent changed are given up.
+   * `into`: it is brought back together with this.
+   */
   async undo(
     selection: ChangeSelection = {},
-    { force }: Pick<UndoOptions, 'force'> = {},
+    { force, into }: Pick<UndoOptions, 'force'> & { into?: Undone } = {},
   ): Promise<UndoReport> {
     const matches = this.#matches(selection)
-    const { undone, note } = await this.tracker.beginUndone(this.session)
+    const isShared = selection.since !== undefined && this.origins().length > 0
+    const { undone, note } = await this.tracker.beginUndone(isShared ? undefined : this.session, into)
     const left: UndoReport['left'] = []
     const ids = selection.hunks?.ids
     for (const { path } of this.#selected(selection)) {
@@ -152,12 +158,15 @@ export class ChangeScope {
 
   #matches({ turn, since, certain }: ChangeSelection): Matches {
     const { session } = this
+    // only a checkpoint goes back into what came before a fork
+    const origins = since === undefined ? [] : this.origins()
     return author => {
       if (certain && author.uncertain) return false
       if (session === undefined) return true
       return author.turns.some(
         one =>
-          one.session === session &&
+          (one.session === session ||
+            origins.some(origin => one.session === origin.session && one.turn <= origin.turn)) &&
           (turn === undefined || one.turn === turn) &&
           (since === undefined || one.turn >= since),
       )
@@ -167,7 +176,7 @@ export class ChangeScope {
   /** What {@link undo} of all turns since this one does, file by file; what it has to leave is listed, too. */
   checkpoint(since: number): CheckpointFile[] {
     const matches = this.#matches({ since })
-    const { tracker, session } = this
+    const { tracker } = this
     const files = tracker.checkpointed(matches).flatMap(file => {
       const { path } = file
       const uncertain = file.historyAuthors(matches).every(author => author.uncertain) && {
@@ -188,7 +197,7 @@ export class ChangeScope {
       return { path, action, ...counts, ...uncertain, ...(conflict && { left: conflict }) } as const
     })
     const known = new Set(files.map(({ path }) => path))
-    const dropped = tracker.dropped(turn => turn.turn >= since && (!session || turn.session === session))
+    const dropped = tracker.dropped(turn => matches({ turns: [turn] }))
     for (const { path, why } of dropped) {
       if (known.has(path)) continue
       known.add(path)

@@ -2,13 +2,17 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { plainMessage } from '../../common/plain-message.ts'
+import { rewindsOf } from '../../conversation/rewinds.ts'
 import type { ChangeTracker, Undone } from '../../editor/changes/change-tracker.ts'
 import type { ChangeScope, ChangeSelection, UndoReport } from '../../editor/changes/session-changes.ts'
 import type { ChangeEditors } from '../../editor/changes/vscode-changes.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
 
 export interface UndoServices {
   editors: ChangeEditors
   tracker: ChangeTracker
+  /** The conversations of this window, which say what was restored. */
+  sessions: { list(): OpenSession[] }
 }
 
 /** Asks whether to undo what a session changed, and undoes it. */
@@ -44,7 +48,8 @@ export async function confirmUndo(
 }
 
 /**
- * Undoes what it can, and asks about the rest. `tell` reports what was undone; otherwise a notification offers to restore it.
+ * Undoes what it can, and asks about the rest. `tell` reports what was undone, once; otherwise a notification offers to restore
+ * it.
  */
 export async function undoChanges(
   changes: ChangeScope,
@@ -54,7 +59,18 @@ export async function undoChanges(
 ): Promise<void> {
   const report = await changes.undo(selection)
   if (report.undone) tell(report.undone)
-  await askAboutRest(changes, selection, report, services)
+  warnOfRest(selection, report)
+  const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
+  if (!(await confirmForce(changes, selection, paths, services))) return
+  // what a restore gives up is brought back with the rest of it
+  const isRestore = selection.since !== undefined
+  const forced = await changes.undo(
+    { ...selection, paths },
+    { force: true, ...(isRestore && report.undone && { into: report.undone }) },
+  )
+  if (!forced.undone) return
+  if (!isRestore) await offerRestore(forced.undone, services)
+  else if (!report.undone) tell(forced.undone)
 }
 
 /** Offers to bring back what was undone. */
@@ -70,8 +86,8 @@ export async function offerRestore(undone: Undone, services: UndoServices): Prom
     await restoreUndone(undone.id, services)
 }
 
-/** Brings back what was undone. False: not all of it. */
-export async function restoreUndone(id: string, { tracker }: UndoServices): Promise<boolean> {
+/** Brings back what was undone, and what a restored checkpoint set aside. */
+export async function restoreUndone(id: string, { tracker, sessions }: UndoServices): Promise<void> {
   const left = await tracker.restore(id)
   warnOf(left, names =>
     l10n.t(
@@ -79,45 +95,60 @@ export async function restoreUndone(id: string, { tracker }: UndoServices): Prom
       names,
     ),
   )
-  return left.length === 0
+  if (left.length > 0) return
+  for (const { session } of sessions.list()) {
+    const notice = rewindsOf(session.state).find(one => one.rewind.restored === id)
+    if (notice) session.withdrawRewind(notice.id, l10n.t('The restore of files was undone'))
+  }
+}
+
+/** Says what was left and why, but for what the user changed in the same lines. */
+function warnOfRest({ since }: ChangeSelection, { left }: UndoReport): void {
+  const isRestore = since !== undefined
+  const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
+  for (const { path, why } of left) {
+    if (!(why instanceof Error)) continue
+    const [name, reason] = [namesOf([path]), plainMessage(why.message)]
+    const text = isRestore
+      ? l10n.t("Couldn't restore {0}: {1}", name, reason)
+      : l10n.t("Couldn't revert the changes in {0}: {1}", name, reason)
+    void vscode.window.showErrorMessage(text)
+  }
+  warnOf(of('unsaved'), names =>
+    isRestore
+      ? l10n.t('Save these files or discard their unsaved changes, then restore again: {0}', names)
+      : l10n.t('Save these files or discard their unsaved changes, then revert again: {0}', names),
+  )
+  warnOf(of('agent'), names =>
+    isRestore
+      ? l10n.t("Another session changed the same lines, so they weren't restored: {0}", names)
+      : l10n.t('Another session changed the same lines. Revert its changes first: {0}', names),
+  )
 }
 
 /** What the user changed in the same lines is shown, and goes only when they say so. */
-async function askAboutRest(
+async function confirmForce(
   changes: ChangeScope,
-  selection: ChangeSelection,
-  { left }: UndoReport,
+  { since }: ChangeSelection,
+  paths: readonly string[],
   services: UndoServices,
-): Promise<void> {
-  const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
-  for (const { path, why } of left) {
-    if (why instanceof Error) {
-      const text = l10n.t(
-        "Couldn't revert the changes in {0}: {1}",
-        namesOf([path]),
-        plainMessage(why.message),
-      )
-      void vscode.window.showErrorMessage(text)
-    }
-  }
-  warnOf(of('unsaved'), names =>
-    l10n.t('Save these files or discard their unsaved changes, then revert again: {0}', names),
-  )
-  warnOf(of('agent'), names =>
-    l10n.t('Another session changed the same lines. Revert its changes first: {0}', names),
-  )
-  const [first, ...more] = of('user')
-  if (first === undefined) return
+): Promise<boolean> {
+  const [first] = paths
+  if (first === undefined) return false
   const file = changes.list().find(one => one.path === first)
   if (file) await services.editors.open(changes, file)
-  const anyway = l10n.t('Revert Anyway')
-  const text = l10n.t(
-    "You edited lines that the agent changed, so they weren't reverted: {0}",
-    namesOf([first, ...more]),
-  )
-  if ((await vscode.window.showWarningMessage(text, anyway)) !== anyway) return
-  const report = await changes.undo({ ...selection, paths: [first, ...more] }, { force: true })
-  if (report.undone) await offerRestore(report.undone, services)
+  const names = namesOf(paths)
+  const [text, anyway] =
+    since === undefined
+      ? [
+          l10n.t("You edited lines that the agent changed, so they weren't reverted: {0}", names),
+          l10n.t('Revert Anyway'),
+        ]
+      : [
+          l10n.t("You edited lines that the agent changed, so they weren't restored: {0}", names),
+          l10n.t('Restore Anyway'),
+        ]
+  return (await vscode.window.showWarningMessage(text, anyway)) === anyway
 }
 
 function warnOf(paths: readonly string[], textOf: (names: string) => string): void {

@@ -189,18 +189,15 @@ function leftWords(name: string, why: NonNullable<CheckpointFile['left']>): stri
   }
 }
 
-/** False: nothing was restored. */
 async function restoreFiles(
   open: OpenSession,
   selection: ChangeSelection & { since: number },
   services: UndoServices,
-): Promise<boolean> {
+): Promise<void> {
   const { session, changes } = open
   const { since } = selection
   const { state } = session
-  let restored = false
   await undoChanges(changes, selection, services, undone => {
-    restored = true
     if (session.phase !== 'ready') {
       void offerRestore(undone, services)
       return
@@ -216,7 +213,6 @@ async function restoreFiles(
       rewind: { from: since, to: state.turn, restored: undone.id },
     })
   })
-  return restored
 }
 
 /** Brings back what a restore undid: that of a notice, or the last one. */
@@ -230,8 +226,7 @@ async function undoRestore(open: OpenSession, id: string | undefined, services: 
   if (!notice || restored === undefined) throw new UnavailableError(l10n.t('There is no restore to undo.'))
   if (!services.tracker.undone.some(one => one.id === restored))
     throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
-  if (await restoreUndone(restored, services))
-    session.withdrawRewind(notice.id, l10n.t('The restore of files was undone'))
+  await restoreUndone(restored, services)
 }
 
 // ---- editing and forking -------------------------------------------------------------------------------------------

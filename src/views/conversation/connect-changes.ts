@@ -1,17 +1,12 @@
 import * as l10n from '@vscode/l10n'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { SessionChanges } from '../../editor/changes/session-changes.ts'
-import type { ChangeEditors } from '../../editor/changes/vscode-changes.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { Handlers } from '../bridge/contract.ts'
 import { ChangedFilesShown } from '../bridge/conversation.ts'
 import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
-
-export interface ChangesOptions extends UndoServices {
-  editors: ChangeEditors
-}
 
 /** The page is sent changes at most this often, in milliseconds. */
 const TELL_MS = 50
@@ -20,7 +15,7 @@ const TELL_MS = 50
 export function connectChanges(
   connection: WebviewConnection,
   controller: ConversationController,
-  { editors, tracker }: ChangesOptions,
+  { editors, tracker, sessions }: UndoServices,
 ) {
   const own = new DisposableStore()
   let following: Disposable | undefined
@@ -77,7 +72,11 @@ export function connectChanges(
       const changes = changesOf(key)
       await changes?.refresh()
       if (changes)
-        await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, { editors, tracker })
+        await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, {
+          editors,
+          tracker,
+          sessions,
+        })
     },
   } satisfies Partial<Handlers<ConversationMessages>>
   return { handlers, tell, dispose: () => own.dispose() }

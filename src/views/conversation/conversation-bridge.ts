@@ -13,6 +13,7 @@ import * as bridge from '../bridge/conversation.ts'
 import { FindResults, Navigate, nearestPrompt } from '../bridge/conversation.ts'
 import { conversationMessages } from '../bridge/conversation-messages.ts'
 import { ShowPage, type ViewPage } from '../bridge/history.ts'
+import type { UndoServices } from '../changes/undo-changes.ts'
 import type { FollowAgent } from '../follow-agent.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
@@ -20,7 +21,7 @@ import { WebviewConnection } from '../webview-connection.ts'
 import type { WebviewPage } from '../webview-page.ts'
 import type { FocusReport } from './active-place.ts'
 import { composerHandlers } from './composer-handlers.ts'
-import { type ChangesOptions, connectChanges } from './connect-changes.ts'
+import { connectChanges } from './connect-changes.ts'
 import type { OpenTabs } from './conversation-surface.ts'
 import { connectActiveContext, connectAppearance, editorHandlers } from './editor-handlers.ts'
 import { FindSearch } from './find-search.ts'
@@ -41,7 +42,7 @@ export interface ConversationBridgeOptions {
   mentions: MentionSearch
   optionMemory: OptionMemory
   ruleMessages: RuleHandlersOptions
-  changes: ChangesOptions
+  changes: UndoServices
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
   /** for the side bar, which lists the conversations in editor tabs */

@@ -145,7 +145,7 @@ class World {
   /** The person goes on in the fork; what it was forked from is closed, since only one of them is looked at here. */
   async fork(): Promise<void> {
     const before = this.session
-    const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState))
+    const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState, 'a/s'))
     this.agent.forks.at(-1)!({ sessionId: `fork ${++this.#forks}` })
     this.session = await making
     before.dispose()

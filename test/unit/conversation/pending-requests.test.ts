@@ -75,7 +75,7 @@ describe('a request after one that was allowed', () => {
   it('waits for an answer of its own in a fork', async () => {
     const { agent, sessions, session } = await allowed()
     agent.endTurn(agent.prompts[0]!)
-    const fork = await sessions.forkSession('s', setup, undefined, forkState(session.reducingState))
+    const fork = await sessions.forkSession('s', setup, undefined, forkState(session.reducingState, 'a/s'))
     await neverAllowed(agent, sessions, fork)
   })
 })

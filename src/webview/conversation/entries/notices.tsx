@@ -23,7 +23,7 @@ export function Notice({ slot }: { slot: EntrySlot }) {
       <div class="notice-text" dir="auto">
         <div class="notice-title">{entry.title}</div>
         {entry.description && <MarkdownText text={entry.description} />}
-        {entry.files && <NoticeFiles files={entry.files} />}
+        {entry.files && <NoticeFiles files={entry.files} restored={entry.rewind !== undefined} />}
         {entry.rewind?.restored !== undefined && !entry.rewind.withdrawn && (
           <button
             type="button"
@@ -38,8 +38,11 @@ export function Notice({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Changed files that a notice is about, with the ways to look at them and to take them back while they are changed. */
-function NoticeFiles({ files }: { files: readonly string[] }) {
+/**
+ * Changed files that a notice is about, with the ways to look at them and to take them back while they are changed.
+ * `restored`: what is left of their changes is older than what was taken back.
+ */
+function NoticeFiles({ files, restored }: { files: readonly string[]; restored: boolean }) {
   const { host, store, work } = useApp()
   const { key, files: changed } = work.changes.value
   const isHere = key === store.head.value?.key
@@ -50,7 +53,7 @@ function NoticeFiles({ files }: { files: readonly string[] }) {
         return (
           <li key={file}>
             <code dir="ltr">{path}</code>
-            {isHere && changed.some(one => one.path === file) && (
+            {!restored && isHere && changed.some(one => one.path === file) && (
               <>
                 <button
                   type="button"

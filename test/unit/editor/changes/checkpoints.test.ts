@@ -126,6 +126,60 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
   })
 
+  it('brings back at once what was restored first and what of the user’s was given up then', async () => {
+    const before = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n'
+    const now = 'one\nmine\nthree\nfour\nfive\n6\nseven\n'
+    writeFileSync(file('a.txt'), before)
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\nfour\nfive\n6\nseven\n')
+    writeFileSync(file('a.txt'), now)
+    await tracker.refresh()
+    const { undone } = await restore(1)
+    assert.equal(text('a.txt'), now.replace('6', 'six'))
+    await changes.undo({ since: 1 }, { force: true, into: undone! })
+    assert.equal(text('a.txt'), before)
+    await create()
+    assert.equal(tracker.undone.length, 1)
+    assert.deepEqual(await tracker.restore(undone!.id), [])
+    assert.equal(text('a.txt'), now)
+    assert.deepEqual(tracker.undone, [])
+  })
+
+  it('of a fork has the turns until the fork, and no more of the other session', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    other.origins = () => [{ session: 's', turn: 1 }]
+    begin(2)
+    await write('later.txt', 'x\n')
+    begin(2, other)
+    await write('b.txt', 'y\n', other)
+    assert.deepEqual(
+      other.checkpoint(1).map(({ path, action }) => [path.slice(root.length + 1), action]),
+      [
+        ['a.txt', 'change'],
+        ['b.txt', 'delete'],
+      ],
+    )
+    // to review and revert are those of the session alone
+    assert.deepEqual(
+      other.list().map(({ path }) => path),
+      [file('b.txt')],
+    )
+    await other.undo()
+    assert.equal(text('a.txt'), 'one\n2\nthree\n')
+    const { undone } = await other.undo({ since: 1 })
+    assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    assert.equal(text('later.txt'), 'x\n')
+    writeFileSync(file('a.txt'), 'one\ntwo\nthree\nmine\n')
+    await tracker.refresh()
+    assert.deepEqual(await tracker.restore(undone!.id), [])
+    assert.equal(text('a.txt'), 'one\n2\nthree\nmine\n')
+    assert.deepEqual(
+      changes.list().map(({ path }) => path),
+      [file('later.txt'), file('a.txt')],
+    )
+  })
+
   it('leaves what another session did, and says so where it is in the way', async () => {
     begin(1)
     begin(1, other)

@@ -46,13 +46,20 @@ export interface HistoryAgentNote {
   /** more pages can be asked for */
   more: boolean
 }
-export interface HistoryState {
-  rows: HistoryRow[]
+/** What History shows besides its rows. */
+export interface HistorySummary {
   agents: HistoryAgentNote[]
   trusted: boolean
   hasFolder: boolean
   /** bytes of all saved conversations, and the most that they may be; 0: any number */
   storage: { used: number; max: number }
+}
+
+export interface HistoryChanges extends HistorySummary {
+  /** the sessions that are new or changed */
+  rows: HistoryRow[]
+  /** the sessions that are gone; absent where `rows` are all there are, and the page forgets what it knew */
+  removed?: Array<{ agentId: string; sessionId: string }>
 }
 
 /** What the view in the side bar shows. */
@@ -64,8 +71,8 @@ export const ShowPage = new NotificationType<{ page: ViewPage; focus: boolean }>
 /** Where a list of sessions is shown. */
 export type HistoryPlace = 'sideBar' | 'tab'
 
-/** host → webview: the whole list; sent when it changed and the view is visible */
-export const HistoryUpdate = new NotificationType<HistoryState>('history/state')
+/** host → webview: what changed in the list; sent when the view is visible */
+export const HistoryUpdate = new NotificationType<HistoryChanges>('history/state')
 
 /** host → webview: lets the person write a session's name, or asks whether it is to be deleted */
 export const HistoryAsk = new NotificationType<{

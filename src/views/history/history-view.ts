@@ -14,7 +14,7 @@ import type { SessionActions } from '../session-actions.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { HISTORY_PAGE } from '../webview-page.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
-import { type HistorySurroundings, historyState } from './rows.ts'
+import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
 export interface HistoryViewOptions {
   history: HistoryList
@@ -29,13 +29,14 @@ export interface HistoryViewOptions {
 interface Place {
   connection: WebviewConnection
   isShown: () => boolean
+  sent: SentHistory
 }
 
 /** The commands of Parley that a webview may run. */
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
 /**
- * History, in the side bar and in an editor tab: the sessions of every agent, sent whole when they changed and somebody
+ * History, in the side bar and in an editor tab: the sessions of every agent. What changed of them is sent while somebody
  * looks.
  */
 export class HistoryView extends Owner {
@@ -52,11 +53,14 @@ export class HistoryView extends Owner {
 
   /** Answers a page that shows History. Call it before the connection delivers. */
   listen(where: bridge.HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable {
-    const place = { connection, isShown }
+    const place = { connection, isShown, sent: new SentHistory() }
     this.#places.set(where, place)
     const { history, actions } = this.#options
     connection.handle(historyMessages, {
-      'history/ready': () => this.looked(),
+      'history/ready': () => {
+        place.sent.forget()
+        this.looked()
+      },
       'history/refresh': () => history.refresh(),
       'history/more': ({ agentId }) => history.more(agentId),
       'history/act': ({ action, agentId, sessionId }) => this.#act(action, agentId, sessionId),
@@ -126,18 +130,24 @@ export class HistoryView extends Owner {
     const shown = [...this.#places.values()].filter(({ isShown }) => isShown())
     if (shown.length === 0) return
     const state = historyState(this.#options.history, surroundings(this.#options))
-    for (const { connection } of shown) connection.send(bridge.HistoryUpdate, state)
+    for (const { connection, sent } of shown) {
+      const changes = sent.update(state)
+      if (changes) connection.send(bridge.HistoryUpdate, changes)
+    }
   }
 }
 
 function surroundings({ indicators, interrupted, storage }: HistoryViewOptions): HistorySurroundings {
   const rules = new PathRules()
   const folders = localFolders()
+  // many sessions are in few directories
+  const here = new Map<string, boolean>()
+  const isHere = (cwd: string) => folders.some(folder => rules.contains(folder.path, cwd))
   return {
     trusted: vscode.workspace.isTrusted,
     hasFolder: folders.length > 0,
     storage: storage(),
-    isHere: cwd => folders.some(folder => rules.contains(folder.path, cwd)),
+    isHere: cwd => here.get(cwd) ?? here.set(cwd, isHere(cwd)).get(cwd)!,
     endedOf: ({ agentId, sessionId }) =>
       indicators.endedOf(agentId, sessionId) ??
       (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),

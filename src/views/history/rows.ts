@@ -1,7 +1,8 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
+import { sessionKey } from '../../common/session-key.ts'
 import type { HistoryItem, HistoryList } from '../../sessions/listing/history-list.ts'
-import type { HistoryRow, HistoryState } from '../bridge/history.ts'
+import type { HistoryChanges, HistoryRow, HistorySummary } from '../bridge/history.ts'
 
 export interface HistorySurroundings {
   trusted: boolean
@@ -15,11 +16,12 @@ export interface HistorySurroundings {
 }
 
 /** What the History view shows. */
-export function historyState(list: HistoryList, around: HistorySurroundings): HistoryState {
-  const rows = list.items().map(item => rowOf(item, around))
-  rows.sort((a, b) => (b.updatedAt ?? 0) - (a.updatedAt ?? 0))
+export function historyState(
+  list: HistoryList,
+  around: HistorySurroundings,
+): HistorySummary & { rows: HistoryRow[] } {
   return {
-    rows,
+    rows: list.items().map(item => rowOf(item, around)),
     agents: list.agents(),
     trusted: around.trusted,
     hasFolder: around.hasFolder,
@@ -61,4 +63,39 @@ function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'>
   if (status.status !== 'open') return { elsewhere: 'saved' }
   const { activity } = status
   return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
+}
+
+/** What one page knows of History, so that it's sent only what changed. */
+export class SentHistory {
+  #rows: ReadonlyMap<string, HistoryRow> | undefined
+  #summary = ''
+
+  /** The page knows nothing: it's sent everything next. */
+  forget(): void {
+    this.#rows = undefined
+  }
+
+  /** What the page lacks, and has from now on; `undefined`: nothing. */
+  update({ rows, ...summary }: HistorySummary & { rows: HistoryRow[] }): HistoryChanges | undefined {
+    const before = this.#rows
+    const after = new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
+    this.#rows = after
+    const summaryBefore = this.#summary
+    this.#summary = JSON.stringify(summary)
+    if (!before) return { rows, ...summary }
+    const changed = rows.filter(row => !isSame(row, before.get(sessionKey(row.agentId, row.sessionId))))
+    const removed = [...before]
+      .filter(([key]) => !after.has(key))
+      .map(([, { agentId, sessionId }]) => ({ agentId, sessionId }))
+    const isNews = changed.length > 0 || removed.length > 0 || this.#summary !== summaryBefore
+    return isNews ? { rows: changed, removed, ...summary } : undefined
+  }
+}
+
+function isSame(row: HistoryRow, other: HistoryRow | undefined): boolean {
+  if (!other) return false
+  const keys = new Set([...Object.keys(row), ...Object.keys(other)]) as Set<keyof HistoryRow>
+  return [...keys].every(
+    key => row[key] === other[key] || JSON.stringify(row[key]) === JSON.stringify(other[key]),
+  )
 }

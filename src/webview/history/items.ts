@@ -1,7 +1,8 @@
-import { type DateGroupKey, groupByDate } from '../../common/date-groups.ts'
+import { type Signal, signal } from '@preact/signals'
+import { type DateGroupKey, groupByDate, newestFirst } from '../../common/date-groups.ts'
 import { filterRows } from '../../common/filter-rows.ts'
-import type { HistoryRow, HistoryState } from '../../views/bridge/history.ts'
-import type { WindowItem } from '../list/window.ts'
+import type { HistoryChanges, HistoryRow } from '../../views/bridge/history.ts'
+import { ListWindow, type WindowItem } from '../list/window.ts'
 
 export interface HistoryFilter {
   text: string
@@ -18,27 +19,128 @@ export interface RowQuestion {
   key: string
 }
 
-/** One line of the list. */
+/** One line of the list. A session's is the same as long as the session is shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
-  ({ kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: HistoryRow })
+  ({ kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: Signal<HistoryRow> })
+export type RowItem = Extract<HistoryItem, { kind: 'row' }>
 
-/** The lines to show, in order: the rows that pass the filter, the newest first, under their dates. */
-export function historyItems(state: HistoryState, filter: HistoryFilter, now: number): HistoryItem[] {
-  const shown = state.rows.filter(
-    row => (!filter.here || row.here) && (filter.archived || !row.archived || row.open),
-  )
-  const rows = filterRows(shown, { text: filter.text })
-  const items: HistoryItem[] = []
-  const add = (key: string, height: number, item: ItemContent) =>
-    items.push({ ...item, key, height, measured: false, index: -1 } as HistoryItem)
-  for (const group of groupByDate(rows, now)) {
-    add(`group/${group.id}`, 26, { kind: 'group', group: group.key })
-    for (const row of group.rows) add(rowKey(row), 44, { kind: 'row', row })
+/**
+ * The sessions, and the lines to show: the rows that pass the filter, the newest first, under their dates. A session that
+ * changes in its place costs the same among many as among few.
+ */
+export class HistoryLines {
+  readonly window = new ListWindow<HistoryItem>()
+  /** Increases when lines came, went or moved. */
+  readonly version = signal(0)
+  /** how many sessions there are, shown or not, and how many of them are archived */
+  readonly count = signal({ all: 0, archived: 0 })
+  readonly #rows = new Map<string, HistoryRow>()
+  #lines = new Map<string, HistoryItem>()
+  #groups: HistoryItem[] = []
+  #filter: HistoryFilter = { text: '', here: false, archived: false }
+  #now = 0
+
+  /** The lines of sessions, in order. */
+  get rows(): RowItem[] {
+    void this.version.value
+    return this.window.items.filter(item => item.kind === 'row')
   }
-  return items
+
+  /** How many lines of sessions there are. */
+  get rowCount(): number {
+    void this.version.value
+    return this.window.count - this.#groups.length
+  }
+
+  /** The position of a line among those of sessions, from 1. */
+  positionOf({ index }: RowItem): number {
+    void this.version.value
+    return index + 1 - this.#groups.filter(group => group.index < index).length
+  }
+
+  item(key: string | undefined): RowItem | undefined {
+    const line = key === undefined ? undefined : this.#lines.get(key)
+    return line?.kind === 'row' ? line : undefined
+  }
+
+  /** @param now milliseconds since the epoch */
+  show(filter: HistoryFilter, now: number): void {
+    this.#filter = filter
+    this.#now = now
+    this.#arrange()
+  }
+
+  update({ rows, removed }: HistoryChanges): void {
+    let { archived } = this.count.peek()
+    const count = (row: HistoryRow | undefined, by: number) => {
+      if (row?.archived) archived += by
+    }
+    if (!removed) {
+      this.#rows.clear()
+      archived = 0
+    }
+    for (const key of removed?.map(rowKey) ?? []) {
+      count(this.#rows.get(key), -1)
+      this.#rows.delete(key)
+    }
+    let inPlace = removed?.length === 0
+    for (const row of rows) {
+      const key = rowKey(row)
+      count(this.#rows.get(key), -1)
+      count(row, 1)
+      this.#rows.set(key, row)
+      inPlace &&= this.#replace(key, row)
+    }
+    this.count.value = { all: this.#rows.size, archived }
+    if (!inPlace) this.#arrange()
+  }
+
+  /** A session changed; false where that may move its line. */
+  #replace(key: string, row: HistoryRow): boolean {
+    const item = this.item(key)
+    const isShown = passing([row], this.#filter).length > 0
+    if (!item || !isShown) return !item && !isShown
+    if (row.updatedAt !== item.row.peek().updatedAt) {
+      const neighbors = [this.#rowAt(item.index - 1), row, this.#rowAt(item.index + 1)].filter(one => one)
+      const isInOrder = neighbors.every((one, i) => i === 0 || newestFirst(neighbors[i - 1]!, one!) <= 0)
+      if (!isInOrder || groupByDate([row, item.row.peek()], this.#now).length > 1) return false
+    }
+    item.row.value = row
+    return true
+  }
+
+  #rowAt(index: number): HistoryRow | undefined {
+    const line = this.window.items[index]
+    return line?.kind === 'row' ? line.row.peek() : undefined
+  }
+
+  #arrange(): void {
+    const lines = new Map<string, HistoryItem>()
+    this.#groups = []
+    const base = { measured: false, index: -1 }
+    const shown = passing(this.#rows.values(), this.#filter)
+    for (const { id, key: group, rows } of groupByDate(shown, this.#now)) {
+      const key = `group/${id}`
+      const head = this.#lines.get(key) ?? { ...base, kind: 'group', group, key, height: 26 }
+      this.#groups.push(head)
+      lines.set(key, head)
+      for (const row of rows) {
+        const key = rowKey(row)
+        const item = this.item(key) ?? { ...base, kind: 'row', row: signal(row), key, height: 44 }
+        item.row.value = row
+        lines.set(key, item)
+      }
+    }
+    this.#lines = lines
+    this.window.splice(0, this.window.count, [...lines.values()])
+    this.version.value = this.version.peek() + 1
+  }
 }
 
-type ItemContent = { kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: HistoryRow }
+function passing(rows: Iterable<HistoryRow>, { here, archived, text }: HistoryFilter): HistoryRow[] {
+  const shown = [...rows].filter(row => (!here || row.here) && (archived || !row.archived || row.open))
+  return filterRows(shown, { text })
+}
 
 /** What names the row's session in a message. */
 export function idOf({ agentId, sessionId }: HistoryRow): { agentId: string; sessionId: string } {

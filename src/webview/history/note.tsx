@@ -1,4 +1,4 @@
-import type { HistoryAgentNote, HistoryState } from '../../views/bridge/history.ts'
+import type { HistoryAgentNote, HistorySummary } from '../../views/bridge/history.ts'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useHistory } from './context.ts'
@@ -29,7 +29,7 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
 }
 
 /** How large the saved conversations are, and a button to change the limit. */
-export function StorageNote({ storage: { used, max } }: { storage: HistoryState['storage'] }) {
+export function StorageNote({ storage: { used, max } }: { storage: HistorySummary['storage'] }) {
   const { host } = useHistory()
   if (used === 0) return null
   const megabytes = (bytes: number) =>

@@ -1,17 +1,17 @@
-import { effect, type Signal, signal } from '@preact/signals'
+import { batch, effect, type Signal, signal } from '@preact/signals'
 import type { FunctionComponent } from 'preact'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import {
   HistoryAsk,
   type HistoryPlace,
-  type HistoryState,
+  type HistorySummary,
   HistoryUpdate,
 } from '../../views/bridge/history.ts'
 import type { HistoryMessages } from '../../views/bridge/history-messages.ts'
 import { hostClient } from '../host/connection.ts'
 import { keepState, keptState } from '../host/vscode-api.ts'
 import { HistoryProvider } from './context.ts'
-import { type HistoryFilter, type RowQuestion, rowKey } from './items.ts'
+import { type HistoryFilter, HistoryLines, type RowQuestion, rowKey } from './items.ts'
 import { HistoryView } from './view.tsx'
 
 /**
@@ -23,14 +23,18 @@ export function historyPage(
   place: HistoryPlace,
   wantsFocus: Signal<boolean>,
 ): FunctionComponent {
-  const state = signal<HistoryState | undefined>(undefined)
+  const summary = signal<HistorySummary | undefined>(undefined)
+  const lines = new HistoryLines()
   const filter = signal(keptFilter())
   const asked = signal<RowQuestion | undefined>(undefined)
   effect(() => keepState({ history: filter.value }))
 
   const host = hostClient<HistoryMessages>(connection)
-  connection.onNotification(HistoryUpdate, update => {
-    state.value = update
+  connection.onNotification(HistoryUpdate, changes => {
+    batch(() => {
+      lines.update(changes)
+      summary.value = changes
+    })
   })
   connection.onNotification(HistoryAsk, ({ what, ...row }) => {
     asked.value = { what, key: rowKey(row) }
@@ -38,7 +42,7 @@ export function historyPage(
   host.send('history/ready')
   return () => (
     <HistoryProvider value={{ host, place }}>
-      <HistoryView state={state} filter={filter} asked={asked} wantsFocus={wantsFocus} />
+      <HistoryView summary={summary} lines={lines} filter={filter} asked={asked} wantsFocus={wantsFocus} />
     </HistoryProvider>
   )
 }

@@ -1,10 +1,9 @@
-import { type Signal, useComputed, useSignal } from '@preact/signals'
+import { computed, effect, type Signal, useSignal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import type { HistoryState } from '../../views/bridge/history.ts'
+import type { HistorySummary } from '../../views/bridge/history.ts'
 import { plural, t } from '../l10n.ts'
 import { ListController } from '../list/controller.ts'
 import { VirtualList } from '../list/virtual-list.tsx'
-import { ListWindow } from '../list/window.ts'
 import { IconButton } from '../ui/button.tsx'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -15,15 +14,17 @@ import {
   defaultAction,
   type HistoryFilter,
   type HistoryItem,
-  historyItems,
+  type HistoryLines,
   idOf,
+  type RowItem,
   type RowQuestion,
 } from './items.ts'
 import { AgentNotes, StorageNote } from './note.tsx'
 import { HistoryRowView } from './row.tsx'
 
 interface HistoryViewProps {
-  state: Signal<HistoryState | undefined>
+  summary: Signal<HistorySummary | undefined>
+  lines: HistoryLines
   /** kept through a reload */
   filter: Signal<HistoryFilter>
   /** the row that the person is asked about */
@@ -32,46 +33,37 @@ interface HistoryViewProps {
 }
 
 /** The whole of History. The search field keeps the focus; the arrow keys walk through the rows. */
-export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewProps) {
+export function HistoryView({ summary, lines, filter, asked, wantsFocus }: HistoryViewProps) {
   const { host, place } = useHistory()
   const search = useRef<HTMLInputElement>(null)
   const active = useSignal<string | undefined>(undefined)
-  const list = useMemo(() => {
-    const window = new ListWindow<HistoryItem>()
-    const controller = new ListController(window, { follow: false })
-    return { window, controller }
-  }, [])
-  const version = useSignal(0)
-
-  // once a minute is enough for the groups; the rows keep their own time
-  const minute = useComputed(() => Math.floor(now.value / 60_000))
-  const items = useComputed(() =>
-    state.value ? historyItems(state.value, filter.value, minute.value * 60_000 + 59_999) : [],
-  )
-  const focusNow = wantsFocus.value && state.value !== undefined
+  useLayoutEffect(() => {
+    // once a minute is enough for the groups; the rows keep their own time
+    const minute = computed(() => Math.floor(now.value / 60_000))
+    return effect(() => lines.show(filter.value, minute.value * 60_000 + 59_999))
+  }, [lines, filter])
+  const list = useMemo(() => new ListController(lines.window, { follow: false }), [lines])
+  const focusNow = wantsFocus.value && summary.value !== undefined
   useLayoutEffect(() => {
     if (!focusNow) return
     wantsFocus.value = false
     search.current?.focus()
   }, [focusNow, wantsFocus])
   useLayoutEffect(() => {
-    list.window.splice(0, list.window.count, items.value)
-    version.value++
-    const rows = items.value.filter(item => item.kind === 'row')
-    if (!rows.some(item => item.key === active.peek())) active.value = rows[0]?.key
-  }, [items.value])
+    if (!lines.item(active.peek())) active.value = lines.rows[0]?.key
+  }, [lines.version.value])
 
   /** As it is now: a fast hand presses Enter before what it typed is drawn. */
   const current = () => {
-    const rows = items.value.flatMap(item => (item.kind === 'row' ? [item] : []))
+    const { rows } = lines
     const index = rows.findIndex(item => item.key === active.value)
     return { rows, index: index < 0 && rows.length > 0 ? 0 : index }
   }
 
   /** The active row is in the page: those far from the view are not. */
   const isDrawn = () => {
-    const { start, end } = list.controller.range.value
-    return list.window.items.slice(start, end).some(item => item.key === active.value)
+    const { start, end } = list.range.value
+    return lines.window.items.slice(start, end).some(item => item.key === active.value)
   }
 
   const go = (index: number) => {
@@ -80,7 +72,7 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
     if (!item) return
     asked.value = undefined
     active.value = item.key
-    list.controller.reveal(item)
+    list.reveal(item)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return
@@ -103,11 +95,12 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
         if (!item) return
         if (asked.value?.what === 'delete' && asked.value.key === item.key) {
           asked.value = undefined
-          host.send('history/act', { action: 'delete', ...idOf(item.row) })
+          host.send('history/act', { action: 'delete', ...idOf(item.row.peek()) })
           break
         }
-        const action = event.shiftKey && item.row.canResume ? 'resume' : defaultAction(item.row)
-        if (action) host.send('history/act', { action, ...idOf(item.row) })
+        const row = item.row.peek()
+        const action = event.shiftKey && row.canResume ? 'resume' : defaultAction(row)
+        if (action) host.send('history/act', { action, ...idOf(row) })
         break
       }
       case 'F2':
@@ -115,8 +108,9 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
         break
       case 'Delete':
         if (!item || deletesText(event.target)) return
-        if (item.row.canDelete) ask('delete', item)
-        else if (item.row.canClose) host.send('history/act', { action: 'close', ...idOf(item.row) })
+        if (item.row.peek().canDelete) ask('delete', item)
+        else if (item.row.peek().canClose)
+          host.send('history/act', { action: 'close', ...idOf(item.row.peek()) })
         else return
         break
       case 'Escape':
@@ -131,45 +125,46 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
     event.preventDefault()
   }
   const back = () => host.send('history/command', { command: 'parley.showConversation' })
-  const ask = (what: RowQuestion['what'], { key }: HistoryItem) => {
+  const ask = (what: RowQuestion['what'], { key }: RowItem) => {
     asked.value = { what, key }
   }
   // also when the context menu asks, which VS Code draws
   useLayoutEffect(() => {
     const question = asked.value
-    const item = items.value.find(one => one.key === question?.key)
-    if (!question || item?.kind !== 'row') return
+    const item = lines.item(question?.key)
+    if (!question || !item) return
     active.value = item.key
-    list.controller.reveal(item)
+    list.reveal(item)
     if (question.what === 'rename') return
     search.current?.focus()
+    const { title, deletesCopy } = item.row.peek()
     announce(
-      item.row.deletesCopy
+      deletesCopy
         ? t(
             'Delete the saved copy of “{0}”? The agent keeps its own history. Press Enter to delete or Escape to cancel.',
-            item.row.title,
+            title,
           )
-        : t('Delete “{0}” permanently? Press Enter to delete or Escape to cancel.', item.row.title),
+        : t('Delete “{0}” permanently? Press Enter to delete or Escape to cancel.', title),
     )
   }, [asked.value])
   const setText = (text: string) => {
     asked.value = undefined
     filter.value = { ...filter.value, text }
     active.value = undefined
-    list.controller.toTop()
-    const found = items.value.filter(item => item.kind === 'row').length
-    announce(plural(found, '1 session', '{0} sessions'))
+    list.toTop()
+    announce(plural(lines.rowCount, '1 session', '{0} sessions'))
   }
 
   const focusBack = useCallback(() => search.current?.focus(), [])
   const renderRow = useCallback(
     (item: HistoryItem) => (
-      <Item item={item} active={active} asked={asked} rows={items.value} focusBack={focusBack} />
+      <Item item={item} active={active} asked={asked} lines={lines} focusBack={focusBack} />
     ),
-    [active, asked, items.value],
+    [active, asked, lines],
   )
-  if (!state.value) return <main class="history" />
+  if (!summary.value) return <main class="history" />
   const { here, archived } = filter.value
+  const isListed = lines.rowCount > 0
   return (
     <main
       class="history"
@@ -207,8 +202,8 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
             ref={search}
             type="text"
             role="combobox"
-            aria-expanded={items.value.length > 0}
-            aria-controls={items.value.length > 0 ? 'history-list' : undefined}
+            aria-expanded={isListed}
+            aria-controls={isListed ? 'history-list' : undefined}
             aria-activedescendant={isDrawn() ? active.value : undefined}
             aria-label={t('Search sessions')}
             placeholder={t('Search sessions')}
@@ -229,10 +224,10 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
           class={here ? 'pressed' : ''}
           onClick={() => {
             filter.value = { ...filter.value, here: !here }
-            list.controller.toTop()
+            list.toTop()
           }}
         />
-        {(archived || state.value.rows.some(row => row.archived)) && (
+        {(archived || lines.count.value.archived > 0) && (
           <IconButton
             icon="archive"
             label={t('Include Archived Sessions')}
@@ -244,12 +239,12 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
           />
         )}
       </div>
-      {items.value.length > 0 && (
+      {isListed && (
         <VirtualList
           id="history-list"
-          window={list.window}
-          controller={list.controller}
-          version={version}
+          window={lines.window}
+          controller={list}
+          version={lines.version}
           class="history-list"
           label={t('Sessions')}
           role="listbox"
@@ -258,16 +253,16 @@ export function HistoryView({ state, filter, asked, wantsFocus }: HistoryViewPro
           focusable={false}
           footer={
             <>
-              <AgentNotes notes={state.value.agents} />
-              <StorageNote storage={state.value.storage} />
+              <AgentNotes notes={summary.value.agents} />
+              <StorageNote storage={summary.value.storage} />
             </>
           }
         />
       )}
-      {items.value.length === 0 && (
+      {!isListed && (
         <div class="history-empty">
-          <Nothing state={state.value} filter={filter} />
-          <AgentNotes notes={state.value.agents} />
+          <Nothing summary={summary.value} count={lines.count.value.all} filter={filter} />
+          <AgentNotes notes={summary.value.agents} />
         </div>
       )}
       <LiveRegion />
@@ -300,11 +295,11 @@ interface ItemProps {
   item: HistoryItem
   active: Signal<string | undefined>
   asked: Signal<RowQuestion | undefined>
-  rows: readonly HistoryItem[]
+  lines: HistoryLines
   focusBack: () => void
 }
 
-function Item({ item, active, asked, rows, focusBack }: ItemProps) {
+function Item({ item, active, asked, lines, focusBack }: ItemProps) {
   switch (item.kind) {
     case 'group':
       return (
@@ -313,15 +308,14 @@ function Item({ item, active, asked, rows, focusBack }: ItemProps) {
         </div>
       )
     case 'row': {
-      const sessions = rows.filter(one => one.kind === 'row')
       const question = asked.value?.key === item.key ? asked.value.what : undefined
       return (
         <HistoryRowView
-          row={item.row}
+          row={item.row.value}
           id={item.key}
           active={active.value === item.key}
-          position={sessions.indexOf(item) + 1}
-          count={sessions.length}
+          position={lines.positionOf(item)}
+          count={lines.rowCount}
           onPress={() => {
             active.value = item.key
             if (!question) asked.value = undefined
@@ -344,15 +338,17 @@ function Item({ item, active, asked, rows, focusBack }: ItemProps) {
 }
 
 interface NothingProps {
-  state: HistoryState
+  summary: HistorySummary
+  /** how many sessions there are */
+  count: number
   filter: Signal<HistoryFilter>
 }
 
 /** Why there are no rows, and what to do. */
-function Nothing({ state, filter }: NothingProps) {
+function Nothing({ summary, count, filter }: NothingProps) {
   const { host } = useHistory()
   const { text, here } = filter.value
-  if (text !== '' || (here && state.rows.length > 0)) {
+  if (text !== '' || (here && count > 0)) {
     return (
       <div class="history-nothing">
         <p>{text === '' ? t('No sessions in this workspace yet.') : t('No sessions match “{0}”.', text)}</p>
@@ -368,7 +364,7 @@ function Nothing({ state, filter }: NothingProps) {
       </div>
     )
   }
-  if (!state.trusted) {
+  if (!summary.trusted) {
     return (
       <div class="history-nothing">
         <p>
@@ -379,7 +375,7 @@ function Nothing({ state, filter }: NothingProps) {
       </div>
     )
   }
-  if (state.agents.some(agent => agent.state === 'loading')) return null
+  if (summary.agents.some(agent => agent.state === 'loading')) return null
   return (
     <div class="history-nothing">
       <p>{t('Your sessions appear here. You can load or resume them.')}</p>

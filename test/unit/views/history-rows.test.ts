@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { HistoryItem, HistoryList } from '../../../src/sessions/listing/history-list.ts'
-import { historyState } from '../../../src/views/history/rows.ts'
+import { historyState, SentHistory } from '../../../src/views/history/rows.ts'
 
 const item = (more: Partial<HistoryItem>): HistoryItem => ({
   agentId: 'a',
@@ -39,5 +39,34 @@ describe('the rows of History', () => {
 
   it('take a status that is not known for one of a saved session', () => {
     assert.equal(elsewhere({ status: { status: '_frozen', activity: 'running' } }), 'saved')
+  })
+
+  it('are sent once, and then only those that changed or are gone', () => {
+    let items = Array.from({ length: 1000 }, (_, i) => item({ sessionId: `s${i}`, formerTitles: ['Former'] }))
+    const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
+    const around = {
+      trusted: true,
+      hasFolder: true,
+      isHere: () => true,
+      endedOf: () => undefined,
+      storage: { used: 0, max: 0 },
+    }
+    const sent = new SentHistory()
+    const update = () => sent.update(historyState(list, around))
+    const first = update()
+    assert.deepEqual([first?.rows.length, first?.removed], [1000, undefined])
+    assert.equal(update(), undefined, 'nothing changed')
+    items = items.map((one, i) => (i === 7 ? { ...one, open: true, activity: 'running' } : one)).slice(0, -1)
+    const second = update()
+    assert.deepEqual(
+      second?.rows.map(({ sessionId, activity }) => [sessionId, activity]),
+      [['s7', 'running']],
+    )
+    assert.deepEqual(second.removed, [{ agentId: 'a', sessionId: 's999' }])
+    around.storage = { used: 5, max: 0 }
+    const { trusted, hasFolder, storage } = around
+    assert.deepEqual(update(), { rows: [], removed: [], agents: [], trusted, hasFolder, storage })
+    sent.forget()
+    assert.equal(update()?.rows.length, 999)
   })
 })

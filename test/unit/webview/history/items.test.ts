@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { HistoryRow, HistoryState } from '../../../../src/views/bridge/history.ts'
+import type { HistoryChanges, HistoryRow } from '../../../../src/views/bridge/history.ts'
 import { shortTime } from '../../../../src/webview/history/dates.ts'
-import { defaultAction, historyItems } from '../../../../src/webview/history/items.ts'
+import { defaultAction, HistoryLines } from '../../../../src/webview/history/items.ts'
 import { historyRow } from './rows.ts'
 
 const now = new Date(2026, 10, 20, 15, 30).getTime()
@@ -9,23 +9,26 @@ const hour = 3_600_000
 
 const row = (sessionId: string, more: Partial<HistoryRow> = {}) =>
   historyRow(sessionId, { updatedAt: now, ...more })
-const state = (rows: HistoryRow[]): HistoryState => ({
+const changes = (rows: HistoryRow[], removed?: HistoryChanges['removed']): HistoryChanges => ({
   rows,
+  ...(removed && { removed }),
   agents: [],
   trusted: true,
   hasFolder: true,
   storage: { used: 0, max: 0 },
 })
-const keys = (of: HistoryState, filter = { text: '', here: false, archived: false }) =>
-  historyItems(of, filter, now).map(item => item.key)
+const linesOf = (rows: HistoryRow[], filter = { text: '', here: false, archived: false }) => {
+  const lines = new HistoryLines()
+  lines.show(filter, now)
+  lines.update(changes(rows))
+  return lines
+}
+const keysOf = (lines: HistoryLines) => lines.window.items.map(item => item.key)
+const keys = (...list: Parameters<typeof linesOf>) => keysOf(linesOf(...list))
 
 describe('history items', () => {
   it('are rows under their date, the newest first', () => {
-    const list = state([
-      row('3', { updatedAt: undefined }),
-      row('2', { updatedAt: now - 24 * hour }),
-      row('1'),
-    ])
+    const list = [row('3', { updatedAt: undefined }), row('2', { updatedAt: now - 24 * hour }), row('1')]
     assert.deepEqual(keys(list), [
       'group/today',
       'row/a/1',
@@ -37,10 +40,55 @@ describe('history items', () => {
   })
 
   it('pass the filters together', () => {
-    const list = state([row('1', { title: 'Fix parser' }), row('2', { title: 'Fix build', here: false })])
+    const list = [row('1', { title: 'Fix parser' }), row('2', { title: 'Fix build', here: false })]
     assert.deepEqual(keys(list, { text: 'fix', here: true, archived: false }), ['group/today', 'row/a/1'])
     assert.deepEqual(keys(list, { text: 'build', here: false, archived: false }), ['group/today', 'row/a/2'])
     assert.deepEqual(keys(list, { text: 'none', here: false, archived: false }), [])
+  })
+
+  it('stay as they are when one of them changes in its place, whatever their number', () => {
+    const lines = linesOf(
+      Array.from({ length: 10_000 }, (_, i) => row(String(i), { updatedAt: now - i * 60_000 })),
+    )
+    const before = [...lines.window.items]
+    const version = lines.version.value
+    const values = lines.rows.map(item => item.row.value)
+    const running = row('5', { updatedAt: now - 5 * 60_000 + 1, open: true, activity: 'running' })
+    lines.update(changes([running], []))
+    assert.equal(lines.version.value, version, 'no line moved')
+    assert.ok(before.every((line, i) => line === lines.window.items[i]))
+    assert.deepEqual(
+      lines.rows.flatMap((item, i) => (item.row.value === values[i] ? [] : [i])),
+      [5],
+    )
+    assert.equal(lines.item('row/a/5')?.row.value, running)
+  })
+
+  it('move, come and go with what changes', () => {
+    const lines = linesOf([
+      row('1'),
+      row('2', { updatedAt: now - hour }),
+      row('3', { updatedAt: now - 24 * hour }),
+    ])
+    const [first] = lines.rows
+    const order = ['group/today', 'row/a/1', 'row/a/2', 'group/yesterday', 'row/a/3']
+    assert.deepEqual(keysOf(lines), order)
+    lines.update(changes([row('2', { updatedAt: now + 1 })], []))
+    assert.deepEqual(keysOf(lines), ['group/today', 'row/a/2', 'row/a/1', 'group/yesterday', 'row/a/3'])
+    assert.equal(lines.item('row/a/1'), first, 'its line is the same')
+    assert.equal(lines.positionOf(first!), 2)
+    // the last of a date, to the next one
+    lines.update(changes([row('1', { updatedAt: now - 23 * hour })], []))
+    assert.deepEqual(keysOf(lines), ['group/today', 'row/a/2', 'group/yesterday', 'row/a/1', 'row/a/3'])
+    assert.equal(lines.positionOf(first!), 2)
+    lines.update(changes([row('4', { updatedAt: undefined })], [{ agentId: 'a', sessionId: '2' }]))
+    assert.deepEqual(keysOf(lines), ['group/yesterday', 'row/a/1', 'row/a/3', 'group/undated', 'row/a/4'])
+    lines.update(changes([row('3', { updatedAt: now - 24 * hour, archived: true })], []))
+    assert.deepEqual(keysOf(lines), ['group/yesterday', 'row/a/1', 'group/undated', 'row/a/4'])
+    assert.deepEqual(lines.count.value, { all: 3, archived: 1 })
+    lines.update(changes([row('1')]))
+    assert.deepEqual(keysOf(lines), ['group/today', 'row/a/1'])
+    assert.deepEqual(lines.count.value, { all: 1, archived: 0 })
   })
 
   it('are opened by Enter in the way that shows most', () => {

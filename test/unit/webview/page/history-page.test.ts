@@ -11,7 +11,7 @@ describe('history page', function () {
 
   const row = (sessionId: string, more: Partial<bridge.HistoryRow> = {}) =>
     historyRow(sessionId, { updatedAt: Date.now() - Number(sessionId) * 1000, ...more })
-  const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryState> = {}) =>
+  const show = (rows: bridge.HistoryRow[], more: Partial<bridge.HistoryChanges> = {}) =>
     page.host.sendNotification(bridge.HistoryUpdate, {
       rows,
       agents: [],
@@ -60,6 +60,32 @@ describe('history page', function () {
         ['show', '3'],
       ],
     )
+  })
+
+  it('draws only the row that changed, and numbers all anew when one comes', async () => {
+    await show(Array.from({ length: 20 }, (_, i) => row(String(i + 1))))
+    await page.until(() => titles().length === 20)
+    // every row that is drawn writes what its context menu is told
+    let drawn = 0
+    const { JSON: json } = page.window
+    page.window.JSON = Object.assign(Object.create(json), {
+      stringify: (value: unknown) => {
+        if ((value as { webviewSection?: string } | null)?.webviewSection === 'session') drawn++
+        return json.stringify(value)
+      },
+    })
+    const changed = row('3', { title: 'Renamed' })
+    await show([changed], { removed: [] })
+    await page.until(() => titles()[2] === 'Renamed')
+    assert.equal(drawn, 1)
+    await show([row('0')], { removed: [] })
+    await page.until(() => titles()[0] === 'Session 0')
+    assert.deepEqual(
+      [...page.document.querySelectorAll('[role=option]')].map(one => one.getAttribute('aria-posinset')),
+      Array.from({ length: 21 }, (_, i) => String(i + 1)),
+    )
+    await show([], { removed: [{ agentId: 'a', sessionId: '3' }] })
+    await page.until(() => titles().length === 20 && !titles().includes('Renamed'))
   })
 
   it('loads what was typed although nothing of it is drawn yet', async () => {

@@ -127,15 +127,11 @@ export function kindName(kind: ToolKind): string {
 }
 
 /** `Searched 3 times, read 2 files`. */
-export function runSummary(kinds: readonly ToolKind[]): string {
-  const count = (kind: ToolKind) => kinds.filter(one => one === kind).length
+export function runSummary({ search = 0, read = 0, fetch = 0 }: Partial<Record<ToolKind, number>>): string {
   const parts: string[] = []
-  const searched = count('search')
-  const read = count('read')
-  const fetched = count('fetch')
-  if (searched > 0) parts.push(plural(searched, 'searched once', 'searched {0} times'))
+  if (search > 0) parts.push(plural(search, 'searched once', 'searched {0} times'))
   if (read > 0) parts.push(plural(read, 'read 1 file', 'read {0} files'))
-  if (fetched > 0) parts.push(plural(fetched, 'fetched 1 page', 'fetched {0} pages'))
+  if (fetch > 0) parts.push(plural(fetch, 'fetched 1 page', 'fetched {0} pages'))
   const text = parts.join(t(', '))
   return text.charAt(0).toLocaleUpperCase() + text.slice(1)
 }

@@ -56,7 +56,9 @@ describe('the rows of History', () => {
     const first = update()
     assert.deepEqual([first?.rows.length, first?.removed], [1000, undefined])
     assert.equal(update(), undefined, 'nothing changed')
-    items = items.map((one, i) => (i === 7 ? { ...one, open: true, activity: 'running' } : one)).slice(0, -1)
+    items = items
+      .map((one, i) => (i === 7 ? { ...one, open: true, activity: 'running' as const } : one))
+      .slice(0, -1)
     const second = update()
     assert.deepEqual(
       second?.rows.map(({ sessionId, activity }) => [sessionId, activity]),

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import type { Entry, MessageEntry, ToolCallEntry } from '../../../conversation/state.ts'
+import type { Entry, MessageEntry } from '../../../conversation/state.ts'
 import { formatDuration, formatSeconds, plural, t } from '../../l10n.ts'
 import { type PathRoots, runSummary, titleParts } from '../../tools/title.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
+import type { RunRow } from '../rows/row.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 
 interface LineProps {
@@ -115,15 +116,14 @@ function isThinking(activity: string | undefined, last: EntrySlot | undefined, s
 }
 
 /** Several reads and searches in one line; opened, each has its own. */
-export function Run({ slots }: { slots: readonly EntrySlot[] }) {
+export function Run({ row: { slots, tally } }: { row: RunRow }) {
   const app = useApp()
-  const entries = slots.map(slot => slot.entry.value as ToolCallEntry)
-  const active = entries.findLast(entry => entry.status === 'in_progress')
-  const failed = entries.filter(entry => entry.status === 'failed').length
+  void tally.version.value
+  const { active, counts, failed } = tally
   const open = app.store.openState(`run/${slots[0]!.id}`).value
   return (
     <Line
-      icon={entries.some(entry => entry.toolKind === 'search') ? 'search' : 'files'}
+      icon={counts.search ? 'search' : 'files'}
       open={open}
       onToggle={() => app.toggleRun(slots)}
       end={
@@ -133,7 +133,7 @@ export function Run({ slots }: { slots: readonly EntrySlot[] }) {
         </>
       }
     >
-      <span class="line-text">{runSummary(entries.map(entry => entry.toolKind))}</span>
+      <span class="line-text">{runSummary(counts)}</span>
       {active && !open && (
         <span class="line-aside">
           <ToolTitle title={active.title} roots={app.store.head.value?.roots} />

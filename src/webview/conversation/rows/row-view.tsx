@@ -63,7 +63,7 @@ function Content({ row }: { row: Row }) {
     case 'content':
       return <BesideText slot={row.slot} block={row.block} />
     case 'run':
-      return <Run slots={row.slots} />
+      return <Run row={row} />
     case 'prompt':
       return <Prompt slot={row.slot} />
     case 'thought':

@@ -1,4 +1,6 @@
-import type { Entry } from '../../../conversation/state.ts'
+import { signal } from '@preact/signals'
+import type { ToolKind } from '../../../acp/model.ts'
+import type { Entry, ToolCallEntry } from '../../../conversation/state.ts'
 import type { WindowItem } from '../../list/window.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
@@ -46,7 +48,8 @@ interface ContentRow extends RowBase {
 /** Several reads and searches in a row, folded into one line. */
 export interface RunRow extends RowBase {
   kind: 'run'
-  slots: readonly EntrySlot[]
+  slots: EntrySlot[]
+  tally: RunTally
 }
 /** An entry that was not fetched yet. */
 export interface MissingRow extends RowBase {
@@ -137,9 +140,59 @@ function entryRow(slot: EntrySlot, kind: EntryRow['kind'], height: number, neste
   return { kind, slot, nested, key: slot.id, gap: 0, named: false, height, measured: false, index: -1 }
 }
 
-export function runRow(slots: readonly EntrySlot[]): RunRow {
+/** What the line of a run says: counted as its tool calls come and change, each by itself. */
+export class RunTally {
+  readonly counts: Partial<Record<ToolKind, number>> = {}
+  failed = 0
+  /** Increases with every change. */
+  readonly version = signal(0)
+  readonly #counted = new Map<EntrySlot, ToolCallEntry>()
+  readonly #active = new Set<EntrySlot>()
+
+  constructor(slots: readonly EntrySlot[]) {
+    for (const slot of slots) this.count(slot)
+  }
+
+  /** A tool call is new, or changed. */
+  count(slot: EntrySlot): void {
+    const before = this.#counted.get(slot)
+    const entry = slot.entry.peek() as ToolCallEntry
+    if (before) this.#add(before, -1)
+    this.#add(entry, 1)
+    this.#counted.set(slot, entry)
+    if (entry.status === 'in_progress') this.#active.add(slot)
+    else this.#active.delete(slot)
+    this.version.value = this.version.peek() + 1
+  }
+
+  /** The last tool call that runs. */
+  get active(): ToolCallEntry | undefined {
+    const last = [...this.#active].reduce<EntrySlot | undefined>(
+      (last, slot) => (last && last.index > slot.index ? last : slot),
+      undefined,
+    )
+    return last && this.#counted.get(last)
+  }
+
+  #add({ toolKind, status }: ToolCallEntry, by: 1 | -1): void {
+    this.counts[toolKind] = (this.counts[toolKind] ?? 0) + by
+    if (status === 'failed') this.failed += by
+  }
+}
+
+export function runRow(slots: EntrySlot[]): RunRow {
   const key = `run/${slots[0]!.id}`
-  return { kind: 'run', slots, key, gap: 0, named: false, height: 24, measured: false, index: -1 }
+  return {
+    kind: 'run',
+    slots,
+    tally: new RunTally(slots),
+    key,
+    gap: 0,
+    named: false,
+    height: 24,
+    measured: false,
+    index: -1,
+  }
 }
 
 export function missingRow(entryIndex: number): MissingRow {

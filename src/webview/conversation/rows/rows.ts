@@ -62,6 +62,10 @@ export class RowModel {
 
   /** Entries are new, were fetched, or changed their kind, status or openness: `from` inclusive, `to` exclusive. */
   changed(from: number, to: number): void {
+    if (to - from === 1 && this.#changedInRun(from)) {
+      this.version.value++
+      return
+    }
     let low = from
     let high = Math.max(to, from)
     for (;;) {
@@ -82,6 +86,35 @@ export class RowModel {
     const kept = keptRows(this.#segments.slice(first, last).flatMap(segment => segment.rows))
     this.#replaceSegments(first, last - first, low, high, kept)
     this.version.value++
+  }
+
+  /** A tool call of a run changed and stays one of it, or comes to the last run: the others of the run are as they were. */
+  #changedInRun(index: number): boolean {
+    const slot = this.slots[index]
+    const isNew = index === this.#segmentOf.length
+    const segment = this.#segmentOf[isNew ? index - 1 : index]
+    const head = segment?.rows[0]
+    if (!slot || !segment || head?.kind !== 'run' || !folds(slot)) return false
+    if (!isNew && head.slots[index - segment.from] !== slot) return false
+    if (isNew) {
+      if (index !== this.slots.length - 1 || !this.#joins(index - 1, index)) return false
+      head.slots.push(slot)
+      segment.to++
+      this.#segmentOf.push(segment)
+      if (this.#isRunOpen(head.slots[0]!.id).peek()) this.#addRows(segment, rowsOfEntry(slot, true))
+    }
+    head.tally.count(slot)
+    return true
+  }
+
+  /** At the end of the list, which the segment is the last of. */
+  #addRows(segment: Segment, rows: Row[]): void {
+    for (const row of rows) {
+      const lead = leadOf(segment.rows.at(-1), row)
+      row.height += heightOf(lead)
+      segment.rows.push(Object.assign(row, lead))
+    }
+    this.window.splice(this.window.count, 0, rows)
   }
 
   /** Text grew at the end of an entry. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
-import type { Entry } from '../../../../src/conversation/state.ts'
+import type { Entry, ToolCallEntry } from '../../../../src/conversation/state.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { PendingOfTest } from '../conversation/pending.ts'
@@ -109,6 +109,19 @@ describe('conversation page', function () {
     await page.until(() => ready.length === 2)
     assert.equal(ready[1], false)
     assert.ok(!text().includes('Lost.'))
+  })
+
+  it('counts in the line of a run what comes and changes', async () => {
+    const read = (id: string, status: ToolCallEntry['status'] = 'completed') =>
+      toolCall(id, { toolKind: 'read', status, title: `Read ${id}` })
+    await show([read('a'), read('b')])
+    await page.until(() => text().includes('Read 2 files'))
+    await patch({ op: 'entry', index: 2, entry: read('c', 'in_progress') })
+    await page.until(() => text().includes('Read 3 files') && text().includes('Read c'))
+    await patch({ op: 'entry', index: 2, entry: read('c', 'failed') })
+    await page.until(() => text().includes('1 failed') && !text().includes('Read c'))
+    await patch({ op: 'entry', index: 0, entry: toolCall('a', { toolKind: 'search' }) })
+    await page.until(() => text().includes('Searched once, read 2 files'))
   })
 
   it('runs nothing that an agent wrote', async () => {

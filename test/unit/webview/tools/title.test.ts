@@ -74,7 +74,7 @@ describe('tool titles', () => {
 
 describe('a run of reads', () => {
   it('is summed up in one line', () => {
-    assert.equal(runSummary(['search', 'read', 'read']), 'Searched once, read 2 files')
-    assert.equal(runSummary(['read', 'fetch']), 'Read 1 file, fetched 1 page')
+    assert.equal(runSummary({ search: 1, read: 2 }), 'Searched once, read 2 files')
+    assert.equal(runSummary({ read: 1, fetch: 1 }), 'Read 1 file, fetched 1 page')
   })
 })

@@ -35,6 +35,57 @@ describe('conversation rows', () => {
     assert.deepEqual(keys(rows), ['s', 'r', 'e', 'run/alone', 'alone', 'more'])
   })
 
+  for (const isOpen of [false, true]) {
+    it(`looks at no other tool call of ${isOpen ? 'an opened' : 'a folded'} run when one changes or comes`, () => {
+      const { rows, slots, runs } = model(
+        ...Array.from({ length: 1000 }, (_, i) =>
+          toolCall(`t${i}`, { toolKind: 'read', status: 'completed' }),
+        ),
+      )
+      runs.value = isOpen
+      rows.changed(0, 1000)
+      const lines = [...rows.window.items]
+      const looked = new Set<string>()
+      const watch = (slot: EntrySlot) => {
+        const { entry } = slot
+        Object.defineProperty(slot, 'entry', {
+          get() {
+            looked.add(slot.id)
+            return entry
+          },
+        })
+      }
+      for (const slot of slots) watch(slot)
+      const [run] = rows.window.items
+      assert.ok(run?.kind === 'run')
+      slots[500]!.replace(toolCall('t500', { toolKind: 'read', status: 'failed' }))
+      rows.changed(500, 501)
+      assert.equal(run.tally.failed, 1)
+      const more = new EntrySlot(
+        1000,
+        toolCall('more', { toolKind: 'search', status: 'in_progress' }),
+        signal(false),
+      )
+      rows.slots.push(more)
+      rows.changed(1000, 1001)
+      assert.deepEqual(run.tally.counts, { read: 1000, search: 1 })
+      assert.equal(run.tally.active, more.entry.peek())
+      // the one before a new one says what stands above it
+      assert.deepEqual(looked, new Set(['t500', 't999']))
+      assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), ...(isOpen ? ['more'] : [])])
+      more.replace(toolCall('more', { toolKind: 'search', status: 'completed' }))
+      rows.changed(1000, 1001)
+      assert.equal(run.tally.active, undefined)
+      // what a change has to do with all of them counts all of them anew
+      more.replace(toolCall('more', { toolKind: 'edit' }))
+      rows.changed(1000, 1001)
+      assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), 'more'])
+      const [last] = rows.window.items
+      assert.ok(last?.kind === 'run')
+      assert.deepEqual([last.tally.counts, last.tally.failed], [{ read: 1000 }, 1])
+    })
+  }
+
   it('keeps a row, its height and its element through changes around it', () => {
     const { rows, slots } = model(
       message('a', 'agent', 'One.\n\nTwo.'),

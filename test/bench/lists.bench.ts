@@ -1,0 +1,137 @@
+/**
+ * One change costs the same among 10,000 as among 100: a session in History, for the page, and a tool call that changes in
+ * a folded run, or comes to it. Prints the times and ratios, and fails when many cost more. What the extension host sends
+ * of the sessions is counted as well: the one that changed.
+ *
+ *   npm run bench -- lists
+ */
+import { signal } from '@preact/signals'
+import type { HistoryItem, HistoryList } from '../../src/sessions/listing/history-list.ts'
+import type { HistoryChanges, HistoryRow } from '../../src/views/bridge/history.ts'
+import { historyState, SentHistory } from '../../src/views/history/rows.ts'
+import { RowModel } from '../../src/webview/conversation/rows/rows.ts'
+import { EntrySlot } from '../../src/webview/conversation/rows/slot.ts'
+import { HistoryLines } from '../../src/webview/history/items.ts'
+import { toolCall } from '../unit/webview/conversation/entries.ts'
+import { historyRow } from '../unit/webview/history/rows.ts'
+
+const FEW = 100
+const MANY = 10_000
+const CHANGES = 2000
+/** What is left is the machine's own noise: work on all of them would be a hundred times as much. */
+const BOUND = 4
+
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
+const summary = { agents: [], trusted: true, hasFolder: true, storage: { used: 0, max: 0 } }
+
+/** A session that begins and ends its work. */
+function history(count: number): () => void {
+  const now = Date.now()
+  const row = (i: number, more?: Partial<HistoryRow>) =>
+    historyRow(String(i), { updatedAt: now - i * 1000, ...more })
+  const tell = (rows: HistoryRow[], more?: Partial<HistoryChanges>) =>
+    lines.update({ ...summary, rows, ...more })
+  const lines = new HistoryLines()
+  lines.show({ text: '', here: false, archived: false }, now)
+  tell(numbers(count).map(i => row(i)))
+  let isRunning = false
+  return () => {
+    isRunning = !isRunning
+    tell([row(count / 2, { activity: isRunning ? 'running' : 'idle' })], { removed: [] })
+  }
+}
+
+function runOf(count: number) {
+  const read = (i: number, status: 'completed' | 'failed' = 'completed') =>
+    toolCall(`t${i}`, { toolKind: 'read', status })
+  const rows = new RowModel(() => signal(false))
+  const slots = numbers(count).map(i => new EntrySlot(i, read(i), signal(false)))
+  rows.reset(slots)
+  return { read, rows, slots }
+}
+
+function changeInRun(count: number): () => void {
+  const { read, rows, slots } = runOf(count)
+  const at = count / 2
+  let hasFailed = false
+  return () => {
+    hasFailed = !hasFailed
+    slots[at]!.replace(read(at, hasFailed ? 'failed' : 'completed'))
+    rows.changed(at, at + 1)
+  }
+}
+
+function growingRun(count: number): () => void {
+  const { read, rows } = runOf(count)
+  return () => {
+    const at = rows.slots.length
+    rows.slots.push(new EntrySlot(at, read(at), signal(false)))
+    rows.changed(at, at + 1)
+  }
+}
+
+/** Microseconds that one takes, in the best of some rounds. */
+function cost(make: (count: number) => () => void, count: number): number {
+  const rounds = numbers(5).map(() => {
+    const change = make(count)
+    for (let i = 0; i < 200; i++) change()
+    const begun = performance.now()
+    for (let i = 0; i < CHANGES; i++) change()
+    return ((performance.now() - begun) * 1000) / CHANGES
+  })
+  return Math.min(...rounds)
+}
+
+let failed = false
+const works = {
+  'a session of History changes': history,
+  'a tool call of a folded run changes': changeInRun,
+  'a tool call comes to a folded run': growingRun,
+}
+for (const [name, make] of Object.entries(works)) {
+  // the first rounds are those of a page that has just begun
+  cost(make, FEW)
+  const [few, many] = [cost(make, FEW), cost(make, MANY)]
+  const ratio = many / few
+  failed ||= ratio > BOUND
+  console.log(
+    `${name}: ${few.toFixed(1)} µs among ${FEW}, ${many.toFixed(1)} µs among ${MANY} (ratio ${ratio.toFixed(2)}, at most ${BOUND})`,
+  )
+}
+
+const items = numbers(MANY).map(
+  (i): HistoryItem => ({
+    agentId: 'a',
+    agentName: 'Agent',
+    sessionId: String(i),
+    cwd: '/work/project',
+    open: false,
+    archived: false,
+    canLoad: true,
+    canResume: true,
+    canClose: false,
+    canDelete: false,
+    deletesCopy: false,
+    canFork: false,
+    canArchive: false,
+  }),
+)
+const list = { items: () => items, agents: () => [] } as unknown as HistoryList
+const sent = new SentHistory()
+const send = () =>
+  sent.update(historyState(list, { ...summary, isHere: () => true, endedOf: () => undefined }))
+const all = JSON.stringify(send()).length
+items[MANY / 2] = { ...items[MANY / 2]!, open: true, activity: 'running' }
+const begun = performance.now()
+const changes = send()
+const took = performance.now() - begun
+const one = JSON.stringify(changes).length
+failed ||= changes?.rows.length !== 1
+console.log(
+  `sent of ${MANY} sessions: ${all} bytes at first, ${one} when one changed (ratio ${(all / one).toFixed(0)}), found in ${took.toFixed(0)} ms`,
+)
+
+if (failed) {
+  console.error('A change costs more among many.')
+  process.exitCode = 1
+}

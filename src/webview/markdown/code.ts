@@ -4,7 +4,7 @@ import { highlight } from './highlight.ts'
 
 /** Longer code is shown plain: colors would cost more than they tell. Characters. */
 const longestColored = 240_000
-/** Longer code is drawn plain, and colored piece by piece: see `color-later.ts`. Characters. */
+/** Longer code is drawn plain, and colored piece by piece: see `draw.ts`. Characters. */
 const coloredAtOnce = 8000
 
 /** Long plain code is drawn in pieces of about this length, so that a browser that lays out one leaves the others. */

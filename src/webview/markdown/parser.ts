@@ -7,7 +7,7 @@ import { longestFormula, math, mathHtml } from './math.ts'
 import { packSource } from './rich-source.ts'
 
 /**
- * The one markdown-it of the webviews. Its HTML is not yet sanitised: see `sanitize.ts`. Differences from the default:
+ * The one markdown-it of the webviews. Its HTML is not sanitized yet: see `document.ts`. Differences from the default:
  * - HTML is taken only for a few harmless tags; anything else that looks like a tag (`Vec<String>`, `<Foo>`) is text;
  * - only real addresses become links by themselves (`main.rs` and `README.md` do not);
  * - nothing remote is loaded: an image from elsewhere is a link;

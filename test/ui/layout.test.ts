@@ -35,6 +35,19 @@ describe('the views', () => {
       const permission = conversation.permission.filter({ hasText: question })
       await permission.waitFor()
       await fits(conversation, `${where}: ${question}`)
+      if (question === 'Allow this edit?') {
+        await permission.locator('.diff-line').first().waitFor()
+        const lines = await conversation.frame.evaluate(linesOfDiff)
+        assert.deepEqual(lines, { wrapped: true, sideways: 0 }, where)
+      } else {
+        await permission.getByRole('button', { name: 'Always Allow…' }).click()
+        const save = conversation.button('Save in User Settings')
+        await save.waitFor()
+        const seen = await conversation.frame.evaluate<boolean>(buttonsSeen)
+        assert.ok(seen, `${where}: the buttons that save a rule`)
+        await workbench.page.keyboard.press('Escape')
+        await save.waitFor({ state: 'detached' })
+      }
       await permission.getByRole('button', { name: 'Allow once' }).click()
       await permission.waitFor({ state: 'detached' })
     }
@@ -230,6 +243,21 @@ describe('in Chinese, the views', () => {
     }
   })
 })
+
+/** Whether the buttons that save a rule are in the view, and nothing lies over them. */
+const buttonsSeen = `[...document.querySelectorAll('.rule-buttons button')].every(button => {
+  const { left, right, top, bottom } = button.getBoundingClientRect()
+  const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+  return top >= 0 && bottom <= innerHeight && button.contains(there)
+})`
+
+/** Of a diff that is asked about: whether any of its lines is broken, and how much of it is out of sight at the side. */
+const linesOfDiff = `(() => {
+  const all = selector => [...document.querySelectorAll('.permission.first ' + selector)]
+  const heights = all('.diff-line').map(line => line.offsetHeight)
+  const hidden = all('.diff *').map(box => box.scrollWidth - box.clientWidth)
+  return { wrapped: Math.max(...heights) > 1.5 * Math.min(...heights), sideways: Math.max(0, ...hidden) }
+})()`
 
 /** Runs in the page, of whose types nothing is known here. */
 function directionOf(element: unknown): string {

@@ -21,14 +21,14 @@ export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'sche
   limits?: UpdateBufferLimits
 }
 
-/** A session that is being loaded or resumed: it can be shown at once. */
+/** A session that is being loaded or resumed. It can be displayed at once. */
 export interface OpeningSession {
   session: Session
-  /** Resolves when the agent answered; rejects with its error, the session being as before, or gone if it was new. */
+  /** Resolves when the agent responded. Rejects with its error; the session is then as before, or removed if it's new. */
   opened: Promise<void>
 }
 
-/** A question of a session that is not known yet. */
+/** A request of a session that isn't known yet. */
 interface AskingEarly {
   sessionId: string
   ask(session: Session): void
@@ -36,9 +36,9 @@ interface AskingEarly {
 }
 
 /**
- * The sessions of one agent: makes, loads and resumes them, and leads what the agent says to the right one. Updates
- * (and questions) of a session whose id is not known yet wait while an answer that may bring it is on its way; those
- * of other sessions are dropped.
+ * The sessions of one agent process: creates, loads and resumes them, and routes the agent's updates and requests to them.
+ * Updates and requests of an unknown session wait while a response that may contain its id is pending; those of other
+ * sessions are dropped.
  */
 export class AgentSessions implements Disposable {
   readonly agent: Agent
@@ -48,7 +48,7 @@ export class AgentSessions implements Disposable {
   readonly #sessions = new Map<string, Session>()
   readonly #buffer: UpdateBuffer
   readonly #early = new Set<AskingEarly>()
-  /** By the id of a subagent's session: the session it was announced in, or in whose subagent. */
+  /** by the id of a subagent's session: the session that contains the subagent */
   readonly #parents = new Map<string, Session>()
   readonly #owned = new DisposableStore()
   readonly #changed = new Emitter<void>()
@@ -70,7 +70,7 @@ export class AgentSessions implements Disposable {
     return this.#sessions
   }
 
-  /** A session was opened or is no longer open. */
+  /** A session was opened or closed. */
   get onDidChangeSessions(): Event<void> {
     return this.#changed.event
   }
@@ -79,17 +79,17 @@ export class AgentSessions implements Disposable {
     return this.#sessions.get(sessionId)
   }
 
-  /** The open session that an id stands for: its own, or that of a subagent in it. */
+  /** The open session with this id, or with a subagent that has it. */
   of(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId) ?? this.#parents.get(sessionId)
   }
 
-  /** Makes a session. One that the agent makes after `signal` aborted is closed again. */
+  /** Creates a session. If the agent creates it after `signal` aborted, it's closed again. */
   newSession(setup: SessionSetup, signal?: AbortSignal): Promise<Session> {
     return this.#create(late => this.agent.newSession(setup, signal, late), setup, signal)
   }
 
-  /** Makes a session that begins with the conversation of another: `state`, as far as it is known here. */
+  /** Forks a session. `state`: its conversation, as far as it's known here. */
   async forkSession(
     sessionId: string,
     setup: SessionSetup,
@@ -120,7 +120,7 @@ export class AgentSessions implements Disposable {
       }
       const previous = state && { reducingState: state }
       const session = this.#open(start.sessionId, setup, 'ready', previous)
-      // In the order of the wire: what the answer tells is newer than what came before it.
+      // In the order of the wire: the response is newer than the updates before it.
       this.#deliverEarly(session)
       session.start(start)
       return session
@@ -135,7 +135,7 @@ export class AgentSessions implements Disposable {
     }
   }
 
-  /** Nobody waits for the session any more. Its id may be that of one that is open: agents reuse them. */
+  /** The session isn't wanted any more. Its id may be that of an open session, since agents reuse ids. */
   #closeUnwanted(sessionId: string): void {
     if (this.#sessions.has(sessionId)) return
     const { capabilities } = this.agent
@@ -146,9 +146,9 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Loads a session. Its replay is shown as it comes, also what comes after the agent's answer. A session that is
-   * open already is emptied first (`reset`) and is as it was before when the load fails; one that works is refused.
-   * `kept`: what is known of the conversation, which stands in for a replay that has nothing.
+   * Loads a session. The replay is shown as it arrives, also after the agent's response. A session that is already open is
+   * emptied first (`reset`) and restored if the load fails; a running one is refused. `kept`: the saved conversation,
+   * used if the replay is empty.
    */
   loadSession(
     sessionId: string,
@@ -169,8 +169,8 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Resumes a session, without a replay. `previous` is the conversation of the same session in an agent that is gone,
-   * or as it was kept: it goes on where that ended.
+   * Resumes a session without a replay. `previous`: the conversation to continue, of the same session with an agent that
+   * ended, or saved.
    */
   resumeSession(
     sessionId: string,
@@ -183,7 +183,7 @@ export class AgentSessions implements Disposable {
     return this.#opening(session, false, () => this.agent.resumeSession(sessionId, setup, signal))
   }
 
-  /** Leads a question to its session. A session that nobody knows gets `cancelled`. */
+  /** Routes a permission request to its session; `cancelled` if the session is unknown. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     const refused: PermissionOutcome = { type: 'cancelled' }
     return this.#ask(request.sessionId, signal, refused, session =>
@@ -191,7 +191,7 @@ export class AgentSessions implements Disposable {
     )
   }
 
-  /** Leads a form or an address to the session it names; see `requestPermission`. */
+  /** Routes a form or URL to its session, like `requestPermission`. */
   createElicitation(
     sessionId: string,
     request: ElicitationRequest,
@@ -201,7 +201,7 @@ export class AgentSessions implements Disposable {
     return this.#ask(sessionId, signal, refused, session => session.createElicitation(request, signal))
   }
 
-  /** Only the session that asked knows the id. */
+  /** Only the session that sent the request knows the id. */
   elicitationComplete(elicitationId: string): void {
     for (const session of this.#sessions.values()) session.elicitationComplete(elicitationId)
   }
@@ -214,7 +214,7 @@ export class AgentSessions implements Disposable {
     this.#changed.dispose()
   }
 
-  /** A session that may become known waits for it; a question of any other is refused. */
+  /** Holds a request while its session may become known; refuses it otherwise. */
   #ask<Outcome>(
     sessionId: string,
     signal: AbortSignal,
@@ -257,7 +257,7 @@ export class AgentSessions implements Disposable {
     })
     this.#sessions.set(sessionId, session)
     this.#parents.delete(sessionId)
-    // What it has of a conversation that goes on may go on, too.
+    // Requests of a conversation that continues may continue, too.
     for (const subagent of session.reducingState.memory.subagentStates.keys()) {
       if (!this.of(subagent)) this.#parents.set(subagent, session)
     }
@@ -291,7 +291,7 @@ export class AgentSessions implements Disposable {
       this.#receive(parent, update, sessionId)
       return
     }
-    // Only an answer that is on its way can bring the id.
+    // Only a pending response can contain the id.
     if (this.#creating === 0) {
       this.#log.debug(`An update of session ${sessionId} was dropped: it is not open.`)
       return
@@ -317,7 +317,7 @@ export class AgentSessions implements Disposable {
 
   #deliverEarly(session: Session): void {
     for (const update of this.#buffer.take(session.sessionId)) this.#receive(session, update)
-    // What its subagents said meanwhile.
+    // Updates of its subagents that arrived meanwhile.
     for (const [sessionId, parent] of this.#parents) {
       if (parent !== session) continue
       for (const update of this.#buffer.take(sessionId)) this.#receive(session, update, sessionId)
@@ -351,9 +351,9 @@ export class AgentSessions implements Disposable {
 }
 
 interface UpdateBufferLimits {
-  /** updates kept in all */
+  /** number of updates held */
   updates: number
-  /** how long they wait, milliseconds */
+  /** how long they are held, in milliseconds */
   ageMs: number
 }
 
@@ -363,8 +363,8 @@ interface Waiting {
 }
 
 /**
- * Keeps updates of sessions that are not known yet, in order, until they are: agents send some before they answer
- * with the session's id. Bounded in number and age; what falls out belonged to nobody who asked for it.
+ * Holds updates of unknown sessions, in order, since agents send some before the response with the session's id. Limited
+ * in number and age; updates beyond that belong to sessions that nobody requested.
  */
 class UpdateBuffer {
   readonly #limits: UpdateBufferLimits
@@ -379,7 +379,7 @@ class UpdateBuffer {
     return this.#count
   }
 
-  /** Returns the ids of sessions whose updates were given up for it. */
+  /** Returns the ids of sessions whose updates were dropped to make room. */
   add(sessionId: string, update: SessionUpdate, now: number): string[] {
     const dropped = this.#dropOld(now)
     let waiting = this.#bySession.get(sessionId)
@@ -398,7 +398,7 @@ class UpdateBuffer {
     return dropped
   }
 
-  /** Hands over what waits for a session, and forgets it. */
+  /** Returns and removes the updates of a session. */
   take(sessionId: string): SessionUpdate[] {
     const updates = this.#bySession.get(sessionId)?.updates ?? []
     this.#drop(sessionId)
@@ -410,7 +410,7 @@ class UpdateBuffer {
     this.#count = 0
   }
 
-  /** Sessions are kept in the order their first update came, so the old ones are in front. */
+  /** Sessions are in the order of their first update, so the oldest come first. */
   #dropOld(now: number): string[] {
     const dropped: string[] = []
     for (const [sessionId, { since }] of this.#bySession) {

@@ -3,8 +3,8 @@ import { chipOf } from '../common/block-chip.ts'
 import { type Draft, partsOf } from '../common/draft.ts'
 
 /**
- * What a chip stands for whose content is looked up only when the prompt is sent, so that the agent gets it as it is
- * then. Lines are 1-based and inclusive.
+ * The reference behind a chip. Its content is read when the prompt is sent, so that the agent gets the current content.
+ * Lines are 1-based and inclusive.
  */
 export type ContextRef =
   | { type: 'file'; uri: string }
@@ -25,15 +25,15 @@ export interface Attachment {
   content: ContentBlock | ContextRef
 }
 
-/** A prompt as it was written: text, and what its chips stand for, in their order. */
+/** A prompt as it was written: text and the references of its chips, in order. */
 export type PromptPart = ContentBlock | (ContextRef & { label: string })
 
-/** A prompt that left its composer and was not sent, as it is stored. */
+/** A prompt that left its composer but isn't sent yet, as stored. */
 export interface StoredPrompt {
   id: string
   draft: Draft<Attachment>
 }
-/** A prompt that goes back to the composer. `reason`: why it was not sent, a sentence; absent: the person asked for it. */
+/** A prompt that returns to the composer. `reason`: a sentence that says why; absent if the user asked for it. */
 export interface ReturnedPrompt extends StoredPrompt {
   reason?: string
   /** The host returns what was sent after it, too, also what has not arrived there yet. */
@@ -62,10 +62,10 @@ export function promptOf(draft: Draft<Attachment>): PromptPart[] {
   })
 }
 
-/** Context that the editor is asked for at the moment it is wanted: it may be another one a moment later. */
+/** Context that is read from the editor at once, since it may change a moment later. */
 export type CaptureKind = 'selection' | 'terminal' | 'pick'
 
-/** One row of what `@` offers. */
+/** A suggestion for `@`. */
 export interface MentionRow {
   group: 'open' | 'recent' | 'context' | 'files' | 'symbols'
   name: string

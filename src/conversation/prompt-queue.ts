@@ -81,12 +81,12 @@ export class Prompt {
 }
 
 /**
- * The prompts of one conversation, from Enter until the agent has them: their only owner. It exists before the
- * conversation has a session, and outlives the session's agent. Every change is stored, so that no prompt is lost by a
- * crash; what another window left behind is returned to the composer and never sent by itself.
+ * The only owner of a conversation's prompts, from Enter until the agent has them. The queue exists before the conversation
+ * has a session and outlives the session's agent. Every change is stored, so that a crash loses no prompt. Prompts left by
+ * another window are returned to the composer and never sent automatically.
  *
- * The queue is running or paused: stopping a turn, or a turn that fails, pauses it until the person resumes it or
- * sends another prompt, which then goes first.
+ * The queue is running or paused. A canceled or failed turn pauses it until the user resumes it or sends another prompt,
+ * which then goes first.
  */
 export class PromptQueue {
   readonly #storage: PromptStorage
@@ -94,7 +94,7 @@ export class PromptQueue {
   readonly #prompts: Prompt[] = []
   #key: string
   #paused = false
-  /** The person asked for this prompt to be sent as soon as the running turn has stopped, however that turn ends. */
+  /** The prompt that *Send Now* was selected for: sent next, however the running turn ends. */
   #now: Prompt | undefined
   #preparing: Prompt | undefined
   #onReady: (() => void) | undefined
@@ -108,12 +108,12 @@ export class PromptQueue {
     this.#storage = storage
   }
 
-  /** Names the conversation. */
+  /** Identifies the conversation. */
   get key(): string {
     return this.#key
   }
 
-  /** All that are not sent, in the order in which they were written or moved. */
+  /** All unsent prompts, in the order in which they were written or moved to. */
   get prompts(): readonly Prompt[] {
     return this.#prompts
   }
@@ -122,7 +122,7 @@ export class PromptQueue {
     return this.#prompts.filter(({ state }) => state === 'queued')
   }
 
-  /** Those that belong into the composer. */
+  /** The prompts that were returned to the composer. */
   get returned(): readonly ReturnedPrompt[] {
     return this.#prompts
       .filter(({ state }) => state === 'returned')
@@ -134,15 +134,15 @@ export class PromptQueue {
       }))
   }
 
-  /** Prompts are queued, and none is sent before the person resumes. */
+  /** Prompts are queued, and none is sent before the user resumes the queue. */
   get isPaused(): boolean {
     return this.#paused && this.#prompts.some(({ state }) => state === 'queued')
   }
 
   /**
-   * Takes a prompt from the composer, which is stored as empty in the same write. `prepare` makes its content when it
-   * is its turn; a rejection returns the prompt, and those written after it, with the error's message. A prompt with a
-   * known id is the same prompt.
+   * Adds a prompt from the composer and stores the composer as empty in the same write. `prepare` creates the content when the
+   * prompt is next; if it rejects, the prompt and those after it are returned with the error's message. A prompt with a
+   * known id isn't added again.
    */
   enqueue({ id, draft }: StoredPrompt, prepare: () => Promise<ContentBlock[]>): Prompt {
     const known = this.#prompts.find(prompt => prompt.id === id)
@@ -161,7 +161,7 @@ export class PromptQueue {
     return prompt
   }
 
-  /** Adds a prompt whose content is known. Throws `RangeError` when it is empty: such a prompt hangs some agents. */
+  /** Adds a prompt whose content is known. Throws `RangeError` if it's empty, since some agents never respond to one. */
   add(content: readonly ContentBlock[]): Prompt {
     if (isEmptyPrompt(content)) throw new RangeError('A prompt must not be empty.')
     const prompt = new Prompt(crypto.randomUUID(), 'queued', {})
@@ -172,7 +172,7 @@ export class PromptQueue {
     return prompt
   }
 
-  /** Returns a queued prompt to the composer. False: it is not queued any more. */
+  /** Returns a queued prompt to the composer. Returns false if it's no longer queued. */
   edit(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
@@ -181,7 +181,7 @@ export class PromptQueue {
     return true
   }
 
-  /** False: it is not queued any more. */
+  /** Returns false if the prompt is no longer queued. */
   remove(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
@@ -191,7 +191,7 @@ export class PromptQueue {
     return true
   }
 
-  /** Puts a queued prompt at another place among the queued ones; 0 is the next to be sent. */
+  /** Moves a queued prompt to another position; 0 is sent next. */
   move(id: string, to: number): void {
     const prompt = this.#find(id)
     if (!prompt) return
@@ -200,12 +200,12 @@ export class PromptQueue {
     this.#drop(prompt)
     const at = before ? this.#prompts.indexOf(before) : this.#afterQueued()
     this.#prompts.splice(at, 0, prompt)
-    // a prompt is as stale as the place that the person gave it
+    // a moved prompt takes over whether it was queued before the pause
     prompt.isStale = before?.isStale ?? others.at(-1)?.isStale ?? prompt.isStale
     this.#changed()
   }
 
-  /** Puts a queued prompt first, also through a pause by a failed turn. False: it is not queued any more. */
+  /** Moves a queued prompt to the front; a failed turn doesn't stop it. Returns false if it's no longer queued. */
   putFirst(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
@@ -214,13 +214,13 @@ export class PromptQueue {
     return true
   }
 
-  /** Sends nothing more until the person resumes or writes another prompt. */
+  /** Sends nothing until the user resumes the queue or sends another prompt. */
   pause(): void {
     this.#now = undefined
     this.pauseAfterFailure()
   }
 
-  /** As `pause`, but for a prompt that the person asked to be sent next. */
+  /** Like `pause`, except for a prompt that *Send Now* was selected for. */
   pauseAfterFailure(): void {
     if (this.#now && this.queued[0] === this.#now) return
     this.#paused = true
@@ -237,7 +237,7 @@ export class PromptQueue {
     this.#onReady?.()
   }
 
-  /** Takes the next prompt to be sent, which is `sent` then; `undefined` when none is ready. */
+  /** Takes the next prompt, which becomes `sent`; `undefined` if none is ready. */
   take(): Prompt | undefined {
     for (;;) {
       const next = this.#prompts.find(({ state }) => state !== 'returned')
@@ -254,7 +254,7 @@ export class PromptQueue {
     }
   }
 
-  /** `onReady` is called when a prompt may be ready to be taken, until the returned disposable is disposed. */
+  /** Calls `onReady` when a prompt may be ready, until the returned disposable is disposed. */
   connect(onReady: () => void): Disposable {
     this.#onReady = onReady
     return toDisposable(() => {
@@ -262,7 +262,7 @@ export class PromptQueue {
     })
   }
 
-  /** The session ended: queued prompts, and those written after them, go back to the composer. */
+  /** The session ended: returns the queued prompts, and those after them, to the composer. */
   returnQueued(error: unknown): void {
     if (this.queued.length === 0) return
     for (const prompt of [...this.#prompts]) if (prompt.state !== 'returned') this.#return(prompt)
@@ -270,7 +270,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** Prompts that were never sent, from another window or another conversation: they go to the composer, in front. */
+  /** Returns unsent prompts of another window or conversation to the composer, before its text. */
   giveBack(prompts: readonly StoredPrompt[], reason?: string): void {
     const found = prompts.filter(({ id }) => !this.#prompts.some(prompt => prompt.id === id))
     if (found.length === 0) return
@@ -280,7 +280,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** These returned prompts are in the composer again, whose draft is stored in the same write. */
+  /** The composer has taken these returned prompts; stores its draft in the same write. */
   takenBack(ids: readonly string[], draft: Draft<Attachment>): void {
     for (const prompt of [...this.#prompts])
       if (prompt.state === 'returned' && ids.includes(prompt.id)) this.#drop(prompt)
@@ -288,7 +288,7 @@ export class PromptQueue {
     this.#change.fire()
   }
 
-  /** The conversation has another name from now on: its session began. */
+  /** The session of the conversation was started: changes the key. */
   rename(key: string): void {
     if (key === this.#key) return
     this.#key = key
@@ -309,7 +309,7 @@ export class PromptQueue {
     return this.#prompts.findLastIndex(({ state }) => state === 'queued') + 1
   }
 
-  /** A prompt that is written while the queue is paused goes before those that were queued by then. */
+  /** A prompt written while the queue is paused goes before those that were queued already. */
   #insert(prompt: Prompt): void {
     const at = this.#prompts.findIndex(({ isStale }) => isStale)
     this.#prompts.splice(at === -1 ? this.#prompts.length : at, 0, prompt)
@@ -344,7 +344,7 @@ export class PromptQueue {
     void this.#prepareNext()
   }
 
-  /** Those that were written after it may build on it. */
+  /** Later prompts may refer to it, so they are returned, too. */
   #refuse(refused: Prompt, reason: string): void {
     const from = this.#prompts.indexOf(refused)
     for (const prompt of this.#prompts.slice(from)) {
@@ -355,7 +355,7 @@ export class PromptQueue {
     if (this.#prompts.some(({ isStale }) => isStale)) this.#paused = true
   }
 
-  /** A prompt that is sent at once is in the queue for no longer than a call: nothing is written for it. */
+  /** A prompt that is sent at once leaves the queue within the same call and isn't stored. */
   #changed(): void {
     this.#change.fire()
     if (this.#saveDue) return

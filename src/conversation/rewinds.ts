@@ -1,24 +1,23 @@
 /**
  * Going back in a conversation: files were restored to before a prompt, or the conversation was forked there. ACP can't
- * take messages back, so what came since stays in the conversation, is shown as set aside, and the agent is told with
- * the next prompt.
+ * remove messages, so later entries stay, are shown as set aside, and the next prompt tells the agent.
  */
 import type { ContentBlock } from '../acp/model.ts'
 import { textOf } from './blocks.ts'
 import type { Entry, ForkOrigin, MessageEntry, NoticeEntry, Rewind, SessionState } from './state.ts'
 
-/** More of a prompt is not quoted. UTF-16 units. */
+/** Maximum length of a quoted prompt, in UTF-16 units. */
 const MAX_QUOTE = 200
 
 export type RewindNotice = NoticeEntry & { rewind: Rewind }
 
-/** by the list of entries: where its rewinds are, up to the last one that was looked at */
+/** by the list of entries: positions of its rewinds among the first `looked` entries */
 const found = new WeakMap<readonly Entry[], { looked: number; last?: Entry; positions: number[] }>()
 
-/** The person's rewinds that were not taken back, in their order. */
+/** The rewinds that the user hasn't undone, in order. */
 export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNotice[] {
   let known = found.get(entries)
-  // entries come at the end, unless another window's take the place of the last ones
+  // entries are appended, unless another window's entries replace the last ones
   if (!known || entries[known.looked - 1] !== known.last) known = { looked: 0, positions: [] }
   for (; known.looked < entries.length; known.looked++)
     if (isRewind(entries[known.looked]!)) known.positions.push(known.looked)
@@ -34,7 +33,7 @@ export function originsOf({ entries }: Pick<SessionState, 'entries'>): ForkOrigi
   return entries.flatMap(entry => (entry.kind === 'notice' && entry.forkedFrom ? entry.forkedFrom : []))
 }
 
-/** The prompt that a turn began with. */
+/** The prompt that started a turn. */
 export function promptOfTurn(
   { entries }: Pick<SessionState, 'entries'>,
   turn: number,
@@ -42,7 +41,7 @@ export function promptOfTurn(
   return entries.find((entry): entry is MessageEntry => isPrompt(entry) && entry.turn === turn)
 }
 
-/** What the agent is to be told with the next prompt, in its language; `undefined`: nothing, or it knows. */
+/** The note to the agent to send with the next prompt; `undefined` if there's none or it was already sent. */
 export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock | undefined {
   const { entries } = state
   const told = entries.findLastIndex(entry => isPrompt(entry) && !isCommand(entry.blocks))
@@ -62,13 +61,13 @@ export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock |
   }
 }
 
-/** A command stands alone in its prompt: some agents know none with text beside it. */
+/** Whether the prompt is a slash command, which must be sent alone: some agents don't recognize one next to other text. */
 export function isCommand(blocks: readonly ContentBlock[]): boolean {
   const [first] = blocks
   return first?.type === 'text' && first.text.trimStart().startsWith('/')
 }
 
-/** What the person wrote of a prompt. */
+/** The blocks of a prompt that the user wrote. */
 export function writtenBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   return blocks.filter(block => !isForAgent(block))
 }

@@ -45,22 +45,22 @@ import type {
 } from './state.ts'
 import { type CancelState, type IdleUpdate, type Schedule, scheduleTimer, Turns } from './turns.ts'
 
-/** A replay that comes after the answer is over when nothing more of it has come for so long. */
+/** A late replay is over after this time without an update. Milliseconds. */
 const LATE_REPLAY_END_MS = 2000
 
-/** A merge that is under way. */
+/** A merge in progress. */
 interface Merging {
-  /** what the agent said meanwhile */
+  /** updates that arrived meanwhile */
   held: Array<() => void>
-  /** All that is left of it, at once. */
+  /** Runs the remaining steps at once. */
   finish: () => void
 }
 
 /**
- * - `loading`: the agent replays the conversation; it is shown as it comes, prompts wait.
+ * - `loading`: the agent replays the conversation, which is shown as it arrives; prompts wait.
  * - `ready`: prompts can be sent.
- * - `ended`: the agent is gone; the conversation stays readable.
- * - `closed`: the session was closed on this side; the conversation stays readable.
+ * - `ended`: the agent ended; the conversation stays readable.
+ * - `closed`: Parley closed the session; the conversation stays readable.
  */
 export type SessionPhase = 'loading' | 'ready' | 'ended' | 'closed'
 
@@ -69,21 +69,21 @@ export interface SessionOptions {
   sessionId: string
   setup: SessionSetup
   phase: 'loading' | 'ready'
-  /** A conversation to go on with: of the same session in an agent that is gone. */
+  /** A conversation to continue: that of the same session with an agent that ended. */
   state?: ReducingState
-  /** What is known of the conversation besides, should a load replay nothing. */
+  /** The saved conversation, in case a load replays nothing. */
   kept?: () => ReducingState | undefined
   now?: () => number
   schedule?: Schedule
   cancelGraceMs?: number
-  /** Told once, when the session is closed or its agent is gone. */
+  /** Called once, when the session is closed or its agent ended. */
   onEnd?: () => void
 }
 
 /**
- * One conversation with one agent. The agent's updates come in through `receive` (by {@link AgentSessions}, in the
- * order they were sent); what the person does goes out. Every change of `state` is told by `onDidChange`; of all else
- * (phase, queue, cancel, options that wait, what is set aside) by `onDidChangeStatus`.
+ * One conversation with one agent. {@link AgentSessions} passes the agent's updates to `receive`, in order; the user's
+ * actions are sent to the agent. `onDidChange` reports every change of `state`, `onDidChangeStatus` every other one:
+ * phase, queue, cancellation, unconfirmed options.
  */
 export class Session implements Disposable {
   readonly agent: Agent
@@ -101,7 +101,7 @@ export class Session implements Disposable {
   #state: ReducingState
   #phase: SessionPhase
   readonly #load: Load
-  /** A replay is being merged, in steps: what the agent says meanwhile waits. */
+  /** A replay is being merged in steps; updates wait until it's done. */
   #merging: Merging | undefined
   /** how often an entry changed */
   #edits = 0
@@ -109,10 +109,10 @@ export class Session implements Disposable {
   #lateEnd: Disposable | undefined
   #exit: AgentExit | undefined
   #givenTitle: string | undefined
-  /** changes that are reported together, while there are such */
+  /** collects the changes that are reported together, if any */
   #collected: Change[] | undefined
 
-  /** Answers questions by the person's rules, once somebody who knows them has the session. */
+  /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
 
   constructor(options: SessionOptions) {
@@ -152,7 +152,7 @@ export class Session implements Disposable {
     })
   }
 
-  /** What changed of `state`, after it changed. A `reset` means that `state` is another object. */
+  /** The changes of `state`, after they were made. A `reset` means that `state` is another object. */
   get onDidChange(): Event<Change[]> {
     return this.#changes.event
   }
@@ -161,7 +161,7 @@ export class Session implements Disposable {
     return this.#status.event
   }
 
-  /** Fires once, with how the agent ended, or `undefined` when the session was closed on this side. */
+  /** Fires once, with the agent's exit, or `undefined` if Parley closed the session. */
   get onDidEnd(): Event<AgentExit | undefined> {
     return this.#end.event
   }
@@ -170,17 +170,17 @@ export class Session implements Disposable {
     return this.#state
   }
 
-  /** @internal for a session that goes on with this one's conversation */
+  /** @internal for a session that continues this conversation */
   get reducingState(): ReducingState {
     return this.#state
   }
 
-  /** What the person calls it; stands over the agent's title, through loads too. */
+  /** The title that the user gave. Takes precedence over the agent's, also after a load. */
   get givenTitle(): string | undefined {
     return this.#givenTitle
   }
 
-  /** `undefined`: the agent's title counts again. */
+  /** `undefined`: use the agent's title again. */
   giveTitle(title: string | undefined): void {
     if (this.#givenTitle === title) return
     this.#givenTitle = title
@@ -195,7 +195,7 @@ export class Session implements Disposable {
     return this.#phase
   }
 
-  /** How the agent ended, once it did. */
+  /** The agent's exit, once it ended. */
   get exit(): AgentExit | undefined {
     return this.#exit
   }
@@ -204,7 +204,7 @@ export class Session implements Disposable {
     return this.#turns.cancelState
   }
 
-  /** The prompts that are not sent yet. A session has one of its own until it is given that of its conversation. */
+  /** The prompts that aren't sent yet. A session has its own queue until it's given the stored one. */
   get queue(): PromptQueue {
     return this.#turns.queue
   }
@@ -212,28 +212,28 @@ export class Session implements Disposable {
     this.#turns.queue = queue
   }
 
-  /** A turn runs, or other foreground work: there is something to stop. */
+  /** A turn or other foreground work is running and can be stopped. */
   get isWorking(): boolean {
     return this.#state.memory.running || this.#turns.hasTurn
   }
 
-  /** ids of config options whose change the agent has not confirmed yet */
+  /** ids of config options whose change the agent hasn't confirmed yet */
   get pendingOptions(): string[] {
     return this.#optionChanges.ids
   }
 
-  // ---- what the person does ----------------------------------------------------------------------------------------
+  // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
-   * Sends a prompt, or queues it behind the turn that runs. The promise tells how it came out and never rejects.
-   * Throws `RangeError` for a prompt that is empty or white space: such a prompt hangs some agents for good.
+   * Sends a prompt, or queues it while a turn is running. Resolves to the outcome and never rejects. Throws `RangeError`
+   * for an empty prompt, since some agents never respond to one.
    */
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
     if (!this.#isLive()) return Promise.resolve({ type: 'failed', error: this.#endError() })
     return this.queue.add(content).outcome
   }
 
-  /** Stops the running turn, if any, and sends this prompt of the queue next. False: it is not queued any more. */
+  /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
   sendNow(id: string): boolean {
     const works = this.isWorking
     if (!this.#isLive() || !this.queue.putFirst(id)) return false
@@ -244,9 +244,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * Asks the agent to stop what it does and answers every open question `cancelled`, but for those of work that goes on
-   * apart from the turn. The queue is paused. An agent that does not stop within the grace makes `cancelState` `overdue`;
-   * `abandonTurn` then goes on without it.
+   * Asks the agent to stop, answers every pending request with `cancelled` (except those of background work) and pauses the
+   * queue. If the agent doesn't stop in time, `cancelState` becomes `overdue`; `abandonTurn` then continues without it.
    */
   cancel(): void {
     if (!this.#isLive()) return
@@ -257,48 +256,48 @@ export class Session implements Disposable {
     this.#withdrawRequests()
   }
 
-  /** Gives up on the turn that was asked to stop and does not. Does nothing before `cancel`. */
+  /** Continues without the end of a canceled turn. Does nothing before `cancel`. */
   abandonTurn(): void {
     this.#turns.abandon()
   }
 
   /**
-   * Answers a question; `undefined` cancels it. Returns false when it does not wait (any more) or has no such option,
-   * and then nothing happens.
+   * Answers a permission request; `undefined` cancels it. Returns false, without effect, if the request isn't pending or has
+   * no such option.
    */
   answerPermission(requestId: string, optionId: string | undefined): boolean {
     return this.#requests.answerPermission(requestId, optionId)
   }
 
   /**
-   * Answers a form, or agrees to (or refuses) an address, which the caller opens. Returns false when it does not wait
-   * (any more) or the form does not take these values, and then nothing happens.
+   * Answers a form, or accepts or declines a URL, which the caller opens. Returns false, without effect, if the request isn't
+   * pending or the form doesn't accept the values.
    */
   answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
     return this.#requests.answerElicitation(requestId, answer)
   }
 
-  /** The form or address that is pending under this id. */
+  /** The pending form or URL with this id. */
   elicitation(requestId: string): ElicitationRequest | undefined {
     return this.#requests.elicitation(requestId)
   }
 
   /**
-   * Changes an option: shown at once, listed in `pendingOptions` until the agent answers, and taken back when it
-   * refuses. Rejects with the agent's error, or when there is no such option or the value does not fit it.
+   * Changes an option. The value is shown at once, is in `pendingOptions` until the agent responds, and is reverted if the
+   * agent refuses. Rejects with the agent's error, or if the option doesn't exist or doesn't accept the value.
    */
   setConfigOption(optionId: string, value: string | boolean): Promise<void> {
     return this.#optionChanges.set(optionId, value)
   }
 
-  /** Waits no longer for the agent to confirm an option: what it is known to have is shown. A late answer still counts. */
+  /** Stops waiting for the agent to confirm an option and shows the last confirmed value. A late response still counts. */
   giveUpOption(optionId: string): void {
     this.#optionChanges.giveUp(optionId)
   }
 
   /**
-   * Closes the session: what it does is stopped, updates that still come are dropped. Tells the agent when it has the
-   * capability; rejects when the agent refuses, the session being closed on this side all the same.
+   * Closes the session: stops its work and drops later updates. Also closes it with the agent, if the agent has the
+   * capability; rejects if the agent refuses, but the session is closed here anyway.
    */
   async close(): Promise<void> {
     if (this.#phase === 'closed') return
@@ -311,14 +310,14 @@ export class Session implements Disposable {
     else if (running) agent.cancel(sessionId)
   }
 
-  /** Stops one tool call, one subagent, or the command in one terminal, that the agent said can be stopped; the turn goes on. */
+  /** Stops one tool call, subagent or terminal command that the agent reported as stoppable. The turn continues. */
   cancelWork(work: CancellableWork): Promise<void> {
     return cancelWork(this.agent, this.sessionId, this.#state, work)
   }
 
-  // ---- what the agent does -----------------------------------------------------------------------------------------
+  // ---- the agent's updates -----------------------------------------------------------------------------------------
 
-  /** Takes in one update of the agent. */
+  /** Applies an update of the agent. */
   receive(update: SessionUpdate): void {
     if (!this.#isLive()) return
     if (this.#merging) {
@@ -344,7 +343,7 @@ export class Session implements Disposable {
     this.#turns.stateReported(update)
   }
 
-  /** Whether the update is part of a replay that comes late; it is shown a moment later, with what follows. */
+  /** Whether the update is part of a late replay; if so, it's shown a moment later, together with those that follow. */
   #takesLate(update: SessionUpdate, within?: string): boolean {
     if (!this.#load.takes(update, within)) return false
     this.#lateMerge ??= this.#schedule(() => this.#mergeLate(), LATE_REPLAY_MS)
@@ -370,8 +369,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * Merges, in as many tasks as that has steps; a short one at once. Begins anew when the conversation changes in between,
-   * and ends without a result when the session does.
+   * Merges, each step in a task of its own; a short merge runs at once. Starts over if the conversation changes in between, and
+   * stops if the session ends.
    */
   async #inSteps(begin: () => Steps<ReducingState>, done: (merged: ReducingState) => void): Promise<void> {
     let steps = begin()
@@ -401,9 +400,9 @@ export class Session implements Disposable {
     for (const tell of merging.held) tell()
   }
 
-  /** What comes from now on is no replay. */
+  /** Later updates aren't part of a replay. */
   #endLoad(): void {
-    // nothing waits for the rest of a merge that is under way
+    // finish a merge in progress at once
     this.#merging?.finish()
     while (this.#lateMerge) {
       this.#mergeLate()
@@ -414,7 +413,7 @@ export class Session implements Disposable {
     this.#load.end()
   }
 
-  /** Takes in one update of the session of a subagent that was announced here. */
+  /** Applies an update of a subagent's session that was announced in this session. */
   receiveWithin(subagent: string, update: SessionUpdate): void {
     if (!this.#isLive()) return
     if (this.#merging) {
@@ -428,43 +427,43 @@ export class Session implements Disposable {
     })
   }
 
-  /** Asks the rules, then the person. Resolves `cancelled` when the turn is stopped, the agent withdraws it (`signal`) or is gone. */
+  /** Consults the rules, then the user. Resolves to `cancelled` if the turn is stopped or the agent withdraws it (`signal`) or ends. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requests.requestPermission(request, signal)
   }
 
-  /** Like `requestPermission`, for what no rule of the settings may answer. */
+  /** Like `requestPermission`, but never answered by a rule. */
   askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requests.askPerson(request, signal)
   }
 
-  /** The requests that wait for the person, oldest first. */
+  /** The pending requests, oldest first. */
   get pendingRequests(): Array<PermissionEntry | ElicitationEntry> {
     return openRequests(this.#state)
   }
 
-  /** The entries that the pending requests are drawn with: themselves, their tool calls, the subagents they are in. */
+  /** The entries needed to display the pending requests: their own, their tool calls' and their subagents'. */
   get pendingEntries(): Entry[] {
     return entriesOfRequests(this.#state)
   }
 
-  /** The permission that is pending under this id, with its tool call as it is now. */
+  /** The pending permission request with this id, with the current state of its tool call. */
   permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
     const request = this.#requests.permission(requestId)
     return request && { request, tool: toolCallOf(this.#stateOf(request), request) }
   }
 
-  /** Asks the person for more than a yes or no. Resolves `cancel` as `requestPermission` does `cancelled`. */
+  /** Asks the user to fill in a form or open a URL. Resolves to `cancel` when `requestPermission` would to `cancelled`. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     return this.#requests.createElicitation(request, signal)
   }
 
-  /** What the person went to an address for is done there; an id that is not of this session does nothing. */
+  /** The user has completed what a URL was opened for. Ignores ids of other sessions. */
   elicitationComplete(elicitationId: string): void {
     if (this.#isLive()) this.#local({ type: 'visit_done', elicitationId })
   }
 
-  /** Shows a notice of Parley's own. `files`: absolute paths of changed files that it is about. */
+  /** Adds a notice of Parley. `files`: absolute paths of the changed files that it's about. */
   notify({ files, rewind, ...notice }: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
     if (!this.#isLive()) return
     const changes = reduce(this.#state, { type: 'notice', ...notice }, this.#time())
@@ -474,7 +473,7 @@ export class Session implements Disposable {
     if (rewind) this.#status.fire()
   }
 
-  /** The person took back that they went back; `title` says so. */
+  /** The user undid a restore; `title` says so. */
   withdrawRewind(id: EntryId, title: string): void {
     const entry = this.#state.entries[this.#state.index.get(id) ?? -1]
     if (entry?.kind !== 'notice' || !entry.rewind) return
@@ -496,7 +495,7 @@ export class Session implements Disposable {
 
   // ---- for AgentSessions -------------------------------------------------------------------------------------------
 
-  /** @internal What the agent told when it made, loaded or resumed the session. */
+  /** @internal Applies the agent's response to creating, loading or resuming the session. */
   start(start: SessionStart): void {
     if (!this.#isLive()) return
     if (start.configOptions) this.receive({ type: 'config_options', options: start.configOptions })
@@ -514,19 +513,19 @@ export class Session implements Disposable {
     this.#status.fire()
   }
 
-  /** @internal Shows a conversation that is not open here as it was saved last. */
+  /** @internal Shows the latest saved state of a conversation that is open in another window. */
   follow(saved: KeptConversation): void {
     if (this.#isLive()) return
     this.#tell(followState(this.#state, saved))
   }
 
   /**
-   * @internal The replay is over, but for what some agents send after their answer. Resolves once it is merged with what
-   * was known: at once, but for a long one.
+   * @internal The agent has responded to a load; some agents replay after that. Resolves when the replay is merged, which takes
+   * several tasks if it's long.
    */
   loaded(): Promise<void> {
     if (this.#phase !== 'loading') return Promise.resolve()
-    // what was replayed although the session was resumed
+    // updates that were replayed although the session was resumed
     this.#merging?.finish()
     return this.#inSteps(
       () => this.#load.finish(this.#state),
@@ -541,7 +540,7 @@ export class Session implements Disposable {
     this.#local({ type: 'load_finished' })
     this.#awaitLateEnd()
     this.#status.fire()
-    // A prompt that waited must not get between the replay's entries.
+    // A waiting prompt must not get between the entries of the replay.
     if (this.queue.prompts.length === 0 && !isMerged) return
     this.#schedule(() => {
       if (!this.#isLive()) return
@@ -550,7 +549,7 @@ export class Session implements Disposable {
     }, LATE_REPLAY_MS)
   }
 
-  /** @internal The load failed: the conversation is as it was before, if there was one. */
+  /** @internal The load failed: restores the previous conversation, if any. */
   loadFailed(): void {
     const before = this.#phase === 'loading' ? this.#load.undo() : undefined
     if (!before) return
@@ -562,7 +561,7 @@ export class Session implements Disposable {
     this.#turns.pump()
   }
 
-  /** @internal The agent is gone. */
+  /** @internal The agent ended. */
   agentEnded(exit: AgentExit): void {
     if (!this.#isLive()) return
     this.#finish('ended', exit)
@@ -575,7 +574,7 @@ export class Session implements Disposable {
     this.#end.dispose()
   }
 
-  /** The state that a question is about: a subagent's, when it is its session that asks. */
+  /** The state that a request belongs to: a subagent's if its session sent it. */
   #stateOf({ sessionId }: PermissionRequest): ReducingState {
     return this.#state.memory.subagentStates.get(sessionId) ?? this.#state
   }
@@ -584,14 +583,14 @@ export class Session implements Disposable {
     this.#requests.withdraw(request => isOfTurn(request) && !asksForBackground(this.#state, request))
   }
 
-  /** Many agents report as failed what the user stopped. */
+  /** Many agents report tool calls as failed that the user stopped. */
   #asStopped(update: SessionUpdate): SessionUpdate {
     if (update.type !== 'tool_call' || update.toolCall.status !== 'failed') return update
     if (this.#turns.cancelState === 'none') return update
     return { ...update, toolCall: { ...update.toolCall, status: 'cancelled' } }
   }
 
-  /** A subagent that became idle waits for no answer any more. `within`: the subagent whose update it is. */
+  /** Withdraws the requests of a subagent that became idle. `within`: the subagent that sent the update. */
   #withdrawOfIdleSubagent(update: SessionUpdate, within?: string): void {
     const idle =
       update.type === 'subagent'
@@ -616,12 +615,12 @@ export class Session implements Disposable {
     return this.agent.prompt(this.sessionId, content).then(accepted => accepted ?? undefined)
   }
 
-  /** The time of what happens now, in milliseconds since the epoch; a replay has none. */
+  /** The current time in milliseconds since the epoch; `undefined` during a replay. */
   #time(): number | undefined {
     return this.#phase === 'loading' ? undefined : this.#now()
   }
 
-  /** Like `#time`, of what the agent says: while the session is idle it may be a late replay. */
+  /** Like `#time`, for updates of the agent: those of an idle session may be a late replay. */
   #timeOfUpdate(): number | undefined {
     return this.#state.activity === 'idle' ? undefined : this.#time()
   }
@@ -646,7 +645,7 @@ export class Session implements Disposable {
       if (typeof exit.exitCode === 'number') event.code = exit.exitCode
     }
     this.#endLoad()
-    // A load that did not come to its end must not cost the conversation that was there.
+    // An unfinished load must not lose the previous conversation.
     const before = this.#load.undo()
     this.#together(() => {
       if (before) this.#reset(before.state)
@@ -666,7 +665,7 @@ export class Session implements Disposable {
     return this.#exit ? new AgentClosedError(this.#exit) : new Error(l10n.t('The session is closed.'))
   }
 
-  /** Shows another conversation. What is pending is shown in it, too. */
+  /** Replaces the conversation. Pending requests are added to the new one. */
   #reset(state: ReducingState): void {
     this.#together(() => {
       this.#state = state
@@ -685,7 +684,7 @@ export class Session implements Disposable {
     else if (changes.length > 0) this.#changes.fire(changes)
   }
 
-  /** Reports all changes that `work` makes at once: nobody sees, or answers, a request between them. */
+  /** Reports all changes of `work` together, so that no listener sees or answers a request in between. */
   #together(work: () => void): void {
     if (this.#collected) {
       work()
@@ -702,17 +701,17 @@ export class Session implements Disposable {
   }
 }
 
-/** Whether a request ends with the turn. One that belongs to a request of the client's ends with that request. */
+/** Whether a request ends with the turn. An elicitation for a request of the client ends with that request. */
 function isOfTurn<R extends PermissionRequest | ElicitationRequest>(
   request: R,
 ): request is R & { sessionId: string } {
   return request.sessionId !== undefined
 }
 
-/** Work of a session that may be stopped by itself, by the id that the agent gave it. */
+/** Work of a session that can be stopped separately, by its id. */
 type CancellableWork = { toolCallId: string } | { terminalId: string } | { subagentId: string }
 
-/** Stops what the agent said can be stopped; does nothing for what it did not, or does not know. Rejects when it refuses. */
+/** Stops work that the agent reported as stoppable; ignores other work. Rejects if the agent refuses. */
 async function cancelWork(
   agent: Agent,
   sessionId: string,

@@ -13,7 +13,7 @@ import { type SessionManager, watchSessions } from './session-manager.ts'
  */
 export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 
-/** What needs the person comes first, then what works, then what ended meanwhile. */
+/** Most important first: pending requests, then running, then ended sessions. */
 export const INDICATOR_ORDER: readonly SessionIndicator[] = ['waiting', 'running', 'failed', 'done', 'idle']
 
 /** Tracks which sessions ended their work while they weren't visible. */
@@ -26,7 +26,7 @@ export class SessionIndicators extends Owner {
   /** Some session's indicator or title changed, or one was opened or closed. */
   readonly onDidChange = this.#change.event
 
-  /** @param isSeen whether a person has the session before them now */
+  /** @param isSeen whether the session is visible now */
   constructor(manager: SessionManager, isSeen: (open: OpenSession) => boolean) {
     super()
     this.#manager = manager
@@ -112,7 +112,7 @@ export function indicatorOf(
   return current ? indicators.of(current) : 'idle'
 }
 
-/** Hears what every open session of the window does: begins to work, waits for the person, rests. */
+/** Tracks the activity of every open session: running, waiting for the user or idle. */
 export class Activities extends Owner {
   readonly #manager: SessionManager
   readonly #change = this.register(new Emitter<void>())
@@ -136,7 +136,7 @@ export class Activities extends Owner {
     this.register(manager.onDidChange(() => this.#change.fire()))
   }
 
-  /** The sessions that wait for the person. */
+  /** The sessions with pending requests. */
   waiting(): OpenSession[] {
     return this.#manager.list().filter(open => open.session.state.activity === 'requires_action')
   }
@@ -151,8 +151,8 @@ const AT_WORK = 'parley.atWork'
 type Named = [agentId: string, sessionId: string]
 
 /**
- * The sessions that were at work when the window went: their agents went with it, and nothing goes on by itself. Each is
- * remembered until it is open again.
+ * The sessions that were running when the window closed. Their agents ended with it, so each is remembered until it's opened
+ * again.
  */
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>
@@ -161,7 +161,7 @@ export class Interrupted extends Owner {
   #before: Named[]
   #written: string
 
-  /** `onDidChange`: some session began or ended work, or was opened or closed. */
+  /** `onDidChange`: a session started or ended work, or was opened or closed. */
   constructor(manager: Pick<SessionManager, 'list' | 'find'>, onDidChange: Event<void>, keep: Keep) {
     super()
     this.#manager = manager
@@ -191,7 +191,7 @@ export class Interrupted extends Owner {
 }
 
 function isAtWork({ session }: OpenSession): boolean {
-  // a replay works, too, but nothing is lost with it
+  // a replay counts as work, too, but an interrupted one loses nothing
   return session.phase === 'ready' && session.state.activity !== 'idle'
 }
 

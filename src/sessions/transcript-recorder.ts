@@ -6,11 +6,11 @@ import type { Change, EntryId, SessionState } from '../conversation/state.ts'
 import { growingText } from '../history/transcript-schema.ts'
 import type { TranscriptChanges } from '../history/transcripts.ts'
 
-/** While an agent works, changes are written this often, in milliseconds: a crash costs at most so much. */
+/** While an agent works, changes are written at this interval, in milliseconds; a crash loses at most that much. */
 const WRITE_EVERY_MS = 1000
 
 export interface TranscriptWriter {
-  /** Answers whether it is on disk; what is not is written with the next changes. */
+  /** Returns whether it is on disk. If not, it's written with the next changes. */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean
 }
 
@@ -27,7 +27,7 @@ export class TranscriptRecorder extends Owner {
   /** entries and terminals of which appended text was written */
   readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
-  /** What is saved of a session that was never ready is worth more than what it shows. */
+  /** Never overwrite a saved conversation with a session that failed to open. */
   #wasReady = false
   #timer: NodeJS.Timeout | undefined
 
@@ -37,9 +37,9 @@ export class TranscriptRecorder extends Owner {
     this.#agentId = agentId
     this.#session = session
     this.#writer = writer
-    // the load of a session that was not open begins without a reset
+    // loading a session that wasn't open starts without a reset
     this.#replace = unkept || (session.phase === 'loading' && session.state.entries.length === 0)
-    // that a turn was interrupted is known only since the conversation was restored
+    // the interruption was detected on restore, so record it now
     const last = session.state.entries.at(-1)
     if (last?.kind === 'turn_end' && last.stopReason === INTERRUPTED)
       this.#changes.add([
@@ -64,7 +64,7 @@ export class TranscriptRecorder extends Owner {
     if (unkept) this.#schedule(0)
   }
 
-  /** Writes now what was not written yet. */
+  /** Writes pending changes now. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -72,7 +72,7 @@ export class TranscriptRecorder extends Owner {
     if (phase === 'ready') this.#wasReady = true
     if (!this.#wasReady || phase === 'loading' || (this.#changes.isEmpty && !this.#replace)) return
     const { state } = this.#session
-    // an agent that replays nothing, or not yet, knows less than what is saved
+    // an empty replay must not overwrite the saved conversation
     if (this.#replace && state.entries.length === 0) return
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true
@@ -81,7 +81,7 @@ export class TranscriptRecorder extends Owner {
       this.#session.sessionId,
       this.#replace ? everything(state) : this.#changed(state, changes),
     )
-    // what is not on disk is written with the next change, or immediately where only the whole can be written
+    // write the rest with the next change, or immediately if only the whole can be written
     const again = !written && !this.#replace
     this.#replace = !written
     if (again) this.#schedule(0)
@@ -106,7 +106,7 @@ export class TranscriptRecorder extends Owner {
   }
 
   #schedule(wanted: number): void {
-    // writing a whole conversation takes time: not while it is being drawn
+    // writing a whole conversation takes time, so not while it is being rendered
     const delay = this.#replace ? WRITE_EVERY_MS : wanted
     if (this.#timer && delay > 0) return
     clearTimeout(this.#timer)

@@ -1,19 +1,20 @@
 import { homedir } from 'node:os'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
 import type { AgentCapabilities } from '../acp/model.ts'
-import type { SystemPrompt } from '../agents/definition.ts'
-import { planSystemPrompt } from '../agents/definition.ts'
+import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { readSetting } from '../agents/vscode-settings.ts'
 import { PathRules } from '../editor/path-rules.ts'
 import {
+  ensureScratchFolder,
   planRoots,
   type RootsPlan,
   rootsForExisting,
   rootsForScratch,
   rootsIn,
   rootsOf,
+  type WorkspaceRoot,
 } from '../editor/roots.ts'
-import { ensureScratchFolder } from '../editor/scratch-folder.ts'
-import { activeFilePath, pickWorkingDirectory, workspaceRoots } from '../editor/vscode-workspace.ts'
 import type { McpServers } from '../mcp/mcp-servers.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 
@@ -96,4 +97,31 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const own = systemPrompt === undefined ? {} : { ownSystemPrompt: given ? systemPrompt : null }
     return { setup, roots, mcpServers: notes, ...own, ...reported }
   }
+}
+
+/** What the editor knows of the workspace, for `planRoots`. */
+
+function workspaceRoots(): WorkspaceRoot[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
+    name,
+    scheme: uri.scheme,
+    path: uri.fsPath,
+  }))
+}
+
+/** The file of the active editor (a notebook's too), when it is one on disk. */
+function activeFilePath(): string | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.window.activeNotebookEditor?.notebook.uri
+  return uri?.scheme === 'file' ? uri.fsPath : undefined
+}
+
+/** Lets the person choose the folder that a session works in; `undefined` when they chose none. */
+async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
+  const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
+  const picked = await vscode.window.showQuickPick(items, {
+    title: l10n.t('Working directory'),
+    placeHolder: l10n.t('Select the working directory for the session'),
+    matchOnDescription: true,
+  })
+  return picked?.folder.path
 }

@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
 import * as vscode from 'vscode'
-import { themeRules } from './theme-file.ts'
-import { customRules, type TokenColors, type TokenRule, tokenColors } from './token-colors.ts'
+import { customRules, type TokenColors, type TokenRule, themeRules, tokenColors } from './token-colors.ts'
 
 const SETTING = 'editor.tokenColorCustomizations'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
 import { themeTokenColors } from '../../../src/editor/theme/vscode-theme.ts'
 import { insertCode, openText } from '../../../src/editor/vscode-code.ts'
-import { openContent } from '../../../src/editor/vscode-content.ts'
+import { openContent } from '../../../src/editor/vscode-open.ts'
 
 describe('what a conversation gives to the editor', () => {
   afterEach(() => vscode.commands.executeCommand('workbench.action.closeAllEditors'))

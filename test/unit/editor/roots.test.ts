@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import {
+  ensureScratchFolder,
   planRoots,
   type RootsInput,
   type RootsPlan,
@@ -10,6 +13,7 @@ import {
   rootsOf,
   type WorkspaceRoot,
 } from '../../../src/editor/roots.ts'
+import { useTemporaryFolder } from './temporary-folder.ts'
 
 const folder = (path: string, more: Partial<WorkspaceRoot> = {}): WorkspaceRoot => ({
   name: path.slice(path.lastIndexOf('/') + 1),
@@ -209,5 +213,31 @@ describe('the roots of a session from history', () => {
     for (const cwd of ['', '.', 'w/app', '~']) {
       assert.throws(() => rootsIn(cwd, input()), /isn't an absolute path/)
     }
+  })
+})
+
+describe('the scratch folder', () => {
+  const storage = useTemporaryFolder()
+
+  it('is made on demand, for the person alone', async function () {
+    if (process.platform === 'win32') this.skip()
+    const folder = await ensureScratchFolder(path.join(storage(), 'global'))
+    assert.equal(statSync(folder).mode & 0o777, 0o700)
+  })
+
+  it('is made private again, and keeps what is in it', async function () {
+    if (process.platform === 'win32') this.skip()
+    const folder = await ensureScratchFolder(storage())
+    writeFileSync(path.join(folder, 'note'), 'x')
+    chmodSync(folder, 0o755)
+    assert.equal(await ensureScratchFolder(storage()), folder)
+    assert.equal(statSync(folder).mode & 0o777, 0o700)
+    assert.equal(statSync(path.join(folder, 'note')).size, 1)
+  })
+
+  it('is not a link to elsewhere, nor a file', async () => {
+    mkdirSync(path.join(storage(), 'elsewhere'))
+    symlinkSync(path.join(storage(), 'elsewhere'), path.join(storage(), 'scratch'), 'junction')
+    await assert.rejects(ensureScratchFolder(storage()), /isn't a folder/)
   })
 })

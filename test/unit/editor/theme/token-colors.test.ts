@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import fc from 'fast-check'
-import { parsePlist, themeRules } from '../../../../src/editor/theme/theme-file.ts'
-import { customRules, tokenColors } from '../../../../src/editor/theme/token-colors.ts'
+import {
+  customRules,
+  parsePlist,
+  themeRules,
+  tokenColors,
+} from '../../../../src/editor/theme/token-colors.ts'
 import { cpuTime } from '../../../support/cpu-time.ts'
 
 const rule = (scope: unknown, foreground: unknown) => ({ scope, settings: { foreground } })

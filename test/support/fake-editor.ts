@@ -34,7 +34,7 @@ export class FakeEditor implements Documents {
     const document = this.#open.get(path)!
     await writeFile(path, document.mark + document.text)
     document.dirty = false
-    this.tracker?.saved(path, document.text)
+    this.tracker?.saved(path, document.text, { likely: true })
     this.tracker?.typed(path, () => document.text, false)
   }
 

@@ -4,7 +4,7 @@
  * as uncertain; all else is the user's and is carried into the text from before.
  */
 import type { FileChange } from '../../acp/model.ts'
-import { KeyedQueue } from '../../common/async.ts'
+import { delay, KeyedQueue } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
@@ -136,6 +136,9 @@ const MAX_STATES = 50
 const MAX_FILES = 10_000
 /** Of so many files it is remembered that their checkpoints were dropped. */
 const MAX_DROPPED = 2000
+/** So often a file is looked at that has lost all its text, and after so many milliseconds. */
+const MAX_EMPTY_LOOKS = 5
+const EMPTY_LOOK_MS = 20
 /** Files looked at side by side. */
 const MAX_LOOKS = 8
 
@@ -318,9 +321,16 @@ export class ChangeTracker extends Owner {
 
   // ---- what the user does ------------------------------------------------------------------------------------------
 
-  /** The user saved a file in the editor. */
-  saved(path: string, text: string): void {
+  /**
+   * The user saved a file in the editor. `likely`: or took back what was not saved, to what the file was before it changed
+   * on disk.
+   */
+  saved(path: string, text: string, { likely = false } = {}): void {
     void this.#ofUser(path, async (key, file) => {
+      if (likely && this.#stale.has(key)) {
+        const now = await this.#read(file.path)
+        if (now?.attributes.type !== 'text' || !sameButEnds(now.text, text)) return
+      }
       const write = this.#writes.get(key)
       if (write && sameButEnds(write.content, text)) return
       this.#stale.delete(key)
@@ -498,9 +508,10 @@ export class ChangeTracker extends Owner {
     const [first] = reported
     if (!first) return
     await this.#run(key, async () => {
-      const now = await this.#read(path)
+      const known = this.#files.get(key)
+      const now = await (known ? this.#readWhole(known) : this.#read(path))
       if (!now) return
-      if (!this.#files.has(key)) {
+      if (!known) {
         const original = this.#original(now, first)
         if (original === undefined) return
         if (!this.#begin(key, path, original)) return this.#leaveOut(author)
@@ -807,8 +818,19 @@ export class ChangeTracker extends Owner {
   }
 
   async #observe(key: string, file: TrackedFile): Promise<void> {
-    const now = await this.#read(file.path)
+    const now = await this.#readWhole(file)
     if (now) this.#settle(key, file, now)
+  }
+
+  /** Programs empty a file before they write it: what has just lost its text is looked at again. */
+  async #readWhole({ path, text }: TrackedFile): Promise<FileState | undefined> {
+    let now = await this.#read(path)
+    for (let looks = 1; looks < MAX_EMPTY_LOOKS; looks++) {
+      if (text === '' || now?.attributes.type !== 'text' || now.text !== '') break
+      await delay(EMPTY_LOOK_MS)
+      now = await this.#read(path)
+    }
+    return now
   }
 
   async #read(path: string): Promise<FileState | undefined> {
@@ -853,13 +875,20 @@ export class ChangeTracker extends Owner {
   #settle(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): void {
     if (!file.gone && sameState(file.state, now)) return
     const isOtherText = file.text !== now.text
+    const unsaved = this.#document(file.path)
+    // the editor has written what the user typed, and tells of it next
+    if (isOtherText && unsaved?.isDirty() && sameButEnds(unsaved.text(), now.text)) {
+      this.#unclaimed.delete(key)
+      this.#edited(key, file, file.edit(now, 'user'))
+      return
+    }
     const before = file.clone()
     let changed = false
     const claims = this.#claims.get(key) ?? []
     for (const claim of claims)
       if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
     const rest = this.#authorOf(file, claims, otherwise)
-    if (isOtherText && this.#document(file.path)?.isDirty()) {
+    if (isOtherText && unsaved?.isDirty()) {
       this.#stale.add(key)
       if (now.attributes.type === 'absent') this.#deleted.set(key, before)
       else this.#deleted.delete(key)

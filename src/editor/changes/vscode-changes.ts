@@ -105,15 +105,28 @@ export async function trashFile(file: string): Promise<void> {
 export function followUserEdits(tracker: ChangeTracker): Disposable {
   const own = new DisposableStore()
   const { workspace } = vscode
+  /** of documents with unsaved changes, their last versions */
+  const unsaved = new WeakMap<vscode.TextDocument, number>()
+  /** the versions that were told to be saved */
+  const told = new WeakMap<vscode.TextDocument, number>()
   const typed = (document: vscode.TextDocument) => {
-    if (document.uri.scheme === 'file')
-      tracker.typed(document.uri.fsPath, () => document.getText(), document.isDirty)
+    const { uri, isDirty, version } = document
+    if (uri.scheme !== 'file') return
+    // that nothing is unsaved any more is told before the save is
+    const isSame = !isDirty && unsaved.get(document) === version
+    if (isDirty) unsaved.set(document, version)
+    else unsaved.delete(document)
+    if (isSame) {
+      told.set(document, version)
+      tracker.saved(uri.fsPath, document.getText(), { likely: true })
+    }
+    tracker.typed(uri.fsPath, () => document.getText(), isDirty)
   }
   own.add(workspace.onDidChangeTextDocument(({ document }) => typed(document)))
   own.add(
     workspace.onDidSaveTextDocument(document => {
       if (document.uri.scheme !== 'file') return
-      tracker.saved(document.uri.fsPath, document.getText())
+      if (told.get(document) !== document.version) tracker.saved(document.uri.fsPath, document.getText())
       typed(document)
     }),
   )

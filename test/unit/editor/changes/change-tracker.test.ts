@@ -17,6 +17,7 @@ import {
 import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import type { FileChange } from '../../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
 import { type ChangedFile, SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
@@ -374,6 +375,45 @@ describe('the change tracker', () => {
       editor.revert(file('a.txt'))
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
+    it('saved while a turn works, whoever hears of it first', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      changes.beginTurn(1, () => true)
+      editor.open(file('a.txt'))
+      for (const [at, look] of [
+        () => Promise.resolve(),
+        // what is on the disk is seen before the editor tells that it saved that
+        () => tracker.refresh(),
+      ].entries()) {
+        const mine = `one\n2\nthree\nmine ${at}\n`
+        editor.type(file('a.txt'), mine)
+        writeFileSync(file('a.txt'), mine)
+        await look()
+        await editor.save(file('a.txt'))
+        await tracker.refresh()
+        assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      }
+      await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine 1\n')
+    })
+
+    it('and that is there while a program empties the file before it writes it', async () => {
+      await write('a.txt', 'one\n2\nthree\n')
+      writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
+      await tracker.refresh()
+      changes.beginTurn(1, () => true)
+      writeFileSync(file('a.txt'), '')
+      const { setTimeout } = globalThis
+      // it writes while the tracker waits
+      const waiting = mock.method(globalThis, 'setTimeout', (then: () => void) => {
+        writeFileSync(file('a.txt'), 'one\n2\n3\nmine\n')
+        return setTimeout(then)
+      })
+      await tracker.refresh().finally(() => waiting.mock.restore())
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
+      await undo()
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
     it('unsaved when the agent deletes the file: what is saved then goes on from what was deleted', async () => {

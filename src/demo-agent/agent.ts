@@ -3,12 +3,14 @@ import {
   type AgentApp,
   type AgentContext,
   agent,
+  type ClientCapabilities,
   type McpServer,
   PROTOCOL_VERSION,
   RequestError,
   type SessionConfigOption,
   type SessionModeState,
 } from '@agentclientprotocol/sdk'
+import * as z from 'zod'
 import { COMMANDS } from './scenes/index.ts'
 import { type DemoSession, forkRequest, Sessions } from './session.ts'
 import { configOptions, modeState, withOption } from './settings.ts'
@@ -23,6 +25,11 @@ export interface DemoAgentOptions {
   log: (message: string) => void
 }
 
+/** As the client sends it: the released schema would drop capabilities of the draft. */
+const initializeRequest = z.object({
+  clientCapabilities: z.custom<ClientCapabilities>(value => typeof value === 'object').optional(),
+})
+
 /** The demo agent's side of the protocol: every method, and nothing of what a turn does. */
 export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
@@ -35,7 +42,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
   }
 
   const app = agent({ name: 'parley-demo-agent' })
-    .onRequest('initialize', ({ params }) => {
+    .onRequest('initialize', initializeRequest, ({ params }) => {
       features = clientFeatures(params.clientCapabilities)
       return {
         protocolVersion: PROTOCOL_VERSION,

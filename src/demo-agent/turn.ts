@@ -287,6 +287,7 @@ export interface ClientFeatures {
   compaction: boolean
   forms: boolean
   visits: boolean
+  subagents: boolean
 }
 
 export const NO_FEATURES: ClientFeatures = {
@@ -298,6 +299,7 @@ export const NO_FEATURES: ClientFeatures = {
   compaction: false,
   forms: false,
   visits: false,
+  subagents: false,
 }
 
 export function clientFeatures(capabilities: ClientCapabilities | undefined): ClientFeatures {
@@ -310,6 +312,7 @@ export function clientFeatures(capabilities: ClientCapabilities | undefined): Cl
     compaction: isOffered(capabilities?.session?.compaction),
     forms: isOffered(capabilities?.elicitation?.form),
     visits: isOffered(capabilities?.elicitation?.url),
+    subagents: isOffered(capabilities && Reflect.get(capabilities, 'subagents')),
   }
 }
 

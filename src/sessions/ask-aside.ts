@@ -9,10 +9,11 @@ import type { Session } from '../conversation/session.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import type { SessionRecords } from './ports.ts'
 import { lastAnswer } from './prompts.ts'
+import { UsageMeter, type UsageRecords } from './usage-meter.ts'
 
 export interface AskAsideOptions {
   host: AgentHost
-  records: Pick<SessionRecords, 'noted' | 'forget'>
+  records: Pick<SessionRecords, 'noted' | 'forget'> & UsageRecords
   /** The session's folder. An agent reads a project's instructions and settings there. */
   cwd: string
   log: Logger
@@ -31,6 +32,8 @@ export async function askAside(text: string, options: AskAsideOptions, signal: A
   // lists of sessions are asked for at any time
   if (session.agent.capabilities.list)
     options.records.noted(host.agentId, { sessionId: session.sessionId, cwd }, { archived: true })
+  const { records } = options
+  const meter = new UsageMeter({ agentId: host.agentId, session, records, isNew: true })
   const refusing = session.onDidChange(() => refuse(session))
   try {
     const outcome = await raceAbort(session.prompt([{ type: 'text', text }]), signal)
@@ -38,6 +41,7 @@ export async function askAside(text: string, options: AskAsideOptions, signal: A
     return answerOf(session)
   } finally {
     refusing.dispose()
+    meter.dispose()
     if (session.isWorking) session.cancel()
     void remove(session, options)
   }

@@ -92,6 +92,29 @@ describe('a conversation with the demo agent', () => {
     await workbench.closePalette()
   })
 
+  it('delegates to two subagents at once', async () => {
+    const conversation = await begin()
+    await conversation.send('/delegate')
+    await conversation.text('Both are done').waitFor()
+    for (const name of ['Reader', 'Critic']) await conversation.text(name).waitFor()
+    await conversation.text('I have read nothing').waitFor()
+    await conversation.text(/^Read \S+/).waitFor()
+    await conversation.button(/Stop/).waitFor({ state: 'detached' })
+  })
+
+  it('shows formulas, a diagram and an image', async () => {
+    const conversation = await begin()
+    await conversation.send('/markdown')
+    await conversation.frame.locator('.katex').first().waitFor()
+    await conversation.frame.locator('.diagram img').first().waitFor()
+    await conversation.send('/plan a change')
+    await conversation.text('Every step is done.').waitFor()
+    await conversation.send('/media')
+    await conversation.text('An image:').waitFor()
+    await conversation.frame.locator('img:not(.diagram img)').first().waitFor()
+    await conversation.button(/Stop/).waitFor({ state: 'detached' })
+  })
+
   it('says which folders it works in', async () => {
     const conversation = await begin()
     await conversation.send('/where')

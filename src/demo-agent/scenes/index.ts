@@ -1,5 +1,6 @@
 import type { AvailableCommand } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.ts'
+import { delegate } from './delegate.ts'
 import { ask, visit } from './elicitation.ts'
 import { edit, read } from './files.ts'
 import { media } from './media.ts'
@@ -30,6 +31,7 @@ const SCENES: readonly SceneCommand[] = [
   { name: 'long', description: 'A long answer', hint: 'number of paragraphs', scene: long },
   { name: 'markdown', description: 'Everything markdown can be', scene: markdown },
   { name: 'media', description: 'An image, a sound and resources', scene: media },
+  { name: 'delegate', description: 'Two subagents at work at once', scene: delegate },
   { name: 'where', description: 'The folders and MCP servers of this session', scene: where },
   { name: 'ask', description: 'Ask something with a form', scene: ask },
   { name: 'visit', description: 'Ask you to open an address', scene: visit },
@@ -64,6 +66,7 @@ const WORDS: Array<[RegExp, string]> = [
 
 /** The scene for a prompt's text: a slash command, a word it knows, else the tour. */
 export function sceneFor(text: string): { scene: Scene; input: string } {
+  if (/^Write the message of a Git commit\b/.test(text)) return { scene: commitMessage, input: text }
   const slash = /^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text)
   if (slash) {
     const found = SCENES.find(candidate => candidate.name === slash[1])
@@ -101,6 +104,13 @@ async function help(turn: Turn): Promise<void> {
       'Anything else you write starts the tour. The *mode* decides what I ask for, the *model* how fast I talk.',
     ].join('\n'),
   )
+}
+
+/** What *Generate Commit Message* asks for: the message alone. */
+async function commitMessage(turn: Turn, input: string): Promise<void> {
+  const [first, ...others] = [...input.matchAll(/^diff --git a\/.+ b\/(.+)$/gm)].map(([, name]) => name)
+  const more = others.length === 1 ? ' and another file' : ` and ${others.length} other files`
+  await turn.say(`Update ${first ?? 'files'}${others.length > 0 ? more : ''}`)
 }
 
 async function unknown(turn: Turn, name: string): Promise<void> {

@@ -141,7 +141,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       const { elicitation } = params.capabilities ?? {}
       features = {
         ...NO_FEATURES,
-        ...{ booleans: true, notices: true, compaction: true },
+        ...{ booleans: true, notices: true, compaction: true, subagents: true },
         forms: Boolean(elicitation?.form),
         visits: Boolean(elicitation?.url),
       }

@@ -42,6 +42,8 @@ export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate | undefin
     case 'compaction_summary_chunk':
       return update
     default:
+      // of the drafts of both versions
+      if ((update.sessionUpdate as string) === 'subagent_update') return update as unknown as v2.SessionUpdate
       // A mode is a config option like any other.
       return undefined
   }

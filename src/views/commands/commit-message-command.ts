@@ -6,9 +6,9 @@ import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { commitMessageIn, commitMessagePrompt, stagedChanges } from '../../editor/commit-changes.ts'
 import { ensureScratchFolder } from '../../editor/roots.ts'
-import { askAside } from '../../sessions/ask-aside.ts'
+import { type AskAsideOptions, askAside } from '../../sessions/ask-aside.ts'
 import type { AgentHost } from '../../sessions/hosts/agent-host.ts'
-import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
 import { tellFailure } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -29,7 +29,7 @@ export interface CommitMessageOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
-  records: Pick<SessionRecords, 'noted' | 'forget'>
+  records: AskAsideOptions['records']
   /** Where Parley's own files are. */
   globalStorage: string
   log: Logger

@@ -51,6 +51,24 @@ describe('demo agent: turns', () => {
     assert.match(rig.client.said, /\| edit \| written \|/)
   })
 
+  it('answers what a commit message is asked with by a message alone', async () => {
+    await prompt('Write the message of a Git commit for …\n\ndiff --git a/src/one.ts b/src/one.ts\n+1')
+    assert.equal(rig.client.said, 'Update src/one.ts')
+  })
+
+  it('counts tokens of each turn, and a cost of the session that goes on in a fork', async () => {
+    const first = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
+    const cost = () => rig.client.ofKind('usage_update').at(-1)?.cost?.amount
+    assert.equal(cost(), first.usage.totalTokens / 1000)
+    const second = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
+    const both = Math.round(first.usage.totalTokens + second.usage.totalTokens) / 1000
+    assert.equal(cost(), both)
+    const told = rig.client.ofKind('usage_update').length
+    await rig.agent.request('session/fork', { sessionId, cwd: rig.workspace })
+    await rig.client.when(() => rig.client.ofKind('usage_update').length > told)
+    assert.equal(cost(), both)
+  })
+
   it('shows the diff with the question and again when it is done', async () => {
     await prompt('/edit README.md')
     const [asked] = rig.client.permissions

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
 import { CancelledError } from '../../../src/common/errors.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
+import { MemoryStore, type UsageRecord } from '../../../src/history/session-store.ts'
 import { askAside } from '../../../src/sessions/ask-aside.ts'
 import { isSignInAsked } from '../../../src/sessions/failures.ts'
 import { until } from '../../support/until.ts'
@@ -15,6 +16,7 @@ describe('asking an agent aside', () => {
   /** An agent that was asked, at the point where it has the prompt. */
   async function asked(can: Partial<FakeAgent['capabilities']> & { archive?: boolean } = {}) {
     const fixture = new SessionsFixture()
+    const usage = new MemoryStore()
     const deleted: string[] = []
     const archived: string[] = []
     fixture.prepare = agent => {
@@ -27,7 +29,10 @@ describe('asking an agent aside', () => {
     const abort = new AbortController()
     const options = {
       host: fixture.hosts.get('one'),
-      records: fixture.records,
+      records: Object.assign(fixture.records, {
+        addUsage: (record: UsageRecord) => usage.addUsage(record),
+        sessionUsage: (agentId: string, sessionId: string) => usage.sessionUsage(agentId, sessionId),
+      }),
       cwd: '/own',
       log: silentLogger,
     }
@@ -37,7 +42,7 @@ describe('asking an agent aside', () => {
     const { agent } = fixture.started[0]!
     agent.news[0]!.resolve({ sessionId: 'aside' })
     await until(() => agent.prompts.length === 1)
-    return { fixture, agent, abort, answer, deleted, archived }
+    return { fixture, agent, abort, answer, deleted, archived, usage }
   }
 
   it('returns the last message of the turn, and leaves no session behind', async () => {
@@ -55,6 +60,18 @@ describe('asking an agent aside', () => {
     assert.deepEqual(deleted, ['aside'])
     await until(() => fixture.records.get('one', 'aside') === undefined)
     assert.equal(fixture.transcripts.kept.size, 0)
+  })
+
+  it('counts what it costs', async () => {
+    const { agent, answer, usage } = await asked()
+    const cost = { amount: 0.25, currency: 'USD' }
+    agent.say('aside', { type: 'usage', usage: { used: 1, size: 9, cost } })
+    agent.endTurn(agent.prompts[0]!)
+    await answer
+    assert.deepEqual(
+      usage.usage('').map(row => [row.agentId, row.cost, row.currency]),
+      [['one', 0.25, 'USD']],
+    )
   })
 
   it('is archived where the agent lists sessions and cannot delete them', async () => {

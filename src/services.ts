@@ -258,6 +258,10 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       installs: agentServices.installs,
       logs,
       isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
+      restart: agentId => {
+        const running = host(agentId)
+        return running.renew(() => running.ensure())
+      },
       // an agent of the same ID that is found elsewhere keeps what it was given
       forget: async agentId => {
         if (!agents.get(agentId)) await signInValues.forget(agentId)

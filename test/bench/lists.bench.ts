@@ -118,8 +118,8 @@ const items = numbers(MANY).map(
 )
 const list = { items: () => items, agents: () => [] } as unknown as HistoryList
 const sent = new SentHistory()
-const send = () =>
-  sent.update(historyState(list, { ...summary, isHere: () => true, endedOf: () => undefined }))
+const around = { isHere: () => true, endedOf: () => undefined, accountOf: () => undefined }
+const send = () => sent.update(historyState(list, { ...summary, ...around }))
 const all = JSON.stringify(send()).length
 items[MANY / 2] = { ...items[MANY / 2]!, open: true, activity: 'running' }
 const begun = performance.now()

@@ -57,6 +57,8 @@ export interface AgentChoice {
   /** a codicon's name, or a `data:`/webview URI */
   icon?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
+  /** who is signed in, in words; absent where nobody has to */
+  account?: string
 }
 
 /** An agent that can be installed from the registry. */

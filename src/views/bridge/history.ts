@@ -45,6 +45,8 @@ export interface HistoryAgentNote {
   message?: string
   /** more pages can be asked for */
   more: boolean
+  /** who is signed in, in words; absent where nobody has to */
+  account?: string
 }
 /** What History shows besides its rows. */
 export interface HistorySummary {

@@ -14,6 +14,7 @@ interface InstallCommandOptions {
   logs: AgentLogs
   /** Whether the agent of this id runs in this window. */
   isRunning: (agentId: string) => boolean
+  restart: (agentId: string) => Promise<void>
   /** Forgets what was stored for signing in to an agent that is gone. */
   forget: (agentId: string) => Promise<void>
 }
@@ -182,7 +183,7 @@ function picked(box: vscode.QuickPick<Item>): Promise<string | undefined> {
 
 /** Installs with a notification that shows the progress. `isStated`: the user has seen what will run. */
 async function install(options: InstallCommandOptions, id: string, isStated: boolean): Promise<void> {
-  const { installs, logs, isRunning } = options
+  const { installs, logs } = options
   await installs.load()
   await installs.plan([id])
   const nameOf = () => installs.find(id)?.name ?? installs.installed.find(one => one.id === id)?.name ?? id
@@ -191,7 +192,7 @@ async function install(options: InstallCommandOptions, id: string, isStated: boo
     const plan = installs.planOf(id)
     const stated = plan && !(plan instanceof Error) ? plan.action : undefined
     const outcome = await withProgress(installs, id, nameOf(), () => installs.install(id, stated))
-    if (outcome === 'installed') return void tellInstalled(installs, id, isRunning)
+    if (outcome === 'installed') return void tellInstalled(options, id)
     if (outcome === 'canceled') return
     if (outcome === 'changed') {
       if (await confirmed(installs, id, nameOf())) continue
@@ -260,9 +261,8 @@ function withProgress<T>(
 }
 
 async function tellInstalled(
-  installs: InstallManager,
+  { installs, isRunning, restart }: InstallCommandOptions,
   id: string,
-  isRunning: (agentId: string) => boolean,
 ): Promise<void> {
   const agent = installs.installed.find(one => one.id === id)
   if (!agent) return
@@ -273,6 +273,6 @@ async function tellInstalled(
   const next = isOld ? l10n.t('Restart Agent') : l10n.t('New Session')
   const answer = await vscode.window.showInformationMessage(plainMessage(text), next)
   if (answer === undefined) return
-  if (isOld) await vscode.commands.executeCommand(CommandId.restartAgent)
+  if (isOld) await restart(agentId)
   else await vscode.commands.executeCommand(CommandId.newSessionWithAgent, agentId)
 }

@@ -11,6 +11,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import type {
+  AgentChoice,
   Card,
   ConversationHead,
   PendingRequestNote,
@@ -73,10 +74,18 @@ export function buildHead(sources: HeadSources): ConversationHead {
     usage: state?.usage,
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
     cards: cardsOf(controller, agents),
-    agents: agents.list(),
+    agents: choicesOf(agents, accounts),
     defaultAgentId: agents.defaultAgentId(),
     ...beginning(sources),
   }
+}
+
+function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
+  return agents
+    .list()
+    .map(agent =>
+      agent.source === 'demo' ? agent : { ...agent, account: describeSignIn(accounts.get(agent.agentId)) },
+    )
 }
 
 /** What there is to say of agents and of other conversations before there is a session. */

@@ -68,7 +68,9 @@ export function createHistoryServices(options: HistoryServicesOptions): {
   own.add(accounts.onDidSign(() => void history.refresh()))
   const actions = new SessionActions(surfaces, manager, history, organizer)
   const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, atWork))
-  const historyView = own.add(new HistoryView({ history, indicators, interrupted, storage, actions }))
+  const historyView = own.add(
+    new HistoryView({ history, agents, accounts, indicators, interrupted, storage, actions }),
+  )
   const historyTab = own.add(new HistoryTab(historyView, { extensionUri, log }))
   return { history, historyView, historyTab, actions }
 }

@@ -4,7 +4,9 @@ import { localFolders, openSetting } from '../../agents/vscode-settings.ts'
 import { type Disposable, type DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
+import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
 import { tellFailure, waitForAgent } from '../ask-agent.ts'
 import * as bridge from '../bridge/history.ts'
 import { type HistoryAction, historyMessages } from '../bridge/history-messages.ts'
@@ -18,6 +20,8 @@ import { type HistorySurroundings, historyState, SentHistory } from './rows.ts'
 
 export interface HistoryViewOptions {
   history: HistoryList
+  agents: Pick<AgentDirectory, 'get'>
+  accounts: Pick<Accounts, 'get' | 'onDidChange'>
   indicators: SessionIndicators
   interrupted: Interrupted
   /** bytes of all saved conversations, and the most that they may be; 0: any number */
@@ -48,6 +52,7 @@ export class HistoryView extends Owner {
     super()
     this.#options = options
     this.register(options.history.onDidChange(() => this.#schedule()))
+    this.register(options.accounts.onDidChange(() => this.#schedule()))
     this.register(options.indicators.onDidChange(() => this.#schedule()))
   }
 
@@ -137,7 +142,8 @@ export class HistoryView extends Owner {
   }
 }
 
-function surroundings({ indicators, interrupted, storage }: HistoryViewOptions): HistorySurroundings {
+function surroundings(options: HistoryViewOptions): HistorySurroundings {
+  const { agents, accounts, indicators, interrupted, storage } = options
   const rules = new PathRules()
   const folders = localFolders()
   // many sessions are in few directories
@@ -148,6 +154,8 @@ function surroundings({ indicators, interrupted, storage }: HistoryViewOptions):
     hasFolder: folders.length > 0,
     storage: storage(),
     isHere: cwd => here.get(cwd) ?? here.set(cwd, isHere(cwd)).get(cwd)!,
+    accountOf: agentId =>
+      agents.get(agentId)?.source === 'demo' ? undefined : describeSignIn(accounts.get(agentId)),
     endedOf: ({ agentId, sessionId }) =>
       indicators.endedOf(agentId, sessionId) ??
       (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),

@@ -11,6 +11,8 @@ export interface HistorySurroundings {
   isHere: (cwd: string) => boolean
   /** bytes of all saved conversations, and the most that they may be; 0: any number */
   storage: { used: number; max: number }
+  /** who is signed in to the agent, in words */
+  accountOf: (agentId: string) => string | undefined
   /** how the work of a session ended that nobody has looked at since */
   endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
@@ -22,7 +24,10 @@ export function historyState(
 ): HistorySummary & { rows: HistoryRow[] } {
   return {
     rows: list.items().map(item => rowOf(item, around)),
-    agents: list.agents(),
+    agents: list.agents().map(note => {
+      const account = around.accountOf(note.agentId)
+      return account === undefined ? note : { ...note, account }
+    }),
     trusted: around.trusted,
     hasFolder: around.hasFolder,
     storage: around.storage,

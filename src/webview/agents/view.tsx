@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import type { AgentRow, AgentsState } from '../../views/bridge/agents.ts'
 import type { AgentAction, AgentsMessages } from '../../views/bridge/agents-messages.ts'
 import type { HostClient } from '../host/connection.ts'
@@ -8,6 +9,7 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
 import { InstallFailure, InstallProgress } from '../ui/install-state.tsx'
 import { announce, LiveRegion } from '../ui/live-region.tsx'
+import { useAgentKeys } from './agent-keys.ts'
 
 interface AgentsViewProps {
   state: Signal<AgentsState | undefined>
@@ -20,6 +22,16 @@ interface AgentsViewProps {
 export function AgentsView({ state, search, host }: AgentsViewProps) {
   const now = state.value
   if (!now) return <main class="agents" />
+  return <Page now={now} search={search} host={host} />
+}
+
+interface PageProps extends Omit<AgentsViewProps, 'state'> {
+  now: AgentsState
+}
+
+function Page({ now, search, host }: PageProps) {
+  const page = useRef<HTMLElement>(null)
+  const onKeyDown = useAgentKeys(page)
   const found = now.rows.filter(row => matches(row, search.value))
   const setText = (text: string) => {
     search.value = text
@@ -32,7 +44,7 @@ export function AgentsView({ state, search, host }: AgentsViewProps) {
     ['registry', t('In the Registry')],
   ]
   return (
-    <main class="agents">
+    <main ref={page} class="agents" onKeyDown={onKeyDown}>
       <h1>{t('Manage Agents')}</h1>
       <div class="agents-search">
         <div class="search-box">
@@ -151,7 +163,7 @@ function AgentView({ row, trusted, act }: AgentViewProps) {
   const { name, description, icon, version, update, isDefault, isRunning, running, failed } = row
   const facts = [row.source, row.license, row.agentId && row.account].filter(Boolean).join(' · ')
   return (
-    <li class="agent">
+    <li class="agent" data-agent={row.registryId ?? row.agentId}>
       <div class="agent-head">
         <AgentIcon icon={icon} />
         <h3 dir="auto">{name}</h3>
@@ -189,6 +201,7 @@ function Actions({ row, trusted, act }: AgentViewProps) {
   const one = (action: AgentAction, words: string, more: { primary?: boolean; disabled?: boolean } = {}) => (
     <Button
       key={action}
+      class={`act-${action}`}
       label={`${words}: ${name}`}
       primary={more.primary}
       disabled={more.disabled}
@@ -207,9 +220,7 @@ function Actions({ row, trusted, act }: AgentViewProps) {
       {agentId !== undefined && (
         <>
           {one('newSession', t('New Session'), locked)}
-          {one('check', row.checking ? t('Checking…') : t('Check'), {
-            disabled: !trusted || row.checking === true,
-          })}
+          {one('check', row.checking ? t('Checking…') : t('Check'), locked)}
           {!isDefault && one('setDefault', t('Set as Default'))}
           {one('signIn', t('Sign In'), locked)}
           {one('signOut', t('Sign Out'), locked)}

@@ -132,6 +132,7 @@ function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
       icon={<AgentIcon icon={agent.icon} />}
       name={name}
       about={description}
+      note={agent.account}
       end={isDefault && <span class="choice-end">{t('default')}</span>}
       tabIndex={tabIndex}
       onFocus={onFocus}

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import type { HistoryAgentNote, HistorySummary } from '../../views/bridge/history.ts'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -9,13 +10,12 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   const folded = resting.length > mostResting
   return (
     <div class="history-notes">
-      {(folded ? notes.filter(note => note.state !== 'not-started') : notes).map(note =>
-        note.state === 'listed' && note.more ? (
-          <MoreSessions key={note.agentId} note={note} />
-        ) : (
-          <AgentNote key={note.agentId} note={note} />
-        ),
-      )}
+      {(folded ? notes.filter(note => note.state !== 'not-started') : notes).map(note => (
+        <Fragment key={note.agentId}>
+          {note.state === 'listed' && note.more && <MoreSessions note={note} />}
+          <AgentNote note={note} />
+        </Fragment>
+      ))}
       {folded && (
         <details class="fold history-resting">
           <summary>{t("{0} agents aren't running", resting.length)}</summary>
@@ -67,7 +67,10 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
       return (
         <div class="history-note">
           <Icon name="circle-slash" />
-          <span>{t("{0} doesn't list sessions. Showing sessions started in Parley.", note.name)}</span>
+          <span>
+            {t("{0} doesn't list sessions. Showing sessions started in Parley.", note.name)}
+            <Account note={note} />
+          </span>
         </div>
       )
     case 'failed':
@@ -85,6 +88,7 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
             >
               {t('Try Again')}
             </button>
+            <Account note={note} />
           </span>
         </div>
       )
@@ -117,12 +121,30 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
             >
               {t('Start to List Sessions')}
             </button>
+            <Account note={note} />
           </span>
         </div>
       )
     case 'listed':
-      return null
+      return note.account === undefined ? null : (
+        <div class="history-note">
+          <Icon name="account" />
+          <span>
+            {note.name} · {note.account}
+          </span>
+        </div>
+      )
   }
+}
+
+/** Who is signed in, below what else there is to say of the agent. */
+function Account({ note: { account } }: { note: HistoryAgentNote }) {
+  return account === undefined ? null : (
+    <>
+      <br />
+      {account}
+    </>
+  )
 }
 
 function MoreSessions({ note }: { note: HistoryAgentNote }) {

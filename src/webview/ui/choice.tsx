@@ -5,6 +5,8 @@ interface ChoiceProps {
   name: string
   /** a sentence about it */
   about?: string
+  /** its state, on a line of its own */
+  note?: string
   /** at the right */
   end?: ComponentChildren
   tabIndex?: number
@@ -13,13 +15,13 @@ interface ChoiceProps {
 }
 
 /** One of several actions to choose from: an icon, a name and a line of description. Belongs in a list of the class `choices`. */
-export function Choice({ icon, name, about, end, tabIndex, onFocus, onClick }: ChoiceProps) {
+export function Choice({ icon, name, about, note, end, tabIndex, onFocus, onClick }: ChoiceProps) {
   return (
     <li>
       <button
         type="button"
         class="choice"
-        title={about ? `${name}\n${about}` : name}
+        title={[name, about, note].filter(Boolean).join('\n')}
         tabIndex={tabIndex}
         onFocus={onFocus}
         onClick={onClick}
@@ -28,6 +30,7 @@ export function Choice({ icon, name, about, end, tabIndex, onFocus, onClick }: C
         <span class="choice-text">
           <span class="choice-name">{name}</span>
           {about && <span class="choice-about">{about}</span>}
+          {note && <span class="choice-about">{note}</span>}
         </span>
         {end}
       </button>

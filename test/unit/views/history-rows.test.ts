@@ -19,11 +19,18 @@ const item = (more: Partial<HistoryItem>): HistoryItem => ({
   ...more,
 })
 
+const around = {
+  trusted: true,
+  hasFolder: true,
+  isHere: () => true,
+  endedOf: () => undefined,
+  accountOf: () => undefined,
+  storage: { used: 0, max: 0 },
+}
+
 describe('the rows of History', () => {
   const elsewhere = (more: Partial<HistoryItem>) => {
     const list = { items: () => [item(more)], agents: () => [] } as unknown as HistoryList
-    const storage = { used: 0, max: 0 }
-    const around = { trusted: true, hasFolder: true, isHere: () => true, endedOf: () => undefined, storage }
     return historyState(list, around).rows[0]?.elsewhere
   }
 
@@ -44,13 +51,6 @@ describe('the rows of History', () => {
   it('are sent once, and then only those that changed or are gone', () => {
     let items = Array.from({ length: 1000 }, (_, i) => item({ sessionId: `s${i}`, formerTitles: ['Former'] }))
     const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList
-    const around = {
-      trusted: true,
-      hasFolder: true,
-      isHere: () => true,
-      endedOf: () => undefined,
-      storage: { used: 0, max: 0 },
-    }
     const sent = new SentHistory()
     const update = () => sent.update(historyState(list, around))
     const first = update()

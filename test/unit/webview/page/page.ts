@@ -9,13 +9,14 @@ import {
   type Message,
   type MessageConnection,
 } from 'vscode-jsonrpc/node'
+import { agentsMessages } from '../../../../src/views/bridge/agents-messages.ts'
 import { type Handlers, pageMessages } from '../../../../src/views/bridge/contract.ts'
 import { Patch, Snapshot } from '../../../../src/views/bridge/conversation.ts'
 import { conversationMessages } from '../../../../src/views/bridge/conversation-messages.ts'
 import { historyMessages } from '../../../../src/views/bridge/history-messages.ts'
 import { PendingOfTest } from '../conversation/pending.ts'
 
-type View = 'conversation' | 'history'
+type View = 'agents' | 'conversation' | 'history'
 const bundles = new Map<View, Promise<string>>()
 
 /** The real bundle of a view, as one script. */
@@ -44,7 +45,7 @@ function bundle(view: View): Promise<string> {
 }
 
 /** All that a page may send. */
-const messages = { ...pageMessages, ...conversationMessages, ...historyMessages }
+const messages = { ...pageMessages, ...agentsMessages, ...conversationMessages, ...historyMessages }
 type Messages = typeof messages
 
 /** A view in a page without layout, and the host's end of its bridge. */

@@ -1,0 +1,84 @@
+import type { RefObject } from 'preact'
+import { useCallback, useLayoutEffect, useRef } from 'preact/hooks'
+
+const SEARCH = '.agents-search input'
+const AGENT = '.agent'
+const BUTTON = 'button:not(:disabled)'
+
+/**
+ * Keeps the keyboard's focus on an agent when its buttons change, as when it is installed. The result handles keys: up and
+ * down go from agent to agent, left and right through the buttons of one, Enter in the search goes to the first that was
+ * found, Escape back to the search.
+ */
+export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: KeyboardEvent) => void {
+  /** Where the focus was last: the agent, and the button by its class. */
+  const last = useRef<{ agent: string; button: string } | undefined>(undefined)
+  useLayoutEffect(() => {
+    // the page may have had the focus before there was anything in it
+    if (document.hasFocus() && document.activeElement === document.body)
+      document.querySelector<HTMLElement>(SEARCH)?.focus()
+    const onFocus = ({ target }: FocusEvent) => {
+      const agent = target instanceof Element ? target.closest<HTMLElement>(AGENT)?.dataset.agent : undefined
+      last.current = agent === undefined ? undefined : { agent, button: (target as Element).className }
+    }
+    const onPointer = () => {
+      last.current = undefined
+    }
+    document.addEventListener('focusin', onFocus)
+    document.addEventListener('pointerdown', onPointer)
+    return () => {
+      document.removeEventListener('focusin', onFocus)
+      document.removeEventListener('pointerdown', onPointer)
+    }
+  }, [])
+  useLayoutEffect(() => {
+    const before = last.current
+    if (!before || !document.hasFocus() || document.activeElement !== document.body) return
+    const agents = [...document.querySelectorAll<HTMLElement>(AGENT)]
+    const agent = agents.find(({ dataset }) => dataset.agent === before.agent)
+    const buttons = agent ? [...agent.querySelectorAll<HTMLElement>(BUTTON)] : []
+    const same = buttons.find(({ className }) => className === before.button)
+    const next = same ?? buttons[0] ?? document.querySelector<HTMLElement>(SEARCH)
+    next?.focus()
+  })
+  return useCallback(
+    (event: KeyboardEvent) => {
+      const { target, key } = event
+      if (event.defaultPrevented || event.isComposing || !(target instanceof Element) || !page.current) return
+      if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+      const next = nextOf(key, target, page.current)
+      if (!next) return
+      event.preventDefault()
+      next.focus()
+    },
+    [page],
+  )
+}
+
+function nextOf(key: string, target: Element, page: HTMLElement): HTMLElement | null | undefined {
+  const search = page.querySelector<HTMLElement>(SEARCH)
+  // one of which nothing can be done is passed over
+  const agents = [...page.querySelectorAll(AGENT)].filter(agent => agent.querySelector(BUTTON))
+  const at = agents.findIndex(agent => agent.contains(target))
+  const first = (index: number) => agents[index]?.querySelector<HTMLElement>(`.agent-buttons ${BUTTON}`)
+  if (target === search) return key === 'ArrowDown' || key === 'Enter' ? first(0) : undefined
+  if (at < 0) return undefined
+  const buttons = [...(agents[at]?.querySelectorAll<HTMLElement>(BUTTON) ?? [])]
+  const beside = (step: number) => buttons[buttons.indexOf(target as HTMLElement) + step]
+  switch (key) {
+    case 'ArrowDown':
+      return first(at + 1)
+    case 'ArrowUp':
+      return at === 0 ? search : first(at - 1)
+    case 'ArrowRight':
+      return beside(1)
+    case 'ArrowLeft':
+      return beside(-1)
+    case 'Home':
+      return first(0)
+    case 'End':
+      return first(agents.length - 1)
+    case 'Escape':
+      return search
+  }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { type AgentRow, type AgentsState, AgentsUpdate } from '../../../../src/views/bridge/agents.ts'
+import { openPage, type Page } from './page.ts'
+
+describe('Manage Agents page', function () {
+  this.timeout(60_000)
+  let page: Page
+
+  const row = (name: string, more: Partial<AgentRow> = {}): AgentRow => ({
+    section: 'registry',
+    key: name,
+    registryId: name.toLowerCase(),
+    name,
+    description: `About ${name}`,
+    icon: 'robot',
+    source: 'ACP registry',
+    ...more,
+  })
+  const show = (rows: AgentRow[], more: Partial<AgentsState> = {}) =>
+    page.host.sendNotification(AgentsUpdate, {
+      ...{ rows, trusted: true, refreshing: false, registryOn: true },
+      ...more,
+    })
+  const focused = () => {
+    const element = page.document.activeElement
+    return element?.getAttribute('aria-label') ?? element?.tagName
+  }
+  const press = (key: string) => page.key(page.document.activeElement!, key)
+
+  beforeEach(async () => {
+    page = await openPage('agents', {
+      // as of a window that a person works in, also when what had the focus is gone
+      prepare: ({ document }) => {
+        document.hasFocus = () => true
+      },
+    })
+    let ready = false
+    page.hear('manageAgents/ready', () => {
+      ready = true
+    })
+    await page.until(() => ready)
+  })
+  afterEach(() => page.close())
+
+  it('is walked through with the arrows, Enter and Escape', async () => {
+    await show([row('A', { hasRepository: true }), row('B')])
+    await page.until(() => page.document.querySelectorAll('.agent').length === 2)
+    page.document.querySelector('input')!.focus()
+    press('Enter')
+    assert.equal(focused(), 'Install: A')
+    press('ArrowRight')
+    assert.equal(focused(), 'Repository: A')
+    press('ArrowDown')
+    assert.equal(focused(), 'Install: B')
+    press('Home')
+    assert.equal(focused(), 'Install: A')
+    press('ArrowUp')
+    assert.equal(focused(), 'Search agents')
+    press('ArrowDown')
+    press('End')
+    assert.equal(focused(), 'Install: B')
+    press('Escape')
+    assert.equal(focused(), 'Search agents')
+  })
+
+  it('keeps the focus on an agent while it is installed, updated and removed', async () => {
+    const installed = { section: 'installed', key: 'agent/a', agentId: 'a' } as const
+    await show([row('A'), row('B')])
+    await page.until(() => page.document.querySelectorAll('.agent').length === 2)
+    page.document.querySelector('input')!.focus()
+    press('Enter')
+    await show([row('A', { running: { step: 'Installing…' } }), row('B')])
+    await page.until(() => focused() === 'Cancel: A')
+    await show([row('A', installed), row('B')])
+    await page.until(() => focused() === 'New Session: A')
+    press('ArrowRight')
+    assert.equal(focused(), 'Check: A')
+    await show([row('A', { ...installed, checking: true }), row('B')])
+    await page.until(() => focused() === 'Checking…: A')
+    await show([row('A', { ...installed, check: { ok: true, summary: 'It works.', details: [] } }), row('B')])
+    await page.until(() => focused() === 'Check: A')
+    assert.equal(page.document.querySelector('.agent-check')?.getAttribute('role'), 'status')
+    await show([row('B'), row('A')])
+    await page.until(() => focused() === 'Install: A')
+    // one that is gone leaves it to the search
+    await show([row('B')])
+    await page.until(() => focused() === 'Search agents')
+  })
+
+  it('has a button for each action, which names the agent', async () => {
+    const acts: string[] = []
+    page.hear('manageAgents/act', ({ action, key }) => void acts.push(`${action} ${key}`))
+    const account = 'Signed in as ada@example.org'
+    await show([
+      row('A', { section: 'installed', key: 'a', agentId: 'a', update: '2.0.0', isRunning: true, account }),
+      row('B', { running: { step: 'Installing…' } }),
+      row('C', { failed: { message: 'No network.', output: 'npm error' }, hasRepository: true }),
+    ])
+    await page.until(() => page.document.querySelectorAll('.agent').length === 3)
+    const text = page.document.body.textContent ?? ''
+    for (const one of [account, 'Update: 2.0.0', 'Running', 'Installing…', 'No network.'])
+      assert.ok(text.includes(one), one)
+    const buttons = [...page.document.querySelectorAll<HTMLElement>('.agent-buttons button')]
+    for (const button of buttons) button.click()
+    await page.until(() => acts.length === buttons.length)
+    assert.deepEqual(
+      buttons.map(button => button.getAttribute('aria-label')),
+      [
+        ...['Update', 'New Session', 'Check', 'Set as Default', 'Sign In', 'Sign Out', 'Restart'],
+        ...['Show Log', 'Configure', 'Remove'],
+      ]
+        .map(words => `${words}: A`)
+        .concat('Cancel: B', 'Retry: C', 'Repository: C'),
+    )
+    assert.deepEqual(acts, [
+      ...['install', 'newSession', 'check', 'setDefault', 'signIn', 'signOut', 'restart'].map(
+        action => `${action} a`,
+      ),
+      ...['showLog a', 'configure a', 'remove a', 'cancel B', 'install C', 'openRepository C'],
+    ])
+  })
+
+  it('changes nothing in Restricted Mode, and says so', async () => {
+    await show([row('A', { section: 'installed', key: 'a', agentId: 'a' }), row('B')], { trusted: false })
+    await page.until(() => page.document.querySelectorAll('.agent').length === 2)
+    assert.match(page.document.body.textContent ?? '', /Restricted Mode: agents don't start/)
+    const locked = [...page.document.querySelectorAll('.agent-buttons button:disabled')]
+    assert.deepEqual(
+      locked.map(button => button.getAttribute('aria-label')),
+      ['New Session: A', 'Check: A', 'Sign In: A', 'Sign Out: A', 'Remove: A', 'Install: B'],
+    )
+  })
+})

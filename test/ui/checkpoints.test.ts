@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Locator } from 'playwright-core'
+import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const ORIGINAL = readFileSync(
+  new URL('../fixtures/workspace/planets-api/planets.js', import.meta.url),
+  'utf8',
+)
+const FIRST = ORIGINAL.replaceAll('Mercury', 'Hermes')
+const BOTH = FIRST.replaceAll('Mars', 'Ares')
+
+const forks = { results: { initialize: { agentCapabilities: { sessionCapabilities: { fork: {} } } } } }
+const agents = (root: IsolatedRoot) => ({
+  plain: fixtureAgent(root, 'Plain'),
+  able: fixtureAgent(root, 'Able', forks),
+})
+
+describe('going back to an earlier prompt', () => {
+  const vscode = new VsCodeSuite({ settings: root => ({ 'parley.agents': agents(root) }) })
+  /** of each test and try its own: the server keeps what a window left unsaved */
+  let name = ''
+  let tries = 0
+  const file = () => join(dirname(vscode.workspace), 'planets-api', name)
+  const planets = () => readFileSync(file(), 'utf8')
+  const holds = (text: string) => waitFor('the text of the file', () => planets() === text)
+  let workbench: Workbench
+  let conversation: ConversationPage
+
+  async function open(agent: string): Promise<void> {
+    name = `checkpoint-${++tries}.js`
+    writeFileSync(file(), ORIGINAL)
+    workbench = await vscode.open()
+    conversation = await ConversationPage.begin(workbench, agent)
+  }
+  afterEach(() => rmSync(file(), { force: true }))
+
+  const received = (agent: string, method: string) => receivedBy(vscode.server.root, agent, method)
+  const lastPrompt = (agent: string) => received(agent, 'session/prompt').at(-1)
+  async function say(prompt: string): Promise<void> {
+    await conversation.send(prompt)
+    await prompts().filter({ hasText: prompt }).first().waitFor()
+    await conversation.button(/^Stop/).waitFor({ state: 'detached' })
+  }
+  /** Two turns, each with a change. */
+  async function twoEdits(): Promise<void> {
+    await say(`[[edit ${name} Mercury Hermes]] first`)
+    await holds(FIRST)
+    await say(`[[edit ${name} Mars Ares]] second`)
+    await holds(BOTH)
+  }
+  const prompts = () => conversation.frame.locator('.row-prompt')
+  const prompt = (text: string) => prompts().filter({ hasText: text }).last()
+  const setAside = () => conversation.frame.locator('.row-prompt.set-aside')
+  const aside = (count: number) =>
+    waitFor(`${count} prompts set aside`, async () => (await setAside().count()) === count)
+  async function press(row: Locator, label: string): Promise<void> {
+    await row.hover()
+    await row.getByRole('button', { name: label }).click()
+  }
+  /** The question says all of this, and is answered yes. */
+  async function confirm(...texts: string[]): Promise<void> {
+    const dialog = workbench.page.locator('.monaco-dialog-box')
+    for (const text of texts) await dialog.getByText(text).first().waitFor()
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).and(dialog.locator(':focus')).waitFor()
+    await workbench.page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+  }
+  /** The first place where an edited prompt can go on: it is the one that restores. */
+  async function editAndRestore(text: string, label: string): Promise<void> {
+    await press(prompt(text), 'Edit and Resend')
+    await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()
+    await workbench.paletteInput.press('Enter')
+    await workbench.palette.waitFor({ state: 'hidden' })
+  }
+
+  it('asks about lines that the user edited since, and brings them back with the rest', async () => {
+    await open('Plain')
+    await twoEdits()
+    const mine = BOTH.replaceAll('Hermes', 'Mine')
+    writeFileSync(file(), mine)
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm('Not restored:', `${name}: you edited the same lines`)
+    await holds(mine.replaceAll('Ares', 'Mars'))
+    const question = workbench.notification("so they weren't restored")
+    await question.getByRole('button', { name: 'Restore Anyway' }).click()
+    await holds(ORIGINAL)
+    await aside(2)
+    await conversation.button('Undo Restore').click()
+    await holds(mine)
+    await aside(0)
+  })
+
+  it('edits it in a fork, whose checkpoints reach back into the conversation that it was forked from', async () => {
+    await open('Able')
+    await twoEdits()
+    await editAndRestore('second', 'Restore 1 File and Edit in a Fork')
+    await holds(FIRST)
+    await waitFor('the fork', () => received('Able', 'session/fork').length === 1)
+    await conversation.composer.filter({ hasText: 'second' }).waitFor()
+    await conversation.focused(conversation.composer)
+    await aside(1)
+    await say(`[[edit ${name} Mars Gradivus]] edited`)
+    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
+    const last = lastPrompt('Able')
+    assert.match(String(last?.sessionId), /^fork-/)
+    assert.match(JSON.stringify(last?.prompt), /edited.*Disregard that prompt.*second/)
+    await press(prompt('first'), 'Restore to Here…')
+    await confirm(`Restore ${name} (+2 −2)`)
+    await holds(ORIGINAL)
+    await conversation.button('Undo Restore').last().click()
+    await holds(FIRST.replaceAll('Mars', 'Gradivus'))
+  })
+
+  it('edits it in a new session that gets the conversation before it, where the agent can’t fork', async () => {
+    await open('Plain')
+    await twoEdits()
+    const before = lastPrompt('Plain')?.sessionId
+    await editAndRestore('second', 'Restore 1 File and Edit in a New Session')
+    await holds(FIRST)
+    await conversation.composer.filter({ hasText: 'second' }).waitFor()
+    await conversation.focused(conversation.composer)
+    await conversation.composer.press('Enter')
+    await holds(BOTH)
+    const last = lastPrompt('Plain')
+    assert.notEqual(last?.sessionId, before)
+    const sent = JSON.stringify(last?.prompt)
+    assert.match(sent, /Mercury Hermes/)
+    assert.equal(sent.match(/Mars Ares/g)?.length, 1)
+  })
+
+  it('forks from a message on', async () => {
+    await open('Able')
+    await say('[[say one]] first')
+    await say('[[say two]] second')
+    const before = received('Able', 'session/fork').length
+    await prompt('first').click({ button: 'right' })
+    const menu = workbench.page.locator('.context-view .monaco-menu')
+    await menu.getByText('Fork from Here').hover()
+    await workbench.page.keyboard.press('Enter')
+    await waitFor('the fork', () => received('Able', 'session/fork').length === before + 1)
+    await aside(1)
+    await conversation.text('Continued from before the prompt').waitFor()
+    await say('[[say three]] third')
+    assert.match(JSON.stringify(lastPrompt('Able')?.prompt), /Disregard that prompt.*second/)
+  })
+})

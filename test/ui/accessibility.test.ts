@@ -139,8 +139,7 @@ describe('axe finds nothing wrong, in four themes, with', () => {
   it('images, sounds, resources, notices and a failed tool call', async () => {
     const conversation = await begin('Demo Agent')
     for (const prompt of ['/media', '/notice', '/fail', '/compact']) {
-      await conversation.send(prompt)
-      await ended(conversation)
+      await conversation.ask(prompt)
     }
     await conversation.button(/compacted/).waitFor()
     await passes(conversation.frame)

@@ -84,7 +84,7 @@ describe('History', () => {
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Able')
     await conversation.send('[[title Behind it]] [[say It begins.]] [[gate]] [[say It goes on.]]')
-    await conversation.text('It begins.').waitFor()
+    await conversation.said('It begins.').waitFor()
     await conversation.composer.fill('not sent yet')
 
     await keyboard.press("Control+'")
@@ -142,7 +142,7 @@ describe('History', () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.begin(workbench, 'Able')
     await conversation.send('[[title From a tab]] [[say It is here.]]')
-    await conversation.text('It is here.').waitFor()
+    await conversation.said('It is here.').waitFor()
     const history = await HistoryPage.openTab(workbench)
     await history.find('From a tab')
     await history.menu(workbench, 'From a tab', 'Rename…')

@@ -100,7 +100,7 @@ describe('the views', () => {
     const moon = `moon-${randomUUID()}`
     const files = Array.from({ length: 12 }, (_, at) => `[[write ${moon}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 12 7]] ${files} [[say All is written.]]`)
-    await conversation.text('All is written.').waitFor()
+    await conversation.said('All is written.').waitFor()
     await ended(conversation)
     const plan = frame.getByRole('region', { name: 'Plan' }).getByRole('button')
     await plan.click()
@@ -146,7 +146,7 @@ describe('the views', () => {
     const io = `io-${randomUUID()}`
     const files = Array.from({ length: 3 }, (_, at) => `[[write ${io}-${at}.txt Io]]`).join(' ')
     await conversation.send(`[[plan 5 3]] ${files} [[say All is written.]]`)
-    await conversation.text('All is written.').waitFor()
+    await conversation.said('All is written.').waitFor()
     await ended(conversation)
     const plan = frame.getByRole('region', { name: 'Plan' })
     const changed = frame.getByRole('region', { name: 'Changed files' })

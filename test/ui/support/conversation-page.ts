@@ -106,7 +106,12 @@ export class ConversationPage {
     return this.frame.getByRole('region', { name: title })
   }
 
-  /** Text that stands somewhere in the conversation. */
+  /** A message of the agent that contains a text: `text` finds that of the prompt as well, while it is on its way. */
+  said(text: string | RegExp): Locator {
+    return this.frame.locator('.row-markdown', { hasText: text }).first()
+  }
+
+  /** Text that stands somewhere in the view. */
   text(text: string | RegExp): Locator {
     return this.frame.getByText(text).first()
   }
@@ -119,5 +124,12 @@ export class ConversationPage {
   async send(prompt: string): Promise<void> {
     await this.composer.fill(prompt)
     await this.composer.press('Enter')
+  }
+
+  /** Sends a prompt, and resolves when its turn has ended: before it has begun, nothing tells it from one that is over. */
+  async ask(prompt: string): Promise<void> {
+    await this.send(prompt)
+    await this.frame.locator('.row-prompt', { hasText: prompt }).last().waitFor()
+    await this.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 }

@@ -183,6 +183,13 @@ export class Workbench {
     await this.paletteInput.press('Enter')
   }
 
+  /** Chooses the line of the open list that contains a text. */
+  async pick(text: string | RegExp): Promise<void> {
+    const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
+    await waitFor(`"${text}" in the list`, () => this.#mark(row, 5000))
+    await this.paletteInput.press('Enter')
+  }
+
   /** A line of the open palette or pick, by its whole label. */
   paletteRow(label: string): Locator {
     const exactly = new RegExp(`^${label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)

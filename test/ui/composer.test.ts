@@ -270,13 +270,9 @@ describe('the composer', () => {
     await workbench.runCommand('Parley: Add File to Conversation')
     await attached().filter({ hasText: 'server.js' }).waitFor()
     await attached().getByRole('button', { name: 'Remove server.js' }).click()
-    const choose = async (command: string, label: string) => {
-      await workbench.runCommand(command)
-      await workbench.paletteRow(label).click()
-    }
-    await choose('Parley: Change Model…', 'Demo Thorough')
+    await workbench.choose('Parley: Change Model…', 'Demo Thorough')
     await conversation.button('Model: Demo Thorough').waitFor()
-    await choose('Parley: Change Mode…', 'Edit freely')
+    await workbench.choose('Parley: Change Mode…', 'Edit freely')
     await conversation.button('Mode: Edit freely').waitFor()
   })
 })

@@ -184,7 +184,8 @@ describe('what agents may ask for', () => {
     await outputLine(workbench, /Starting/).waitFor()
     openGate(vscode.server.root, 'Away')
     const palette = workbench.palette.filter({ hasText: 'Away asks: Your word is needed' })
-    await palette.locator('.monaco-list-row', { hasText: 'Answer' }).first().click()
+    await palette.waitFor()
+    await workbench.pick('Answer')
     // The list grows while it is shown, and a click may meet another row.
     await workbench.palette.locator('.monaco-list-row', { hasText: 'Yes' }).first().waitFor()
     await workbench.paletteInput.fill('No')
@@ -210,13 +211,14 @@ describe('what agents may ask for', () => {
     await workbench.screenshot('elicitation-native')
     // a line of its text is no answer
     await palette.locator('.monaco-list-row', { hasText: 'Your word is needed' }).last().click()
-    await palette.locator('.monaco-list-row', { hasText: 'Answer' }).first().click()
+    await palette.waitFor()
+    await workbench.pick('Answer')
     const input = workbench.paletteInput
     await input.fill('x')
     await workbench.palette.getByText(/at least 2/).waitFor()
     await input.fill('Engines')
     await input.press('Enter')
-    await workbench.palette.locator('.monaco-list-row', { hasText: 'paid' }).first().click()
+    await workbench.pick('paid')
     await waitFor('the answer', () => answers('Early').length === 1)
     assert.deepEqual(answers('Early')[0], { action: 'accept', content: { org: 'Engines', plan: 'paid' } })
     await card.waitFor({ state: 'detached' })

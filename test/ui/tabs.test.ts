@@ -79,7 +79,7 @@ describe('several sessions at once', () => {
     const rows = workbench.palette.locator('.monaco-list-row .label-name')
     await rows.filter({ hasText: 'Third' }).waitFor()
     assert.match((await rows.allInnerTexts())[0] ?? '', /Third/, 'the one that works comes first')
-    await workbench.palette.locator('.monaco-list-row', { hasText: 'Second' }).first().click()
+    await workbench.pick('Second')
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
 
     const starts = receivedBy(vscode.server.root, 'Fixture', 'initialize').length
@@ -227,8 +227,7 @@ describe('several sessions at once', () => {
       [
         'Open Session',
         async () => {
-          await workbench.runCommand('Parley: Open Session…')
-          await workbench.palette.locator('.monaco-list-row', { hasText: 'Only' }).first().click()
+          await workbench.choose('Parley: Open Session…', 'Only')
         },
       ],
       [

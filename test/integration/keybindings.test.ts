@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 
 interface Keybinding {
   key: string
+  mac?: string
   command: string
   when?: string
 }
@@ -11,18 +12,57 @@ interface Keybinding {
 /** Keys that Parley shares on purpose: a webview has the focus then, which VS Code's own command can't work in. */
 const shared = new Set(['ctrl+f'])
 
+/** What the conversation's page itself does with a key: VS Code hears of such a key, too. */
+const pageKeys = [
+  ...['alt+up', 'alt+down', 'alt+home', 'alt+end', 'alt+shift+down', 'shift+alt+down', 'alt+enter'],
+  ...['ctrl+enter', 'ctrl+backspace'],
+]
+
+/** In a condition: it holds only where something else than a webview has the focus. `false` never holds. */
+const otherFocus = new RegExp(
+  [
+    ...['focus', 'inChat', 'inQuickInput', 'inlineChatVisible', 'terminalChatResponse', 'accessibleView'],
+    ...[
+      'codeActionMenuVisible',
+      'scmRepository',
+      'isMergeEditor',
+      'chatAttachmentResource',
+      'breadcrumbsActive',
+    ],
+    // a modal editor covers the views; the interactive window has Ctrl+Enter wherever the focus is
+    ...['editorPartModal', "activeEditor == 'workbench.editor.interactive'", '^false$'],
+  ].join('|'),
+  'i',
+)
+
 describe('the default keybindings', () => {
   const extension = vscode.extensions.getExtension<unknown>('parley.parley')!
   const ours = extension.packageJSON.contributes.keybindings as Keybinding[]
 
-  it("share no key with a default of VS Code's, nor do their chords begin with one", async () => {
+  let defaults: Keybinding[]
+
+  before(async () => {
     const document = await vscode.workspace.openTextDocument(
       vscode.Uri.parse('vscode://defaultsettings/keybindings.json'),
     )
-    const defaults = (parse(document.getText()) as Keybinding[]).filter(
+    defaults = (parse(document.getText()) as Keybinding[]).filter(
       ({ command }) => !command.startsWith('parley.'),
     )
     assert.ok(defaults.length > 500, `${defaults.length} defaults`)
+  })
+
+  it('are the same on macOS, with Cmd for Ctrl', () => {
+    for (const { key, mac } of ours) assert.equal(mac, key.replaceAll('ctrl+', 'cmd+'), key)
+  })
+
+  it('leave the keys of the conversation to it: what else has them is for another focus', () => {
+    const others = defaults
+      .filter(({ key, when = '' }) => pageKeys.includes(key) && !otherFocus.test(when))
+      .map(({ key, command, when }) => `${key}: ${command} when ${when}`)
+    assert.deepEqual(others, [])
+  })
+
+  it("share no key with a default of VS Code's, nor do their chords begin with one", () => {
     const taken = new Map(defaults.map(({ key, command }) => [key, command]))
     const chords = new Set(defaults.map(({ key }) => key.split(' ')[0]))
     for (const { key } of ours) {

@@ -159,7 +159,7 @@ describe('a load that replays less than was seen', () => {
     return loading
   }
 
-  it('keeps the turn that was cut off, with a note, and what the agent does not replay of the others', async () => {
+  it('keeps the turn that was cut off, with a note, and what the agent does not replay of the others (quirk 25)', async () => {
     const { session } = await replayed(
       chunk('user', 'fix the bug'),
       // in one piece, wrapped anew
@@ -222,7 +222,7 @@ describe('a load that replays less than was seen', () => {
     ])
   })
 
-  it('keeps the options, the commands and the title that the agent told this process once', async () => {
+  it('keeps the options, the commands and the title that the agent told this process once (quirk 30)', async () => {
     const { agent, session, answer } = await load(() => undefined)
     agent.say('s', chunk('user', 'open'), { type: 'info', title: 'Told once' })
     agent.say('s', { type: 'commands', commands: [{ name: 'init', description: '' }] })

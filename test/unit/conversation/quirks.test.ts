@@ -293,6 +293,30 @@ describe('quirks of agents, in a conversation', () => {
     }
   })
 
+  it('quirk 35: what a killed turn still says does not mix with the words of the next', async () => {
+    const { agent, session } = await open()
+    void session.prompt([text('one')])
+    agent.say('s', running, chunk('agent', 'The old', 'a'), tool('t', { status: 'in_progress' }))
+    session.cancel()
+    agent.endTurn(agent.prompts[0]!, 'cancelled')
+    await settle()
+    session.queue.resume()
+    const two = session.prompt([text('two')])
+    agent.say('s', running, chunk('agent', 'The ', 'b'), chunk('agent', ' answer', 'a'))
+    agent.say('s', tool('t', { status: 'completed' }), chunk('agent', 'new one', 'b'))
+    agent.endTurn(agent.prompts[1]!)
+    assert.deepEqual(await two, { type: 'ended', stopReason: 'end_turn' })
+    assert.deepEqual(sketch(session.state), [
+      'user: one',
+      'agent: The old',
+      'tool t: completed',
+      'turn_end: cancelled',
+      'user: two',
+      'agent: The new one',
+      'agent:  answer',
+    ])
+  })
+
   it('an agent of v2 that echoes prompts and repeats its idle state shows one conversation', async () => {
     const { agent, session } = await open()
     const outcome = session.prompt([text('hello')])

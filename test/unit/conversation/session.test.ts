@@ -103,7 +103,7 @@ describe('Session: turns', () => {
     )
   })
 
-  it('says that a turn ended without anything in it', async () => {
+  it('says that a turn ended without anything in it (quirk 29)', async () => {
     const { agent, session } = make()
     void session.prompt([text('one')])
     agent.endTurn(agent.prompts[0]!, 'end_turn')
@@ -116,7 +116,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state).slice(2), ['user: two', 'agent: fine'])
   })
 
-  it('knows who canceled a turn, whatever the agent answers', async () => {
+  it('knows who canceled a turn, whatever the agent answers (quirk 29)', async () => {
     const { agent, session } = make()
     const last = () => session.state.entries.at(-1)
     const stopped = session.prompt([text('one')])

@@ -221,7 +221,7 @@ describe('LocalSessions', () => {
     assert.equal(sessions.get('claude', 'one')?.givenTitle, 'Mine')
   })
 
-  it('remembers the titles that a session had, some of them', function () {
+  it('remembers the titles that a session had, some of them (quirk 31)', function () {
     if (!sqlite) this.skip()
     const sessions = make()
     for (let i = 0; i < 13; i++) {

@@ -157,7 +157,7 @@ describe('the prompts of a conversation', () => {
       await starting
     }
 
-    it('stay with that agent, and are sent after the sign-in', async () => {
+    it('stay with that agent, and are sent after the sign-in (quirk 32)', async () => {
       await refuse()
       const { controller } = fixture
       assert.deepEqual([controller.agentId, controller.key, controller.current], ['two', 'new', undefined])

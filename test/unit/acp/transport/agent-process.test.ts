@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import fc from 'fast-check'
 import type { AgentLaunch } from '../../../../src/acp/agent.ts'
 import {
@@ -48,6 +49,27 @@ describe('AgentProcess', () => {
     await ready(agent)
     await agent.stop({ terminateAfterMs: 20_000, killAfterMs: 1 })
     assert.deepEqual(await agent.exited, { exitCode: 7, signal: null })
+  })
+
+  it('waits long enough before the first signal for slow agents that end by themselves (quirk 20)', async () => {
+    const agent = await start(
+      `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
+    )
+    await ready(agent)
+    const waits: unknown[] = []
+    const inTime = globalThis.setTimeout
+    // The process is real; only the wait before the signal is over at once.
+    const timers = mock.method(globalThis, 'setTimeout', (run: () => void, ms?: number) => {
+      waits.push(ms)
+      return inTime(run, ms === 5000 ? 0 : ms)
+    })
+    try {
+      await agent.stop()
+    } finally {
+      timers.mock.restore()
+    }
+    assert.deepEqual(await agent.exited, { exitCode: 9, signal: null })
+    assert.equal(waits[0], 5000)
   })
 
   it('terminates an agent that goes on (quirk 20)', async () => {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { mock } from 'node:test'
 import { build } from 'esbuild'
+import { createProcessGuard } from '../../../../src/common/processes/process-guard.ts'
 import { operatingSystem } from '../../../../src/common/processes/process-system.ts'
 import { until } from '../../../support/until.ts'
 
@@ -115,6 +118,35 @@ describe('the process guard', function () {
       },
       { graceMs: 600_000, closeMs: 600_000 },
     )
+  })
+
+  it('gives what ends by itself 3 s when the window closes, and what a killed process leaves behind 5 s', async () => {
+    const told = path.join(folder, 'told.txt')
+    const script = path.join(folder, 'tell.cjs')
+    await writeFile(
+      script,
+      `require('fs').writeFileSync(${JSON.stringify(told)}, process.argv[2]); process.stdin.resume()`,
+    )
+    const quiet = () => {}
+    const log = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet }
+    mock.timers.enable({ apis: ['setTimeout'] })
+    try {
+      const guard = createProcessGuard({ script, log })
+      let isClosed = false
+      void guard.closed.then(() => {
+        isClosed = true
+      })
+      guard.add(process.pid + 1_000_000)
+      guard.dispose()
+      mock.timers.tick(2999)
+      await new Promise(setImmediate)
+      assert.equal(isClosed, false)
+      mock.timers.tick(1)
+      await guard.closed
+    } finally {
+      mock.timers.reset()
+    }
+    await until(() => existsSync(told) && readFileSync(told, 'utf8') === '5000')
   })
 
   it('does not keep its process from ending', async () => {

@@ -99,6 +99,16 @@ describe('actions on the page', function () {
     await page.until(() => page.document.querySelector('.row-markdown') && !offered())
   })
 
+  it('offer the prompt again after a turn that ended without a response, and say that it did', async () => {
+    const end: Entry = { kind: 'turn_end', id: 'e', turn: 1, stopReason: 'empty' }
+    const offered = () => page.document.querySelector<HTMLElement>('.turn-retry')
+    await show([message('u', 'user', 'Do it'), end])
+    await page.until(offered)
+    assert.match(page.document.body.textContent!, /The turn ended without a response/)
+    offered()!.click()
+    await page.until(() => ran[0]?.command === 'parley.sendAgain' && ran[0].entryId === 'e')
+  })
+
   it('tell a context menu what it is opened on', () => {
     const contextOf = (selector: string) =>
       JSON.parse(page.document.querySelector(selector)!.getAttribute('data-vscode-context')!)

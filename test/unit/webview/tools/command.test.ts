@@ -19,7 +19,7 @@ describe('the command a tool call wants to run', () => {
     assert.equal(command({ cmd: 'ls', workdir: '/x' })?.cwd, '/x')
   })
 
-  it('is every command that the agent named, with its environment', () => {
+  it('is every command that the agent named, with its environment (quirk 26)', () => {
     assert.equal(command({ commands: ['npm ci', ['npm', 'run', 'a b']] })?.command, "npm ci\nnpm run 'a b'")
     assert.equal(command({ command: 'a', script: 'b' })?.command, 'a\nb')
     assert.deepEqual(command({ command: 'a', env: { PATH: './x' } })?.environment, ['PATH=./x'])

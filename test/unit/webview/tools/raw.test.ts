@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rawCode, rawText } from '../../../../src/webview/tools/raw.ts'
 
 describe('raw input', () => {
-  it('shows a patch as its lines', () => {
+  it('shows a patch as its lines (quirk 26)', () => {
     const patch = '*** Begin Patch\n*** Update File: a.ts\n@@\n-one\n+two\n*** End Patch'
     assert.deepEqual(rawCode(patch), { text: patch, language: 'diff' })
     assert.deepEqual(rawCode({ input: patch }), { text: patch, language: 'diff' })

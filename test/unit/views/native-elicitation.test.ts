@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { build } from 'esbuild'
+import type { ElicitationRequest } from '../../../src/acp/model.ts'
+import type { NativePrompts } from '../../../src/views/native-elicitation.ts'
+import { settle } from '../conversation/fake-agent.ts'
+import { form } from '../conversation/updates.ts'
+
+type Item = { action?: string }
+
+/** What of VS Code the requests are asked with: lists that stay until they are answered or their token is canceled. */
+class Workbench {
+  readonly dialogs: unknown[] = []
+  readonly opened: string[] = []
+  readonly lists: Array<{ pick: (action: string) => void; closed: () => boolean }> = []
+
+  readonly api = {
+    CancellationTokenSource: class {
+      readonly #source = new AbortController()
+      readonly token = { signal: this.#source.signal }
+      cancel(): void {
+        this.#source.abort()
+      }
+      dispose(): void {}
+    },
+    QuickPickItemKind: { Separator: -1 },
+    ProgressLocation: { Notification: 15 },
+    Uri: { parse: (text: string) => text },
+    env: { openExternal: async (uri: string) => this.opened.push(String(uri)) > 0 },
+    window: {
+      showQuickPick: (items: Item[], _options: unknown, token: { signal: AbortSignal }) =>
+        new Promise<Item | undefined>(resolve => {
+          let closed = false
+          const close = (item?: Item) => {
+            closed = true
+            resolve(item)
+          }
+          token.signal.addEventListener('abort', () => close())
+          if (token.signal.aborted) close()
+          const pick = (action: string) => close(items.find(item => item.action === action))
+          this.lists.push({ pick, closed: () => closed })
+        }),
+      withProgress: async () => {},
+      showWarningMessage: async (...said: unknown[]) => void this.dialogs.push(said),
+      showInformationMessage: async (...said: unknown[]) => void this.dialogs.push(said),
+      showErrorMessage: async (...said: unknown[]) => void this.dialogs.push(said),
+    },
+  }
+}
+
+describe('requests outside of a session', function () {
+  this.timeout(60_000)
+  const visit: ElicitationRequest = {
+    message: 'There',
+    mode: 'url',
+    elicitationId: 'v',
+    url: 'https://example.com/',
+  } as ElicitationRequest
+  const question = { ...form(), sessionId: undefined } as unknown as ElicitationRequest
+  const shared = globalThis as { parleyTestWorkbench?: unknown }
+  let folder: string
+  let Prompts: typeof NativePrompts
+  let workbench: Workbench
+  let prompts: NativePrompts
+
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'parley-native-'))
+    const outfile = path.join(folder, 'native-elicitation.cjs')
+    await build({
+      entryPoints: [path.resolve(import.meta.dirname, '../../../src/views/native-elicitation.ts')],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      logLevel: 'error',
+      plugins: [
+        {
+          name: 'workbench',
+          setup(bundle) {
+            bundle.onResolve({ filter: /^vscode$/ }, () => ({ path: 'vscode', namespace: 'workbench' }))
+            bundle.onLoad({ filter: /.*/, namespace: 'workbench' }, () => ({
+              contents: 'module.exports = globalThis.parleyTestWorkbench',
+            }))
+          },
+        },
+      ],
+    })
+    // the bundle keeps this object; each test has its own workbench behind it
+    const names = Object.keys(new Workbench().api) as Array<keyof Workbench['api']>
+    shared.parleyTestWorkbench = Object.defineProperties(
+      {},
+      Object.fromEntries(names.map(name => [name, { enumerable: true, get: () => workbench.api[name] }])),
+    )
+    Prompts = createRequire(import.meta.url)(outfile).NativePrompts
+  })
+  beforeEach(() => {
+    workbench = new Workbench()
+    prompts = new Prompts(() => 'Agent')
+  })
+  after(async () => {
+    delete shared.parleyTestWorkbench
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  for (const [what, request] of [
+    ['a form', question],
+    ['an address', visit],
+  ] as const) {
+    it(`close with ${what} when they are withdrawn: no dialog is left`, async () => {
+      const withdrawn = new AbortController()
+      const asked = prompts.ask('a', request, withdrawn.signal)
+      await settle()
+      assert.deepEqual(
+        workbench.lists.map(list => list.closed()),
+        [false],
+      )
+      withdrawn.abort()
+      assert.deepEqual(await asked, { action: 'cancel' })
+      assert.deepEqual(
+        workbench.lists.map(list => list.closed()),
+        [true],
+      )
+      assert.deepEqual([workbench.dialogs, workbench.opened], [[], []])
+    })
+  }
+
+  it('open an address when the person agrees, and never once they were withdrawn', async () => {
+    const never = new AbortController().signal
+    const agreed = prompts.ask('a', visit, never)
+    await settle()
+    workbench.lists[0]!.pick('accept')
+    assert.deepEqual(await agreed, { action: 'accept' })
+    assert.deepEqual(workbench.opened, ['https://example.com/'])
+
+    const withdrawn = new AbortController()
+    const late = prompts.ask('a', visit, withdrawn.signal)
+    await settle()
+    // the answer and the withdrawal cross
+    workbench.lists[1]!.pick('accept')
+    withdrawn.abort()
+    assert.deepEqual(await late, { action: 'cancel' })
+    assert.deepEqual(workbench.opened, ['https://example.com/'])
+    assert.deepEqual(workbench.dialogs, [])
+  })
+
+  it('wait for their turn, and are not asked at all if they are withdrawn before it', async () => {
+    const first = new AbortController()
+    const second = new AbortController()
+    const asked = [prompts.ask('a', visit, first.signal), prompts.ask('a', question, second.signal)]
+    await settle()
+    second.abort()
+    first.abort()
+    assert.deepEqual(await Promise.all(asked), [{ action: 'cancel' }, { action: 'cancel' }])
+    assert.equal(workbench.lists.length, 1)
+  })
+})

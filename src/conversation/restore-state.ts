@@ -46,7 +46,7 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
 export function followState(state: ReducingState, { entries, terminals, head }: KeptConversation): Change[] {
   const changes: Change[] = []
   if (entries.length < state.entries.length) {
-    // what was closed here goes on there
+    // what was closed here still runs there
     for (const { id } of state.entries.splice(entries.length)) state.index.delete(id)
     changes.push({ type: 'reset' })
   }

@@ -50,7 +50,7 @@ export interface MessageEntry extends EntryBase {
   kind: 'message'
   role: MessageRole
   messageId?: string
-  /** It goes on with the message of the same id and role above: work came in between. See `wholeMessage`. */
+  /** Continues the message above with the same id and role: other work came in between. See `wholeMessage`. */
   continues?: true
   /** Adjacent text chunks are one text block, but for those of a user message without an id. */
   blocks: ContentBlock[]
@@ -150,7 +150,7 @@ export interface SubagentEntry extends EntryBase {
   title?: string
   /** its role or purpose */
   description?: string
-  /** What it does; absent: nobody knows. `endedAt` is when it became idle last. */
+  /** What it does; absent: unknown. `endedAt` is when it became idle last. */
   state?: SubagentState
   /** Its work can be stopped without the turn's. */
   canCancel: boolean
@@ -245,7 +245,7 @@ export type HeadKey =
   | 'activity'
   | 'turn'
 
-/** What one update changed, precise enough that nobody looks at anything else. */
+/** What one update changed, precise enough that no reader has to look at anything else. */
 export type Change =
   /** The entry is new or was changed as a whole. */
   | { type: 'entry'; id: EntryId }
@@ -254,7 +254,7 @@ export type Change =
   | { type: 'terminal'; terminalId: string }
   | { type: 'terminal_output'; terminalId: string; text: string }
   | { type: 'head'; key: HeadKey }
-  /** Everything was replaced (a load began anew). */
+  /** Everything was replaced (a load started over). */
   | { type: 'reset' }
 
 export interface RuleAnswer {

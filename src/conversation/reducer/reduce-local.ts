@@ -35,7 +35,7 @@ export type LocalEvent =
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
   /** A request was answered or withdrawn. */
   | { type: 'request_answered'; requestId: string; outcome: PermissionOutcome | ElicitationOutcome }
-  /** A request is shown as pending and isn't: nobody knows here how it ended. */
+  /** A request is shown as pending and isn't: how it ended is unknown here. */
   | { type: 'request_closed'; requestId: string }
   /** What the person went to an address for is done there. */
   | { type: 'visit_done'; elicitationId: string }

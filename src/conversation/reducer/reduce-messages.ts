@@ -14,10 +14,10 @@ import {
 
 /**
  * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without
- * one it goes on with the last message if that is of the same role, has no id either, and nothing came after it. Where
+ * one it continues the last message if that is of the same role, has no id either, and nothing came after it. Where
  * other work came after a message of the agent, the piece begins a part of it at the end, where the user reads.
  *
- * Text goes on with the text before it, except in a user message without an id: nobody streams those. Its pieces are
+ * Text continues the text before it, except in a user message without an id: those are not streamed. Its pieces are
  * the blocks of a prompt, or prompts that no answer came between, and stay apart.
  */
 export function messageChunk(
@@ -111,7 +111,7 @@ function withoutBeginning(
   return rest
 }
 
-/** A message goes on below what came after it. */
+/** A message continues below what came after it. */
 function continueMessage(
   step: Step,
   role: MessageRole,

@@ -114,7 +114,7 @@ export function requestAnswered(
   updateActivity(step)
 }
 
-/** Shows a request as canceled that waits for nobody's answer any more. */
+/** Shows a request that no longer waits for an answer as canceled. */
 export function requestClosed(step: Step, requestId: string): void {
   const { memory, entries } = step.state
   const position = memory.openRequests.get(requestId)

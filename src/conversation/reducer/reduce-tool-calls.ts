@@ -70,7 +70,7 @@ export function toolCallContent(step: Step, toolCallId: string, content: ToolCal
 }
 
 /**
- * Closes what the agent left open when its work ended, but for what goes on in the background. A tool call with a
+ * Closes what the agent left open when its work ended, except what still runs in the background. A tool call with a
  * status is `cancelled`. One whose status was never told, or that was allowed, is taken to have run with the turn: it is
  * `completed` unless the turn was cut short. `only`: no other tool calls.
  */

@@ -57,7 +57,7 @@ export interface WorkEnd extends ReportedBackground {
 
 /**
  * Foreground work is over: what it left open is closed. Told again, or of a session that was idle already, it changes
- * nothing but what goes on in the background: such a snapshot may repeat the last stop reason.
+ * nothing but what runs in the background: such a snapshot may repeat the last stop reason.
  */
 export function endWork(step: Step, end: WorkEnd): void {
   const { state } = step

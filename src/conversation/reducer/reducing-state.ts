@@ -41,7 +41,7 @@ export interface Echo {
  */
 interface ReducerMemory {
   tools: Map<string, number>
-  /** by role and message id, the latest; of one that goes on below other work its last part */
+  /** by role and message id, the latest; of one that continues below other work, its last part */
   messages: Map<string, number>
   /** by role and message id: the parts of messages that go on below other work */
   messageParts: Map<string, number[]>
@@ -63,11 +63,11 @@ interface ReducerMemory {
   openMessage?: number
   /** the thought whose time runs */
   openThought?: number
-  /** what goes on apart from the turn, as last told */
+  /** what runs apart from the turn, as last reported */
   background: Background
   /** foreground work goes on, as last told by the agent or by a prompt of ours */
   running: boolean
-  /** the work that goes on was begun by a prompt of ours */
+  /** the running work was started by one of our prompts */
   ownTurn: boolean
   /** the agent said itself that it waits for the person */
   actionReported: boolean
@@ -280,7 +280,7 @@ export function countOf({ toolCalls, terminals, subagents, others }: Background)
   return toolCalls.size + terminals.size + subagents.size + others
 }
 
-/** Whether a tool call goes on: work that a process does is told by its terminal alone. */
+/** Whether a tool call is still running; where a process does the work, only its terminal tells. */
 export function goesOn(
   { entries, memory }: ReducingState,
   background: Background,

@@ -432,11 +432,12 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** Looks at what changed until now, and takes nothing for this turn's work any more. */
-  async endTurn(session: string): Promise<void> {
+  /** Looks at what changed until now, once all is `told` of it, and takes nothing for this turn's work any more. */
+  async endTurn(session: string, told?: Promise<unknown>): Promise<void> {
     const turn = this.#turns.get(session)
     if (!turn) return
     await this.#ready
+    await told
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     this.dropCheckpoints()

@@ -223,6 +223,8 @@ export class SessionChanges extends ChangeScope {
   #roots: Roots
   #guard: PathGuard
   #turn = 0
+  /** What tool calls told and is not known to the tracker yet: their paths are checked first. */
+  readonly #reports = new Set<Promise<void>>()
 
   constructor(tracker: ChangeTracker, session: string, roots: Roots) {
     super(tracker, session)
@@ -244,7 +246,7 @@ export class SessionChanges extends ChangeScope {
   }
 
   endTurn(): Promise<void> {
-    return this.tracker.endTurn(this.session)
+    return this.tracker.endTurn(this.session, Promise.all(this.#reports))
   }
 
   /** The text of a file of the roots now; `undefined`: it has none. Never rejects. */
@@ -267,11 +269,17 @@ export class SessionChanges extends ChangeScope {
   }
 
   /** A tool call told of these changes, and of these files that it works on. Never rejects. */
-  async tool(
+  tool(
     reported: Omit<ToolChange, 'change' | 'patch'>,
     diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
     named: readonly string[],
   ): Promise<void> {
+    const report = this.#tool(reported, diffs, named).finally(() => this.#reports.delete(report))
+    this.#reports.add(report)
+    return report
+  }
+
+  async #tool(...[reported, diffs, named]: Parameters<SessionChanges['tool']>): Promise<void> {
     const byPath = new Map<string, ToolChange[]>()
     const add = (path: string, change: ToolChange) => byPath.set(path, [...(byPath.get(path) ?? []), change])
     for (const { changes, patch } of diffs) {

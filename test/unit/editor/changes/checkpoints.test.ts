@@ -280,6 +280,22 @@ describe('a checkpoint', () => {
     assert.equal(listed(2)[0]?.left, 'user')
   })
 
+  it('has what a tool call reported right before its turn ended', async () => {
+    begin(1)
+    await write('a.txt', 'one\n2\nthree\n')
+    await changes.endTurn()
+    begin(2)
+    writeFileSync(file('a.txt'), 'one\n2\n3\n')
+    const change = { operation: 'modify' as const, path: file('a.txt'), oldText: 'three', newText: '3' }
+    const reporting = changes.tool({ toolCallId: 'c', begun: true, done: true }, [{ changes: [change] }], [])
+    await changes.endTurn()
+    await reporting
+    assert.deepEqual(
+      listed(2).map(({ name, uncertain }) => [name, uncertain]),
+      [['a.txt', undefined]],
+    )
+  })
+
   it('has what a turn’s tool call does whose report comes while the end of the turn before is still looked at', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')

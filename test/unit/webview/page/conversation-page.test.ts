@@ -3,6 +3,7 @@ import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import type { Entry, ToolCallEntry } from '../../../../src/conversation/state.ts'
 import * as bridge from '../../../../src/views/bridge/conversation.ts'
+import { ShowPage } from '../../../../src/views/bridge/history.ts'
 import { head, message, permission, toolCall } from '../conversation/entries.ts'
 import { PendingOfTest } from '../conversation/pending.ts'
 import { openPage, type Page } from './page.ts'
@@ -312,6 +313,41 @@ describe('conversation page', function () {
     await answered(3, 'no')
     assert.match(text(), /Rejected/)
     assert.match(text(), /Allowed once/)
+  })
+
+  it('answers once what was pressed while rows came, changed and moved, and the view showed something else', async () => {
+    const options = [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' as const }]
+    const asked = permission('1', { options, toolCallId: 'call-t' })
+    const tool = (more: Partial<ToolCallEntry> = {}) => toolCall('t', { title: 'Write', ...more })
+    await show([message('u', 'user', 'Go'), tool(), asked], { activity: 'requires_action' })
+    const button = () => page.document.querySelector<HTMLElement>('[data-option="1"]')
+    await page.until(button)
+    const pressed = button()!
+    pressed.dispatchEvent(new page.window.MouseEvent('mousedown', { bubbles: true }))
+    await patch({ op: 'entry', index: 1, entry: tool({ title: 'Write it', status: 'in_progress' }) })
+    await page.until(() => text().includes('Write it'))
+    await patch({ op: 'entry', index: 2, entry: permission('1', { options, toolCallId: 'call-t' }) })
+    await patch({ op: 'entry', index: 3, entry: permission('2', { options }) })
+    await page.until(() => page.document.querySelectorAll('.permission').length === 2)
+    await patch({ op: 'entry', index: 4, entry: message('m', 'agent', 'Meanwhile') })
+    await page.until(() => text().includes('Meanwhile'))
+    for (const shown of ['history', 'conversation'] as const) {
+      await page.host.sendNotification(ShowPage, { page: shown, focus: false })
+      const conversation = page.document.querySelector<HTMLElement>('main.conversation')!
+      await page.until(() => conversation.inert === (shown === 'history'))
+    }
+    await show([message('u', 'user', 'Go'), message('m', 'agent', 'Before it'), tool(), asked], {
+      activity: 'requires_action',
+    })
+    await page.until(() => text().includes('Before it'))
+    // a browser gives no click where the element that was pressed is another one by now
+    assert.equal(button(), pressed)
+    pressed.click()
+    await page.until(() => answers.length > 0)
+    assert.deepEqual(
+      answers.map(({ requestId, optionId }) => [requestId, optionId]),
+      [['request-1', 'yes']],
+    )
   })
 
   it('answers the permission request that has the focus with Ctrl+Enter and Ctrl+Backspace, and none from elsewhere', async () => {

@@ -60,7 +60,7 @@ import { NativePrompts } from './views/native-elicitation.ts'
 import { ruleSettings } from './views/rule-settings.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
 import { StatusBar } from './views/status-bar.ts'
-import { keepForWork, keepIn } from './views/storage/kept-state.ts'
+import { keepForViews, keepForWork, keepIn } from './views/storage/kept-state.ts'
 import { workServices } from './views/work-services.ts'
 
 /** What VS Code calls once everything is loaded: the views' pages to connect, and the commands. */
@@ -185,6 +185,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     bridge,
     manager,
     keep: keepReferences(keepIn(context.workspaceState), secrets),
+    shown: keepForViews(context, log),
     createController,
     history: {
       listen: (...page) => historyView.listen(...page),

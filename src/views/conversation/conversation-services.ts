@@ -20,6 +20,8 @@ interface ConversationServicesOptions {
   bridge: Omit<ConversationBridgeOptions, 'controller'>
   manager: SessionManager
   keep: Keep
+  /** Which page the side bar shows. */
+  shown: Keep
   /** Every place has a controller of its own, which remembers its session in `keep`. */
   createController: (keep: Keep, newKey: string) => ConversationController
   history: SecondPage
@@ -32,6 +34,7 @@ export function createConversationServices({
   bridge,
   manager,
   keep,
+  shown,
   createController,
   history,
   own,
@@ -71,7 +74,7 @@ export function createConversationServices({
       onSeen: () => surfaces.looked(),
     },
     history,
-    keep,
+    shown,
   )
   const surfaces = own.add(new ConversationSurfaces(sideBar))
   own.add(surfaces.onDidLook(() => indicators.look()))

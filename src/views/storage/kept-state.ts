@@ -19,6 +19,11 @@ export function keepForWork({ storageUri, workspaceState }: vscode.ExtensionCont
   return storageUri ? new KeepFile(path.join(storageUri.fsPath, 'work.json'), log) : keepIn(workspaceState)
 }
 
+/** What the views show: on disk at once, since a reload may follow on the click that changed it. */
+export function keepForViews({ storageUri, workspaceState }: vscode.ExtensionContext, log: Logger): Keep {
+  return storageUri ? new KeepFolder(path.join(storageUri.fsPath, 'views'), log) : keepIn(workspaceState)
+}
+
 /** Where this workspace's drafts are kept. A window without a workspace has no folder to keep files in. */
 export function storageForDrafts(
   { storageUri, workspaceState }: vscode.ExtensionContext,

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, silentLogger } from '../../../src/common/logger.ts'
-import { KeepFile } from '../../../src/views/storage/keep-files.ts'
+import { KeepFile, KeepFolder } from '../../../src/views/storage/keep-files.ts'
 
 describe('KeepFile', () => {
   let directory: string
@@ -28,6 +28,19 @@ describe('KeepFile', () => {
     assert.equal(again.get('b'), undefined)
     assert.deepEqual(readdirSync(join(directory, 'not', 'there')), ['kept.json'])
     assert.deepEqual(warnings, [])
+  })
+
+  it('has a file for each, on disk at once, in a folder', () => {
+    const folder = join(directory, 'not', 'there')
+    const keep = new KeepFolder(folder, log)
+    keep.set('page', 'history')
+    keep.set('page', 'conversation')
+    keep.set('other', 1)
+    assert.equal(new KeepFolder(folder, log).get('page'), 'conversation')
+    keep.set('page', undefined)
+    const again = new KeepFolder(folder, log)
+    assert.deepEqual([again.get('page'), again.get('other')], [undefined, 1])
+    assert.deepEqual([readdirSync(folder).length, warnings], [1, []])
   })
 
   for (const content of ['', '{"a": ', '[1]', 'null', '"text"'])

@@ -186,6 +186,20 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(memory.agent.capabilities.systemPrompt, { override: false })
     })
 
+    it('a system prompt of a session goes with its load and its resume as well', async () => {
+      const [loading, resuming] = [capable(), capable()]
+      const systemPrompt = { mode: 'append' as const, content: words }
+      const [setup, sent] = [
+        { ...SETUP, systemPrompt },
+        { sessionId: 's', cwd: '/work', mcpServers: [], systemPrompt },
+      ]
+      const load = loading.agent.loadSession('s', setup)
+      const loaded = await exchange(loading, load, version === 1 ? 'session/load' : 'session/resume', {})
+      assert.deepEqual(loaded.params, version === 1 ? sent : { ...sent, replayFrom: { type: 'start' } })
+      const resume = resuming.agent.resumeSession('s', setup)
+      assert.deepEqual((await exchange(resuming, resume, 'session/resume', {})).params, sent)
+    })
+
     it('a system prompt takes the place of the own one only where the agent lets it', async () => {
       const systemPrompt = { mode: { override: {} } }
       const { agent, pipe } = memoryAgent(

@@ -87,6 +87,16 @@ describe('cards', () => {
     assert.equal(titles.size, failures.length, 'each failure has a card of its own')
   })
 
+  it('say one second and several in their own words', () => {
+    const named = { agentId: 'a', agentName: 'Agent' }
+    const said = (seconds: number) => [
+      cardFor('id', { type: 'slow', ...named, seconds }).text,
+      cardFor('id', { type: 'slow-option', ...named, optionId: 'mode', optionName: 'Mode', seconds }).text,
+    ]
+    for (const text of said(1)) assert.match(text, /for 1 second\./)
+    for (const text of said(15)) assert.match(text, /for 15 seconds\./)
+  })
+
   it('tell where a missing command was looked for, with Retry and Open Settings', () => {
     const card = cardFor('id', failures[3]?.[1] as Failure)
     assert.ok(card.details?.some(detail => detail.text === '/bin\n/usr/bin'))

@@ -172,6 +172,31 @@ describe('AgentV1', () => {
       assert.deepEqual(seen, ['one', 'two', 'loaded', 'late'])
     })
 
+    it('show the terminals of the agent in their tool calls anew when they are loaded', async () => {
+      const { agent, pipe, updates } = memoryAgent(ALL)
+      const output = {
+        method: 'session/update',
+        params: {
+          sessionId: 's',
+          update: {
+            sessionUpdate: 'tool_call_update',
+            toolCallId: 't',
+            _meta: { terminal_output: { terminal_id: 'x', data: 'a' } },
+          },
+        },
+      }
+      const shown = ['tool_call', 'tool_call_content', 'terminal_output']
+      pipe.send(output)
+      await until(() => updates.length === 3)
+      const load = agent.loadSession('s', SETUP)
+      pipe.send(output, { id: (await pipe.asked('session/load')).id, result: null })
+      await load
+      assert.deepEqual(
+        updates.map(({ update }) => update.type),
+        [...shown, ...shown],
+      )
+    })
+
     it('can be given up', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const controller = new AbortController()

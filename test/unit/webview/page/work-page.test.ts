@@ -58,6 +58,19 @@ describe('the work of an agent on the page', function () {
   }
   const { key } = head()
 
+  it('names a tool call by its title, else by its tool, else by its kind', async () => {
+    await show([
+      toolCall('a', { title: 'Look around', toolName: 'grep', toolKind: 'search' }),
+      toolCall('b', { title: '', toolName: 'grep', toolKind: 'edit' }),
+      toolCall('c', { title: '', toolKind: 'delete' }),
+    ])
+    await page.until(() => page.document.querySelectorAll('.work').length === 3)
+    const named = [...page.document.querySelectorAll('.work')].map(
+      line => line.querySelector('.line-title')?.textContent,
+    )
+    assert.deepEqual(named, ['Look around', 'grep', 'Delete'])
+  })
+
   it('times the wait while a request is pending, and the turn while the agent works', async () => {
     const turnStartedAt = Date.now() - 3600_000
     const call = toolCall('t', { title: 'Build', status: 'in_progress' })

@@ -249,3 +249,25 @@ describe('a load that replays less than was seen', () => {
     assert.deepEqual(sketch(resumed.session.state), [...first, ...second, `notice: ${SOME}`])
   })
 })
+
+describe('a load of a conversation that is open', () => {
+  it('begins anew with the terminals that are replayed, whose output is not doubled', async () => {
+    const shown: SessionUpdate[] = [
+      chunk('user', 'once'),
+      tool('t', { content: [{ type: 'terminal', terminalId: 'x' }], status: 'completed' }),
+      { type: 'terminal_output', terminalId: 'x', text: 'out' },
+    ]
+    const { agent, session, answer } = await load(() => undefined)
+    agent.say('s', ...shown)
+    await answer()
+    session.beginLoad(setup)
+    assert.equal(session.state.terminals.size, 0)
+    agent.say('s', ...shown)
+    await session.loaded()
+    assert.equal(session.state.terminals.get('x')?.output, 'out')
+    assert.deepEqual(
+      session.state.entries.map(({ kind }) => kind),
+      ['message', 'tool_call'],
+    )
+  })
+})

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import os from 'node:os'
-import path from 'node:path'
-import { build } from 'esbuild'
 import type { ElicitationRequest } from '../../../src/acp/model.ts'
 import type { NativePrompts } from '../../../src/views/native-elicitation.ts'
 import { settle } from '../conversation/fake-agent.ts'
 import { form } from '../conversation/updates.ts'
+import { loadInWorkbench } from './load-in-workbench.ts'
 
 type Item = { action?: string }
 
@@ -60,51 +56,27 @@ describe('requests outside of a session', function () {
     url: 'https://example.com/',
   } as ElicitationRequest
   const question = { ...form(), sessionId: undefined } as unknown as ElicitationRequest
-  const shared = globalThis as { parleyTestWorkbench?: unknown }
-  let folder: string
   let Prompts: typeof NativePrompts
   let workbench: Workbench
   let prompts: NativePrompts
 
   before(async () => {
-    folder = await mkdtemp(path.join(os.tmpdir(), 'parley-native-'))
-    const outfile = path.join(folder, 'native-elicitation.cjs')
-    await build({
-      entryPoints: [path.resolve(import.meta.dirname, '../../../src/views/native-elicitation.ts')],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'error',
-      plugins: [
-        {
-          name: 'workbench',
-          setup(bundle) {
-            bundle.onResolve({ filter: /^vscode$/ }, () => ({ path: 'vscode', namespace: 'workbench' }))
-            bundle.onLoad({ filter: /.*/, namespace: 'workbench' }, () => ({
-              contents: 'module.exports = globalThis.parleyTestWorkbench',
-            }))
-          },
-        },
-      ],
-    })
     // the bundle keeps this object; each test has its own workbench behind it
     const names = Object.keys(new Workbench().api) as Array<keyof Workbench['api']>
-    shared.parleyTestWorkbench = Object.defineProperties(
+    const api = Object.defineProperties(
       {},
       Object.fromEntries(names.map(name => [name, { enumerable: true, get: () => workbench.api[name] }])),
     )
-    Prompts = createRequire(import.meta.url)(outfile).NativePrompts
+    const loaded = await loadInWorkbench<{ NativePrompts: typeof NativePrompts }>(
+      'native-elicitation.ts',
+      api,
+    )
+    Prompts = loaded.NativePrompts
   })
   beforeEach(() => {
     workbench = new Workbench()
     prompts = new Prompts(() => 'Agent')
   })
-  after(async () => {
-    delete shared.parleyTestWorkbench
-    await rm(folder, { recursive: true, force: true })
-  })
-
   for (const [what, request] of [
     ['a form', question],
     ['an address', visit],

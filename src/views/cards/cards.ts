@@ -6,17 +6,22 @@ import { button, CardButtonId, exitSentence, moreThanSaid, sentence, texts } fro
 import { signInCard } from './sign-in-card.ts'
 import { startCard } from './start-card.ts'
 
-/** The card for a failure: what happened in a sentence, what was looked at, what to do. */
-export function cardFor(id: string, failure: Failure): Card {
+/**
+ * The card for a failure: what happened in a sentence, what was looked at, what to do. `canInstall`: agents can be
+ * installed from a registry.
+ */
+export function cardFor(id: string, failure: Failure, canInstall = true): Card {
   switch (failure.type) {
     case 'no-agent':
       return {
         id,
         kind: 'info',
         title: l10n.t('Choose an agent'),
-        text: l10n.t(
-          'Install Claude Code, Codex, Gemini CLI or another ACP agent, add your own in settings, or try the demo.',
-        ),
+        text: canInstall
+          ? l10n.t(
+              'Install Claude Code, Codex, Gemini CLI or another ACP agent, add your own in settings, or try the demo.',
+            )
+          : l10n.t('Add an agent in settings, or try the demo.'),
         buttons: [button.openSettings('agents')],
       }
     case 'untrusted':

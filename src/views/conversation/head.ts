@@ -73,7 +73,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     commands: state?.commands ?? NONE,
     usage: state?.usage,
     prompt: session?.agent.capabilities.prompt ?? NO_PROMPT,
-    cards: cardsOf(controller, agents),
+    cards: cardsOf(sources),
     agents: choicesOf(agents, accounts),
     defaultAgentId: agents.defaultAgentId(),
     ...beginning(sources),
@@ -158,8 +158,8 @@ function progressOf(controller: ConversationController, name: string | undefined
 }
 
 /** First what prevents any session, then what failed. */
-function cardsOf(controller: ConversationController, agents: AgentDirectory): Card[] {
-  const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure))
+function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
+  const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure, installs.isOn))
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]
   if (controller.phase !== 'empty') return failed
   const problems = agents.problems()

@@ -47,7 +47,9 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
             </h2>
             {real.length === 0 && (
               <p class="quiet">
-                {t('Install Claude Code, Codex, Gemini CLI or another ACP agent, or try the demo.')}
+                {head.offers && head.offers.length > 0
+                  ? t('Install Claude Code, Codex, Gemini CLI or another ACP agent, or try the demo.')
+                  : t('Add an agent in settings, or try the demo.')}
               </p>
             )}
             {head.offers && head.offers.length > 0 && <Offers offers={head.offers} />}

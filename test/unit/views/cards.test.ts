@@ -87,6 +87,12 @@ describe('cards', () => {
     assert.equal(titles.size, failures.length, 'each failure has a card of its own')
   })
 
+  it('speak of installing an agent only where that is possible', () => {
+    const text = (canInstall: boolean) => cardFor('id', { type: 'no-agent' }, canInstall).text
+    assert.match(text(true), /^Install /)
+    assert.doesNotMatch(text(false), /install/i)
+  })
+
   it('say one second and several in their own words', () => {
     const named = { agentId: 'a', agentName: 'Agent' }
     const said = (seconds: number) => [

@@ -220,8 +220,10 @@ function placeholder(head: ConversationHead | undefined, short: boolean): string
   if (!head || head.phase === 'ended') return t("The agent isn't running")
   if (head.preparing !== undefined)
     return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
-  if (head.noAgent)
-    return head.tabs ? t('Choose an agent for a new session') : t('Choose or install an agent first')
+  if (head.noAgent) {
+    if (head.tabs) return t('Choose an agent for a new session')
+    return head.offers?.length ? t('Choose or install an agent first') : t('Choose an agent first')
+  }
   const chosen = head.agents.find(agent => agent.agentId === head.defaultAgentId)
   const name = head.agent?.name ?? chosen?.name
   const ask = name && !short ? t('Ask {0}…', name) : t('Ask…')

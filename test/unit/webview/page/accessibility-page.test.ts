@@ -117,6 +117,19 @@ describe('conversation page, without eyes or mouse', function () {
     assert.equal(page.document.activeElement, buttons()[2])
   })
 
+  it('speaks of installing an agent only where one is offered', async () => {
+    const agents = [{ agentId: 'demo', name: 'Demo', source: 'demo' as const }]
+    const empty = { phase: 'empty', agent: undefined, agents, noAgent: true } as const
+    const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
+    await show([], { ...empty, offers: [] })
+    await page.until(() => words().includes('Add an agent in settings, or try the demo.'))
+    assert.doesNotMatch(words(), /install/i)
+    const offer = { id: 'codex-acp', name: 'Codex', description: 'An agent', icon: 'robot' }
+    await show([], { ...empty, offers: [offer] })
+    await page.until(() => words().includes('Install Claude Code, Codex, Gemini CLI or another ACP agent'))
+    assert.match(words(), /Choose or install an agent first/)
+  })
+
   it('lists the conversations in tabs instead of asking for an agent to be set up, and leads to them', async () => {
     const revealed: string[] = []
     page.hear('conversation/revealTab', ({ key }) => void revealed.push(key))
@@ -125,7 +138,7 @@ describe('conversation page, without eyes or mouse', function () {
     await show([], empty)
     const words = () => page.document.querySelector('.conversation')?.textContent ?? ''
     await page.until(() => words().includes('Set Up an Agent'))
-    assert.match(words(), /Choose or install an agent first/)
+    assert.match(words(), /Choose an agent first/)
     const tab = (key: string, state: bridge.TabNote['state']) => ({ key, title: `Title ${key}`, state })
     await show([], { ...empty, tabs: { shown: [tab('a/1', 'waiting'), tab('a/2', 'running')], more: 3 } })
     await page.until(() => words().includes('In editor tabs'))

@@ -163,7 +163,7 @@ function* mergeStates(
   for (const [terminalId, terminal] of known.terminals) state.terminals.set(terminalId, { ...terminal })
   for (const [terminalId, terminal] of replay.terminals) {
     const own = state.terminals.get(terminalId)
-    if (!own || terminal.output.length > own.output.length) state.terminals.set(terminalId, terminal)
+    if (!own || terminal.output.length > own.output.length) state.terminals.set(terminalId, { ...terminal })
   }
   state.plans = known.plans
   if (known.usage !== undefined) state.usage = known.usage

@@ -9,7 +9,7 @@ import {
   squeeze,
   type TurnEntries,
 } from './align-turns.ts'
-import { textOf } from './blocks.ts'
+import { ownBlocks, textOf } from './blocks.ts'
 import { isFinalStatus } from './reducer/reduce-tool-calls.ts'
 import type { CompactionEntry, Entry, MessageEntry, SubagentEntry, ToolCallEntry } from './state.ts'
 
@@ -64,7 +64,7 @@ export function* mergeInSteps(
     for (const { entry, from } of merged?.entries ??
       (a ?? b)!.entries.map(entry => ({ entry, from: [entry] }))) {
       for (const source of from) index.set(source, entries.length)
-      entries.push({ ...entry, id: `e${entries.length}`, turn })
+      entries.push({ ...ownEntry(entry), id: `e${entries.length}`, turn })
       if (pace.isDue()) yield
     }
     lacking = lacks
@@ -72,6 +72,21 @@ export function* mergeInSteps(
   close()
   const positions = replay.map(entry => index.get(entry) ?? -1)
   return { entries, positions }
+}
+
+/** A copy that can be appended to: the replay may continue in its own entry before the next merge. */
+function ownEntry(entry: Entry): Entry {
+  switch (entry.kind) {
+    case 'message':
+    case 'session_message':
+      return { ...entry, blocks: ownBlocks(entry.blocks) }
+    case 'compaction':
+      return { ...entry, summary: ownBlocks(entry.summary) }
+    case 'tool_call':
+      return { ...entry, content: [...entry.content] }
+    default:
+      return { ...entry }
+  }
 }
 
 /** Whether an entry is one that the user would miss and the agent may not remember. */

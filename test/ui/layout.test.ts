@@ -80,6 +80,8 @@ describe('the views', () => {
     const history = await HistoryPage.open(workbench)
     await history.rows.first().waitFor()
     await fits(history, `${where}: History`)
+    // the next window shows what this one was left with
+    await history.back()
   }
 
   it('fit into a side bar of 280 pixels', async () => {

@@ -6,7 +6,7 @@ import { type LocalEvent, reduceLocal } from '../../../src/conversation/reducer/
 import { createSessionState, type ReducingState } from '../../../src/conversation/reducer/reducing-state.ts'
 import { Clock } from './clock.ts'
 import { FakeAgent } from './fake-agent.ts'
-import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
+import { asking, chunk, Follower, idle, modes, running, sketch, text, tool } from './updates.ts'
 
 const setup = { cwd: '/w', additionalDirectories: [], mcpServers: [] }
 const MARK = "The messages above come from Parley's saved copy."
@@ -251,6 +251,27 @@ describe('a load that replays less than was seen', () => {
 })
 
 describe('a load of a conversation that is open', () => {
+  it('shows what comes late of a replayed message or terminal when it is merged, and tells its views', async () => {
+    const { agent, clock, session, answer } = await load()
+    agent.say('s', chunk('user', 'new'), chunk('agent', 'a', 'm'))
+    agent.say('s', { type: 'terminal', terminal: { terminalId: 'x' } })
+    await answer()
+    const follower = new Follower()
+    follower.take(session.state)
+    session.onDidChange(changes => follower.apply(session.state, changes))
+    const shown = () => [follower.entries, follower.terminals]
+    const size = { cols: 80, rows: 24 }
+    const image = { type: 'image', data: '', mimeType: 'image/png' } as const
+    agent.say('s', { type: 'terminal', terminal: { terminalId: 'x', size } })
+    agent.say('s', { type: 'message_chunk', role: 'agent', messageId: 'm', content: image })
+    agent.say('s', chunk('agent', 'b', 'm'))
+    assert.deepEqual(shown(), [session.state.entries, session.state.terminals])
+    clock.pass(250)
+    assert.deepEqual(sketch(session.state).at(-1), 'agent: a|[image]|b')
+    assert.deepEqual(session.state.terminals.get('x')?.size, size)
+    assert.deepEqual(shown(), [session.state.entries, session.state.terminals])
+  })
+
   it('begins anew with the terminals that are replayed, whose output is not doubled', async () => {
     const shown: SessionUpdate[] = [
       chunk('user', 'once'),

@@ -10,13 +10,16 @@ import type { FileText } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
 import { type FileState, sameState } from './file-state.ts'
 import { lineEdits, splitLines } from './line-edits.ts'
+import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 export interface ChangedFile {
   /** absolute */
   path: string
-  status: 'added' | 'modified' | 'deleted'
-  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  /** Of a renamed file: where it was. Absolute. */
+  from?: string
+  /** All of it changed while a turn ran, and nothing says that the agent did it; of a renamed file: some of it. */
   uncertain?: boolean
   added: number
   removed: number
@@ -70,6 +73,7 @@ export class ChangeScope {
   origins: () => readonly TurnRef[] = () => []
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
+  readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
 
   constructor(tracker: ChangeTracker, session?: string) {
     this.tracker = tracker
@@ -83,13 +87,25 @@ export class ChangeScope {
 
   /** What differs from before, in the order of the first changes. */
   list(turn?: number): ChangedFile[] {
-    return this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
+    const files = this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
+    const renames = this.#renames(turn)
+    if (renames.length === 0) return files
+    const from = new Set(renames.map(rename => rename.from.file.path))
+    const to = new Map(renames.map(rename => [rename.to.file.path, rename]))
+    const described = new Map(files.map(file => [file.path, file]))
+    return files.flatMap(file => {
+      if (from.has(file.path)) return []
+      const rename = to.get(file.path)
+      return rename ? describeRename(rename, file, described.get(rename.from.file.path)) : file
+    })
   }
 
-  /** One file as {@link list} has it. */
+  /** One file as {@link list} has it; a renamed one also by its name from before. */
   file(path: string): ChangedFile | undefined {
     const view = this.tracker.view(path)
-    return view?.hasChanges && !view.gone ? this.#describe(view) : undefined
+    const file = view?.hasChanges && !view.gone ? this.#describe(view) : undefined
+    if (!file || file.status === 'modified') return file
+    return this.list().find(one => one.path === file.path || one.from === file.path)
   }
 
   /** What files are read and written with. */
@@ -114,7 +130,8 @@ export class ChangeScope {
 
   keep(selection: ChangeSelection = {}): void {
     const matches = this.#matches(selection)
-    for (const { path } of this.#selected(selection)) this.tracker.keep(path, matches, selection.hunks?.ids)
+    for (const { path } of this.#selected(selection))
+      this.tracker.keep(path, matches, this.#idsOf(path, selection))
   }
 
   /**
@@ -129,18 +146,58 @@ export class ChangeScope {
     const isShared = selection.since !== undefined && this.origins().length > 0
     const { undone, note } = await this.tracker.beginUndone(isShared ? undefined : this.session, into)
     const left: UndoReport['left'] = []
-    const ids = selection.hunks?.ids
+    /** by the new path of a renamed file: why the old one could not come back */
+    const blocked = new Map<string, UndoReport['left'][number]['why']>()
+    const renames = selection.since === undefined ? this.#renames(selection.turn) : []
+    const stays = (path: string, why: UndoReport['left'][number]['why']) => {
+      left.push({ path, why })
+      const rename = renames.find(({ from }) => from.file.path === path)
+      if (rename) blocked.set(rename.to.file.path, why)
+    }
     for (const { path } of this.#selected(selection)) {
+      // a renamed file stays where it is until it is back where it was
+      const why = blocked.get(path)
+      if (why) {
+        left.push({ path, why })
+        continue
+      }
       try {
         const kept = selection.since !== undefined
+        const ids = this.#idsOf(path, selection)
         const options = { ...(ids && { ids }), ...(force && { force }), ...(kept && { kept }) }
         const outcome = await this.tracker.undo(path, matches, options, note)
-        if (outcome !== 'undone') left.push({ path, why: outcome })
+        if (outcome !== 'undone') stays(path, outcome)
       } catch (error) {
-        left.push({ path, why: error instanceof Error ? error : new Error(messageOf(error)) })
+        stays(path, error instanceof Error ? error : new Error(messageOf(error)))
       }
     }
     return { ...(undone.files.length > 0 && { undone }), left }
+  }
+
+  /** The other half of a renamed file goes with all of its changes. */
+  #idsOf(path: string, { hunks }: ChangeSelection): ReadonlySet<number> | undefined {
+    return hunks && this.tracker.key(path) === this.tracker.key(hunks.path) ? hunks.ids : undefined
+  }
+
+  /** Files that an agent renamed, in the order of the first changes. */
+  #renames(turn?: number): Rename[] {
+    const views = this.tracker.views()
+    const of = (status: ChangedFile['status']) =>
+      views.filter(file => this.#describe(file, turn)?.status === status)
+    const deleted = of('deleted')
+    if (deleted.length === 0) return []
+    const sides = (files: TrackedFile[]) => files.map(file => this.#side(file, turn))
+    return renamesAmong(sides(deleted), sides(of('added')))
+  }
+
+  #side(file: TrackedFile, turn?: number): RenameSide {
+    const known = turn === undefined ? this.#sides.get(file) : undefined
+    if (known?.version === file.version) return known.side
+    const matches = this.#matches({ ...(turn !== undefined && { turn }) })
+    const state = file.attributes.type === 'absent' ? file.without(matches) : file.state
+    const side = { file, ...state, turns: file.attributeAuthors(matches).flatMap(({ turns }) => turns) }
+    if (turn === undefined) this.#sides.set(file, { version: file.version, side })
+    return side
   }
 
   #selected(selection: ChangeSelection): TrackedFile[] {
@@ -151,9 +208,25 @@ export class ChangeScope {
       const files = this.tracker.checkpointed(this.#matches(selection))
       return files.filter(file => !wanted || wanted.has(this.tracker.key(file.path)))
     }
-    return this.tracker
-      .views()
-      .filter(file => (!wanted || wanted.has(this.tracker.key(file.path))) && this.#describe(file, turn))
+    const isWanted = ({ path }: TrackedFile) => !wanted || wanted.has(this.tracker.key(path))
+    const files = this.tracker.views().filter(file => this.#describe(file, turn))
+    const chosen = new Set(files.filter(isWanted))
+    for (const rename of this.#renames(turn)) {
+      const both = [rename.from.file, rename.to.file]
+      if (!both.some(file => chosen.has(file))) continue
+      for (const file of both) chosen.delete(file)
+      // half of a rename would leave the file twice, or not at all
+      if (selection.certain && both.some(file => this.#describe(file, turn)?.uncertain)) continue
+      if (!hunks || this.#isWhole(rename, hunks)) for (const file of both) chosen.add(file)
+      else for (const file of both.filter(isWanted)) chosen.add(file)
+    }
+    return [...chosen]
+  }
+
+  /** With all changes of a renamed file its name is chosen, too. */
+  #isWhole({ from, to }: Rename, { path, ids }: NonNullable<ChangeSelection['hunks']>): boolean {
+    const file = [from.file, to.file].find(one => this.tracker.key(one.path) === this.tracker.key(path))
+    return this.hunks(file?.path ?? path).every(({ id }) => ids.has(id))
   }
 
   #matches({ turn, since, certain }: ChangeSelection): Matches {
@@ -359,6 +432,23 @@ function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined 
   const status = was === 'absent' && is !== 'absent' ? 'added' : is === 'absent' ? 'deleted' : 'modified'
   const uncertain = authors.every(author => author.uncertain)
   return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
+}
+
+function describeRename(
+  { from, to }: Rename,
+  { path, uncertain }: ChangedFile,
+  other: ChangedFile | undefined,
+): ChangedFile {
+  const isUncertain = uncertain || other?.uncertain
+  const isText = from.attributes.type === 'text' && to.attributes.type === 'text'
+  const counts = isText ? changedLines(splitLines(from.text), splitLines(to.text)) : { added: 0, removed: 0 }
+  return {
+    path,
+    status: 'renamed',
+    from: from.file.path,
+    ...(isUncertain && { uncertain: isUncertain }),
+    ...counts,
+  }
 }
 
 function changedLines(

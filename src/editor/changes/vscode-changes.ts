@@ -40,7 +40,7 @@ export class ChangeEditors extends Owner {
   /** One file in a diff editor. */
   async open({ session }: ChangeScope, file: ChangedFile): Promise<void> {
     const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
-    const left = baseUri(file.path, session, file.status === 'added')
+    const left = baseUri(file.from ?? file.path, session, file.status === 'added')
     const right = file.status === 'deleted' ? baseUri(file.path, session, true) : vscode.Uri.file(file.path)
     await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true })
   }
@@ -55,11 +55,11 @@ export class ChangeEditors extends Owner {
   async #review(changes: ChangeScope, title: string): Promise<void> {
     const before = [...this.#reviews].filter(one => one.changes.session === changes.session)
     const files = changes.list()
-    const resources = files.map(({ path, status }) => {
+    const resources = files.map(({ path, status, from = path }) => {
       const uri = vscode.Uri.file(path)
       return [
         uri,
-        status === 'added' ? undefined : baseUri(path, changes.session),
+        status === 'added' ? undefined : baseUri(from, changes.session),
         status === 'deleted' ? undefined : uri,
       ]
     })

@@ -110,7 +110,7 @@ export class ChangesSourceControl extends Owner {
 
 function resourceState(session: string, file: ChangedFile): vscode.SourceControlResourceState {
   const uri = vscode.Uri.file(file.path)
-  const left = baseUri(file.path, session, file.status === 'added')
+  const left = baseUri(file.from ?? file.path, session, file.status === 'added')
   const right = file.status === 'deleted' ? baseUri(file.path, session, true) : uri
   const title = l10n.t('{0} (Since Start of Session)', path.basename(file.path))
   const status =
@@ -118,7 +118,9 @@ function resourceState(session: string, file: ChangedFile): vscode.SourceControl
       ? l10n.t('Added by the agent')
       : file.status === 'deleted'
         ? l10n.t('Deleted by the agent')
-        : l10n.t('Modified by the agent')
+        : file.from !== undefined
+          ? l10n.t('Renamed by the agent from {0}', path.basename(file.from))
+          : l10n.t('Modified by the agent')
   return {
     resourceUri: uri,
     contextValue: file.status,

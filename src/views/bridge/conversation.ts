@@ -289,8 +289,10 @@ export const DiffLayout = new NotificationType<{ sideBySide: boolean }>('appeara
 export interface ChangedFileNote {
   /** absolute */
   path: string
-  status: 'added' | 'modified' | 'deleted'
-  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  status: 'added' | 'modified' | 'deleted' | 'renamed'
+  /** Of a renamed file: where it was. Absolute. */
+  from?: string
+  /** All of it changed while a turn ran, and nothing says that the agent did it; of a renamed file: some of it. */
   uncertain?: boolean
   /** lines */
   added: number

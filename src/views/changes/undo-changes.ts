@@ -22,7 +22,9 @@ export async function confirmUndo(
   services: UndoServices,
 ): Promise<void> {
   const { paths } = selection
-  const files = changes.list(selection.turn).filter(file => !paths || paths.includes(file.path))
+  const files = changes
+    .list(selection.turn)
+    .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
   const [first] = files
   if (!first) return
   const question =
@@ -33,6 +35,9 @@ export async function confirmUndo(
   const details = [
     ...(files.some(file => file.status === 'added')
       ? [l10n.t('Files added by the agent will be moved to the trash.')]
+      : []),
+    ...(files.some(file => file.status === 'renamed')
+      ? [l10n.t('Renamed files will get their old names back.')]
       : []),
     ...(uncertain.length > 0
       ? [l10n.t("Some files changed during the turn but weren't reported by the agent.")]

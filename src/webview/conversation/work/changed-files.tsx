@@ -79,6 +79,7 @@ function File({ file }: { file: ChangedFileNote }) {
   const name = baseName(path)
   const folder = path.slice(0, path.length - name.length)
   const { letter, word } = statusOf(file.status)
+  const from = file.from === undefined ? undefined : relativePath(file.from, store.head.value?.roots)
   return (
     <li class={`changes-file changes-${file.status}`}>
       <button
@@ -86,6 +87,7 @@ function File({ file }: { file: ChangedFileNote }) {
         class="line"
         title={[
           t('{0}: {1}. Open Diff', path, word),
+          ...(from === undefined ? [] : [t('Was {0}', from)]),
           ...(file.uncertain ? [t('Changed on disk during the turn (command or another program)')] : []),
         ].join('\n')}
         onClick={() => host.send('changes/open', { path: file.path })}
@@ -96,7 +98,9 @@ function File({ file }: { file: ChangedFileNote }) {
         <span class="visually-hidden">{word}: </span>
         <span class="line-title">
           <bdi class="changes-name">{name}</bdi>
-          <bdi class="changes-folder">{folder.replace(/[\\/]$/, '')}</bdi>
+          <bdi class="changes-folder">
+            {from === undefined ? folder.replace(/[\\/]$/, '') : t('was {0}', from)}
+          </bdi>
         </span>
         {file.uncertain && (
           <span class="changes-meanwhile">
@@ -128,6 +132,8 @@ function statusOf(status: ChangedFileNote['status']): { letter: string; word: st
       return { letter: 'A', word: t('Added') }
     case 'deleted':
       return { letter: 'D', word: t('Deleted') }
+    case 'renamed':
+      return { letter: 'R', word: t('Renamed') }
     case 'modified':
       return { letter: 'M', word: t('Modified') }
   }

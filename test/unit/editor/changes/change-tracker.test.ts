@@ -476,6 +476,136 @@ describe('the change tracker', () => {
     })
   })
 
+  describe('knows a file by its new name', () => {
+    /** A command of the agent; nobody tells of what it does, but for what is found when it is over. */
+    const command = async (work: () => void, found: string[], by = changes, turn = 1) => {
+      const before = found.map(name => ({
+        path: file(name),
+        before: existsSync(file(name)) ? text(name) : null,
+        ...(existsSync(file(name)) && { mode: statSync(file(name)).mode & 0o777 }),
+      }))
+      by.beginTurn(turn, () => true)
+      work()
+      await by.noticed(before)
+      await by.endTurn()
+    }
+    const moved = (by = changes) =>
+      command(() => renameSync(file('a.txt'), file('b.txt')), ['a.txt', 'b.txt'], by)
+    const renamed = (from: string, name: string, added = 0, removed = 0) => ({
+      status: 'renamed' as const,
+      name,
+      from: file(from),
+      added,
+      removed,
+    })
+
+    it('moved by a command: one change, undone as one, with its mode, and restored', async () => {
+      chmodSync(file('a.txt'), 0o754)
+      await moved()
+      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
+      assert.equal(changes.file(file('b.txt'))?.status, 'renamed')
+      assert.equal(changes.file(file('a.txt'))?.status, 'renamed')
+      const { undone, left } = await undo({ paths: [file('b.txt')] })
+      assert.deepEqual(left, [])
+      assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
+      if (process.platform !== 'win32') assert.equal(statSync(file('a.txt')).mode & 0o777, 0o754)
+      assert.deepEqual(listed(), [])
+      assert.deepEqual(await tracker.restore(undone!.id), [])
+      assert.deepEqual([existsSync(file('a.txt')), text('b.txt')], [false, 'one\ntwo\nthree\n'])
+      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt'), uncertain: true }])
+    })
+
+    it('moved by a tool call that says so, and edited', async () => {
+      const move: FileChange = {
+        operation: 'move',
+        path: file('b.txt'),
+        oldPath: file('a.txt'),
+        oldText: 'one\ntwo\nthree\n',
+        newText: 'one\n2\nthree\n',
+      }
+      await tool('running', move)
+      rmSync(file('a.txt'))
+      writeFileSync(file('b.txt'), 'one\n2\nthree\n')
+      await tool('done', move)
+      assert.deepEqual(listed(), [renamed('a.txt', 'b.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
+    })
+
+    it('kept as one', async () => {
+      await moved()
+      changes.keep({ paths: [file('b.txt')] })
+      assert.deepEqual([listed(), existsSync(file('a.txt'))], [[], false])
+    })
+
+    it('with all of its lines reverted in the editor, it goes back', async () => {
+      await moved()
+      const ids = new Set(changes.hunks(file('b.txt')).map(({ id }) => id))
+      assert.deepEqual(await whys(undo({ hunks: { path: file('b.txt'), ids } })), [])
+      assert.deepEqual([existsSync(file('b.txt')), text('a.txt')], [false, 'one\ntwo\nthree\n'])
+    })
+
+    it('with the user’s lines in it, none of which is lost', async () => {
+      await moved()
+      writeFileSync(file('b.txt'), 'one\ntwo\nthree\nmine\n')
+      await changes.refresh()
+      assert.deepEqual(listed(), [{ ...renamed('a.txt', 'b.txt', 1, 0), uncertain: true }])
+      await undo()
+      assert.deepEqual([text('a.txt'), text('b.txt')], ['one\ntwo\nthree\n', 'mine\n'])
+    })
+
+    it('which stays while the old one can’t come back', async () => {
+      mkdirSync(file('d'))
+      writeFileSync(file('d/a.txt'), 'one\ntwo\n')
+      await command(() => renameSync(file('d/a.txt'), file('b.txt')), ['d/a.txt', 'b.txt'])
+      rmSync(file('d'), { recursive: true })
+      writeFileSync(file('d'), 'now a file')
+      const { left } = await undo()
+      assert.deepEqual(
+        left.map(({ path }) => path),
+        [file('d/a.txt'), file('b.txt')],
+      )
+      assert.equal(text('b.txt'), 'one\ntwo\n')
+    })
+
+    it('only within one session’s turn, and where the content is the same or much alike', async () => {
+      const other = session('t')
+      await command(() => rmSync(file('a.txt')), ['a.txt'])
+      await command(() => writeFileSync(file('b.txt'), 'one\ntwo\nthree\n'), ['b.txt'], other)
+      await command(() => writeFileSync(file('c.txt'), 'one\nelse\nelse\nmore\n'), ['c.txt'])
+      await command(() => writeFileSync(file('d.txt'), 'one\ntwo\nthree\n'), ['d.txt'], changes, 2)
+      assert.deepEqual(
+        listed().map(({ status, name }) => [status, name]),
+        [
+          ['deleted', 'a.txt'],
+          ['added', 'c.txt'],
+          ['added', 'd.txt'],
+        ],
+      )
+      await undo({ paths: [file('d.txt')] })
+      assert.deepEqual([existsSync(file('a.txt')), existsSync(file('d.txt'))], [false, false])
+    })
+
+    it('one by one where a folder was moved, each with its own name, bytes and links, too', async () => {
+      mkdirSync(file('from'))
+      for (const name of ['x', 'y']) writeFileSync(file(`from/${name}.txt`), 'the same\n')
+      writeFileSync(file('from/p.png'), Buffer.from([0, 1, 2]))
+      const named = ['x.txt', 'y.txt', 'p.png'].flatMap(name => [file(`from/${name}`), file(`to/${name}`)])
+      const report = (done: boolean) => changes.tool({ toolCallId: 't', begun: true, done }, [], named)
+      await report(false)
+      renameSync(file('from'), file('to'))
+      await report(true)
+      assert.deepEqual(listed(), [
+        renamed('from/x.txt', 'to/x.txt'),
+        renamed('from/y.txt', 'to/y.txt'),
+        renamed('from/p.png', 'to/p.png'),
+      ])
+      assert.deepEqual(await whys(), [])
+      assert.deepEqual(readFileSync(file('from/p.png')), Buffer.from([0, 1, 2]))
+      assert.equal(existsSync(file('to/p.png')), false)
+    })
+  })
+
   describe('brings back', () => {
     it('a deleted file with mode, mark and encoding, byte for byte', async () => {
       const bytes = Buffer.from('\ufefföne\r\ntwo\nthree', 'utf8')

@@ -130,6 +130,20 @@ describe('the work of an agent on the page', function () {
     assert.match(query('.changes-file + .changes-file .line')!.getAttribute('title')!, /or another program/)
   })
 
+  it('says of a renamed file where it was', async () => {
+    await show([])
+    const files: bridge.ChangedFileNote[] = [
+      { path: '/w/src/new.ts', from: '/w/old.ts', status: 'renamed', added: 0, removed: 0 },
+    ]
+    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files })
+    await page.until(() => query('.changes'))
+    await press('1 file')
+    assert.match(query('.changes-file')?.textContent ?? '', /Renamed: new\.ts.*was .*old\.ts/)
+    await press('Revert Changes in new.ts')
+    await page.until(() => heard.length === 1)
+    assert.deepEqual(heard, [['undo', { key, path: '/w/src/new.ts' }]])
+  })
+
   it('closes the bars of a low view while a question waits, and opens them again after it', async () => {
     const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
     const plans = [{ planId: 'p', entries: [...entries] }]

@@ -1,0 +1,105 @@
+/** Which files that agents deleted and added are one file under another name: `mv` and most tools tell of no rename. */
+import type { TurnRef } from './change-versions.ts'
+import { sameAttributes } from './file-state.ts'
+import { splitLines } from './line-edits.ts'
+import type { TrackedFile } from './tracked-file.ts'
+
+/** A file that is gone from where it was, or that is where none was. */
+export interface RenameSide {
+  file: TrackedFile
+  /** what it was, or is */
+  text: string
+  attributes: TrackedFile['attributes']
+  /** of those who deleted or added it */
+  turns: readonly TurnRef[]
+}
+
+export interface Rename {
+  from: RenameSide
+  to: RenameSide
+}
+
+/** Files that are edited as well are only compared when there are so few; all others are found by their content. */
+const MAX_COMPARED = 20
+/** So much of the longer text is in the other one, too. */
+const MIN_ALIKE = 0.5
+
+/** Each file is in one rename at most. The same content counts first, then the same name, then what is most alike. */
+export function renamesAmong(deleted: readonly RenameSide[], added: readonly RenameSide[]): Rename[] {
+  const renames: Rename[] = []
+  const byText = new Map<string, RenameSide[]>()
+  for (const to of added) {
+    const same = byText.get(to.text)
+    if (same) same.push(to)
+    else byText.set(to.text, [to])
+  }
+  const take = (from: RenameSide, to: RenameSide) => {
+    renames.push({ from, to })
+    const same = byText.get(to.text)!
+    same.splice(same.indexOf(to), 1)
+  }
+  const edited: RenameSide[] = []
+  for (const from of deleted) {
+    // nothing tells empty files apart
+    const same = byText
+      .get(from.text)
+      ?.filter(to => inOneTurn(from, to) && isSameFile(from, to) && !isEmpty(from))
+    const to = same?.find(one => nameOf(one) === nameOf(from)) ?? same?.[0]
+    if (to) take(from, to)
+    else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
+  }
+  const left = [...byText.values()].flat().filter(({ attributes }) => attributes.type === 'text')
+  if (edited.length === 0 || edited.length > MAX_COMPARED || left.length > MAX_COMPARED) return renames
+  const linesOf = new Map([...edited, ...left].map(side => [side, countLines(side.text)]))
+  const pairs = edited.flatMap(from =>
+    left
+      .filter(to => inOneTurn(from, to))
+      .map(to => ({ from, to, alike: alike(linesOf.get(from)!, linesOf.get(to)!) })),
+  )
+  const taken = new Set<RenameSide>()
+  for (const { from, to, alike: share } of pairs.sort((a, b) => b.alike - a.alike)) {
+    if (share < MIN_ALIKE || taken.has(from) || taken.has(to)) continue
+    taken.add(from).add(to)
+    take(from, to)
+  }
+  return renames
+}
+
+function inOneTurn(one: RenameSide, other: RenameSide): boolean {
+  return one.turns.some(a => other.turns.some(b => a.session === b.session && a.turn === b.turn))
+}
+
+/** A mode may have changed with the name; bytes and the target of a link may not. */
+function isSameFile({ attributes: one }: RenameSide, { attributes: other }: RenameSide): boolean {
+  if (one.type === 'text' || one.type === 'binary') {
+    if (one.type === 'text') return other.type === 'text'
+    return other.type === 'binary' && one.hash === other.hash
+  }
+  return one.type === 'link' && sameAttributes(one, other)
+}
+
+function isEmpty({ attributes, text }: RenameSide): boolean {
+  return attributes.type === 'text' && text.trim() === ''
+}
+
+function nameOf({ file }: RenameSide): string {
+  return file.path.slice(Math.max(file.path.lastIndexOf('/'), file.path.lastIndexOf('\\')) + 1)
+}
+
+function countLines(text: string): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const line of splitLines(text)) {
+    const bare = line.trimEnd()
+    // every file has empty ones
+    if (bare !== '') counts.set(bare, (counts.get(bare) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Which share of the lines of the longer one is in both. */
+function alike(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
+  let common = 0
+  for (const [line, count] of one) common += Math.min(count, other.get(line) ?? 0)
+  const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, n) => all + n, 0)
+  return common / Math.max(1, sum(one), sum(other))
+}

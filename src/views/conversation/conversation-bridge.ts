@@ -131,20 +131,23 @@ export class ConversationBridge extends Owner {
 
   /** Tells the webview to do something, when it is there. */
   tell<P>(type: NotificationType<P>, params: P): void {
-    if (!this.#ready) return
-    // for the conversation that is shown now
-    this.#pump.sendNow()
-    this.#connection.send(type, params)
+    if (this.#ready) this.#sendForShown(type, params)
   }
 
   attach(attachment: bridge.Attachment): void {
-    if (this.#ready) this.#connection.send(bridge.Attach, attachment)
+    if (this.#ready) this.#sendForShown(bridge.Attach, attachment)
     else this.#pendingAttachments.push(attachment)
   }
 
   showRequest(requestId: string): void {
-    if (this.#ready) this.#connection.send(Navigate, { to: 'question', requestId })
+    if (this.#ready) this.#sendForShown(Navigate, { to: 'question', requestId })
     else this.#requestWanted = requestId
+  }
+
+  /** The page gets the conversation that is shown now first: the message is about that one, not about the one before. */
+  #sendForShown<P>(type: NotificationType<P>, params: P): void {
+    this.#pump.sendNow()
+    this.#connection.send(type, params)
   }
 
   /** Shows History in the place of the conversation, or the conversation again. */

@@ -15,6 +15,8 @@ import { isProtectedPath, ProtectedSnapshot } from '../editor/protected-files.ts
 
 /** Kinds of tools that change no file. */
 const HARMLESS = new Set<ToolCallEntry['toolKind']>(['read', 'search', 'fetch', 'think'])
+/** Kinds of tools that change the files they name. */
+const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 /** Looks take this share of the time at most, and come so often at most, in milliseconds. */
 const SHARE = 1 / 8
 const LEAST_WAIT_MS = 2000
@@ -29,6 +31,8 @@ interface Turn {
   isDecided: (path: string) => boolean
   /** something was done that may have changed files */
   worked: boolean
+  /** something that names no file, such as a command */
+  ran: boolean
 }
 
 /**
@@ -40,21 +44,23 @@ export function noticeChanges(
   files: SessionChanges,
   onDidSave: Event<string>,
   log: Logger,
-  tree: Pick<WorkTree, 'snapshot' | 'changed'> = new WorkTree(path => files.textOf(path)),
+  tree: Pick<WorkTree, 'prepare' | 'snapshot' | 'changed'> = new WorkTree(files),
 ): Disposable {
   const own = new DisposableStore()
   let turn: Turn | undefined
   let timer: NodeJS.Timeout | undefined
   let cost = 0
+  const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
 
-  const look = async ({ number, before, saved, isDecided }: Turn): Promise<void> => {
+  const look = async (looked: Turn): Promise<void> => {
+    const { number, before, saved, isDecided } = looked
     try {
       const start = performance.now()
-      const { changes, omitted } = await tree.changed(await before)
+      const { changes, omitted, unseen } = await tree.changed(await before)
       cost = performance.now() - start
       const found = changes.filter(({ path }) => !saved.has(path) && !isDecided(path))
       await files.noticed(found, number)
-      files.omitted = omitted
+      files.omitted = { files: omitted, folders: looked.ran ? unseen : [] }
     } catch (error) {
       log.debug(`What changed in the folders could not be told: ${messageOf(error)}`)
     }
@@ -74,6 +80,9 @@ export function noticeChanges(
       void files.endTurn()
     },
   })
+  tree
+    .prepare(foldersOf(session))
+    .catch(error => log.debug(`The folders could not be looked at: ${messageOf(error)}`))
   own.add(onDidSave(path => turn?.saved.add(path)))
   own.add(
     session.onDidChange(changes => {
@@ -83,8 +92,7 @@ export function noticeChanges(
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
         if (earlier?.worked) void look(earlier)
-        const { cwd, additionalDirectories } = session.setup
-        const before = tree.snapshot([cwd, ...additionalDirectories])
+        const before = tree.snapshot(foldersOf(session))
         before.catch(() => {})
         const begun: Turn = {
           number: session.state.turn,
@@ -92,6 +100,7 @@ export function noticeChanges(
           saved: new Set(),
           isDecided: files.watchDecided(),
           worked: earlier?.worked ?? false,
+          ran: earlier?.ran ?? false,
         }
         turn = begun
         // while the user is asked, nothing happens
@@ -104,6 +113,7 @@ export function noticeChanges(
         const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
         if (entry?.kind !== 'tool_call' || HARMLESS.has(entry.toolKind)) continue
         turn.worked = true
+        if (!CHANGING.has(entry.toolKind)) turn.ran = true
         if (isFinalStatus(entry.status)) lookSoon(turn)
       }
       if (works) return
@@ -116,9 +126,6 @@ export function noticeChanges(
   )
   return own
 }
-
-/** Kinds of tools that change the files they name. */
-const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 
 /**
  * Tells the change tracker which files the session's tool calls name and what they say that they change: when they say

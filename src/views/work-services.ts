@@ -5,7 +5,7 @@ import type { Disposable } from '../common/disposable.ts'
 import type { Logger } from '../common/logger.ts'
 import { ChangeTracker, type CheckpointLimits } from '../editor/changes/change-tracker.ts'
 import { ChangeDecorations } from '../editor/changes/vscode-change-decorations.ts'
-import { ChangeEditors, followUserEdits, trashFile } from '../editor/changes/vscode-changes.ts'
+import { ChangeEditors, followUserEdits, hiddenFiles, trashFile } from '../editor/changes/vscode-changes.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { ChangesStore } from '../history/changes-store.ts'
 import { FollowAgent } from './follow-agent.ts'
@@ -28,7 +28,13 @@ export function workServices(
   const folder = path.join((context.storageUri ?? context.globalStorageUri).fsPath, 'changes')
   const store = own.add(new ChangesStore(folder, log))
   const tracker = own.add(
-    new ChangeTracker({ files, store, trash: trashFile, checkpoints: checkpointLimits }),
+    new ChangeTracker({
+      files,
+      store,
+      trash: trashFile,
+      checkpoints: checkpointLimits,
+      excluded: hiddenFiles,
+    }),
   )
   own.add(followUserEdits(tracker))
   const editors = own.add(new ChangeEditors(tracker, log))

@@ -24,6 +24,7 @@ import {
   sameState,
 } from './file-state.ts'
 import { FileWatch } from './file-watch.ts'
+import { FolderScan } from './folder-scan.ts'
 import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 
@@ -67,6 +68,15 @@ export interface DroppedHistory {
   why: 'age' | 'size'
 }
 
+/** What changed while a session's agent worked, and is not tracked. */
+export interface Omitted {
+  /** There are too many, or they are too large. */
+  files: number
+  /** Folders in which nobody can tell what commands changed. */
+  folders: readonly string[]
+}
+const NOTHING: Omitted = { files: 0, folders: [] }
+
 /** How long, and how much of it, checkpoints are kept. */
 export interface CheckpointLimits {
   maxAgeMs: number
@@ -80,6 +90,8 @@ export interface TrackerOptions {
   trash?: (path: string) => Promise<void>
   /** Read whenever checkpoints are dropped; absent: they are kept without a limit. */
   checkpoints?: () => CheckpointLimits
+  /** Globs of what is not looked at in folders without a repository. */
+  excluded?: () => readonly string[]
 }
 
 /** What an agent says that a tool call does to a file. */
@@ -144,6 +156,8 @@ const MAX_LOOKS = 8
 
 export class ChangeTracker extends Owner {
   readonly shared: FilesShared
+  /** What commands change where no Git tells of it. */
+  readonly scan: FolderScan
   readonly #store: TrackerStore
   readonly #trash: (path: string) => Promise<void>
   readonly #states: FileStates
@@ -172,7 +186,9 @@ export class ChangeTracker extends Owner {
   /** by key: how often the user kept or undid changes of it */
   readonly #decided = new Map<string, number>()
   /** by session */
-  readonly #omitted = new Map<string, number>()
+  readonly #omitted = new Map<string, Omitted>()
+  /** by session: keys of files that changed when too many were tracked */
+  readonly #untracked = new Map<string, Set<string>>()
   readonly #watch: FileWatch
   readonly #ready: Promise<void>
   readonly #change = this.register(new Emitter<ReadonlySet<string>>())
@@ -184,13 +200,15 @@ export class ChangeTracker extends Owner {
   /** Files whose changes are others than before, by their paths. */
   readonly onDidChange = this.#change.event
 
-  constructor({ files, store, trash, checkpoints }: TrackerOptions) {
+  constructor({ files, store, trash, checkpoints, excluded }: TrackerOptions) {
     super()
     this.#limits = checkpoints ?? (() => undefined)
     this.shared = files
     this.#store = store
     this.#trash = trash ?? (() => Promise.reject(new Error('There is no trash.')))
     this.#states = new FileStates(files, store)
+    const stateOf = this.stateWith.bind(this)
+    this.scan = new FolderScan({ store, stateOf, ...(excluded && { excluded }) })
     this.#watch = this.register(
       new FileWatch(
         files.watch,
@@ -236,16 +254,16 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** So many files changed during a session's turn that are not tracked: there are too many, or they are too large. */
-  omit(session: string, count: number): void {
-    if (this.omitted(session) === count) return
-    if (count > 0) this.#omitted.set(session, count)
-    else this.#omitted.delete(session)
+  /** What changed during a session's turn and is not tracked. */
+  omit(session: string, omitted: Omitted): void {
+    if (JSON.stringify(this.#omitted.get(session) ?? NOTHING) === JSON.stringify(omitted)) return
+    this.#omitted.set(session, omitted)
     this.#change.fire(new Set())
   }
 
-  omitted(session: string): number {
-    return this.#omitted.get(session) ?? 0
+  omitted(session: string): Omitted {
+    const { files, folders } = this.#omitted.get(session) ?? NOTHING
+    return { files: files + (this.#untracked.get(session)?.size ?? 0), folders }
   }
 
   /** What was undone, the latest first. */
@@ -314,9 +332,19 @@ export class ChangeTracker extends Owner {
 
   /** The text of a file as it is on disk; `undefined`: it has none. Never rejects. */
   async textOf(path: string): Promise<FileText | undefined> {
-    const state = await this.#read(path).catch(() => undefined)
+    const state = await this.stateOf(path)
     const type = state?.attributes.type
     return type === 'absent' ? null : type === 'text' ? state!.text : undefined
+  }
+
+  /** A file as it is on disk; `undefined`: it can't be told. Never rejects. */
+  async stateOf(path: string): Promise<FileState | undefined> {
+    return this.#read(path).catch(() => undefined)
+  }
+
+  /** What a file is that holds these bytes. */
+  stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
+    return this.#states.with(bytes, path, mode, this.#document(path)?.encoding)
   }
 
   // ---- what the user does ------------------------------------------------------------------------------------------
@@ -515,7 +543,7 @@ export class ChangeTracker extends Owner {
       if (!known) {
         const original = this.#original(now, first)
         if (original === undefined) return
-        if (!this.#begin(key, path, original)) return this.#leaveOut(author)
+        if (!this.#begin(key, path, original)) return this.#leaveOut(key, author)
       }
       this.#takeBackUnclaimed(key, now, reported)
       const file = this.#files.get(key)!
@@ -528,8 +556,13 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** A file changed while turns ran, and nobody spoke of it: `before` is what it was. */
-  async noticed(path: string, before: FileText, author: AgentAuthor, mode?: number): Promise<void> {
+  /** A file changed while turns ran, and nobody spoke of it: `before` is what it was, or at least its text. */
+  async noticed(
+    path: string,
+    before: FileText | FileState,
+    author: AgentAuthor,
+    mode?: number,
+  ): Promise<void> {
     const key = this.key(path)
     await this.#run(key, async () => {
       // whose text it is, is known
@@ -545,8 +578,11 @@ export class ChangeTracker extends Owner {
       })
       if (file) return this.#settle(key, file, now, isLate ? { ...author, uncertain: true } : 'user')
       const { type } = now.attributes
-      if ((type !== 'text' && type !== 'absent') || before === (type === 'absent' ? null : now.text)) return
-      if (!this.#begin(key, path, textState(before, now, mode))) return
+      const isState = typeof before === 'object' && before !== null
+      if (!isState && type !== 'text' && type !== 'absent') return
+      const was = isState ? before : textState(before, now, mode)
+      if (sameState(was, now)) return
+      if (!this.#begin(key, path, was)) return this.#leaveOut(key, author)
       const begun = this.#files.get(key)!
       const isOwn = (session: string) => author.turns.some(one => one.session === session)
       const turns = isLate ? working.filter(([session]) => !isOwn(session)) : working
@@ -814,8 +850,10 @@ export class ChangeTracker extends Owner {
     await Promise.all(Array.from({ length: MAX_LOOKS }, next))
   }
 
-  #leaveOut({ turns }: AgentAuthor): void {
-    for (const { session } of turns) this.omit(session, this.omitted(session) + 1)
+  #leaveOut(key: string, { turns }: AgentAuthor): void {
+    for (const { session } of turns)
+      this.#untracked.set(session, (this.#untracked.get(session) ?? new Set()).add(key))
+    this.#change.fire(new Set())
   }
 
   async #observe(key: string, file: TrackedFile): Promise<void> {

@@ -68,15 +68,20 @@ export class FileStates {
         return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
       }
       const bytes = await readFile(path)
-      const text = bytes.byteLength <= MAX_TEXT_BYTES && (await this.#text(bytes, path, mode, encoding))
-      if (text) return text
-      const hash = await this.#blobs.put(bytes)
-      return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
+      return await this.with(bytes, path, mode, encoding)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'ENOENT' || code === 'ENOTDIR') return ABSENT
       throw error
     }
+  }
+
+  /** What a file is that holds these bytes. */
+  async with(bytes: Uint8Array, path: string, mode: number, encoding?: string): Promise<FileState> {
+    const text = bytes.byteLength <= MAX_TEXT_BYTES && (await this.#text(bytes, path, mode, encoding))
+    if (text) return text
+    const hash = await this.#blobs.put(bytes)
+    return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
   }
 
   /** Makes the file so; `discard` takes away what is no longer to be there. Rejects when it cannot. */

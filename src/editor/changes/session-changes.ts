@@ -1,14 +1,23 @@
 /** What agents changed, as the tracker of the window knows it: of all sessions or of one, to be kept and undone. */
+import { basename } from 'node:path'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Event } from '../../common/event.ts'
 import type { FilesShared } from '../files/files.ts'
 import { PathGuard } from '../path-guard.ts'
-import type { ChangeTracker, ToolChange, Undone, UndoOptions, UndoOutcome } from './change-tracker.ts'
+import type {
+  ChangeTracker,
+  Omitted,
+  ToolChange,
+  Undone,
+  UndoOptions,
+  UndoOutcome,
+} from './change-tracker.ts'
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
 import type { FileText } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
 import { type FileState, sameState } from './file-state.ts'
+import type { FolderScan } from './folder-scan.ts'
 import { lineEdits, splitLines } from './line-edits.ts'
 import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
 import type { TrackedFile } from './tracked-file.ts'
@@ -328,6 +337,27 @@ export class SessionChanges extends ChangeScope {
     return file?.inside ? this.tracker.textOf(file.realPath) : undefined
   }
 
+  /** A file of the roots as it is on disk, a link as such; `undefined`: it is in no root, or it can't be told. */
+  async stateOf(path: string): Promise<FileState | undefined> {
+    const place = await this.#placeOf(path)
+    return place === undefined ? undefined : this.tracker.stateOf(place)
+  }
+
+  stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
+    return this.tracker.stateWith(bytes, path, mode)
+  }
+
+  get scan(): FolderScan {
+    return this.tracker.scan
+  }
+
+  /** Where a file or a link is that is in the roots; a link is not followed. */
+  async #placeOf(path: string): Promise<string | undefined> {
+    const { rules } = this.tracker.shared
+    const folder = await this.#guard.check(rules.dirname(path)).catch(() => undefined)
+    return folder?.inside ? rules.join(folder.realPath, basename(path)) : undefined
+  }
+
   /** Tells of a file, from now on, whether the user kept or undid changes of it since. */
   watchDecided(): (path: string) => boolean {
     return this.tracker.watchDecided()
@@ -379,23 +409,26 @@ export class SessionChanges extends ChangeScope {
 
   /** Files changed while a turn ran, this one or one that is over; nobody spoke of most of them. */
   async noticed(
-    changes: ReadonlyArray<{ path: string; before: FileText; mode?: number }>,
+    changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number }>,
     turn = this.#turn,
   ): Promise<void> {
     for (const { path, before, mode } of changes) {
-      const file = await this.#guard.check(path).catch(() => undefined)
-      if (file?.inside)
-        await this.tracker.noticed(file.realPath, before, this.#author(turn), mode).catch(() => {})
+      // a text is that of what a link leads to
+      const isState = typeof before === 'object' && before !== null
+      const file = isState ? undefined : await this.#guard.check(path).catch(() => undefined)
+      const place = isState ? await this.#placeOf(path) : file?.inside ? file.realPath : undefined
+      if (place !== undefined)
+        await this.tracker.noticed(place, before, this.#author(turn), mode).catch(() => {})
     }
   }
 
-  /** So many files changed in the turn that are not listed: there are too many, or they are too large. */
-  get omitted(): number {
+  /** What changed in the turn and is not listed. */
+  get omitted(): Omitted {
     return this.tracker.omitted(this.session)
   }
 
-  set omitted(count: number) {
-    this.tracker.omit(this.session, count)
+  set omitted(omitted: Omitted) {
+    this.tracker.omit(this.session, omitted)
   }
 
   /** Forgets all: the session is new, what was stored under its id is of another one. */

@@ -1,35 +1,29 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runGit } from '../git.ts'
-import type { FileText } from './diff-texts.ts'
+import { ABSENT, type FileState, sameState } from './file-state.ts'
+import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
 
-/** Of more files that differ from what was committed no text is kept at the beginning of a turn. */
+/** Of more files that differ from what was committed nothing is kept at the beginning of a turn. */
 const MAX_DIRTY = 2000
-/** Of more files that change in one turn no text is looked up: a build, or another branch. How many there are is told. */
+/** Of more files that change in one turn nothing is looked up: a build, or another branch. How many there are is told. */
 const MAX_CHANGED = 1000
 const MOST_OUTPUT = 10_000_000
-/** Of what differs no more text is kept at a time. UTF-16 units. */
-const MOST_TEXT = 20_000_000
+/** Of what differs no more is kept at a time. Bytes. */
+const MOST_BYTES = 20_000_000
 /** A repository in which a look takes longer is not looked at again. Milliseconds. */
 const TIMEOUT_MS = 5000
 
-/** A file that is not as it was, with its text from before. */
-export interface NoticedChange {
-  /** absolute */
-  path: string
-  before: FileText
-  /** its permission bits before, where they are known */
-  mode?: number
-}
-
 export interface Noticed {
-  changes: NoticedChange[]
-  /** files that changed, too, and whose text from before is not known: there are too many, or they are too large */
+  changes: NoticedState[]
+  /** files that changed, too, and whose content from before is not known: there are too many, or they are too large */
   omitted: number
+  /** folders in which nobody can tell what changed: they are too large, or Git takes too long */
+  unseen: string[]
 }
 
-/** How a repository was at a time: what differed from its last commit then, with the texts. */
-interface Snapshot {
+/** How a repository was at a time: what differed from its last commit then, and what that was. */
+interface RepositorySnapshot {
   root: string
   top: string
   commit: string
@@ -37,100 +31,210 @@ interface Snapshot {
   dirty: Map<string, Dirty>
 }
 
+/** How folders were at a time. */
+export interface Snapshot {
+  repositories: RepositorySnapshot[]
+  folders: FolderSnapshot[]
+  unseen: string[]
+}
+
 interface Dirty {
-  /** `undefined`: it has no text that is kept */
-  text: FileText | undefined
-  mode?: number
+  /** `undefined`: it is not kept */
+  state: FileState | undefined
   /** another one whenever the file was written */
   stamp: string
 }
 
-/** A file's text now; `undefined` where it has none. */
-export type ReadText = (path: string) => Promise<FileText | undefined>
+/** What a session may know of files. */
+export interface StateReader {
+  /** As it is on disk; `undefined`: it is none of the session's, or it can't be told. Never rejects. */
+  stateOf(path: string): Promise<FileState | undefined>
+  /** What a file is that holds these bytes. */
+  stateWith: StateOf
+  /** For what is in no repository. */
+  scan: Pick<FolderScan, 'snapshot' | 'changed'>
+}
 
 /**
- * Notices which files of a session's folders change while its agent works, whoever changes them: by what git says of
- * them before and after. What git leaves out is left out; folders without a repository have nothing to be told by.
+ * Notices which files of a session's folders change while its agent works, whoever changes them: by what Git says of
+ * them before and after, or by a look at all files where there is no repository. What Git leaves out is left out.
  */
 export class WorkTree {
-  readonly #read: ReadText
+  readonly #reader: StateReader
   /** folders in which a look took too long */
   readonly #slow = new Set<string>()
+  /** by root: what differed at the last look, so that nothing is read again that was not written since */
+  readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
 
-  constructor(read: ReadText) {
-    this.#read = read
+  constructor(reader: StateReader) {
+    this.#reader = reader
+  }
+
+  /** Looks at folders without a repository for the first time, so that the look before a turn is short. */
+  async prepare(folders: readonly string[]): Promise<void> {
+    for (const folder of folders) if (!(await repositoryOf(folder))) await this.#reader.scan.snapshot(folder)
   }
 
   /** Remembers how the folders are now. */
-  async snapshot(folders: readonly string[]): Promise<Snapshot[]> {
-    const all = await Promise.all(folders.map(folder => this.#snapshot(folder)))
-    return all.flatMap(one => one ?? [])
+  async snapshot(folders: readonly string[]): Promise<Snapshot> {
+    const taken: Snapshot = { repositories: [], folders: [], unseen: [] }
+    await Promise.all(
+      folders.map(async root => {
+        const repository = await repositoryOf(root)
+        const known = repository && (await this.#snapshot(root, repository))
+        const scanned = repository ? undefined : await this.#reader.scan.snapshot(root)
+        if (known) taken.repositories.push(known)
+        else if (scanned) taken.folders.push(scanned)
+        else if (await isFolder(root)) taken.unseen.push(root)
+      }),
+    )
+    return taken
   }
 
   /** What differs from a snapshot now. */
-  async changed(snapshots: readonly Snapshot[]): Promise<Noticed> {
-    const all = await Promise.all(snapshots.map(one => this.#changed(one)))
-    const byPath = new Map(all.flatMap(({ changes }) => changes).map(change => [change.path, change]))
-    return { changes: [...byPath.values()], omitted: all.reduce((sum, { omitted }) => sum + omitted, 0) }
+  async changed({ repositories, folders, unseen }: Snapshot): Promise<Noticed> {
+    const byPath = new Map<string, NoticedState>()
+    const found: Noticed = { changes: [], omitted: 0, unseen: [...unseen] }
+    const add = (root: string, one: { changes: NoticedState[]; omitted: number } | undefined) => {
+      if (!one) found.unseen.push(root)
+      for (const change of one?.changes ?? []) byPath.set(change.path, change)
+      found.omitted += one?.omitted ?? 0
+    }
+    await Promise.all([
+      ...repositories.map(async one => add(one.root, await this.#changed(one))),
+      ...folders.map(async one => add(one.root, await this.#scanned(one))),
+    ])
+    return { ...found, changes: [...byPath.values()] }
   }
 
-  async #snapshot(root: string): Promise<Snapshot | undefined> {
+  async #scanned(
+    snapshot: FolderSnapshot,
+  ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+    const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot)
+    if (!isSeen) return undefined
+    return { changes: await this.#different(changes), omitted }
+  }
+
+  /** What was only touched is as it was. */
+  async #different(changes: readonly NoticedState[]): Promise<NoticedState[]> {
+    const different: NoticedState[] = []
+    for (const change of changes) {
+      const now = await this.#reader.stateOf(change.path)
+      if (now && !sameState(now, change.before)) different.push(change)
+    }
+    return different
+  }
+
+  async #snapshot(
+    root: string,
+    { top, commit }: { top: string; commit: string },
+  ): Promise<RepositorySnapshot | undefined> {
     if (this.#slow.has(root)) return undefined
     const start = performance.now()
-    const where = await git(root, ['rev-parse', '--show-toplevel', 'HEAD'])
-    const [top, commit] = where?.split('\n') ?? []
-    if (!top || !commit) return undefined
     const paths = await statusOf(root, top)
     if (performance.now() - start > TIMEOUT_MS) this.#slow.add(root)
     if (!paths) return undefined
-    const dirty: Snapshot['dirty'] = new Map()
+    const known = this.#last.get(root)
+    const dirty: RepositorySnapshot['dirty'] = new Map()
     let sum = 0
     for (const path of paths) {
-      const isKept = sum < MOST_TEXT && dirty.size < MAX_DIRTY
-      const text = isKept ? await this.#read(path) : undefined
-      sum += text?.length ?? 0
-      dirty.set(path, { text, ...(await stampOf(path)) })
+      const { stamp, size } = await stampOf(path)
+      const isKept = sum + size < MOST_BYTES && dirty.size < MAX_DIRTY
+      if (isKept) sum += size
+      const before = known?.get(path)
+      const isSame = before?.stamp === stamp && before.state !== undefined
+      const state = isKept && !isSame ? await this.#reader.stateOf(path) : before?.state
+      dirty.set(path, { state: isKept ? state : undefined, stamp })
     }
+    this.#last.set(root, dirty)
     return { root, top, commit, dirty }
   }
 
-  async #changed({ root, top, commit, dirty }: Snapshot): Promise<Noticed> {
+  async #changed({
+    root,
+    top,
+    commit,
+    dirty,
+  }: RepositorySnapshot): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
     const now = await statusOf(root, top)
     const committed = await committedSince(root, top, commit)
-    if (!now || !committed) return { changes: [], omitted: 0 }
-    const changes: NoticedChange[] = []
+    if (!now || !committed) return undefined
+    const changes: NoticedState[] = []
     let omitted = 0
-    for (const [path, { text: before, mode, stamp }] of dirty) {
+    for (const [path, { state: before, stamp }] of dirty) {
       if ((await stampOf(path)).stamp === stamp) continue
-      const text = before === undefined ? undefined : await this.#read(path)
-      if (before === undefined || text === undefined) omitted++
-      else if (text !== before) changes.push({ path, before, ...(mode !== undefined && { mode }) })
+      const state = before && (await this.#reader.stateOf(path))
+      if (!before || !state) omitted++
+      else if (!sameState(state, before)) changes.push({ path, before })
     }
     const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
     if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
-    const texts = await committedTexts(root, top, commit, clean)
+    const contents = await committedContents(root, top, commit, clean)
     for (const path of clean) {
-      const text = await this.#read(path)
-      const known = texts.get(path)
-      if (text === undefined || known === undefined) {
-        omitted++
-        continue
-      }
-      const { text: before, mode } = known
-      // a checkout may give lines another end than the commit has
-      const crlf = before !== null && text?.includes('\r\n') && !before.includes('\r\n')
-      const asCheckedOut = crlf ? before.replaceAll('\n', '\r\n') : before
-      if (text !== asCheckedOut)
-        changes.push({ path, before: asCheckedOut, ...(mode !== undefined && { mode }) })
+      const state = await this.#reader.stateOf(path)
+      const known = contents.get(path)
+      const before = known && state && (await this.#asCheckedOut(root, path, known, state))
+      if (!before) omitted++
+      else if (!sameState(state, before)) changes.push({ path, before })
     }
     return { changes, omitted }
   }
+
+  /** What a commit has of a file, as it was in the work tree: a commit knows little of modes, and ends lines its own way. */
+  async #asCheckedOut(
+    root: string,
+    path: string,
+    { bytes, mode }: Committed,
+    now: FileState,
+  ): Promise<FileState> {
+    if (!bytes) return ABSENT
+    if (mode === LINK) return { attributes: { type: 'link', target: bytes.toString() }, text: '' }
+    const is = now.attributes
+    const canRun = (mode & 0o100) !== 0
+    const isMode = 'mode' in is ? is.mode : undefined
+    const wasMode =
+      isMode === undefined
+        ? mode
+        : canRun === ((isMode & 0o100) !== 0)
+          ? isMode
+          : canRun
+            ? isMode | ((isMode & 0o444) >> 2)
+            : isMode & ~0o111
+    const before = await this.#reader.stateWith(bytes, path, wasMode)
+    if (before.attributes.type !== 'text' || is.type !== 'text') return before
+    const text =
+      now.text.includes('\r\n') && !before.text.includes('\r\n')
+        ? before.text.replaceAll('\n', '\r\n')
+        : before.text
+    // a commit may have another encoding than the work tree
+    const isConverted = before.attributes.encoding !== is.encoding && (await isEncoded(root, path))
+    const { encoding, bom } = isConverted ? is : before.attributes
+    return { text, attributes: { ...before.attributes, encoding, bom } }
+  }
 }
 
-async function stampOf(path: string): Promise<{ stamp: string; mode?: number }> {
+/** Where a folder's repository is, and its last commit; `undefined`: there is none. */
+async function repositoryOf(root: string): Promise<{ top: string; commit: string } | undefined> {
+  const where = await git(root, ['rev-parse', '--show-toplevel', 'HEAD'])
+  const [top, commit] = where?.split('\n') ?? []
+  return top && commit ? { top, commit } : undefined
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isFile() === false
+}
+
+async function stampOf(path: string): Promise<{ stamp: string; size: number }> {
   const info = await lstat(path).catch(() => undefined)
-  if (!info) return { stamp: '' }
-  return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, mode: info.mode & 0o7777 }
+  if (!info) return { stamp: '', size: 0 }
+  return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, size: info.size }
+}
+
+/** The work tree has the file in an encoding that Git does not store. */
+async function isEncoded(root: string, path: string): Promise<boolean> {
+  const text = await git(root, ['check-attr', '-z', 'working-tree-encoding', '--', path])
+  const value = text?.split('\0')[2]
+  return value !== undefined && value !== 'unspecified' && value !== 'unset'
 }
 
 async function git(
@@ -163,17 +267,26 @@ async function committedSince(root: string, top: string, commit: string): Promis
   return text?.split('\0').flatMap(line => (line === '' ? [] : join(top, line)))
 }
 
-/** The texts that a commit has of files; `null` for one that it does not have, none where it is no text. */
-async function committedTexts(
+/** A file as a commit has it. */
+interface Committed {
+  /** absent: there is none */
+  bytes?: Buffer
+  mode: number
+}
+/** How Git says that a file is a link. */
+const LINK = 0o120000
+
+/** What a commit has of files; nothing of one that is too large, or stored elsewhere. */
+async function committedContents(
   root: string,
   top: string,
   commit: string,
   paths: readonly string[],
-): Promise<Map<string, { text: FileText; mode?: number }>> {
-  const texts = new Map<string, { text: FileText; mode?: number }>()
+): Promise<Map<string, Committed>> {
+  const contents = new Map<string, Committed>()
   // a line of input cannot hold such a name
   const named = paths.filter(path => !path.includes('\n'))
-  if (named.length === 0) return texts
+  if (named.length === 0) return contents
   const names = named.map(path => `${commit}:${path.slice(top.length + 1).replaceAll('\\', '/')}`)
   const sizes = await git(
     root,
@@ -186,21 +299,19 @@ async function committedTexts(
   let sum = 0
   for (const [i, path] of named.entries()) {
     const line = lines[i] ?? ''
-    if (line.endsWith(' missing')) texts.set(path, { text: null })
+    if (line.endsWith(' missing')) contents.set(path, { mode: 0 })
     const size = Number(/^blob (\d+)$/.exec(line)?.[1] ?? Number.NaN)
-    if (Number.isNaN(size) || sum + size > MOST_TEXT) continue
+    if (Number.isNaN(size) || sum + size > MOST_BYTES) continue
     sum += size
     wanted.push({ path, name: names[i]! })
   }
-  const contents = await blobsOf(root, wanted)
+  const blobs = await blobsOf(root, wanted)
   for (const [i, { path }] of wanted.entries()) {
-    const text = contents[i]?.toString()
-    if (text === undefined || !isText(text)) continue
-    const mode = modes.get(path)
-    const bare = text.startsWith('\ufeff') ? text.slice(1) : text
-    texts.set(path, { text: bare, ...(mode !== undefined && { mode }) })
+    const bytes = blobs[i]
+    if (!bytes || isPointer(bytes)) continue
+    contents.set(path, { bytes, mode: modes.get(path) ?? 0o644 })
   }
-  return texts
+  return contents
 }
 
 /** What is stored under these names, as far as it could be read. */
@@ -208,7 +319,7 @@ async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): P
   if (wanted.length === 0) return []
   const output = await runGit(root, ['cat-file', '--batch'], {
     timeoutMs: TIMEOUT_MS,
-    most: MOST_TEXT + MOST_OUTPUT,
+    most: MOST_BYTES + MOST_OUTPUT,
     input: wanted.map(({ name }) => `${name}\n`).join(''),
     encoding: 'latin1',
   })
@@ -225,19 +336,21 @@ async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): P
   return blobs
 }
 
-/** The permission bits that a commit has of files: whether they can be run. */
+/** The permission bits that a commit has of files, whether they can be run; or {@link LINK}. */
 async function modesOf(top: string, commit: string, paths: readonly string[]): Promise<Map<string, number>> {
   const names = paths.map(path => path.slice(top.length + 1).replaceAll('\\', '/'))
   const text = await git(top, ['ls-tree', '-z', '--full-tree', commit, '--', ...names])
   const modes = new Map<string, number>()
   for (const line of text?.split('\0') ?? []) {
-    const [, mode, name] = /^100(\d{3}) blob \w+\t([\s\S]+)$/.exec(line) ?? []
-    if (mode !== undefined && name !== undefined) modes.set(join(top, name), Number.parseInt(mode, 8))
+    const [, mode, name] = /^(100\d{3}|120000) blob \w+\t([\s\S]+)$/.exec(line) ?? []
+    if (mode === undefined || name === undefined) continue
+    const bits = Number.parseInt(mode, 8)
+    modes.set(join(top, name), bits === LINK ? LINK : bits & 0o777)
   }
   return modes
 }
 
-/** Whole, of this encoding, and no pointer to what is stored elsewhere. */
-function isText(text: string): boolean {
-  return !/[\0\ufffd]/.test(text) && !text.startsWith('version https://git-lfs.')
+/** Where the content is that is stored elsewhere. */
+function isPointer(bytes: Buffer): boolean {
+  return bytes.subarray(0, 30).toString('latin1').startsWith('version https://git-lfs.')
 }

@@ -9,7 +9,8 @@ import { fileIcon } from '../../common/block-chip.ts'
 import { Owner } from '../../common/disposable.ts'
 import { SYMBOLS_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
-import { FileIndex, type FoundFile, type IndexRoot, listFiles } from './file-index.ts'
+import { listFiles } from '../list-files.ts'
+import { FileIndex, type FoundFile, type IndexRoot } from './file-index.ts'
 import {
   changesAttachment,
   fileAttachment,

@@ -304,6 +304,8 @@ export const ChangedFilesShown = new NotificationType<{
   files: ChangedFileNote[]
   /** files that changed during the turn and aren't listed: too many, or too large */
   omitted?: number
+  /** folders in which nobody can tell what commands changed, absolute */
+  unseen?: string[]
 }>('changes/shown')
 
 /** A permission rule that would have answered a request. */

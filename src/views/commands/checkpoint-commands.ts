@@ -141,10 +141,16 @@ function detailOf(open: OpenSession, plan: Plan): string {
     ...plan.files.flatMap(({ path: file, left: why }) => (why ? leftWords(nameOf(file), why) : [])),
     ...plan.outside.map(file => l10n.t("{0}: outside the session's folders", nameOf(file))),
   ]
-  const { omitted } = open.changes
+  const { files: omitted, folders } = open.changes.omitted
   const notes = [
     ...(omitted === 1 ? [l10n.t("1 more file changed that isn't tracked.")] : []),
     ...(omitted > 1 ? [l10n.t("{0} more files changed that aren't tracked.", omitted)] : []),
+    ...folders.map(folder =>
+      l10n.t(
+        "Changes that commands made in {0} aren't tracked: the folder is too large.",
+        plainMessage(path.basename(folder)),
+      ),
+    ),
     ...(plan.ranCommands
       ? [
           l10n.t(

@@ -26,11 +26,12 @@ export function connectChanges(
   const tell = () => {
     const { key } = controller
     const changes = changesOf(key)
-    const omitted = changes?.omitted
+    const { files: omitted = 0, folders: unseen = [] } = changes?.omitted ?? {}
     connection.send(ChangedFilesShown, {
       key,
       files: changes?.list() ?? [],
-      ...(omitted && { omitted }),
+      ...(omitted > 0 && { omitted }),
+      ...(unseen.length > 0 && { unseen: [...unseen] }),
     })
   }
   // an agent may change many files at once

@@ -73,8 +73,8 @@ export function ConversationView({ draft }: { draft: Draft }) {
 }
 
 function Changes() {
-  const { files, omitted = 0 } = useApp().work.changes.value
-  return files.length + omitted > 0 ? <ChangedFiles /> : null
+  const { files, omitted = 0, unseen = [] } = useApp().work.changes.value
+  return files.length + omitted + unseen.length > 0 ? <ChangedFiles /> : null
 }
 
 /** An agent starts or history replays: a bar that moves, and what is under way. */

@@ -16,9 +16,10 @@ import { join } from 'node:path'
 import { WorkTree } from '../../../src/editor/changes/work-tree.ts'
 import { stagedChanges } from '../../../src/editor/commit-changes.ts'
 import { gitChanges, runGit } from '../../../src/editor/git.ts'
-import { listFiles } from '../../../src/editor/mentions/file-index.ts'
+import { listFiles } from '../../../src/editor/list-files.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import { ProtectedFiles } from '../../../src/editor/protected-files.ts'
+import { memoryTracker } from '../../support/memory-tracker.ts'
 
 /** Runs Git as a user does. */
 function git(cwd: string, ...args: string[]): void {
@@ -173,8 +174,7 @@ posix('Git in a repository that wants to run programs', () => {
   })
 
   it('runs none of them to see what changed during a turn', async () => {
-    const read = async (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
-    const tree = new WorkTree(read)
+    const tree = new WorkTree(memoryTracker())
     const before = await tree.snapshot([top])
     arm()
     const changed = (await tree.changed(before)).changes.map(({ path }) => path)

@@ -37,10 +37,11 @@ describe('files that only a command changed', () => {
     agent = new FakeAgent()
     session = new Session({ agent, sessionId: 's', setup, phase: 'ready' })
     changes = new SessionChanges(memoryTracker(), 's', setup)
-    const tree = new WorkTree(path => changes.textOf(path))
+    const tree = new WorkTree(changes)
     snapshot = undefined
     looks = 0
     following = noticeChanges(session, changes, saved.event, silentLogger, {
+      prepare: folders => tree.prepare(folders),
       snapshot: folders => {
         const taken = tree.snapshot(folders)
         snapshot = taken

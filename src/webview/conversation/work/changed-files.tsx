@@ -12,8 +12,8 @@ import { BarLine, useBarOpen } from './bar.tsx'
 export function ChangedFiles() {
   const { host, store, work } = useApp()
   const open = useBarOpen()
-  const { key, files, omitted = 0 } = work.changes.value
-  if ((files.length === 0 && omitted === 0) || key !== store.head.value?.key) return null
+  const { key, files, omitted = 0, unseen = [] } = work.changes.value
+  if (files.length + omitted + unseen.length === 0 || key !== store.head.value?.key) return null
   const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + file[side], 0)
   return (
     <section class="changes" aria-label={t('Changed files')}>
@@ -60,6 +60,11 @@ export function ChangedFiles() {
           )}
         </p>
       )}
+      {unseen.map(folder => (
+        <p key={folder} class="changes-omitted" title={folder}>
+          {t("Changes that commands made in {0} aren't tracked: the folder is too large.", baseName(folder))}
+        </p>
+      ))}
       {open.value && (
         <ScrollArea class="changes-body" label={t('Changed files')}>
           <ul class="changes-list">

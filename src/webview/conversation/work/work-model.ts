@@ -5,12 +5,22 @@ import { type ChangedFileNote, ChangedFilesShown, FollowShown } from '../../../v
 /** What the agent's work does outside of the conversation: the files it changed, and whether the editor follows it. */
 export interface WorkModel {
   /** of the conversation with that key */
-  changes: ReadonlySignal<{ key: string; files: readonly ChangedFileNote[]; omitted?: number }>
+  changes: ReadonlySignal<{
+    key: string
+    files: readonly ChangedFileNote[]
+    omitted?: number
+    unseen?: readonly string[]
+  }>
   following: ReadonlySignal<boolean>
 }
 
 export function connectWork(connection: MessageConnection): WorkModel {
-  const changes = signal<{ key: string; files: readonly ChangedFileNote[]; omitted?: number }>({
+  const changes = signal<{
+    key: string
+    files: readonly ChangedFileNote[]
+    omitted?: number
+    unseen?: readonly string[]
+  }>({
     key: '',
     files: [],
   })

@@ -1,16 +1,35 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, parse, relative } from 'node:path'
+import type { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
+import type { FileState } from '../../../../src/editor/changes/file-state.ts'
+import { FolderScan, type NoticedState } from '../../../../src/editor/changes/folder-scan.ts'
 import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
 import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
-import { memoryTracker } from '../../../support/memory-tracker.ts'
+import { MemoryStore, memoryTracker } from '../../../support/memory-tracker.ts'
 
 describe('what changes in a work tree', () => {
   let root: string
   let omitted = 0
+  let found: NoticedState[] = []
   let tree: WorkTree
+  let tracker: ChangeTracker
   let files: SessionChanges
   const put = (name: string, text: string | Buffer) => writeFileSync(join(root, name), text)
   const git = (...args: string[]) =>
@@ -28,8 +47,9 @@ describe('what changes in a work tree', () => {
     put('dirty.txt', 'written by the person\n')
     put('still.txt', 'also by the person\n')
     put('new-before.txt', 'new\n')
-    files = new SessionChanges(memoryTracker(), 's', { cwd: root, additionalDirectories: [] })
-    tree = new WorkTree(path => files.textOf(path))
+    tracker = memoryTracker()
+    files = new SessionChanges(tracker, 's', { cwd: root, additionalDirectories: [] })
+    tree = new WorkTree(files)
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -38,7 +58,10 @@ describe('what changes in a work tree', () => {
     work()
     const { changes, omitted: left } = await tree.changed(before)
     omitted = left
-    return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), before]))
+    found = changes
+    const textOf = ({ attributes, text }: FileState) =>
+      attributes.type === 'absent' ? null : attributes.type === 'text' ? text : attributes.type
+    return Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), textOf(before)]))
   }
 
   it('is told with the texts from before, and nothing else', async () => {
@@ -57,7 +80,7 @@ describe('what changes in a work tree', () => {
       'gone.txt': 'gone.txt\n',
       'new.txt': null,
     })
-    await files.noticed(Object.entries(changes).map(([name, before]) => ({ path: join(root, name), before })))
+    await files.noticed(found)
     assert.deepEqual(
       files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
       [
@@ -90,16 +113,86 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(await changedBy(work, [join(root, 'sub')]), { 'sub/in.txt': 'sub/in.txt\n' })
   })
 
-  it('is not told of what is no text, nor of line ends that a checkout makes', async () => {
+  it('is not told of line ends that a checkout makes', async () => {
     put('crlf.txt', 'one\ntwo\n')
-    put('picture.png', Buffer.from([0x89, 0x50, 0, 1, 0xff]))
     git('add', '.')
     git('commit', '-q', '-m', 'more')
-    const changes = await changedBy(() => {
-      put('crlf.txt', 'one\r\ntwo\r\n')
-      put('picture.png', Buffer.from([0x89, 0x50, 0, 2, 0xfe]))
-    })
-    assert.deepEqual(changes, {})
+    assert.deepEqual(await changedBy(() => put('crlf.txt', 'one\r\ntwo\r\n')), {})
+  })
+
+  it('is brought back byte for byte: no text, marks, encodings, links and modes', async function () {
+    if (process.platform === 'win32') this.skip()
+    const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
+    const marked = Buffer.from('\ufeffmarked\r\n')
+    const latin = Buffer.from('caf\xe9\n', 'latin1')
+    const utf16 = Buffer.from('\ufeffwide\n', 'utf16le')
+    const content = { 'p.png': png, 'marked.txt': marked, 'latin.txt': latin, 'utf16.txt': utf16 }
+    for (const [name, bytes] of Object.entries(content)) put(name, bytes)
+    symlinkSync('clean.txt', join(root, 'link'))
+    put('run.sh', 'x\n')
+    chmodSync(join(root, 'run.sh'), 0o750)
+    git('add', '.')
+    git('commit', '-q', '-m', 'more')
+    const all = [...Object.keys(content), 'link', 'run.sh']
+    for (const how of ['changed', 'deleted'] as const) {
+      await changedBy(() => {
+        for (const name of Object.keys(content)) {
+          if (how === 'changed') put(name, 'plain\n')
+          else rmSync(join(root, name))
+        }
+        rmSync(join(root, 'link'))
+        if (how === 'changed') symlinkSync('sub', join(root, 'link'))
+        if (how === 'changed') chmodSync(join(root, 'run.sh'), 0o640)
+        else rmSync(join(root, 'run.sh'))
+      })
+      assert.equal(omitted, 0)
+      assert.deepEqual(found.map(({ path }) => relative(root, path)).sort(), [...all].sort())
+      await files.noticed(found)
+      assert.deepEqual((await files.undo()).left, [])
+      for (const [name, bytes] of Object.entries(content))
+        assert.deepEqual(readFileSync(join(root, name)), bytes, `${name} was ${how}`)
+      assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
+      // a commit knows no more of a mode than whether a file can be run
+      const mode = statSync(join(root, 'run.sh')).mode & 0o777
+      assert.equal(mode & 0o100, 0o100)
+      if (how === 'changed') assert.equal(mode, 0o750)
+    }
+  })
+
+  it('is what the work tree has where a commit has another encoding', async () => {
+    put('.gitattributes', 'wide.txt working-tree-encoding=UTF-16LE-BOM\n')
+    const wide = Buffer.from('\ufeffone\n', 'utf16le')
+    put('wide.txt', wide)
+    git('add', '.')
+    git('commit', '-q', '-m', 'wide')
+    await changedBy(() => put('wide.txt', Buffer.from('\ufefftwo\n', 'utf16le')))
+    await files.noticed(found)
+    await files.undo()
+    assert.deepEqual(readFileSync(join(root, 'wide.txt')), wide)
+  })
+
+  it('never touches index, stash, references, hooks or configuration', async () => {
+    const list = () =>
+      ['index', 'config', 'hooks', 'HEAD', 'refs', 'logs', 'packed-refs', 'ORIG_HEAD', 'FETCH_HEAD'].flatMap(
+        name => {
+          const path = join(root, '.git', name)
+          if (!existsSync(path)) return [`${name}: none`]
+          const below = statSync(path).isDirectory()
+            ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map(one => join(path, one))
+            : [path]
+          return below
+            .filter(one => statSync(one).isFile())
+            .map(one => `${one} ${statSync(one).mtimeMs} ${readFileSync(one, 'base64')}`)
+        },
+      )
+    git('stash', '-q')
+    git('stash', 'apply', '-q')
+    const before = list()
+    await changedBy(() => put('clean.txt', 'by a command\n'))
+    await files.noticed(found)
+    const { undone } = await files.undo()
+    await tracker.restore(undone!.id)
+    assert.deepEqual(list(), before)
   })
 
   it('is counted where so much changed that it was no edit', async () => {
@@ -109,8 +202,8 @@ describe('what changes in a work tree', () => {
     })
     assert.deepEqual(changes, { 'dirty.txt': 'written by the person\n' })
     assert.equal(omitted, 1001)
-    files.omitted = omitted
-    assert.equal(files.omitted, 1001)
+    files.omitted = { files: omitted, folders: [] }
+    assert.deepEqual(files.omitted, { files: 1001, folders: [] })
   })
 
   it('is told with the mode from before', async function () {
@@ -121,15 +214,168 @@ describe('what changes in a work tree', () => {
     git('commit', '-q', '-m', 'executable')
     const before = await tree.snapshot([root])
     rmSync(join(root, 'run.sh'))
-    const { changes } = await tree.changed(before)
-    assert.deepEqual(changes, [{ path: join(root, 'run.sh'), before: 'x\n', mode: 0o755 }])
-    await files.noticed(changes)
+    await files.noticed((await tree.changed(before)).changes)
     await files.undo()
     assert.equal(statSync(join(root, 'run.sh')).mode & 0o777, 0o755)
   })
 
-  it('is not told where there is no repository', async () => {
+  it('is said to be unknown where Git can no longer tell', async () => {
+    const before = await tree.snapshot([root])
     rmSync(join(root, '.git'), { recursive: true })
-    assert.deepEqual(await tree.snapshot([root, join(root, 'missing')]), [])
+    const { changes, unseen } = await tree.changed(before)
+    assert.deepEqual([changes, unseen], [[], [root]])
+  })
+
+  describe('without a repository', () => {
+    let scan: FolderScan
+    let store: MemoryStore
+    let reads: number
+    const create = (limits = {}, excluded: string[] = []) => {
+      scan = new FolderScan({
+        store: {
+          put: bytes => {
+            reads++
+            return store.put(bytes)
+          },
+          get: hash => store.get(hash),
+        },
+        stateOf: (bytes, path, mode) => files.stateWith(bytes, path, mode),
+        excluded: () => excluded,
+        limits,
+      })
+      tree = new WorkTree({
+        stateOf: path => files.stateOf(path),
+        stateWith: (bytes, path, mode) => files.stateWith(bytes, path, mode),
+        scan,
+      })
+    }
+    beforeEach(() => {
+      rmSync(join(root, '.git'), { recursive: true })
+      store = new MemoryStore()
+      reads = 0
+      files = new SessionChanges(memoryTracker(undefined, store), 's', {
+        cwd: root,
+        additionalDirectories: [],
+      })
+      create()
+    })
+
+    it('is told by a look at all files, uncertain, and brought back byte for byte', async function () {
+      if (process.platform === 'win32') this.skip()
+      const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
+      const latin = Buffer.from('caf\xe9\n', 'latin1')
+      const utf16 = Buffer.from('\ufeffwide\r\n', 'utf16le')
+      const content = { 'p.png': png, 'latin.txt': latin, 'utf16.txt': utf16 }
+      for (const [name, bytes] of Object.entries(content)) put(name, bytes)
+      chmodSync(join(root, 'clean.txt'), 0o751)
+      symlinkSync('clean.txt', join(root, 'link'))
+      await changedBy(() => {
+        for (const name of Object.keys(content)) put(name, 'plain\n')
+        rmSync(join(root, 'clean.txt'))
+        rmSync(join(root, 'link'))
+        chmodSync(join(root, 'still.txt'), 0o700)
+        renameSync(join(root, 'dirty.txt'), join(root, 'sub/moved.txt'))
+        put('new.txt', 'new\n')
+        put('ignored.log', 'a build\n')
+        mkdirSync(join(root, 'node_modules/x'), { recursive: true })
+        put('node_modules/x/index.js', 'installed\n')
+      })
+      assert.equal(omitted, 0)
+      await files.noticed(found)
+      assert.deepEqual(
+        files.list().map(({ path, status, uncertain }) => [relative(root, path), status, uncertain]),
+        [
+          ['clean.txt', 'deleted', true],
+          ['latin.txt', 'modified', true],
+          ['link', 'deleted', true],
+          ['new.txt', 'added', true],
+          ['p.png', 'modified', true],
+          ['still.txt', 'modified', true],
+          ['sub/moved.txt', 'renamed', true],
+          ['utf16.txt', 'modified', true],
+        ],
+      )
+      assert.deepEqual((await files.undo()).left, [])
+      for (const [name, bytes] of Object.entries(content))
+        assert.deepEqual(readFileSync(join(root, name)), bytes, name)
+      assert.equal(statSync(join(root, 'clean.txt')).mode & 0o777, 0o751)
+      assert.notEqual(statSync(join(root, 'still.txt')).mode & 0o777, 0o700)
+      assert.equal(readlinkSync(join(root, 'link')), 'clean.txt')
+      assert.equal(readFileSync(join(root, 'dirty.txt'), 'utf8'), 'written by the person\n')
+      assert.deepEqual(
+        [existsSync(join(root, 'new.txt')), existsSync(join(root, 'sub/moved.txt'))],
+        [false, false],
+      )
+    })
+
+    it('reads a file again only once it was written', async () => {
+      await tree.prepare([root])
+      const first = reads
+      assert.ok(first > 0)
+      await tree.snapshot([root])
+      assert.equal(reads, first)
+      put('clean.txt', 'by the person\n')
+      assert.deepEqual(await changedBy(() => put('clean.txt', 'by a command\n')), {
+        'clean.txt': 'by the person\n',
+      })
+      assert.equal(reads, first + 1)
+    })
+
+    it('leaves what was only touched', async () => {
+      assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})
+    })
+
+    it('counts what is too large, and what is too much', async () => {
+      create({ fileBytes: 30 })
+      put('large.txt', 'x'.repeat(31))
+      assert.deepEqual(await changedBy(() => put('large.txt', 'y')), {})
+      assert.equal(omitted, 1)
+      create({ bytes: 30 })
+      const names = ['clean.txt', 'gone.txt', 'sub/in.txt']
+      const changes = await changedBy(() => {
+        for (const name of names) put(name, 'changed\n')
+      })
+      assert.equal(Object.keys(changes).length + omitted, 3)
+      assert.ok(omitted > 0)
+      create({ changed: 2 })
+      const none = await changedBy(() => {
+        for (const name of names) put(name, 'again\n')
+      })
+      assert.deepEqual([none, omitted], [{}, 3])
+    })
+
+    it('is said to be unknown in a folder of too many files', async () => {
+      create({ files: 3 })
+      const before = await tree.snapshot([root, join(root, 'missing')])
+      put('clean.txt', 'x')
+      assert.deepEqual(await tree.changed(before), { changes: [], omitted: 0, unseen: [root] })
+      create()
+      const known = await tree.snapshot([root])
+      mkdirSync(join(root, 'made'))
+      create({ files: 8 })
+      for (let i = 0; i < 9; i++) put(`made/${i}.txt`, 'x')
+      assert.deepEqual((await tree.changed(known)).unseen, [root])
+    })
+
+    it('knows the home folder and a whole disk for too large', async () => {
+      const folders = [homedir(), parse(root).root]
+      assert.deepEqual(new Set((await tree.snapshot(folders)).unseen), new Set(folders))
+    })
+
+    it('leaves what the user hides', async () => {
+      create({}, ['**/*.{map,tmp}', 'sub'])
+      const changes = await changedBy(() => {
+        put('a.map', 'x')
+        put('b.tmp', 'x')
+        put('c.txt', 'x')
+        put('sub/in.txt', 'x')
+      })
+      assert.deepEqual(changes, { 'c.txt': null })
+    })
+
+    it('is told in a repository that has no commit yet', async () => {
+      git('init', '-q')
+      assert.deepEqual(await changedBy(() => put('clean.txt', 'x')), { 'clean.txt': 'clean.txt\n' })
+    })
   })
 })

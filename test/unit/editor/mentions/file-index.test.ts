@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gitChanges } from '../../../../src/editor/git.ts'
-import { FileIndex, listFiles, listOnDisk, listWithGit } from '../../../../src/editor/mentions/file-index.ts'
+import { listFiles, listOnDisk, listWithGit } from '../../../../src/editor/list-files.ts'
+import { FileIndex } from '../../../../src/editor/mentions/file-index.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
 
 const root = { path: '/w', name: 'w' }

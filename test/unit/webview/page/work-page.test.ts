@@ -144,6 +144,13 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['undo', { key, path: '/w/src/new.ts' }]])
   })
 
+  it('says where nobody can tell what commands changed', async () => {
+    await show([])
+    await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [], unseen: ['/w/home'] })
+    await page.until(() => query('.changes'))
+    assert.match(query('.changes-omitted')?.textContent ?? '', /commands made in home aren't tracked/)
+  })
+
   it('closes the bars of a low view while a question waits, and opens them again after it', async () => {
     const entries = [{ content: 'Do it', priority: 'medium', status: 'pending' }] as const
     const plans = [{ planId: 'p', entries: [...entries] }]

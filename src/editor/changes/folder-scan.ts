@@ -1,0 +1,201 @@
+/**
+ * Notices what changes in folders that Git knows nothing of: by a look at all of their files before and after. What they
+ * held is in the store, by its hash; a file that was not written since is not read again.
+ */
+import { lstat, readFile, readlink } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, parse } from 'node:path'
+import { listOnDisk } from '../list-files.ts'
+import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
+
+/** A folder with more files is not looked at: that it isn't is told. */
+const MAX_FILES = 20_000
+/** Of a larger file, and once all take more room, it is only known that they changed. Bytes. */
+const MAX_FILE_BYTES = 5_000_000
+const MAX_BYTES = 64_000_000
+/** Of more files that change in one turn none is looked up: a build, or an installation. How many there are is told. */
+const MAX_CHANGED = 1000
+/** A folder in which a look takes longer is not looked at again. Milliseconds. */
+const MAX_LOOK_MS = 10_000
+/** Files looked at side by side. */
+const MAX_LOOKS = 8
+/** Folders that programs fill, where no `.gitignore` says so. */
+const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
+
+/** A file that is not as it was, and what it was. */
+export interface NoticedState {
+  /** absolute */
+  path: string
+  before: FileState
+}
+
+/** What is known of a file as it was at a time. */
+interface Seen {
+  /** another one whenever the file was written */
+  stamp: string
+  mode: number
+  size: number
+  /** of its bytes in the store; absent: they are not kept */
+  hash?: string
+  /** of a link */
+  target?: string
+}
+
+/** A folder as it was at a time. */
+export interface FolderSnapshot {
+  root: string
+  /** by absolute path */
+  files: ReadonlyMap<string, Seen>
+}
+
+/** What holds these bytes; a hash of what is no text is known to the store. */
+export type StateOf = (bytes: Uint8Array, path: string, mode: number) => Promise<FileState>
+
+export interface FolderScanOptions {
+  store: BlobStore
+  stateOf: StateOf
+  /** What the user hides from view, as globs. */
+  excluded?: () => readonly string[]
+  limits?: Partial<Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>>
+}
+
+export class FolderScan {
+  readonly #store: BlobStore
+  readonly #stateOf: StateOf
+  readonly #excluded: () => readonly string[]
+  readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>
+  /** by root: the last look */
+  readonly #last = new Map<string, ReadonlyMap<string, Seen>>()
+  /** by root: the look that goes on */
+  readonly #looks = new Map<string, Promise<FolderSnapshot | undefined>>()
+  /** folders in which a look took too long */
+  readonly #slow = new Set<string>()
+
+  constructor({ store, stateOf, excluded = () => [], limits = {} }: FolderScanOptions) {
+    this.#store = store
+    this.#stateOf = stateOf
+    this.#excluded = excluded
+    const most = { files: MAX_FILES, fileBytes: MAX_FILE_BYTES, bytes: MAX_BYTES, changed: MAX_CHANGED }
+    this.#limits = { ...most, ...limits }
+  }
+
+  /** Remembers how a folder is now; `undefined`: it has too many files, or it can't be read. */
+  async snapshot(root: string): Promise<FolderSnapshot | undefined> {
+    if (isTooWide(root) || this.#slow.has(root)) return undefined
+    // a look that began earlier may have passed what changed since
+    await this.#looks.get(root)?.catch(() => {})
+    const look = this.#snapshot(root).finally(() => {
+      if (this.#looks.get(root) === look) this.#looks.delete(root)
+    })
+    this.#looks.set(root, look)
+    return look
+  }
+
+  async #snapshot(root: string): Promise<FolderSnapshot | undefined> {
+    const start = performance.now()
+    const paths = await this.#list(root)
+    if (!paths) return undefined
+    const known = this.#last.get(root)
+    const files = new Map<string, Seen>()
+    const unread: Array<[string, Seen]> = []
+    let bytes = 0
+    await forEach(paths, async path => {
+      const seen = await look(path)
+      if (!seen) return
+      const before = known?.get(path)
+      const isSame = before?.stamp === seen.stamp && (before.hash ?? before.target) !== undefined
+      files.set(path, isSame ? before : seen)
+      if (isSame) bytes += seen.size
+      else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
+    })
+    if (performance.now() - start > MAX_LOOK_MS) this.#slow.add(root)
+    await forEach(unread, async ([path, seen]) => {
+      if (bytes + seen.size > this.#limits.bytes) return
+      bytes += seen.size
+      await this.#keep(path, seen).catch(() => {})
+    })
+    this.#last.set(root, files)
+    return { root, files }
+  }
+
+  /** What differs from a snapshot now. `isSeen: false`: that can't be told. */
+  async changed({
+    root,
+    files: before,
+  }: FolderSnapshot): Promise<{ changes: NoticedState[]; omitted: number; isSeen: boolean }> {
+    const paths = await this.#list(root)
+    if (!paths) return { changes: [], omitted: 0, isSeen: false }
+    const now = new Set(paths)
+    // what a new rule leaves out of the list is still there
+    for (const path of before.keys()) now.add(path)
+    const found: Array<[string, Seen | undefined]> = []
+    await forEach([...now], async path => {
+      const was = before.get(path)
+      if (was?.stamp !== (await look(path))?.stamp) found.push([path, was])
+    })
+    if (found.length > this.#limits.changed) return { changes: [], omitted: found.length, isSeen: true }
+    const changes: NoticedState[] = []
+    let omitted = 0
+    for (const [path, was] of found.sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const state = await this.#before(path, was)
+      if (state) changes.push({ path, before: state })
+      else omitted++
+    }
+    return { changes, omitted, isSeen: true }
+  }
+
+  async #before(path: string, was: Seen | undefined): Promise<FileState | undefined> {
+    if (!was) return ABSENT
+    if (was.target !== undefined) return { attributes: { type: 'link', target: was.target }, text: '' }
+    const bytes = was.hash === undefined ? undefined : await this.#store.get(was.hash)
+    return bytes && this.#stateOf(bytes, path, was.mode)
+  }
+
+  /** `undefined`: there are too many, or they can't be listed. */
+  async #list(root: string): Promise<string[] | undefined> {
+    const excluded = [...FILLED, ...this.#excluded().flatMap(expanded)]
+    const most = this.#limits.files
+    const names = await listOnDisk(root, most + 1, { links: true, excluded }).catch(() => undefined)
+    return names && names.length <= most ? names.map(name => join(root, name)) : undefined
+  }
+
+  async #keep(path: string, seen: Seen): Promise<void> {
+    const hash = await this.#store.put(await readFile(path))
+    // it was not written while it was read
+    if ((await look(path))?.stamp === seen.stamp) seen.hash = hash
+  }
+}
+
+/** All of a person's files, or all of a disk. */
+function isTooWide(root: string): boolean {
+  return root === homedir() || root === parse(root).root
+}
+
+/** `undefined`: there is no file. */
+async function look(path: string): Promise<Seen | undefined> {
+  const info = await lstat(path).catch(() => undefined)
+  if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
+  const target = info.isSymbolicLink() ? await readlink(path).catch(() => undefined) : undefined
+  return {
+    stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}${target === undefined ? '' : ` ${target}`}`,
+    mode: info.mode & 0o7777,
+    size: info.size,
+    ...(target !== undefined && { target }),
+  }
+}
+
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let at = 0
+  const next = async (): Promise<void> => {
+    while (at < items.length) await work(items[at++]!)
+  }
+  await Promise.all(Array.from({ length: MAX_LOOKS }, next))
+}
+
+/** `{a,b}` is nothing that a `.gitignore` knows. */
+function expanded(glob: string): string[] {
+  const [, before, choices, after] = /^(.*?)\{([^{}]*)\}(.*)$/.exec(glob) ?? []
+  return choices === undefined
+    ? [glob]
+    : choices.split(',').flatMap(choice => expanded(`${before}${choice}${after}`))
+}

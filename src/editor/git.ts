@@ -1,20 +1,19 @@
 /**
- * Runs Git for Parley itself: to list files and to see what changed. A repository's configuration names programs that
- * Git runs by itself, and a repository may come from anywhere, so none of them is run here.
+ * Runs Git for Parley itself, to list files and to see changes. The configuration of a repository can name programs that
+ * Git runs, and a repository may come from anywhere. None of these programs runs here.
  */
 
-import { spawn } from 'node:child_process'
-import path from 'node:path'
-import which from 'which'
-import { GIT_MS } from '../common/limits.ts'
+import { homedir } from 'node:os'
+import { GIT_MS, KILL_AFTER_MS } from '../common/limits.ts'
+import { type Environment, findCommand, spawnProcess } from '../common/processes/spawn-process.ts'
 
 export interface GitOptions {
-  /** Git is ended after this time, in milliseconds. */
+  /** After this time, in milliseconds, Git is ended with everything it started. */
   timeoutMs: number
-  /** Git is ended once it printed more, in UTF-16 units. */
+  /** The same once it printed more than this, in UTF-16 units. */
   most: number
   input?: string
-  /** How the output is read; UTF-8 unless told. With `latin1` each byte is one character. */
+  /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
   encoding?: BufferEncoding
 }
 
@@ -51,8 +50,8 @@ const WITHOUT_FILTERS = new Set(['config', 'rev-parse', 'ls-files', 'cat-file'])
 const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tree', 'log', 'show'])
 
 /**
- * What a Git command prints; `undefined` when it fails. It takes no locks that others would have to wait for, connects
- * to no other machine, and runs no program that the repository names.
+ * The output of a Git command, `undefined` when it fails. It takes no locks that block others, connects to no other
+ * machine, and runs no program that the repository names.
  */
 export async function runGit(
   cwd: string,
@@ -66,16 +65,13 @@ export async function runGit(
   return start(cwd, [...settings(filters), command, ...shows, ...others], options)
 }
 
-/**
- * Settings that switch off every filter (`filter.<name>.clean` and the like) that the configuration names. `undefined`
- * when that is not possible.
- */
+/** Settings that disable every filter of the configuration (`filter.<name>.clean` and others), if possible. */
 async function withoutFilters(cwd: string, { timeoutMs }: GitOptions): Promise<string[] | undefined> {
   const args = [...settings([]), 'config', '--null', '--name-only', '--get-regexp', '^filter\\.']
   const output = await start(cwd, args, { timeoutMs, most: 1_000_000 }, [0, 1])
   if (!output || output.cut) return undefined
   const names = new Set(output.text.split('\0').flatMap(key => /^filter\.(.*)\.[^.]+$/s.exec(key)?.[1] ?? []))
-  // the name of a setting ends at its first `=`
+  // In `-c`, the name of a setting ends at its first `=`.
   if ([...names].some(name => name.includes('='))) return undefined
   return [...names].flatMap(name => [
     `filter.${name}.clean=`,
@@ -96,44 +92,49 @@ async function start(
   options: GitOptions,
   codes: readonly number[] = [0],
 ): Promise<GitOutput | undefined> {
-  const program = await findGit()
-  if (!program) return undefined
+  const command = await findGit()
+  if (command === undefined) return undefined
+  const started = await spawnProcess(
+    { command, args, cwd, env: environment() },
+    { stdio: ['pipe', 'pipe', 'ignore'] },
+  ).catch(() => undefined)
+  if (!started) return undefined
+  const { child, tree } = started
+  const { stdin, stdout } = child
   return new Promise(resolve => {
-    const git = spawn(program, args, {
-      cwd,
-      stdio: ['pipe', 'pipe', 'ignore'],
-      timeout: options.timeoutMs,
-      env: environment(),
-      windowsHide: true,
-    })
     let text = ''
-    let cut = false
-    git.stdout.setEncoding(options.encoding ?? 'utf8')
-    git.stdout.on('data', (chunk: string) => {
-      if (cut) return
+    // What Git started may hold its output open, so nothing waits for the end of it here.
+    const stop = (output?: GitOutput) => {
+      settle(output)
+      stdout?.destroy()
+      void tree.end(KILL_AFTER_MS)
+    }
+    const timer = setTimeout(stop, options.timeoutMs)
+    const settle = (output?: GitOutput) => {
+      clearTimeout(timer)
+      resolve(output)
+    }
+    stdout?.setEncoding(options.encoding ?? 'utf8').on('data', (chunk: string) => {
       text += chunk
-      if (text.length <= options.most) return
-      cut = true
-      git.kill()
+      if (text.length > options.most) stop({ text, cut: true })
     })
-    git.stdin.on('error', () => {})
-    git.stdin.end(options.input ?? '')
-    git.on('error', () => resolve(undefined))
-    git.on('close', code => resolve(cut || codes.includes(code ?? -1) ? { text, cut } : undefined))
+    stdin?.on('error', () => {})
+    stdin?.end(options.input ?? '')
+    child.on('close', code => settle(codes.includes(code ?? -1) ? { text, cut: false } : undefined))
   })
 }
 
-/** Without variables of Git that this process was started with: they name repositories and programs. */
-function environment(): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = {}
+/** Without the variables of Git in this process's environment: they name repositories and programs. */
+function environment(): Environment {
+  const env: Environment = {}
   for (const [name, value] of Object.entries(process.env)) {
-    if (!/^(?:GIT_|PAGER$|SSH_ASKPASS$)/i.test(name)) env[name] = value
+    if (value !== undefined && !/^(?:GIT_|PAGER$|SSH_ASKPASS$)/i.test(name)) env[name] = value
   }
   return {
     ...env,
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // no object is fetched from elsewhere when it is missing
+    // Git fetches no missing object from elsewhere.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: '',
     LC_ALL: 'C',
@@ -142,24 +143,22 @@ function environment(): NodeJS.ProcessEnv {
 
 let git: Promise<string | undefined> | undefined
 
-/** On the PATH alone: Windows would take a `git.exe` of the work tree first. */
 function findGit(): Promise<string | undefined> {
   git ??= (async () => {
-    const folders = (process.env.PATH ?? '').split(path.delimiter).filter(folder => path.isAbsolute(folder))
-    if (folders.length === 0) return undefined
-    const found = await which('git', { path: folders.join(path.delimiter), all: true, nothrow: true })
-    const inPath = found?.find(one => folders.some(folder => path.resolve(folder) === path.dirname(one)))
-    // it may be installed later
-    if (inPath === undefined) git = undefined
-    return inPath
+    const { platform } = process
+    const found = await findCommand('git', { env: environment(), cwd: homedir(), platform })
+    if ('path' in found) return found.path
+    // It may be installed later.
+    git = undefined
+    return undefined
   })()
   return git
 }
 
-/** A longer diff is cut, and says so. UTF-16 units. */
+/** A longer diff is cut, with a note at its end. In UTF-16 units. */
 const MOST = 400_000
 
-/** What changed in the repositories of the folders, as one diff; empty when nothing did. */
+/** The changes in the repositories of the folders, as one diff; empty without changes. */
 export async function gitChanges(folders: readonly string[], staged: boolean): Promise<string> {
   const tops = await Promise.all(folders.map(folder => run(folder, ['rev-parse', '--show-toplevel'])))
   const repositories = [...new Set(tops.flatMap(top => top?.trim() || []))]
@@ -174,7 +173,6 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
   return whole.length > MOST ? `${whole.slice(0, MOST)}\n[… the rest of the diff is left out]` : whole
 }
 
-/** What a git command prints; `undefined` when it fails. */
 async function run(cwd: string, args: string[]): Promise<string | undefined> {
   return (await runGit(cwd, args, { timeoutMs: GIT_MS, most: MOST }))?.text
 }

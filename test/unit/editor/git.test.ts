@@ -20,6 +20,7 @@ import { listFiles } from '../../../src/editor/list-files.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import { ProtectedFiles } from '../../../src/editor/protected-files.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
+import { until } from '../../support/until.ts'
 
 /** Runs Git as a user does. */
 function git(cwd: string, ...args: string[]): void {
@@ -29,6 +30,14 @@ function git(cwd: string, ...args: string[]): void {
     stdio: 'ignore',
     env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' },
   })
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 const posix = process.platform === 'win32' ? describe.skip : describe
@@ -144,6 +153,14 @@ posix('Git in a repository that wants to run programs', () => {
     execFileSync('git', ['diff'], { cwd: top, stdio: 'ignore' })
     assert.match(ran(), /clean/)
     assert.match(ran(), /fsmonitor/)
+  })
+
+  it('is ended after its time with everything that it started', async () => {
+    const started = join(directory, 'started')
+    git(top, 'config', 'alias.hang', `!trap '' TERM; sleep 600 & echo $! > '${started}'; wait`)
+    assert.equal(await runGit(top, ['hang'], { timeoutMs: 3000, most: 1000 }), undefined)
+    const pid = Number(readFileSync(started, 'utf8'))
+    await until(() => !isRunning(pid))
   })
 
   it('runs none of them for the list of files', async () => {

@@ -15,7 +15,10 @@ export type CheckedContent =
   | { ok: true; content: ElicitationContent }
   | { ok: false; problems: Record<string, FieldProblem> }
 
-/** Whether a text has something that the pattern describes; the pattern may be no valid expression. */
+/**
+ * Whether a text matches an agent's pattern. An invalid pattern matches everything. A pattern can backtrack without end, so
+ * each side brings its own limit: the host a time, the webview the patterns that it tests at all.
+ */
 export type Matches = (pattern: string, text: string) => boolean
 
 /**
@@ -25,7 +28,7 @@ export type Matches = (pattern: string, text: string) => boolean
 export function checkContent(
   fields: readonly ElicitationField[],
   values: Readonly<Record<string, unknown>>,
-  matches: Matches = matchesPattern,
+  matches: Matches,
 ): CheckedContent {
   const content: Array<[string, ElicitationValue]> = []
   const problems: Array<[string, FieldProblem]> = []
@@ -44,7 +47,7 @@ export function checkContent(
 export function checkField(
   field: ElicitationField,
   value: unknown,
-  matches: Matches = matchesPattern,
+  matches: Matches,
 ): FieldProblem | undefined {
   if (!isGiven(field, value)) return missing(field)
   switch (field.type) {
@@ -124,15 +127,6 @@ function lengthOf(text: string): number {
   let length = 0
   for (const _ of text) length += 1
   return length
-}
-
-/** A pattern that is no expression asks for nothing. */
-export function matchesPattern(pattern: string, text: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(text)
-  } catch {
-    return true
-  }
 }
 
 type Format = Extract<FieldProblem, { type: 'format' }>['format']

@@ -111,9 +111,19 @@ export function customRules(setting: unknown, theme: string): TokenRule[] {
   return rules
 }
 
+/** `*` stands for any text. Each piece between is looked for once, so that many of them are fast, too. */
 function namesTheme(pattern: string, theme: string): boolean {
-  const parts = pattern.split('*').map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-  return new RegExp(`^${parts.join('.*')}$`).test(theme)
+  const [first = '', ...others] = pattern.split('*')
+  const last = others.pop()
+  if (last === undefined) return pattern === theme
+  if (!theme.startsWith(first)) return false
+  let from = first.length
+  for (const piece of others) {
+    const at = theme.indexOf(piece, from)
+    if (at < 0) return false
+    from = at + piece.length
+  }
+  return theme.length - last.length >= from && theme.endsWith(last)
 }
 
 function rulesOf(settings: Record<string, unknown>): TokenRule[] {

@@ -18,7 +18,7 @@ const field = (more: object) => ({ ...base, ...more }) as ElicitationField
 const english = (message: string, ...args: Array<string | number>) =>
   message.replace(/\{(\d)\}/g, (_, index) => String(args[Number(index)]))
 const said = (one: ElicitationField, value: unknown) => {
-  const problem = checkField(one, value)
+  const problem = checkField(one, value, matchesInTime)
   return problem && describeFieldProblem(problem, english)
 }
 
@@ -93,12 +93,14 @@ describe('what a form takes', () => {
   })
 
   it('keeps keys that mean something to JavaScript', () => {
-    const checked = checkContent([field({ key: '__proto__', type: 'text', required: true })], {
-      ['__proto__']: 'x',
-    })
+    const form = [field({ key: '__proto__', type: 'text', required: true })]
+    const checked = checkContent(form, { ['__proto__']: 'x' }, matchesInTime)
     assert(checked.ok)
     assert.equal(JSON.stringify(checked.content), '{"__proto__":"x"}')
-    assert.equal(checkContent([field({ key: 'toString', type: 'text', required: true })], {}).ok, false)
+    assert.equal(
+      checkContent([field({ key: 'toString', type: 'text', required: true })], {}, matchesInTime).ok,
+      false,
+    )
   })
 })
 
@@ -199,7 +201,7 @@ describe('what a form takes, beside a JSON schema validator', () => {
         const blank = ([key, one]: [string, unknown]) =>
           one === null || (one === '' && properties[key]?.type === 'string' && !chosen(key))
         for (const values of fillings) {
-          const checked = checkContent(fields, values)
+          const checked = checkContent(fields, values, matchesInTime)
           if (checked.ok) {
             taken++
             const valid = validate(checked.content)

@@ -6,13 +6,18 @@ import {
   checkField,
   type FieldProblem,
   type Matches,
-  matchesPattern,
   presetOf,
 } from '../../../conversation/elicitation.ts'
 
-/** A page cannot stop an expression that takes for ever: one that might is left to the host, which looks again and can. */
-const matchesAtOnce: Matches = (pattern, text) =>
-  !isPlainMatch(pattern, text) || matchesPattern(pattern, text)
+/** A page can't stop a regular expression. One that might take long is left to the host, which checks the form again. */
+const matchesPlain: Matches = (pattern, text) => {
+  if (!isPlainMatch(pattern, text)) return true
+  try {
+    return new RegExp(pattern, 'u').test(text)
+  } catch {
+    return true
+  }
+}
 
 /** The value of a field's control: an input's text, a checkbox's state, the selected values. */
 export type Written = string | boolean | readonly string[] | undefined
@@ -37,7 +42,7 @@ export class FieldState {
 
   check(): void {
     this.#looked = true
-    this.problem.value = checkField(this.field, this.value(), matchesAtOnce)
+    this.problem.value = checkField(this.field, this.value(), matchesPlain)
   }
 
   value(): ElicitationValue | undefined {
@@ -60,7 +65,7 @@ export class FormState {
     return checkContent(
       this.fields.map(state => state.field),
       Object.fromEntries(values),
-      matchesAtOnce,
+      matchesPlain,
     )
   }
 }
@@ -112,15 +117,14 @@ function read(field: ElicitationField, written: Written): ElicitationValue | und
   }
 }
 
-/** With more places to try than these, the time grows with more than the third power of the text. */
+/** With more repetitions, the time grows faster than the third power of the length of the text. */
 const REPETITIONS = 2
-/** A longer text is for whoever can stop. */
+/** Longer text is left to the host, which can stop. In UTF-16 units. */
 const LONGEST_TEXT = 200
 
 /**
- * Whether a regular expression that somebody else wrote is sure to be through with a text at once, for where nothing can
- * stop it: no group is repeated, nothing refers back, and hardly anything is repeated at all. Cautious: others may be
- * harmless, too.
+ * Whether a regular expression of unknown origin surely finishes at once: it repeats no group, refers to no group, and has
+ * few repetitions. Conservative: others may be fast, too.
  */
 export function isPlainMatch(pattern: string, text: string): boolean {
   if (text.length > LONGEST_TEXT || /\\[1-9k]/.test(pattern)) return false

@@ -57,6 +57,16 @@ describe('the colors of code', () => {
     assert.deepEqual(customRules('nonsense', 'x'), [])
   })
 
+  it('take rules for themes whose names match a pattern, however many asterisks it has', () => {
+    const applies = (pattern: string, theme: string) =>
+      customRules({ [`[${pattern}]`]: { comments: '#010101' } }, theme).length > 0
+    for (const pattern of ['Night Owl', '*', '*Owl', 'Night*', '*ight*', 'N*t*l', 'Night Owl*'])
+      assert.ok(applies(pattern, 'Night Owl'), pattern)
+    for (const pattern of ['Night', 'Owl', 'night*', '*Night', 'Night Owl*l', 'N*w*t*l'])
+      assert.ok(!applies(pattern, 'Night Owl'), pattern)
+    assert.ok(!applies(`${'a*'.repeat(40)}b`, 'a'.repeat(200)))
+  })
+
   it('never fail on a theme that is no theme', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ scope: fc.anything(), settings: fc.anything() })), rules => {

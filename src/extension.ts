@@ -4,14 +4,7 @@ import { DisposableStore } from './common/disposable.ts'
 import { BaseFiles } from './editor/changes/vscode-base-files.ts'
 import type { Services } from './services.ts'
 import { registerCommands } from './views/commands/register-commands.ts'
-import {
-  CommandId,
-  FORMER_HISTORY_FOCUS,
-  HISTORY_TAB_TYPE,
-  MANAGE_AGENTS_VIEW_TYPE,
-  TAB_VIEW_TYPE,
-  ViewId,
-} from './views/ids.ts'
+import { HISTORY_TAB_TYPE, MANAGE_AGENTS_VIEW_TYPE, TAB_VIEW_TYPE, ViewId } from './views/ids.ts'
 import {
   AGENTS_PAGE,
   CONVERSATION_PAGE,
@@ -70,11 +63,6 @@ export function activate(context: vscode.ExtensionContext): void {
       },
       // Kept while hidden: the scroll position is worth more than the page's memory.
       { webviewOptions: { retainContextWhenHidden: true } },
-    ),
-  )
-  own.add(
-    vscode.commands.registerCommand(FORMER_HISTORY_FOCUS, () =>
-      vscode.commands.executeCommand(CommandId.openHistory),
     ),
   )
   own.add(

@@ -5,6 +5,7 @@ import { startAgent } from './acp/start-agent.ts'
 import { startInstalled } from './agents/registry/installed-agents.ts'
 import { readSetting } from './agents/vscode-settings.ts'
 import type { DisposableStore } from './common/disposable.ts'
+import type { KeyValueStore } from './common/key-value-store.ts'
 import { redactingLogger } from './common/logger.ts'
 import { createProcessGuard } from './common/processes/process-guard.ts'
 import { SecretRegistry } from './common/secrets.ts'
@@ -21,8 +22,7 @@ import { Transcripts } from './history/transcripts.ts'
 import { ConversationController } from './sessions/conversation-controller.ts'
 import { AgentHosts } from './sessions/hosts/agent-host.ts'
 import { SessionOrganizer } from './sessions/listing/session-organizer.ts'
-import { keepReferences } from './sessions/open-session.ts'
-import type { Keep } from './sessions/ports.ts'
+import { redactedStore } from './sessions/open-session.ts'
 import { PromptQueues } from './sessions/prompt-queues.ts'
 import { SessionManager } from './sessions/session-manager.ts'
 import { titleOf } from './sessions/session-title.ts'
@@ -55,12 +55,12 @@ import type { ConversationView } from './views/conversation/conversation-view.ts
 import { historyMenuCommands } from './views/history/history-commands.ts'
 import { createHistoryServices } from './views/history/history-services.ts'
 import type { HistoryTab, HistoryView } from './views/history/history-view.ts'
-import { type CommandHandlers, CommandId, ContextKey, ProposalId } from './views/ids.ts'
+import { type CommandHandlers, CommandId, ContextKey, HiddenCommandId, ProposalId } from './views/ids.ts'
 import { NativePrompts } from './views/native-elicitation.ts'
 import { ruleSettings } from './views/rule-settings.ts'
 import { WorkspaceSessionPlanner } from './views/session-planner.ts'
 import { StatusBar } from './views/status-bar.ts'
-import { keepForViews, keepForWork, keepIn } from './views/storage/kept-state.ts'
+import { mementoStore, viewStore, workStore } from './views/storage/stores.ts'
 import { workServices } from './views/work-services.ts'
 
 /** What VS Code calls once everything is loaded: the views' pages to connect, and the commands. */
@@ -149,13 +149,13 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     }),
   )
   const accounts = own.add(new Accounts(agents, hosts, log))
-  const createController = (keep: Keep, newKey: string) =>
+  const createController = (store: KeyValueStore, newKey: string) =>
     new ConversationController({
       manager,
       agents,
       host: hosts.get,
       trusted: () => vscode.workspace.isTrusted,
-      keep,
+      store,
       drafts: composer.drafts,
       queues,
       newKey,
@@ -184,8 +184,8 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
     extensionUri,
     bridge,
     manager,
-    keep: keepReferences(keepIn(context.workspaceState), secrets),
-    shown: keepForViews(context, log),
+    store: redactedStore(mementoStore(context.workspaceState), secrets),
+    shown: viewStore(context, log),
     createController,
     history: {
       listen: (...page) => historyView.listen(...page),
@@ -201,7 +201,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   const sessions = { agents, hosts, manager, records, organizer, accounts }
   const isKept = (agentId: string, sessionId: string) => transcripts.has(agentId, sessionId)
   const storage = () => ({ used: transcripts.usedBytes, max: maxHistoryBytes() })
-  const places = { surfaces, indicators, isKept, storage, atWork: keepForWork(context, log), log, own }
+  const places = { surfaces, indicators, isKept, storage, atWork: workStore(context, log), log, own }
   const placed = createHistoryServices({ extensionUri, ...sessions, ...places })
   const { history, historyTab, actions } = placed
   const historyView: HistoryView = placed.historyView
@@ -294,6 +294,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
       vscode.window.setStatusBarMessage(text, 3000)
     },
     [CommandId.showQuestion]: () => attention.show(),
+    [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
     [ProposalId.apply]: (uri: unknown) => proposals.answer(true, uri),
     [ProposalId.discard]: (uri: unknown) => proposals.answer(false, uri),
   }

@@ -268,7 +268,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.answer(method, params, signal)
   }
 
-  /** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */
+  /** Asks the person; ends at once when the question is withdrawn or its turn canceled. */
   protected async askPermission(request: PermissionRequest, signal: AbortSignal) {
     const session = this.session(request.sessionId)
     const question = new AbortController()

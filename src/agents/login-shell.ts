@@ -27,7 +27,7 @@ const MAXIMUM_OUTPUT = 8 * 1024 * 1024
 /** What is given to a shell to end by itself, and to its last words to arrive. */
 const AFTER_WORDS_MS = 1000
 
-/** Set while the profile runs and gone afterwards. The first is VS Code's own; profiles in the wild look at it. */
+/** Set while the profile runs and gone afterward. The first is VS Code's own; profiles in the wild look at it. */
 const duringProfile: Environment = {
   VSCODE_RESOLVING_ENVIRONMENT: '1',
   DISABLE_AUTO_UPDATE: 'true',

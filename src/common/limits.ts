@@ -30,7 +30,7 @@ export const LIST_SESSIONS_MS = 20_000
 export const FILE_LIST_MS = 400
 /** A search for symbols doesn't wait longer for a language. */
 export const SYMBOLS_MS = 3000
-/** An agent that hasn't ended a cancelled turn after this time is reported as not responding to Stop. */
+/** An agent that hasn't ended a canceled turn after this time is reported as not responding to Stop. */
 export const CANCEL_GRACE_MS = 10_000
 /** Before another window takes over a session, its agent may take this long to stop the turn. */
 export const STOP_TURN_MS = 3000

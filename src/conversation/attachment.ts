@@ -77,7 +77,7 @@ export interface MentionRow {
   detail?: string
   detailMatches?: number[]
   /** what a chip of it is; or what must be looked up when it is chosen */
-  take: Attachment | { capture: CaptureKind }
+  attaches: Attachment | { capture: CaptureKind }
   /** Of a folder: what to go on typing after, to find something in it. */
   goOn?: string
 }

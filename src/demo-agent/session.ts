@@ -217,7 +217,7 @@ export class Sessions {
     return session
   }
 
-  /** Opens a session of the store, in the place the client names now. A turn that still runs in it is cancelled. */
+  /** Opens a session of the store, in the place the client names now. A turn that still runs in it is canceled. */
   async reopen(sessionId: string, place: SessionPlace): Promise<DemoSession> {
     const live = this.#open.get(sessionId)
     await live?.cancel()

@@ -53,7 +53,7 @@ export class ToolCall {
     return this.#end('failed', { content: [...content, text(message)] })
   }
 
-  /** Stays open when the end could not be told, as in a turn that was cancelled just now. */
+  /** Stays open when the end could not be told, as in a turn that was canceled just now. */
   async #end(
     status: 'completed' | 'failed',
     change: ToolCallChange,

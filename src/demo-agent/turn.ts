@@ -18,7 +18,7 @@ const BETWEEN_PIECES = 28
 
 /**
  * What a scene can do in a turn: talk, think, plan, call tools. Everything said is recorded for a later load. Every
- * step rejects with {@link TurnCancelled} once the turn is cancelled, so that a scene needs no thought of it.
+ * step rejects with {@link TurnCancelled} once the turn is canceled, so that a scene needs no thought of it.
  */
 export class Turn {
   readonly session: DemoSession
@@ -58,7 +58,7 @@ export class Turn {
     if (this.signal.aborted) throw new TurnCancelled()
   }
 
-  /** For a scene that catches what its work threw: a cancelled turn is not a failure to tell of. */
+  /** For a scene that catches what its work threw: a canceled turn is not a failure to tell of. */
   rethrowCancelled(error: unknown): void {
     this.check()
     if (error instanceof TurnCancelled) throw error
@@ -212,7 +212,7 @@ export async function mayRun(
   return false
 }
 
-/** The option the person chose. Their cancelling the question cancels the turn. */
+/** The option the person chose. Their canceling the question cancels the turn. */
 export async function choose(
   turn: Turn,
   call: ToolCall,
@@ -240,7 +240,7 @@ export async function choose(
   return response.outcome.optionId
 }
 
-/** The turn was cancelled; nothing more may be done or said but to answer so. */
+/** The turn was canceled; nothing more may be done or said but to answer so. */
 export class TurnCancelled extends Error {
   override readonly name = 'TurnCancelled'
 }

@@ -21,7 +21,7 @@ export interface AskAsideOptions {
 
 /**
  * Asks an agent one thing in a session that is shown nowhere, and returns its answer as text. The session has no MCP
- * servers, may do nothing in the editor, and whatever needs the user's permission is rejected. Afterwards it is deleted,
+ * servers, may do nothing in the editor, and whatever needs the user's permission is rejected. Afterward it is deleted,
  * or archived where the agent can't delete. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of
  * the turn, and with `CancelledError` when `signal` aborts, which stops the turn.
  */

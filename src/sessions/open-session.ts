@@ -1,4 +1,5 @@
 import { Owner } from '../common/disposable.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { PromptQueue } from '../conversation/prompt-queue.ts'
@@ -6,7 +7,7 @@ import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import type { SessionChanges } from '../editor/changes/session-changes.ts'
 import { followChanges, noticeChanges, reportProtected } from './notice-changes.ts'
-import type { Keep, SessionPlan, Transcripts } from './ports.ts'
+import type { SessionPlan, Transcripts } from './ports.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
 import { TranscriptRecorder } from './transcript-recorder.ts'
@@ -136,11 +137,11 @@ export function referenceOf(open: OpenSession): SessionReference {
 }
 
 /** Stores references with secrets in their titles redacted. */
-export function keepReferences(keep: Keep, secrets: SecretRegistry): Keep {
+export function redactedStore(store: KeyValueStore, secrets: SecretRegistry): KeyValueStore {
   const redacted = (key: string, value: unknown) =>
     key === 'title' && typeof value === 'string' ? secrets.redact(value) : value
   return {
-    get: key => keep.get(key),
-    set: (key, value) => keep.set(key, value && JSON.parse(JSON.stringify(value, redacted))),
+    get: key => store.get(key),
+    set: (key, value) => store.set(key, value && JSON.parse(JSON.stringify(value, redacted))),
   }
 }

@@ -86,12 +86,6 @@ export interface SessionPlanner {
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
-/** Small things that outlive a reload of the window. */
-export interface Keep {
-  get<T>(key: string): T | undefined
-  set(key: string, value: unknown): void
-}
-
 /** What people began to write, by conversation. */
 export interface Drafts {
   get(key: string): Draft<Attachment>

@@ -1,10 +1,10 @@
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Phase } from './displayed-session.ts'
 import type { Failure } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
-import type { Keep } from './ports.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
 /**
@@ -156,17 +156,21 @@ type Named = [agentId: string, sessionId: string]
  */
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
   /** of before this window */
   #before: Named[]
   #written: string
 
   /** `onDidChange`: a session started or ended work, or was opened or closed. */
-  constructor(manager: Pick<SessionManager, 'list' | 'find'>, onDidChange: Event<void>, keep: Keep) {
+  constructor(
+    manager: Pick<SessionManager, 'list' | 'find'>,
+    onDidChange: Event<void>,
+    store: KeyValueStore,
+  ) {
     super()
     this.#manager = manager
-    this.#keep = keep
-    const kept = keep.get<unknown>(AT_WORK)
+    this.#store = store
+    const kept = store.get<unknown>(AT_WORK)
     this.#before = Array.isArray(kept) ? kept.filter(isNamed) : []
     this.#written = JSON.stringify(this.#before)
     this.register(onDidChange(() => this.#look()))
@@ -186,7 +190,7 @@ export class Interrupted extends Owner {
     const written = JSON.stringify(all)
     if (written === this.#written) return
     this.#written = written
-    this.#keep.set(AT_WORK, all)
+    this.#store.set(AT_WORK, all)
   }
 }
 

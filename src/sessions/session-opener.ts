@@ -1,12 +1,13 @@
 import { DisposableStore } from '../common/disposable.ts'
 import { CancelledError, messageOf } from '../common/errors.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { type DisplayedSession, STOPPED } from './displayed-session.ts'
 import { type Attempt, type Failures, failureOf, isSignInAsked, type Reopening } from './failures.ts'
 import type { AgentHost } from './hosts/agent-host.ts'
 import { type OpenSession, referenceOf, type SessionReference } from './open-session.ts'
-import type { AgentDirectory, Keep } from './ports.ts'
+import type { AgentDirectory } from './ports.ts'
 import { SessionElsewhereError } from './session-leases.ts'
 import type { OpenProgress, SessionManager } from './session-manager.ts'
 
@@ -20,7 +21,7 @@ export interface SessionOpenerOptions {
   trusted: () => boolean
   /** Whether prompts wait for the session that is being opened. */
   hasPrompts: () => boolean
-  keep: Keep
+  store: KeyValueStore
   /** Reveals the session where another view of this window already shows it; `undefined` if none does. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   log: Logger
@@ -99,11 +100,11 @@ export class SessionOpener {
 
   /** The session to restore after a reload, if this window had one. */
   get last(): SessionReference | undefined {
-    return this.#options.keep.get<SessionReference>(LAST_SESSION)
+    return this.#options.store.get<SessionReference>(LAST_SESSION)
   }
 
   remember(open: OpenSession | undefined): void {
-    this.#options.keep.set(LAST_SESSION, open && referenceOf(open))
+    this.#options.store.set(LAST_SESSION, open && referenceOf(open))
   }
 
   /** Starts a session with the agent (by default the default agent), in `cwd` if given. */

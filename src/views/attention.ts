@@ -16,7 +16,7 @@ import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { ConversationView } from './conversation/conversation-view.ts'
-import { AttentionId, ContextKey } from './ids.ts'
+import { ContextKey, HiddenCommandId } from './ids.ts'
 
 interface RequestItem extends vscode.QuickPickItem {
   open: OpenSession
@@ -52,11 +52,6 @@ export class Attention extends Owner {
       }),
     )
     this.register(
-      vscode.commands.registerCommand(AttentionId.answer, (id: unknown, choice: unknown) =>
-        this.#answer(id, choice),
-      ),
-    )
-    this.register(
       new QuestionCalls({
         manager,
         isSeen: open => surfaces.showing(open)?.isVisible ?? false,
@@ -69,8 +64,8 @@ export class Attention extends Owner {
     )
   }
 
-  /** A link of a notification was clicked: the notification's id, and which of its links. */
-  #answer(notification: unknown, choice: unknown): void {
+  /** Handles a click on a link of a notification: the notification's id, and the index of the link. */
+  answer(notification: unknown, choice: unknown): void {
     if (typeof notification === 'string') this.#notifications.get(notification)?.(choice)
   }
 
@@ -146,5 +141,5 @@ function choicesOf(question: WaitingQuestion | undefined): Choice[] {
 }
 
 function linkTo(label: string, args: unknown[]): string {
-  return `[${label}](command:${AttentionId.answer}?${encodeURIComponent(JSON.stringify(args))})`
+  return `[${label}](command:${HiddenCommandId.answerNotification}?${encodeURIComponent(JSON.stringify(args))})`
 }

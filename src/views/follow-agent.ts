@@ -1,9 +1,9 @@
 import * as vscode from 'vscode'
 import { DisposableStore, Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import { onAgentLocation } from '../editor/agent-location.ts'
 import { FollowEditor } from '../editor/vscode-follow.ts'
-import type { Keep } from '../sessions/ports.ts'
 import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
 import type { Handlers } from './bridge/contract.ts'
 import { FollowShown } from './bridge/conversation.ts'
@@ -16,24 +16,24 @@ const KEPT = 'parley.followAgent'
 
 /** Moves the editor to where the agent of the conversation that the person works in is, while that is switched on. */
 export class FollowAgent extends Owner {
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())
   #following: DisposableStore | undefined
   #editor: FollowEditor | undefined
 
-  constructor(keep: Keep) {
+  constructor(store: KeyValueStore) {
     super()
-    this.#keep = keep
+    this.#store = store
     this.#tellContext()
   }
 
   get on(): boolean {
-    return this.#keep.get<boolean>(KEPT) === true
+    return this.#store.get<boolean>(KEPT) === true
   }
 
   set(on: boolean): void {
     if (on === this.on) return
-    this.#keep.set(KEPT, on)
+    this.#store.set(KEPT, on)
     this.#tellContext()
     this.#change.fire()
   }

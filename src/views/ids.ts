@@ -1,7 +1,6 @@
 /**
- * The commands of the palette, menus and keys, by what they are called in code. package.json contributes exactly these,
- * and those of {@link HistoryMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test
- * compares both.
+ * The commands of the palette, menus and keys, by their names in code. package.json contributes exactly these and those of
+ * {@link HistoryMenuId}, {@link ProposalId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS}; a test compares both.
  */
 export const CommandId = {
   newSession: 'parley.newSession',
@@ -127,27 +126,34 @@ export const ProposalId = {
   discard: 'parley.discardProposal',
 } as const
 
-/** What the links of notifications run. Not contributed: a link holds a random id that only its notification knows. */
-export const AttentionId = {
-  answer: 'parley.answerNotification',
+/** Commands that package.json doesn't contribute, so that the palette doesn't list them. */
+export const HiddenCommandId = {
+  /** The links of notifications. Their argument is a random id that only the notification knows. */
+  answerNotification: 'parley.answerNotification',
+  /** VS Code's command for a former view of History: keybindings of users may still use it. */
+  focusFormerHistory: 'parley.history.focus',
 } as const
 
 type ValueOf<T> = T[keyof T]
 
-/** Every command that package.json contributes. */
+/** Every command that Parley registers. */
 export type Command =
   | ValueOf<typeof CommandId>
   | ValueOf<typeof HistoryMenuId>
   | ValueOf<typeof ProposalId>
+  | ValueOf<typeof HiddenCommandId>
   | TitleBarCommand
 
-export const ALL_COMMANDS: readonly Command[] = [
+/** The commands that package.json contributes. */
+export const CONTRIBUTED_COMMANDS: readonly Command[] = [
   ...Object.values(CommandId),
   ...Object.values(HistoryMenuId),
   ...Object.values(ProposalId),
   ...SIDE_BAR_COMMANDS.map(name => `parley.sideBar.${name}` as const),
   ...TAB_COMMANDS.map(name => `parley.tab.${name}` as const),
 ]
+
+export const ALL_COMMANDS: readonly Command[] = [...CONTRIBUTED_COMMANDS, ...Object.values(HiddenCommandId)]
 
 /**
  * What each command does. Arguments come from VS Code (menus, keys) or from other extensions, so a handler checks them.
@@ -158,9 +164,6 @@ export type CommandHandlers = Record<Command, (...args: unknown[]) => unknown>
 export const ViewId = {
   conversation: 'parley.conversation',
 } as const
-
-/** VS Code's command for the view that History was once: keybindings of users may still have it. */
-export const FORMER_HISTORY_FOCUS = 'parley.history.focus'
 
 /** The type of the editor tab that shows History. */
 export const HISTORY_TAB_TYPE = 'parley.historyTab'

@@ -1,10 +1,10 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { inspectSetting, openUserSettingsFile, updateSetting } from '../agents/vscode-settings.ts'
+import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { AppliedRule } from '../conversation/state.ts'
 import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
-import type { Keep } from '../sessions/ports.ts'
 
 /** Where permission rules are written to and looked up in the editor's settings. */
 export interface RuleSettings {
@@ -85,8 +85,8 @@ function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
 }
 
 /** Asks in a notification whether to apply the workspace's rules that allow something. */
-export function ruleConsent(keep: Keep): RuleConsent {
-  return new RuleConsent(keep, (rules, accept) => {
+export function ruleConsent(store: KeyValueStore): RuleConsent {
+  return new RuleConsent(store, (rules, accept) => {
     const use = l10n.t('Allow Workspace Rules')
     const open = l10n.t('Open Settings')
     const names = rules.slice(0, 5).map(({ text }) => `“${text}”`)

@@ -10,7 +10,7 @@ import type { FilesShared } from '../editor/files/files.ts'
 import { ChangesStore } from '../history/changes-store.ts'
 import { FollowAgent } from './follow-agent.ts'
 import { CommandId, ContextKey } from './ids.ts'
-import { keepIn } from './storage/kept-state.ts'
+import { mementoStore } from './storage/stores.ts'
 
 export interface WorkServices {
   tracker: ChangeTracker
@@ -43,7 +43,7 @@ export function workServices(
   return {
     tracker,
     editors,
-    follow: own.add(new FollowAgent(keepIn(context.workspaceState))),
+    follow: own.add(new FollowAgent(mementoStore(context.workspaceState))),
   }
 }
 

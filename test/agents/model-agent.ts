@@ -17,7 +17,7 @@ export interface Facts {
   writesThroughClient?: boolean
   /** A file may be written where there is no folder yet; so if not told. */
   createsFolders?: boolean
-  /** Its commands end with the turn that was cancelled, not only with the agent; so if not told. */
+  /** Its commands end with the turn that was canceled, not only with the agent; so if not told. */
   endsCommands?: boolean
   /** What a tool call is whose command ended with another code than 0. */
   failedCommand?: 'completed' | 'failed'

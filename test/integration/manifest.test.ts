@@ -34,7 +34,7 @@ describe('what the manifest promises', () => {
       )
   })
 
-  it('keeps what starts programs out of single folders and out of synchronised settings', () => {
+  it('keeps what starts programs out of single folders and out of synchronized settings', () => {
     for (const [name, { scope }] of Object.entries(contributes.configuration.properties))
       assert.ok(
         ['machine-overridable', 'window', 'resource', 'application'].includes(scope),

@@ -50,7 +50,7 @@ describe('what an agent asks for', () => {
     await picture('form-answered')
   })
 
-  it('can be declined, and cancelled with Escape', async () => {
+  it('can be declined, and canceled with Escape', async () => {
     const { conversation, question } = await begin()
     await conversation.send('/ask')
     await question.getByRole('button', { name: 'Decline' }).click()

@@ -112,7 +112,7 @@ describe('on the worst day', () => {
     await history.frame
       .getByText(/Forgetful couldn't list its sessions: The agent hasn't responded/)
       .waitFor()
-    await history.frame.getByRole('button', { name: 'Try Again' }).waitFor()
+    await history.frame.getByRole('button', { name: 'Retry' }).waitFor()
   })
 
   it('a conversation is read from History when its agent is gone from the settings', async () => {

@@ -23,7 +23,7 @@ export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
 export const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
-/** Asks the person; ends at once when the question is withdrawn or its turn cancelled. */
+/** Asks the person; ends at once when the question is withdrawn or its turn canceled. */
 export type AskPermission = (
   request: PermissionRequest,
   signal: AbortSignal,

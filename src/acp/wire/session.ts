@@ -299,7 +299,7 @@ export class WireSession implements UpdateSink {
   /** Resets the state of the agent's terminals before their output is replayed. */
   resetTerminals(): void {}
 
-  /** Answers every open permission question with `cancelled`, as a cancelled turn must. */
+  /** Answers every open permission question with `cancelled`, as a canceled turn must. */
   withdrawQuestions(): void {
     for (const question of this.questions) question.abort()
     this.questions.clear()

@@ -87,7 +87,7 @@ function shellLine(line: string, platform: NodeJS.Platform = process.platform): 
 
 /**
  * Runs a command in a terminal of the client, which is shown live in the tool call; without that capability, runs it
- * here and shows its output at the end. Cancelling the turn kills it.
+ * here and shows its output at the end. Canceling the turn kills it.
  */
 async function runCommand(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
   turn.check()

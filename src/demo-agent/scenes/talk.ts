@@ -215,7 +215,7 @@ export async function fail(turn: Turn): Promise<void> {
   await turn.say('It failed, as it was meant to; nothing was really fetched. The turn goes on.')
 }
 
-/** `/slow [seconds]`: work that takes as long as asked for and can be cancelled at any moment. */
+/** `/slow [seconds]`: work that takes as long as asked for and can be canceled at any moment. */
 export async function slow(turn: Turn, input: string): Promise<void> {
   const seconds = Math.min(Math.max(Number.parseFloat(input) || 30, 0.1), 3600)
   await turn.say(`I will be busy for ${seconds} seconds. Stop me whenever you like.\n\n`)

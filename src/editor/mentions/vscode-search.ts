@@ -1,4 +1,5 @@
 /** What `@` offers for what was typed behind it. */
+
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
@@ -7,6 +8,7 @@ import * as vscode from 'vscode'
 import { withTimeout } from '../../common/async.ts'
 import { fileIcon } from '../../common/block-chip.ts'
 import { Owner } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { SYMBOLS_MS } from '../../common/limits.ts'
 import type { MentionRow } from '../../conversation/attachment.ts'
 import { listFiles } from '../list-files.ts'
@@ -29,21 +31,15 @@ const MOST_SYMBOLS = 20
 const MOST_SYMBOLS_HERE = 8
 const RECENT = 'parley.recentFiles'
 
-/** What outlives a reload of the window. */
-interface Keep {
-  get<T>(key: string): T | undefined
-  set(key: string, value: unknown): void
-}
-
 export class MentionSearch extends Owner {
   readonly #index = new FileIndex(listFiles)
   #watching = false
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
 
-  /** `keep`: where the files that the person looked at are remembered, for this workspace. */
-  constructor(keep: Keep) {
+  /** `store`: where the files that the person looked at are remembered, for this workspace. */
+  constructor(store: KeyValueStore) {
     super()
-    this.#keep = keep
+    this.#store = store
     const look = (editor: vscode.TextEditor | undefined) => editor && this.#remember(editor.document.uri)
     look(vscode.window.activeTextEditor)
     this.register(vscode.window.onDidChangeActiveTextEditor(look))
@@ -62,7 +58,7 @@ export class MentionSearch extends Owner {
           matches: [],
           icon: 'globe',
           detail: l10n.t('Link'),
-          take: attachment,
+          attaches: attachment,
         },
       ]
     }
@@ -95,11 +91,11 @@ export class MentionSearch extends Owner {
     const before = this.#remembered()
     const address = uri.toString()
     if (before[0] === address) return
-    this.#keep.set(RECENT, [address, ...before.filter(one => one !== address)].slice(0, MOST_KEPT))
+    this.#store.set(RECENT, [address, ...before.filter(one => one !== address)].slice(0, MOST_KEPT))
   }
 
   #remembered(): string[] {
-    const kept = this.#keep.get<unknown>(RECENT)
+    const kept = this.#store.get<unknown>(RECENT)
     return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
   }
 
@@ -150,7 +146,7 @@ function fileRow({ root, path: file, isFolder, matches }: FoundFile): MentionRow
     icon: isFolder ? 'folder' : fileIcon(name),
     detail: `${prefix}${file}`,
     detailMatches: matches.map(i => i + prefix.length),
-    take: fileAttachment(uri, isFolder),
+    attaches: fileAttachment(uri, isFolder),
     ...(isFolder && { goOn: `${file}/` }),
   }
 }
@@ -174,7 +170,7 @@ function openRow(group: 'open' | 'recent', uri: vscode.Uri): MentionRow {
     matches: [],
     icon: fileIcon(name),
     detail: vscode.workspace.asRelativePath(uri),
-    take: fileAttachment(uri),
+    attaches: fileAttachment(uri),
   }
 }
 
@@ -185,7 +181,7 @@ function symbolRow(symbol: vscode.SymbolInformation, matches: number[]): Mention
     matches,
     icon: symbolIcon(symbol.kind),
     detail: vscode.workspace.asRelativePath(symbol.location.uri),
-    take: symbolAttachment(symbol),
+    attaches: symbolAttachment(symbol),
   }
 }
 
@@ -216,8 +212,8 @@ async function symbolsHere(): Promise<MentionRow[]> {
 /** What there is to take along besides files. */
 function contextRows(): MentionRow[] {
   const rows: MentionRow[] = []
-  const add = (name: string, icon: string, detail: string | undefined, take: MentionRow['take']) =>
-    rows.push({ group: 'context', name, matches: [], icon, ...(detail && { detail }), take })
+  const add = (name: string, icon: string, detail: string | undefined, attaches: MentionRow['attaches']) =>
+    rows.push({ group: 'context', name, matches: [], icon, ...(detail && { detail }), attaches })
   const editor = vscode.window.activeTextEditor
   if (editor && !editor.selection.isEmpty) {
     const lines = editor.selection.end.line - editor.selection.start.line + 1

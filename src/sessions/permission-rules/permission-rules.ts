@@ -6,13 +6,13 @@ import { raceAbort, withTimeout } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { RULE_CHECK_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { AnswerByRule, RuleAnswer, ToolCallEntry } from '../../conversation/state.ts'
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { ProtectedFiles } from '../../editor/protected-files.ts'
-import type { Keep } from '../ports.ts'
 import { decide, type LookOptions, look, subjectOf } from './judge.ts'
 import { readPermissionRules } from './read-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from './rule.ts'
@@ -187,13 +187,13 @@ const MOST = 500
  * agents write: without this an agent could allow itself anything.
  */
 export class RuleConsent {
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
   readonly #ask: (rules: readonly PermissionRule[], accept: () => void) => void
   readonly #asked = new Set<string>()
 
   /** `ask` shows rules that aren't allowed yet; `accept` allows them. */
-  constructor(keep: Keep, ask: (rules: readonly PermissionRule[], accept: () => void) => void) {
-    this.#keep = keep
+  constructor(store: KeyValueStore, ask: (rules: readonly PermissionRule[], accept: () => void) => void) {
+    this.#store = store
     this.#ask = ask
   }
 
@@ -204,7 +204,7 @@ export class RuleConsent {
 
   accept(settings: readonly PermissionRuleSetting[]): void {
     const all = new Set([...this.#accepted(), ...settings.map(digest)])
-    this.#keep.set(KEPT, [...all].slice(-MOST))
+    this.#store.set(KEPT, [...all].slice(-MOST))
   }
 
   /** Asks about rules that do not count, once for each. */
@@ -219,7 +219,7 @@ export class RuleConsent {
   }
 
   #accepted(): string[] {
-    const kept = this.#keep.get<unknown>(KEPT)
+    const kept = this.#store.get<unknown>(KEPT)
     return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
   }
 }

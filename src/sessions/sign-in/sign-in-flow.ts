@@ -19,7 +19,7 @@ export interface SignInFlowOptions extends SignInOptions {
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }
 
-/** Signs in for a conversation view and afterwards continues with what needed the sign-in. */
+/** Signs in for a conversation view and afterward continues with what needed the sign-in. */
 export class SignInFlow {
   readonly #options: SignInFlowOptions
   #abort: AbortController | undefined

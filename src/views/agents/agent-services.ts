@@ -40,7 +40,7 @@ import { PermissionRules, type RuleConsent } from '../../sessions/permission-rul
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { ruleConsent } from '../rule-settings.ts'
-import { keepIn } from '../storage/kept-state.ts'
+import { mementoStore } from '../storage/stores.ts'
 import { agentDirectory } from './agent-directory.ts'
 import type { AgentLogs, ProtocolTraffic } from './agent-logs.ts'
 
@@ -162,7 +162,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
   const mcp = own.add(
     new McpServers({ settings, environment, inputs, folders: localFolders, userHome: homedir(), log }),
   )
-  const consent = ruleConsent(keepIn(context.workspaceState))
+  const consent = ruleConsent(mementoStore(context.workspaceState))
   const rules = own.add(
     new PermissionRules({
       settings,
@@ -276,7 +276,7 @@ function noticeLocalSettings(context: vscode.ExtensionContext, settings: VsCodeS
   const { remoteName } = vscode.env
   const look = () => {
     const missing = missingLocalSettings({
-      state: keepIn(context.globalState),
+      state: mementoStore(context.globalState),
       remote: remoteName ? `${remoteName} ${hostname()}` : undefined,
       userValue: name => inspectSetting(name)?.globalValue,
     })

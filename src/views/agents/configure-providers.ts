@@ -165,7 +165,7 @@ export function applyProviders(
 /** What HTTP takes as a header's name (RFC 9110, token). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-type Item = vscode.QuickPickItem & { take: 'done' | 'add' | { name: string } }
+type Item = vscode.QuickPickItem & { choice: 'done' | 'add' | { name: string } }
 
 /** Lets the person add and remove headers; values are not shown. `undefined`: they went away. */
 async function askHeaders(
@@ -175,12 +175,12 @@ async function askHeaders(
   const headers = new Map(Object.entries(before))
   for (;;) {
     const items: Item[] = [
-      { label: `$(check) ${l10n.t('Done')}`, take: 'done' },
-      { label: `$(add) ${l10n.t('Add Header…')}`, take: 'add' },
+      { label: `$(check) ${l10n.t('Done')}`, choice: 'done' },
+      { label: `$(add) ${l10n.t('Add Header…')}`, choice: 'add' },
       ...[...headers.keys()].map(name => ({
         label: `$(trash) ${l10n.t('Remove {0}', name)}`,
         description: '••••••',
-        take: { name },
+        choice: { name },
       })),
     ]
     const picked = await vscode.window.showQuickPick(items, {
@@ -191,9 +191,9 @@ async function askHeaders(
       ignoreFocusOut: true,
     })
     if (!picked) return undefined
-    if (picked.take === 'done') return Object.fromEntries(headers)
-    if (picked.take === 'add') await addHeader(title, headers)
-    else headers.delete(picked.take.name)
+    if (picked.choice === 'done') return Object.fromEntries(headers)
+    if (picked.choice === 'add') await addHeader(title, headers)
+    else headers.delete(picked.choice.name)
   }
 }
 

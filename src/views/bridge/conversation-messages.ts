@@ -118,7 +118,7 @@ export const conversationMessages = {
   /** The tool calls, by their entries, of which the page shows all: the others are sent without what is long. */
   'conversation/toolCalls': z.object({ key, ids: z.array(id).max(1000) }),
   /**
-   * The index of the nearest prompt at or after `from`: 1, towards the end, or -1; `null` where there is none. Asked
+   * The index of the nearest prompt at or after `from`: 1, toward the end, or -1; `null` where there is none. Asked
    * where entries are not loaded.
    */
   'conversation/findPrompt': request(

@@ -386,7 +386,7 @@ export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'que
 /** host → webview */
 export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: string }>('conversation/navigate')
 
-/** 1: towards the end, -1: towards the beginning. */
+/** 1: toward the end, -1: toward the beginning. */
 export type Direction = 1 | -1
 
 /** Whether an entry is a prompt of the person, which begins a turn or steers it; not one to a subagent. */

@@ -11,7 +11,7 @@ import type { AgentLogs, ProtocolTraffic } from '../agents/agent-logs.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { ConversationView } from '../conversation/conversation-view.ts'
 import type { HistoryTab } from '../history/history-view.ts'
-import { type CommandHandlers, CommandId } from '../ids.ts'
+import { type CommandHandlers, CommandId, HiddenCommandId } from '../ids.ts'
 import { pickAgent } from './pick-agent.ts'
 
 export interface GeneralCommandOptions {
@@ -68,6 +68,7 @@ export function generalCommands(options: GeneralCommandOptions) {
     [CommandId.showProtocolTraffic]: () => traffic.show(),
     [CommandId.openSettings]: (name?: unknown) => openSetting(isSettingName(name) ? name : undefined),
     [CommandId.openHistory]: () => options.sideBar.showHistory(),
+    [HiddenCommandId.focusFormerHistory]: () => options.sideBar.showHistory(),
     [CommandId.openHistoryInTab]: () => options.historyTab.open(),
     [CommandId.showConversation]: () => surfaces.active.reveal(),
     [CommandId.refreshHistory]: async () => {

@@ -5,9 +5,9 @@ import { plainMessage } from '../../common/plain-message.ts'
 import { ALL_COMMANDS, type CommandHandlers } from '../ids.ts'
 
 /**
- * Registers every command of package.json. The handlers are loaded by the first command that runs. A handler that
- * throws is reported to the user and in the log, unless the user canceled; its command then returns `undefined`. What
- * can't be done now is said as information.
+ * Registers every command. The handlers are loaded by the first command that runs. A handler that
+ * throws is reported to the user and in the log, unless the user canceled; its command then returns `undefined`. An
+ * {@link UnavailableError} is shown as information.
  */
 export function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>): vscode.Disposable {
   const registered = ALL_COMMANDS.map(command =>

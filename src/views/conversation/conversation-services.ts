@@ -1,15 +1,15 @@
 import type * as vscode from 'vscode'
 import { type Disposable, DisposableStore } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import { MentionSearch } from '../../editor/mentions/vscode-search.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
-import type { Keep } from '../../sessions/ports.ts'
 import { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { DraftStore } from '../storage/draft-store.ts'
-import { keepIn, storageForDrafts } from '../storage/kept-state.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
+import { draftStorage, mementoStore } from '../storage/stores.ts'
 import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTabs } from './conversation-tabs.ts'
@@ -19,11 +19,11 @@ interface ConversationServicesOptions {
   extensionUri: vscode.Uri
   bridge: Omit<ConversationBridgeOptions, 'controller'>
   manager: SessionManager
-  keep: Keep
+  store: KeyValueStore
   /** Which page the side bar shows. */
-  shown: Keep
-  /** Every place has a controller of its own, which remembers its session in `keep`. */
-  createController: (keep: Keep, newKey: string) => ConversationController
+  shown: KeyValueStore
+  /** Every place has a controller of its own, which remembers its session in `store`. */
+  createController: (store: KeyValueStore, newKey: string) => ConversationController
   history: SecondPage
   own: { add<T extends Disposable>(item: T): T }
 }
@@ -33,7 +33,7 @@ export function createConversationServices({
   extensionUri,
   bridge,
   manager,
-  keep,
+  store,
   shown,
   createController,
   history,
@@ -47,7 +47,7 @@ export function createConversationServices({
   const indicators = own.add(
     new SessionIndicators(manager, (open): boolean => surfaces.showing(open)?.isVisible ?? false),
   )
-  const controller = own.add(createController(keep, NEW_KEY))
+  const controller = own.add(createController(store, NEW_KEY))
   const sideBar: ConversationView = new ConversationView(
     {
       ...bridge,
@@ -79,7 +79,7 @@ export function createConversationServices({
   const surfaces = own.add(new ConversationSurfaces(sideBar))
   own.add(surfaces.onDidLook(() => indicators.look()))
   const tabs = own.add(
-    new ConversationTabs({ ...bridge, extensionUri, surfaces, indicators, keep, createController }),
+    new ConversationTabs({ ...bridge, extensionUri, surfaces, indicators, store, createController }),
   )
   return { sideBar, surfaces, tabs, indicators }
 }
@@ -91,8 +91,8 @@ interface Own {
 /** What the composers of all conversations share. */
 export function composerServices(context: vscode.ExtensionContext, log: Logger, own: Own) {
   return {
-    drafts: own.add(new DraftStore(storageForDrafts(context, log))),
-    mentions: own.add(new MentionSearch(keepIn(context.workspaceState))),
-    optionMemory: own.add(new OptionMemory(keepIn(context.globalState))),
+    drafts: own.add(new DraftStore(draftStorage(context, log))),
+    mentions: own.add(new MentionSearch(mementoStore(context.workspaceState))),
+    optionMemory: own.add(new OptionMemory(mementoStore(context.globalState))),
   }
 }

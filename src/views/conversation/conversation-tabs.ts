@@ -1,10 +1,10 @@
 import * as vscode from 'vscode'
 import { Owner } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
-import type { Keep } from '../../sessions/ports.ts'
 import { INDICATOR_ORDER, type SessionIndicators } from '../../sessions/session-indicators.ts'
 import { LAST_SESSION } from '../../sessions/session-opener.ts'
 import type { TabNote } from '../bridge/conversation.ts'
@@ -22,8 +22,8 @@ export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions,
   extensionUri: vscode.Uri
   surfaces: ConversationSurfaces
   indicators: SessionIndicators
-  keep: Keep
-  createController: (keep: Keep, newKey: string) => ConversationController
+  store: KeyValueStore
+  createController: (store: KeyValueStore, newKey: string) => ConversationController
 }
 
 /** Opens conversations in editor tabs, and brings them back after a reload. */
@@ -110,7 +110,7 @@ export class ConversationTabs extends Owner {
   }
 
   #kept(): Record<string, SessionReference> {
-    return this.#options.keep.get<Record<string, SessionReference>>(TABS) ?? {}
+    return this.#options.store.get<Record<string, SessionReference>>(TABS) ?? {}
   }
 
   /** What a tab's controller remembers of the session it shows. */
@@ -120,7 +120,7 @@ export class ConversationTabs extends Owner {
     const key = sessionKey(reference.agentId, reference.sessionId)
     const { [key]: _, ...others } = this.#kept()
     const kept = [...Object.entries(others).slice(1 - TABS_KEPT), [key, reference] as const]
-    this.#options.keep.set(TABS, Object.fromEntries(kept))
+    this.#options.store.set(TABS, Object.fromEntries(kept))
   }
 }
 

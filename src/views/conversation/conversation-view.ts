@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { NotificationType } from 'vscode-jsonrpc'
 import type { Disposable } from '../../common/disposable.ts'
-import type { Keep } from '../../sessions/ports.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Attachment } from '../bridge/conversation.ts'
 import type { HistoryPlace, ViewPage } from '../bridge/history.ts'
 import { ContextKey, ViewId } from '../ids.ts'
@@ -42,7 +42,7 @@ export class ConversationView implements ConversationSurface {
   readonly #options: ConversationBridgeOptions
   readonly #events: ConversationViewEvents
   readonly #history: SecondPage
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
   #page: ViewPage = 'conversation'
   #view: vscode.WebviewView | undefined
   #bridge: ConversationBridge | undefined
@@ -53,14 +53,14 @@ export class ConversationView implements ConversationSurface {
     options: ConversationBridgeOptions,
     events: ConversationViewEvents,
     history: SecondPage,
-    keep: Keep,
+    store: KeyValueStore,
   ) {
     this.controller = options.controller
     this.#options = options
     this.#events = events
     this.#history = history
-    this.#keep = keep
-    if (keep.get(SHOWN_PAGE) === 'history') this.#page = 'history'
+    this.#store = store
+    if (store.get(SHOWN_PAGE) === 'history') this.#page = 'history'
     this.#tellPage()
   }
 
@@ -125,7 +125,7 @@ export class ConversationView implements ConversationSurface {
   #setPage(page: ViewPage): void {
     if (this.#page === page) return
     this.#page = page
-    this.#keep.set(SHOWN_PAGE, page)
+    this.#store.set(SHOWN_PAGE, page)
     this.#tellPage()
     this.#bridge?.showPage(page, false)
     if (this.#isShown('history')) this.#history.looked()

@@ -1,11 +1,12 @@
 import type * as vscode from 'vscode'
 import type { Disposable } from '../../common/disposable.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import { SessionListing } from '../../history/session-listing.ts'
 import type { AgentHosts } from '../../sessions/hosts/agent-host.ts'
 import { HistoryList, type HistoryListOptions } from '../../sessions/listing/history-list.ts'
 import type { SessionOrganizer } from '../../sessions/listing/session-organizer.ts'
-import type { AgentDirectory, Keep, SessionRecords } from '../../sessions/ports.ts'
+import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
 import { Interrupted, type SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
@@ -26,7 +27,7 @@ interface HistoryServicesOptions {
   isKept: HistoryListOptions['isKept']
   storage: () => { used: number; max: number }
   /** Remembers which sessions are at work. */
-  atWork: Keep
+  atWork: KeyValueStore
   log: Logger
   own: { add<T extends Disposable>(item: T): T }
 }

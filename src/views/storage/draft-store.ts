@@ -3,8 +3,9 @@ import * as z from 'zod'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type Draft, type DraftMark, EMPTY_DRAFT, soundDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
-import type { Drafts, Keep } from '../../sessions/ports.ts'
+import type { Drafts } from '../../sessions/ports.ts'
 import { draftItems, draftText } from '../bridge/conversation-messages.ts'
 import type { WindowStates } from './window-states.ts'
 
@@ -45,7 +46,7 @@ interface StoredText extends Text {
  */
 export class DraftStore extends Owner implements Drafts {
   readonly #windows: WindowStates
-  readonly #items: Keep
+  readonly #items: KeyValueStore
   readonly #drafts = new Map<string, Text>()
   #prompts: StoredText[] = []
   /** ids of prompts that another window left */
@@ -60,7 +61,7 @@ export class DraftStore extends Owner implements Drafts {
   /** Prompts of a conversation, by its key, came from another window. */
   readonly onDidTakeOver = this.#takeOver.event
 
-  constructor({ windows, items }: { windows: WindowStates; items: Keep }) {
+  constructor({ windows, items }: { windows: WindowStates; items: KeyValueStore }) {
     super()
     this.#windows = this.register(windows)
     this.#items = items

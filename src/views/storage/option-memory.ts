@@ -1,6 +1,6 @@
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
-import type { Keep } from '../../sessions/ports.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { RememberedOption } from '../bridge/conversation.ts'
 
 const KEY = 'parley.optionValues'
@@ -10,13 +10,13 @@ const MAX_FAVORITES = 200
 
 /** Which models, modes and the like a person marked or used, by agent and option; the same in every window. */
 export class OptionMemory extends Owner {
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())
   readonly onDidChange = this.#change.event
 
-  constructor(keep: Keep) {
+  constructor(store: KeyValueStore) {
     super()
-    this.#keep = keep
+    this.#store = store
   }
 
   /** By the option's id. */
@@ -46,12 +46,12 @@ export class OptionMemory extends Owner {
   }
 
   #set(agentId: string, optionId: string, value: RememberedOption): void {
-    this.#keep.set(KEY, { ...this.#all(), [agentId]: { ...this.of(agentId), [optionId]: value } })
+    this.#store.set(KEY, { ...this.#all(), [agentId]: { ...this.of(agentId), [optionId]: value } })
     this.#change.fire()
   }
 
   #all(): Record<string, unknown> {
-    const kept = this.#keep.get<unknown>(KEY)
+    const kept = this.#store.get<unknown>(KEY)
     return isRecord(kept) ? kept : {}
   }
 }

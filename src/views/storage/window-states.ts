@@ -12,9 +12,9 @@ import {
 import path from 'node:path'
 import type { Disposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
+import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
-import type { Keep } from '../../sessions/ports.ts'
 
 /**
  * What each window of a workspace stores for itself. A state has one writer, so that two windows never overwrite each
@@ -179,24 +179,24 @@ function exists(file: string): boolean {
 export class MementoState implements WindowStates {
   readonly hasOthers = false
   readonly isOwn = true
-  readonly #keep: Keep
+  readonly #store: KeyValueStore
   readonly #key: string
   #isTaken = false
 
-  constructor(keep: Keep, key: string) {
-    this.#keep = keep
+  constructor(store: KeyValueStore, key: string) {
+    this.#store = store
     this.#key = key
   }
 
   takeOver(take: (states: unknown[]) => void): void {
     if (this.#isTaken) return
     this.#isTaken = true
-    const state = this.#keep.get<unknown>(this.#key)
+    const state = this.#store.get<unknown>(this.#key)
     if (state !== undefined) take([state])
   }
 
   write(state: unknown): void {
-    this.#keep.set(this.#key, state)
+    this.#store.set(this.#key, state)
   }
 
   dispose(): void {}

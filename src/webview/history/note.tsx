@@ -86,7 +86,7 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
               class="link-button"
               onClick={() => host.send('history/startAgent', { agentId: note.agentId })}
             >
-              {t('Try Again')}
+              {t('Retry')}
             </button>
             <Account note={note} />
           </span>

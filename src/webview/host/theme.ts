@@ -261,7 +261,7 @@ function luminance(color: Rgb): number {
 }
 
 /**
- * The color, moved towards the text's only as far as it takes to be read on all of the surfaces: where the text itself is
+ * The color, moved toward the text's only as far as it takes to be read on all of the surfaces: where the text itself is
  * below that in its theme, nearly as well as the text.
  */
 export function readable(color: Rgb, surfaces: readonly Rgb[], text: Rgb, least = 4.5): Rgb {

@@ -39,7 +39,7 @@ export class ListController<T extends WindowItem> {
   readonly #redraws = signal(0)
   /** rows are drawn ahead when the frame is done that is being made */
   #drawAhead: ReturnType<typeof setTimeout> | undefined
-  /** the person scrolled towards the beginning last */
+  /** the person scrolled toward the beginning last */
   #upwards = true
   readonly #rows = new Map<Element, T>()
   readonly #elements = new Map<string, HTMLElement>()

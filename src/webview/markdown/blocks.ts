@@ -151,7 +151,7 @@ export class BlockStream {
     this.#relink({}, changed)
   }
 
-  /** The HTML of one block, not sanitised. */
+  /** The HTML of one block, not sanitized. */
   html(block: MarkdownBlock): string {
     const references = new Proxy({} as Record<string, Reference>, {
       get: (_target, label) => {

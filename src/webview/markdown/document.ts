@@ -10,7 +10,7 @@ const share = 1 / 8
 /** A long text is parsed in slices of this time, between which the page does other things. Milliseconds. */
 const slice = 12
 
-/** One markdown text on the screen: its blocks, their sanitised HTML kept, and who must redraw when one changes. */
+/** One markdown text on the screen: its blocks, their sanitized HTML kept, and who must redraw when one changes. */
 export class MarkdownDocument {
   readonly #stream = new BlockStream()
   readonly #html = new Map<number, { version: number; html: string }>()
@@ -87,7 +87,7 @@ export class MarkdownDocument {
     return watcher
   }
 
-  /** The sanitised HTML of a block. Its block is drawn again when a grammar that its code needs has loaded. */
+  /** The sanitized HTML of a block. Its block is drawn again when a grammar that its code needs has loaded. */
   html(index: number): string {
     const block = this.#stream.blocks[index]
     if (!block) return ''

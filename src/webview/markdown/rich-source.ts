@@ -1,5 +1,5 @@
 /**
- * The source of a formula or diagram as an attribute: the sanitiser drops attributes whose text could end a comment or an
+ * The source of a formula or diagram as an attribute: the sanitizer drops attributes whose text could end a comment or an
  * element, as the arrows of diagrams do.
  */
 export function packSource(source: string): string {

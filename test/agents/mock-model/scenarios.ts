@@ -88,9 +88,9 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     { text: ['Somebody else does it.'], work: [{ do: 'delegate', task: `please [[edit ${workspace}]]` }] },
     { text: ['Handed ', 'over.'] },
   ],
-  /** Talks for a minute; meant to be cancelled. */
+  /** Talks for a minute; meant to be canceled. */
   slow: () => [{ text: Array.from({ length: 600 }, (_, index) => `tick${index} `), pause: 100 }],
-  /** Runs a command for longer than anybody waits; meant to be cancelled. */
+  /** Runs a command for longer than anybody waits; meant to be canceled. */
   slowshell: () => [
     {
       text: ['Running a slow command.'],

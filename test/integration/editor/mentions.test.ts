@@ -34,8 +34,8 @@ describe('context for prompts', () => {
     const rows = await search.find('planets')
     const row = rows.find(({ name }) => name === 'planets.js')
     assert.equal(row?.detail, 'planets-api/planets.js')
-    assert.ok(row && 'content' in row.take)
-    assert.deepEqual(row.take.content, { type: 'file', uri: planets().toString() })
+    assert.ok(row && 'content' in row.attaches)
+    assert.deepEqual(row.attaches.content, { type: 'file', uri: planets().toString() })
     assert.ok(names(await search.find('ideas')).includes('ideas.md'))
     assert.ok(names(await search.find('app.js')).includes('app.js'))
   })
@@ -87,7 +87,7 @@ describe('context for prompts', () => {
       return found.length === 2 ? found : undefined
     })
     assert.deepEqual(names(rows), ['part1', 'part0'])
-    const take = rows[0]?.take
+    const take = rows[0]?.attaches
     assert.ok(take && 'content' in take)
     assert.deepEqual(take.content, {
       type: 'symbol',
@@ -122,7 +122,7 @@ describe('context for prompts', () => {
       const all = await search.find('')
       return names(all).includes('Problems') ? all : undefined
     })
-    assert.ok(rows.some(({ name, take }) => name === 'Problems' && 'content' in take))
+    assert.ok(rows.some(({ name, attaches }) => name === 'Problems' && 'content' in attaches))
     const text =
       'planets-api/planets.js:3: error: not a function [checker(7)]\nplanets-api/planets.js:1: warning: unused'
     assert.equal(editorSources.problems(planets().toString()), text)
@@ -149,8 +149,8 @@ describe('context for prompts', () => {
     const rows = await search.symbols('orbit')
     assert.deepEqual(names(rows), ['orbitOf'])
     assert.equal(rows[0]?.icon, 'symbol-function')
-    assert.ok('content' in rows[0].take)
-    assert.deepEqual(rows[0].take.content, {
+    assert.ok('content' in rows[0].attaches)
+    assert.deepEqual(rows[0].attaches.content, {
       type: 'symbol',
       uri: planets().toString(),
       startLine: 2,

@@ -66,7 +66,7 @@ export async function replayTranscript(file: string): Promise<Replayed> {
 interface GivenAnswer {
   asked: Message
   answer: Message
-  /** The turn was cancelled while it was open. */
+  /** The turn was canceled while it was open. */
   cancelledBetween: boolean
 }
 
@@ -197,7 +197,7 @@ class Replay {
         const { outcome } = (given?.answer.result ?? {}) as {
           outcome?: { outcome: string; optionId?: string }
         }
-        // A cancelled turn answers its questions itself.
+        // A canceled turn answers its questions itself.
         if (!given || (outcome?.outcome === 'cancelled' && given.cancelledBetween)) continue
         queueMicrotask(() => session.answerPermission(entry.requestId, outcome?.optionId))
       }

@@ -69,7 +69,7 @@ describe('Connection', () => {
       connection.dispose()
     })
 
-    it('are cancelled in the form of ACP, and reject at once', async () => {
+    it('are canceled in the form of ACP, and reject at once', async () => {
       const { pipe, connection } = open()
       const controller = new AbortController()
       const answer = connection.request('authenticate', { methodId: 'x' }, controller.signal)
@@ -86,7 +86,7 @@ describe('Connection', () => {
       )
     })
 
-    it('are not sent when they are cancelled already', async () => {
+    it('are not sent when they are canceled already', async () => {
       const { pipe, connection } = open()
       await assert.rejects(connection.request('a', {}, AbortSignal.abort()), CancelledError)
       await turn()

@@ -364,7 +364,7 @@ describe('reduce: turns', () => {
 })
 
 describe('reduce: what a turn leaves open', () => {
-  it('is cancelled with a turn that was cut short, even without a status', () => {
+  it('is canceled with a turn that was cut short, even without a status', () => {
     for (const stopReason of ['cancelled', 'error']) {
       assert.equal(sketch(replayed(running, tool('t'), idle(stopReason)))[0], 'tool t: cancelled')
     }

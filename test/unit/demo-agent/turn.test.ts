@@ -125,7 +125,7 @@ describe('demo agent: turns', () => {
     assert.equal(rig.client.tools['echo two'], 'failed')
   })
 
-  it('ends the turn as cancelled when the question is cancelled', async () => {
+  it('ends the turn as canceled when the question is cancelled', async () => {
     rig.client.answer = () => ({ outcome: { outcome: 'cancelled' } })
     assert.equal((await prompt('/edit README.md')).stopReason, 'cancelled')
     assert.equal(rig.client.tools['Edit README.md'], 'failed')
@@ -161,7 +161,7 @@ describe('demo agent: turns', () => {
     assert.deepEqual(new Set(rig.client.killed), new Set(['terminal-1']))
   })
 
-  it('withdraws an open question when the turn is cancelled, also if the client never answers', async () => {
+  it('withdraws an open question when the turn is canceled, also if the client never answers', async () => {
     rig.client.answer = () => new Promise(() => {})
     const turn = prompt('/edit README.md')
     await rig.client.when(() => rig.client.permissions.length === 1)

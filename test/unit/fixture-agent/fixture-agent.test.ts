@@ -117,7 +117,7 @@ describe('fixture agent', () => {
     }
   })
 
-  it('answers `cancelled` when it is cancelled, and nothing when it hangs', async () => {
+  it('answers `cancelled` when it is canceled, and nothing when it hangs', async () => {
     start()
     const sessionId = await client.open()
     const slow = client.prompt(sessionId, '[[slow 600000]]')

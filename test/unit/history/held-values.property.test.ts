@@ -7,7 +7,7 @@ import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { Session } from '../../../src/conversation/session.ts'
 import { LocalSessions } from '../../../src/history/local-sessions.ts'
 import { Transcripts } from '../../../src/history/transcripts.ts'
-import { keepReferences } from '../../../src/sessions/open-session.ts'
+import { redactedStore } from '../../../src/sessions/open-session.ts'
 import { TranscriptRecorder } from '../../../src/sessions/transcript-recorder.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
@@ -95,14 +95,14 @@ describe('a secret that Parley holds is in none of its databases', function () {
       fc.property(secrets, fc.nat(3), (secret, form) => {
         const kept = new Map<string, unknown>()
         const all = { get: <T>(key: string) => kept.get(key) as T, set: kept.set.bind(kept) }
-        const keep = keepReferences(all, hold(secret))
+        const store = redactedStore(all, hold(secret))
         const reference = { agentId: 'a', sessionId: 's', cwd: '/w', title: `Use ${texts(secret)[form]}` }
-        keep.set('last', reference)
-        keep.set('tabs', { one: reference })
-        keep.set('none', undefined)
+        store.set('last', reference)
+        store.set('tabs', { one: reference })
+        store.set('none', undefined)
         assert.ok(!JSON.stringify([...kept]).includes(JSON.stringify(reference.title).slice(5, -1)))
-        assert.match(keep.get<typeof reference>('last')?.title ?? '', /^Use .*•••/)
-        assert.equal(keep.get<Record<string, typeof reference>>('tabs')?.one?.cwd, '/w')
+        assert.match(store.get<typeof reference>('last')?.title ?? '', /^Use .*•••/)
+        assert.equal(store.get<Record<string, typeof reference>>('tabs')?.one?.cwd, '/w')
       }),
     )
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ALL_COMMANDS } from '../../../src/views/ids.ts'
+import { CONTRIBUTED_COMMANDS } from '../../../src/views/ids.ts'
 import { projectDirectory } from '../../host/paths.ts'
 
 interface Contributed {
@@ -16,12 +16,12 @@ describe('the commands of package.json', () => {
 
   it('are the commands that have a handler', () => {
     const contributed = commands.map(({ command }) => command)
-    assert.deepEqual(contributed.toSorted(), [...ALL_COMMANDS].sort())
+    assert.deepEqual(contributed.toSorted(), [...CONTRIBUTED_COMMANDS].sort())
   })
 
   it('are the only ones in menus and keybindings', () => {
     const used = [...Object.values(menus).flat(), ...keybindings].flatMap(({ command }) => command ?? [])
-    const known = new Set<string>(ALL_COMMANDS)
+    const known = new Set<string>(CONTRIBUTED_COMMANDS)
     assert.deepEqual(
       used.filter(command => command.startsWith('parley.') && !known.has(command)),
       [],

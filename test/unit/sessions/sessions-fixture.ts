@@ -1,6 +1,7 @@
 import type { AgentLaunch, StartAgent } from '../../../src/acp/agent.ts'
 import { toDisposable } from '../../../src/common/disposable.ts'
 import { Emitter } from '../../../src/common/event.ts'
+import type { KeyValueStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { KeptConversation } from '../../../src/conversation/restore-state.ts'
 import type { Documents } from '../../../src/editor/files/documents.ts'
@@ -19,7 +20,6 @@ import type {
   AgentDirectory,
   AgentEntry,
   ExistingSession,
-  Keep,
   SessionPlan,
   SessionRecord,
   SessionRecords,
@@ -180,7 +180,7 @@ export class SessionsFixture {
   readonly watched: Array<(path: string) => void> = []
   readonly kept = new Map<string, unknown>()
   /** what is on disk of drafts and prompts */
-  readonly disk = memoryKeep()
+  readonly disk = memoryStore()
   readonly drafts = new DraftStore({ windows: new MementoState(this.disk, 'drafts'), items: this.disk })
   readonly queues = new PromptQueues(this.drafts)
   readonly records = new MemoryRecords()
@@ -319,7 +319,7 @@ export class SessionsFixture {
       agents: this.directory,
       host: this.hosts.get,
       trusted: () => this.trusted,
-      keep: {
+      store: {
         get: <T>(key: string) => kept.get(key) as T,
         set: (key, value) => kept.set(key, value),
       },
@@ -356,7 +356,7 @@ export class SessionsFixture {
   }
 }
 
-export function memoryKeep(): Keep {
+export function memoryStore(): KeyValueStore {
   const values = new Map<string, string>()
   return {
     get(key) {

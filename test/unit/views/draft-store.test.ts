@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import { FolderStore } from '../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type { Attachment } from '../../../src/conversation/attachment.ts'
 import { DraftStore } from '../../../src/views/storage/draft-store.ts'
-import { KeepFolder } from '../../../src/views/storage/keep-files.ts'
 import { WindowFiles } from '../../../src/views/storage/window-states.ts'
 
 describe('DraftStore', () => {
@@ -24,7 +24,7 @@ describe('DraftStore', () => {
     })
     last = windows.name
     running.add(last)
-    const store = new DraftStore({ windows, items: new KeepFolder(join(directory, 'items'), silentLogger) })
+    const store = new DraftStore({ windows, items: new FolderStore(join(directory, 'items'), silentLogger) })
     opened.push(store)
     return store
   }

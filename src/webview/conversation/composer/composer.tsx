@@ -85,7 +85,7 @@ export function Composer({ draft }: { draft: Draft }) {
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
   const active = useActiveContext(draft)
   const addOffered = () => {
-    if (active.offered) attachRow({ ...CHIP, name: active.offered.label, take: fresh(active.offered) })
+    if (active.offered) attachRow({ ...CHIP, name: active.offered.label, attaches: fresh(active.offered) })
   }
   const { blocked, send } = useSending(draft, () => {
     if (active.added) draft.attach(fresh(active.added))

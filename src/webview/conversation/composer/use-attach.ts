@@ -54,19 +54,19 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
     input.current?.focus()
   }
   const attachRow = (row: MentionRow) => {
-    if ('capture' in row.take)
+    if ('capture' in row.attaches)
       void attach(
         host
-          .request('composer/capture', { kind: row.take.capture })
+          .request('composer/capture', { kind: row.attaches.capture })
           .then(read => fitAttachments(read, receiver())),
       )
-    else if (isPicture(row.take) && row.take.content.type === 'file')
+    else if (isPicture(row.attaches) && row.attaches.content.type === 'file')
       void attach(
         host
-          .request('composer/dropped', { uris: [row.take.content.uri] })
+          .request('composer/dropped', { uris: [row.attaches.content.uri] })
           .then(read => fitAttachments(read, receiver())),
       )
-    else void attach(Promise.resolve({ attachments: [row.take], refused: [] }))
+    else void attach(Promise.resolve({ attachments: [row.attaches], refused: [] }))
   }
   const onPaste = (event: ClipboardEvent): boolean => {
     const data = event.clipboardData

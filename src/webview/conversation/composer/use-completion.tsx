@@ -65,12 +65,12 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
     const range = { from: completion.query.from, to: completion.query.to }
     input.current?.focus()
     if (goOn && row.goOn !== undefined) input.current?.replace(range, `@${row.goOn}`)
-    else if ('capture' in row.take || isPicture(row.take)) {
+    else if ('capture' in row.attaches || isPicture(row.attaches)) {
       input.current?.replace(range, '')
       onAttach(row)
     } else {
       // each chip is a thing of its own, also of one row taken twice
-      input.current?.insertChip({ ...row.take, id: crypto.randomUUID() }, range)
+      input.current?.insertChip({ ...row.attaches, id: crypto.randomUUID() }, range)
       announce(t('{0} attached', row.name))
     }
   }

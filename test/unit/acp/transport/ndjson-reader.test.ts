@@ -151,7 +151,7 @@ describe('NdjsonReader', () => {
     )
   })
 
-  it('hands on nothing while paused, and all of it in order afterwards', async () => {
+  it('hands on nothing while paused, and all of it in order afterward', async () => {
     const stream = new PassThrough()
     const reader = new NdjsonReader(stream, { maxFrameBytes: 1 << 20 })
     const seen: unknown[] = []

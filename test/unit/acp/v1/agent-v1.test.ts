@@ -385,7 +385,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('that was cancelled ends so, also when the agent makes an error of it', async () => {
+    it('that was canceled ends so, also when the agent makes an error of it', async () => {
       const { agent, pipe, updates } = memoryAgent()
       for (const [n, answer] of [
         { result: { stopReason: 'cancelled' } },
@@ -773,7 +773,7 @@ describe('AgentV1', () => {
       assert.deepEqual(withdrawn, ['Edit'])
     })
 
-    it('for permission is answered when the turn of its session is cancelled, or ends', async () => {
+    it('for permission is answered when the turn of its session is canceled, or ends', async () => {
       const { withdrawn, client, answers } = person()
       const { agent, pipe } = memoryAgent({}, client)
       const turn = agent.prompt('s', [text('go')])

@@ -211,7 +211,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual((await pipe.answer(1)).result, { action: 'decline' })
     })
 
-    it('is cancelled when the agent withdraws it', async () => {
+    it('is canceled when the agent withdraws it', async () => {
       let aborted = false
       const { pipe } = memoryAgent(
         {},

@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { mock } from 'node:test'
 import fc from 'fast-check'
 import type { Draft as WrittenDraft } from '../../../../src/common/draft.ts'
+import type { KeyValueStore } from '../../../../src/common/key-value-store.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import type { Attachment, StoredPrompt } from '../../../../src/conversation/attachment.ts'
 import type { PromptQueue } from '../../../../src/conversation/prompt-queue.ts'
 import { Session } from '../../../../src/conversation/session.ts'
-import type { Keep } from '../../../../src/sessions/ports.ts'
 import { PromptQueues } from '../../../../src/sessions/prompt-queues.ts'
 import { DraftStore } from '../../../../src/views/storage/draft-store.ts'
 import { WindowFiles, type WindowStates } from '../../../../src/views/storage/window-states.ts'
 import { Draft } from '../../../../src/webview/conversation/composer/draft.ts'
 import { FakeAgent } from '../../conversation/fake-agent.ts'
-import { memoryKeep } from '../../sessions/sessions-fixture.ts'
+import { memoryStore } from '../../sessions/sessions-fixture.ts'
 
 const key = 'agent/session'
 /** Time passes only where a step says so: what a page or a window waits for goes with it. */
@@ -32,7 +32,7 @@ const wordsOf = ({ text, items }: WrittenDraft<Attachment>) => [
 /** The disk and the agents' side of the world: what is there whatever becomes of windows. */
 class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-queue-'))
-  readonly items: Keep = memoryKeep()
+  readonly items: KeyValueStore = memoryStore()
   /** what agents got, in their order */
   readonly received: string[][] = []
   readonly written: string[] = []

@@ -59,7 +59,7 @@ describe('contrast', () => {
     assert.ok(contrast(shown, ground!) >= contrast(text!, ground!) * 0.75)
   })
 
-  it('is enough afterwards, wherever the text itself can be read, and good colors stay', () => {
+  it('is enough afterward, wherever the text itself can be read, and good colors stay', () => {
     const part = fc.integer({ min: 0, max: 255 })
     const color = fc.tuple(part, part, part)
     fc.assert(

@@ -13,7 +13,7 @@ const file = (path: string): composer.MentionRow => ({
   matches: [0],
   icon: 'file-code',
   detail: path,
-  take: { id: path, label: path, icon: 'file-code', content: { type: 'file', uri: `file:///${path}` } },
+  attaches: { id: path, label: path, icon: 'file-code', content: { type: 'file', uri: `file:///${path}` } },
 })
 
 describe('composer page', function () {
@@ -281,7 +281,7 @@ describe('composer page', function () {
   })
 
   it('shows a kept draft with its chips, and deletes one as a whole', async () => {
-    const item = file('src/a.ts').take as bridge.Attachment
+    const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/a.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => chips().length === 1)
     page.key(area(), 'Backspace', { keyCode: 8 })
@@ -292,7 +292,7 @@ describe('composer page', function () {
   })
 
   it('does not take words for a chip that only look like one', async () => {
-    const item = file('src/a.ts').take as bridge.Attachment
+    const item = file('src/a.ts').attaches as bridge.Attachment
     await show({}, { text: 'x @src/b.ts', marks: [{ from: 2, to: 11, id: item.id }], items: [item] })
     await page.until(() => page.written === 'x @src/b.ts')
     assert.deepEqual(chips(), [])
@@ -315,7 +315,9 @@ describe('composer page', function () {
 
   it('says what could not be added', async () => {
     await show()
-    rows = [{ group: 'context', name: 'Selection', matches: [], icon: 'x', take: { capture: 'selection' } }]
+    rows = [
+      { group: 'context', name: 'Selection', matches: [], icon: 'x', attaches: { capture: 'selection' } },
+    ]
     page.type('@')
     await page.until(() => options().length === 1)
     page.key(area(), 'Enter')

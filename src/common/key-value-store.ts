@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path, { dirname } from 'node:path'
-import { messageOf } from '../../common/errors.ts'
-import type { Logger } from '../../common/logger.ts'
-import type { Keep } from '../../sessions/ports.ts'
+import { messageOf } from './errors.ts'
+import type { Logger } from './logger.ts'
+
+/** Small values that survive a reload of the window. Setting `undefined` removes one. */
+export interface KeyValueStore {
+  get<T>(key: string): T | undefined
+  set(key: string, value: unknown): void
+}
 
 /**
- * Small things in a file of their own, on disk as soon as they are set. VS Code's own mementos are written seconds later
- * where it runs in a browser, and what was not written is lost when the page is reloaded.
+ * All values in one file, on disk as soon as they are set. In a browser, VS Code writes its mementos seconds later, and a
+ * reload of the page loses what isn't written yet.
  */
-export class KeepFile implements Keep {
+export class FileStore implements KeyValueStore {
   readonly #file: string
   readonly #log: Logger
   readonly #values: Record<string, unknown>
@@ -24,17 +29,17 @@ export class KeepFile implements Keep {
     return this.#values[key] as T | undefined
   }
 
-  /** `undefined` forgets. A file that cannot be written is logged; the value is kept as long as the window. */
+  /** A file that can't be written is logged; its value lasts as long as the window. */
   set(key: string, value: unknown): void {
     this.#values[key] = value
     try {
       mkdirSync(dirname(this.#file), { recursive: true })
-      // renamed at the end, so that a crash leaves the old one whole
+      // Renamed at the end, so that a crash leaves the old file intact.
       const fresh = `${this.#file}.${process.pid}`
       writeFileSync(fresh, JSON.stringify(this.#values))
       renameSync(fresh, this.#file)
     } catch (error) {
-      this.#log.warn(`${this.#file} was not written: ${messageOf(error)}`)
+      this.#log.warn(`${this.#file} wasn't written: ${messageOf(error)}`)
     }
   }
 
@@ -44,14 +49,14 @@ export class KeepFile implements Keep {
       return typeof values === 'object' && values !== null && !Array.isArray(values) ? { ...values } : {}
     } catch (error) {
       const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isNew) this.#log.warn(`${this.#file} could not be read: ${messageOf(error)}`)
+      if (!isNew) this.#log.warn(`${this.#file} couldn't be read: ${messageOf(error)}`)
       return {}
     }
   }
 }
 
-/** Larger things, each in a file of its own: setting one writes no other. Nothing is held in memory. */
-export class KeepFolder implements Keep {
+/** A file for each value, for larger ones: setting one writes no other. Nothing is held in memory. */
+export class FolderStore implements KeyValueStore {
   readonly #folder: string
   readonly #log: Logger
 
@@ -66,12 +71,12 @@ export class KeepFolder implements Keep {
       return JSON.parse(readFileSync(file, 'utf8'))
     } catch (error) {
       const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!isNew) this.#log.warn(`${file} could not be read: ${messageOf(error)}`)
+      if (!isNew) this.#log.warn(`${file} couldn't be read: ${messageOf(error)}`)
       return undefined
     }
   }
 
-  /** `undefined` forgets. What cannot be written is logged. */
+  /** A value that can't be written is logged. */
   set(key: string, value: unknown): void {
     const file = this.#fileOf(key)
     try {
@@ -84,11 +89,11 @@ export class KeepFolder implements Keep {
       writeFileSync(fresh, JSON.stringify(value))
       renameSync(fresh, file)
     } catch (error) {
-      this.#log.warn(`${file} was not written: ${messageOf(error)}`)
+      this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
     }
   }
 
-  /** Keys are made of what agents call their sessions: anything. */
+  /** Hashed, because keys contain the session ids of agents, which may have any characters. */
   #fileOf(key: string): string {
     return path.join(this.#folder, `${createHash('sha256').update(key).digest('hex').slice(0, 40)}.json`)
   }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { FileStore, FolderStore } from '../../../src/common/key-value-store.ts'
 import { type Logger, silentLogger } from '../../../src/common/logger.ts'
-import { KeepFile, KeepFolder } from '../../../src/views/storage/keep-files.ts'
 
-describe('KeepFile', () => {
+describe('FileStore', () => {
   let directory: string
   let warnings: string[]
   let log: Logger
@@ -19,11 +19,11 @@ describe('KeepFile', () => {
 
   it('has on disk what was set, and nothing else', () => {
     const file = join(directory, 'not', 'there', 'kept.json')
-    const keep = new KeepFile(file, log)
-    keep.set('a', { text: 'żółć' })
-    keep.set('b', 1)
-    keep.set('b', undefined)
-    const again = new KeepFile(file, log)
+    const store = new FileStore(file, log)
+    store.set('a', { text: 'żółć' })
+    store.set('b', 1)
+    store.set('b', undefined)
+    const again = new FileStore(file, log)
     assert.deepEqual(again.get('a'), { text: 'żółć' })
     assert.equal(again.get('b'), undefined)
     assert.deepEqual(readdirSync(join(directory, 'not', 'there')), ['kept.json'])
@@ -32,13 +32,13 @@ describe('KeepFile', () => {
 
   it('has a file for each, on disk at once, in a folder', () => {
     const folder = join(directory, 'not', 'there')
-    const keep = new KeepFolder(folder, log)
-    keep.set('page', 'history')
-    keep.set('page', 'conversation')
-    keep.set('other', 1)
-    assert.equal(new KeepFolder(folder, log).get('page'), 'conversation')
-    keep.set('page', undefined)
-    const again = new KeepFolder(folder, log)
+    const store = new FolderStore(folder, log)
+    store.set('page', 'history')
+    store.set('page', 'conversation')
+    store.set('other', 1)
+    assert.equal(new FolderStore(folder, log).get('page'), 'conversation')
+    store.set('page', undefined)
+    const again = new FolderStore(folder, log)
     assert.deepEqual([again.get('page'), again.get('other')], [undefined, 1])
     assert.deepEqual([readdirSync(folder).length, warnings], [1, []])
   })
@@ -47,18 +47,18 @@ describe('KeepFile', () => {
     it(`begins anew with a file that holds ${JSON.stringify(content)}`, () => {
       const file = join(directory, 'kept.json')
       writeFileSync(file, content)
-      const keep = new KeepFile(file, log)
-      assert.equal(keep.get('a'), undefined)
-      keep.set('a', 'b')
-      assert.equal(new KeepFile(file, log).get('a'), 'b')
+      const store = new FileStore(file, log)
+      assert.equal(store.get('a'), undefined)
+      store.set('a', 'b')
+      assert.equal(new FileStore(file, log).get('a'), 'b')
     })
 
   it('keeps for the window what cannot be written, and says so', () => {
     const file = join(directory, 'a-file')
     writeFileSync(file, '')
-    const keep = new KeepFile(join(file, 'kept.json'), log)
-    keep.set('a', 'b')
-    assert.equal(keep.get('a'), 'b')
-    assert.match(warnings.at(-1) ?? '', /was not written/)
+    const store = new FileStore(join(file, 'kept.json'), log)
+    store.set('a', 'b')
+    assert.equal(store.get('a'), 'b')
+    assert.match(warnings.at(-1) ?? '', /wasn't written/)
   })
 })

@@ -65,7 +65,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #sessions = new Map<string, S>()
   readonly #abandoned = new AbandonedRequests()
 
-  /** `offers`: whether the person can do anything with a way to sign in. */
+  /** `offers`: whether the user can do anything with a way to sign in. */
   constructor(
     { link, answer, client, log }: SurfaceOptions,
     capabilities: AgentCapabilities,
@@ -268,7 +268,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.answer(method, params, signal)
   }
 
-  /** Asks the person; ends at once when the question is withdrawn or its turn canceled. */
+  /** Asks the user; ends at once when the question is withdrawn or its turn canceled. */
   protected async askPermission(request: PermissionRequest, signal: AbortSignal) {
     const session = this.session(request.sessionId)
     const question = new AbortController()

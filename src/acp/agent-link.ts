@@ -68,7 +68,7 @@ export class AgentLink implements Disposable {
     this.connection.listen()
   }
 
-  /** Fires once, when the agent is gone for whatever reason; every request was rejected before. */
+  /** Fires once, when the agent is gone for any reason; every request was rejected before. */
   get onDidClose(): Event<AgentExit> {
     return listener => {
       if (!this.#exit) return this.#onDidClose.event(listener)

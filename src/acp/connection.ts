@@ -142,7 +142,7 @@ export class Connection implements Disposable {
    * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal`
    * aborts (the peer is notified), and with the reason given to {@link end} if the connection ended first.
    *
-   * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may go on with the work all the
+   * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may continue the work all the
    * same. Its promise settles as the peer's answer does, or rejects when the connection ends.
    */
   request(
@@ -225,7 +225,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** Ends the connection: whatever waits for an answer is rejected with `reason`, and so is every later request. */
+  /** Ends the connection: open and later requests are rejected with `reason`. */
   end(reason: Error): void {
     if (this.#ended) return
     this.#ended = reason

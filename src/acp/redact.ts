@@ -3,7 +3,7 @@ import { REDACTED } from '../common/secrets.ts'
 
 export { REDACTED }
 
-/** Keys whose text is a secret whatever it looks like. Counts (`totalTokens`) are numbers and stay. */
+/** Keys whose text is always a secret. Counts (`totalTokens`) are numbers and stay. */
 const SECRET_KEY =
   /(^|[-_.\s])(pass(word|phrase|wd)?|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(orization)?|cookie|credentials?|bearer|session[-_]?key|signature)s?$/i
 /** `apiKey`, `accessToken`, `clientSecret` */
@@ -12,11 +12,11 @@ const SECRET_CAMEL_KEY =
 const SECRET_FLAG = /^--?[\w-]*(pass(word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)$/i
 /** The next argument is `Name: value`, or `user:password`. */
 const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/
-/** A name in `NAME=value`, whatever stands before and after the word. */
+/** A name in `NAME=value`, with any text before and after the word. */
 const SECRET_NAME =
   /secret|token|passw(or)?d|passphrase|credential|(^|[-_.])(key|pwd|auth|sig)([-_.\d]|$)|api-?key|(access|private|public|secret|session|auth|signing|encryption|master|license|service|account|ssh)-?key/i
 
-/** Secrets that are known by their look, wherever they stand; what precedes them stays (group 1). */
+/** Secrets of a known form, anywhere in a text; what precedes them stays (group 1). */
 const SECRET_TEXT: RegExp[] = [
   /\b((?:bearer|basic|token)\s+)[\w.~+/=-]{8,}/gi,
   /\b((?:authorization|proxy-authorization|x-api-key|api[-_]?key|cookie|set-cookie)["']?\s*[:=]\s*["']?)(?!(?:bearer|basic|token)\s)[^\s"',;]{4,}/gi,
@@ -35,7 +35,7 @@ const ADDRESS = /\b(?:https?|wss?):\/\/[^\s"'<>]+/gi
 const MADE_UP = /^(?=.*\d)(?=.*[A-Za-z])[\w~%-]{16,}$/
 
 /**
- * A frame as it may be shown or stored: values of environments and headers, and whatever looks like a password, key or
+ * A frame that may be shown or stored: values of environments and headers, and what looks like a password, key or
  * token, are replaced. The frame itself is not changed; parts without a secret are shared with it.
  */
 export function redact(message: unknown): unknown {

@@ -36,7 +36,7 @@ export interface LastUsedAgent {
 
 export interface AgentCatalogOptions {
   settings: SettingsSource
-  /** `get` is asked in a trusted workspace only, since it runs the person's shell. */
+  /** `get` is asked in a trusted workspace only, since it runs the user's shell. */
   environment: { get(): Promise<LaunchEnvironment>; current(): LaunchEnvironment; refresh(): void }
   trust: Trust
   lastUsed: LastUsedAgent

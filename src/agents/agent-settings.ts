@@ -57,8 +57,8 @@ export interface AgentSettings {
 
 /**
  * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
- * workspace can change one field of an agent in the user settings; each problem names the scope its value stands in.
- * An entry without a command changes a well-known agent of its id. A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are told and do no harm.
+ * workspace can change one field of an agent in the user settings; each problem names the scope of its value.
+ * An entry without a command changes a well-known agent of its id. A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are reported and ignored.
  *
  * @param wellKnown what a well-known agent of this id is called and looks like, when the entry does not say it
  */

@@ -3,7 +3,7 @@ import type { AgentCapabilities, SessionSetup } from '../acp/model.ts'
 import type { ProtocolChoice } from '../common/settings.ts'
 
 /**
- * An agent that can be started: what a person, a preset or Parley itself wrote, with variables such as
+ * An agent that can be started: what a user, a preset or Parley itself wrote, with variables such as
  * `${workspaceFolder}` still in it. `resolve-launch.ts` makes what is spawned of it.
  */
 export interface AgentDefinition {
@@ -60,7 +60,7 @@ export function chooseSystemPrompt(
   return chosen?.text.trim() ? chosen : undefined
 }
 
-/** What a session is given of the person's system prompt, and what is said of it. An agent may refuse what it does not take. */
+/** What a session is given of the user's system prompt, and what is said of it. An agent may refuse what it does not take. */
 export function planSystemPrompt(
   wanted: SystemPrompt | undefined,
   can: AgentCapabilities,

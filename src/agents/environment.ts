@@ -77,15 +77,15 @@ const editorNames = new Set([
   '_',
 ])
 const editorPrefixes = ['VSCODE_', 'CODE_SERVER_', 'ELECTRON_']
-/** Set by a person for installing packages, not by the editor for its processes. */
+/** Set by a user for installing packages, not by the editor for its processes. */
 const electronOfPackages =
   /^ELECTRON_(MIRROR|CUSTOM_|NIGHTLY_MIRROR|CACHE|SKIP_BINARY_DOWNLOAD|BUILDER_|GET_)/
 
 /**
  * The environment without what VS Code, code-server and Electron put there for themselves, so that an agent sees what
- * it would see in the person's terminal. `ELECTRON_RUN_AS_NODE` would turn an Electron program that the agent starts
+ * it would see in the user's terminal. `ELECTRON_RUN_AS_NODE` would turn an Electron program that the agent starts
  * into a Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that talk to this window through a
- * removed variable (`GIT_ASKPASS`, `BROWSER`) would fail. What the person set themselves stays.
+ * removed variable (`GIT_ASKPASS`, `BROWSER`) would fail. What the user set themselves stays.
  */
 export function withoutEditorVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -118,7 +118,7 @@ export function withoutEditorVariables(
   return restoreFromSnap(kept, env)
 }
 
-/** js-debug's auto attach preloads its `bootloader.js` into every Node; other options are the person's own. */
+/** js-debug's auto attach preloads its `bootloader.js` into every Node; other options are the user's own. */
 function withoutDebuggerPreload(options: string): string {
   return options
     .replace(/(?:--require|-r|--import)[ =](?:"[^"]*"|(?:\\ |\S)*)/g, option =>
@@ -183,8 +183,8 @@ const unixDirectories = [
 ]
 
 /**
- * The directories of that kind that exist, nvm's newest Node among them. They stand in for the PATH of a login shell
- * that could not be asked. Windows has none: there, every process gets the person's PATH.
+ * The directories of that kind that exist, nvm's newest Node among them. They replace the PATH of a login shell
+ * that could not be asked. Windows has none: there, every process gets the user's PATH.
  */
 export async function commonBinDirectories(home: string, platform: NodeJS.Platform): Promise<string[]> {
   if (platform === 'win32') return []

@@ -10,7 +10,7 @@ export interface LaunchEnvironment {
   env: Environment
   platform: NodeJS.Platform
   /**
-   * `login-shell`: what the person's terminal has. `process`: what the editor was started with, as on Windows and as
+   * `login-shell`: what the user's terminal has. `process`: what the editor was started with, as on Windows and as
    * long as no shell was asked. `fallback`: the same and the common directories of programs, since the shell failed.
    */
   source: 'login-shell' | 'process' | 'fallback'
@@ -22,7 +22,7 @@ export interface LaunchEnvironmentOptions {
   env?: Readonly<Record<string, string | undefined>>
   platform?: NodeJS.Platform
   home?: string
-  /** The shell to ask. Default: the person's. */
+  /** The shell to ask. Default: the user's. */
   shell?: string
   /** How long a profile may take. Default: 10 s, as VS Code itself gives it. */
   timeoutMs?: number
@@ -94,7 +94,7 @@ export class LaunchEnvironmentSource implements Disposable {
       `The environment for agents comes from the login shell ${this.#shell} (${milliseconds} ms).`,
     )
     const env = withoutEditorVariables(answer.env, this.#platform)
-    // A system's profile may set PATH anew and lose what a container's or a remote's configuration had put there.
+    // A system's profile may overwrite PATH and lose what the configuration of a container or remote put there.
     env.PATH = joinPaths([pathOf(env, this.#platform), pathOf(this.#own, this.#platform)], this.#platform)
     return { env, platform: this.#platform, source: 'login-shell' }
   }

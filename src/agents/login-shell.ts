@@ -24,10 +24,10 @@ export type LoginShellAnswer = { env: Environment } | { failure: string }
 /** A profile that prints more than this is stopped. */
 const MAXIMUM_OUTPUT = 8 * 1024 * 1024
 
-/** What is given to a shell to end by itself, and to its last words to arrive. */
+/** Time for a shell to exit by itself, and for its last output to arrive. */
 const AFTER_WORDS_MS = 1000
 
-/** Set while the profile runs and gone afterward. The first is VS Code's own; profiles in the wild look at it. */
+/** Set while the profile runs and removed afterward. The first is VS Code's own; existing profiles check it. */
 const duringProfile: Environment = {
   VSCODE_RESOLVING_ENVIRONMENT: '1',
   DISABLE_AUTO_UPDATE: 'true',
@@ -36,7 +36,7 @@ const duringProfile: Environment = {
 }
 const MARK = 'PARLEY_SHELL_MARK'
 
-/** The person's shell: `SHELL`, or else what the system's user database says; none for a user without a login. */
+/** The user's shell: `SHELL`, or else what the system's user database says; none for a user without a login. */
 export function loginShell(env: Readonly<Record<string, string | undefined>>): string | undefined {
   let shell = env.SHELL
   if (!shell) {
@@ -50,11 +50,11 @@ export function loginShell(env: Readonly<Record<string, string | undefined>>): s
 }
 
 /**
- * Starts the shell as a login and interactive one, lets it read the person's profile, and has it print the environment
- * as JSON between two marks: whatever else the profile prints is passed over, and values may hold line breaks.
+ * Starts the shell as a login and interactive one, lets it read the user's profile, and has it print the environment
+ * as JSON between two marks: other output of the profile is ignored, and values may contain line breaks.
  *
  * Never rejects. At the time limit the shell and all that it started in its process group is killed. It has no
- * terminal and an empty stdin, so that a profile that asks something goes on at once.
+ * terminal and an empty stdin, so that a profile that asks something continues at once.
  */
 export async function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
   const mark = randomUUID()
@@ -140,7 +140,7 @@ function printCommand(name: string, execPath: string): string {
   return `${name === 'nu' ? '^' : ''}${quoted} -e '${program}'`
 }
 
-/** The JSON between the marks, once all of it is there. Within the JSON the mark stands too, but in quotes. */
+/** The JSON between the marks, once it's complete. Inside the JSON the mark occurs too, but in quotes. */
 function between(output: string, mark: string, searchedTo: number): string | undefined {
   const closing = `}${mark}`
   const end = output.indexOf(closing, Math.max(0, searchedTo - closing.length))

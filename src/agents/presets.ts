@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { AgentDefinition } from './definition.ts'
 
 /**
- * Well-known agents, offered when their command is on the PATH. A preset is one command line and nothing more; a person
+ * Well-known agents, offered when their command is on the PATH. A preset is one command line and nothing more; a user
  * who needs another writes an agent of the same id into `parley.agents`.
  *
  * The command lines are those of the ACP registry's entries (the `cmd` or npm package and its `args`), the names of the

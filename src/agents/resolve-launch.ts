@@ -40,7 +40,7 @@ export async function resolveLaunch(
     platform: environment.platform,
   }
   const replaced = (text: string, path: Array<string | number>): string => {
-    // Only what a person wrote has variables in it; a path of Parley's own is taken as it is.
+    // Only what a user wrote has variables in it; a path of Parley's own is taken as it is.
     if (definition.source !== 'settings') return text
     const substitution = substitute(text, variables)
     for (const problem of substitution.problems) {
@@ -97,7 +97,7 @@ function missing(command: string, searched: string[]): string {
   )
 }
 
-/** `~` and `~/…`, which a shell would expand, as people write them in settings. */
+/** `~` and `~/…`, which a shell would expand, as users write them in settings. */
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home
   return /^~[\\/]/.test(path) ? join(home, path.slice(2)) : path

@@ -8,7 +8,7 @@ export interface SettingProblem {
   setting: string
   /** The place within the setting's value. Empty: the value itself. */
   path: ReadonlyArray<string | number>
-  /** The same as a person reads it: `parley.agents › claude › args[2]`. */
+  /** The same as a user reads it: `parley.agents › claude › args[2]`. */
   where: string
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
@@ -64,7 +64,7 @@ function describeScope(place: { scope: SettingScope; folder?: string }): string 
   }
 }
 
-/** The kind of a value in the words of JSON. Says nothing of a string's text, which may be a secret. */
+/** The kind of a value in JSON's terms. Never shows the text of a string, which may be a secret. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return l10n.t('nothing')
   if (value === null) return 'null'

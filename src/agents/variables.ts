@@ -17,7 +17,7 @@ interface VariableProblem {
   variable: string
   /** What is wrong with it, without a full stop. */
   message: string
-  /** `false`: it stands for something all the same. */
+  /** `false`: it has a value nevertheless. */
   fatal: boolean
 }
 
@@ -34,9 +34,9 @@ export function variablesIn(text: string): string[] {
 }
 
 /**
- * Replaces the variables of a text, once and from left to right: what a variable stands for is never looked through
- * again, so a folder named `${env:SECRET}` stays a folder's name. An unknown variable stays as it is written and is a
- * problem. As in VS Code, an environment variable that is not set stands for an empty text; that is told too.
+ * Replaces the variables of a text, once and from left to right. The value of a variable is never expanded
+ * again, so a folder named `${env:SECRET}` stays a folder's name. An unknown variable is left as it is and is a
+ * problem. As in VS Code, an environment variable that isn't set is empty text, which is reported too.
  *
  * Known: `${workspaceFolder}`, `${workspaceFolder:name}`, `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`,
  * `${pathSeparator}` and its short form `${/}`.

@@ -52,8 +52,8 @@ export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | un
 }
 
 /**
- * Waits for `work` and settles as it does. After `ms` milliseconds `onSlow` may tell the person; its signal aborts when the
- * work is over. When the promise it returned resolves, the person no longer waits: this rejects with `CancelledError`
+ * Waits for `work` and settles as it does. After `ms` milliseconds `onSlow` may tell the user; its signal aborts when the
+ * work is over. When the promise it returned resolves, the user no longer waits: this rejects with `CancelledError`
  * and the work's signal aborts. A late result of the work still counts.
  */
 export async function withSlowNotice<T>(

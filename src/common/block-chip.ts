@@ -53,7 +53,7 @@ export function chipOf(block: Block): Chip {
   }
 }
 
-/** The last name in a URI, as a person reads it. */
+/** The last name in a URI, as a user reads it. */
 function nameIn(uri: string): string {
   const path = uri.replace(/[?#].*$/s, '').replace(/\/+$/, '')
   return readable(path.slice(path.search(/[^/:\\]*$/))) || uri

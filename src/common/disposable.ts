@@ -43,7 +43,7 @@ export class DisposableStore implements Disposable {
   }
 }
 
-/** Base of a class that owns others: whatever it registers ends with it. */
+/** Base of a class that owns others: what it registers is disposed with it. */
 export abstract class Owner implements Disposable {
   protected readonly owned = new DisposableStore()
 

@@ -8,9 +8,9 @@ export interface FilterableRow {
 }
 
 export interface RowFilter {
-  /** Words that must all be found, in any order, whatever their case and accents. */
+  /** Words that must all be found, in any order, ignoring case and accents. */
   text?: string
-  /** Only sessions whose `cwd` is this folder or lies in it. */
+  /** Only sessions whose `cwd` is this folder or inside of it. */
   folder?: string
 }
 
@@ -30,7 +30,7 @@ export function filterRows<T extends FilterableRow>(rows: readonly T[], filter: 
   })
 }
 
-/** Whether a path is a folder or lies in it, with either separator; the case of a drive letter is ignored. */
+/** Whether a path is a folder or inside of it, with either separator; the case of a drive letter is ignored. */
 export function isWithin(path: string, folder: string): boolean {
   const [inner, outer] = [normalize(path), normalize(folder)]
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`)

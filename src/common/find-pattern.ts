@@ -1,4 +1,4 @@
-/** What a person looks for, and how. */
+/** What a user looks for, and how. */
 export interface FindQuery {
   text: string
   matchCase: boolean

@@ -1,11 +1,11 @@
 import { visible } from './visible.ts'
 
-/** A cost in the words of a language (a BCP 47 tag): `$0.42`, `3 credits`. `currency` may be any unit an agent names. */
+/** A cost formatted for a language (a BCP 47 tag): `$0.42`, `3 credits`. `currency` may be any unit an agent names. */
 export function formatCost(
   { amount, currency }: { amount: number; currency: string },
   language: string,
 ): string {
-  // a cost under a cent is told, too; a larger one as money is
+  // More digits for amounts under a cent, the usual ones for others.
   const maximumFractionDigits = amount < 1 ? 4 : 2
   const unit = visible(currency)
   try {

@@ -1,4 +1,4 @@
-/** Limits and waiting times that more than one module knows, or that a person notices. Times are in milliseconds. */
+/** Limits and waiting times that more than one module knows, or that a user notices. Times are in milliseconds. */
 
 // ---- agents and their processes ---------------------------------------------------------------------------------
 
@@ -20,7 +20,7 @@ export const OWNER_HEARTBEAT_MS = 5000
 /** An owner that hasn't renewed for this long is gone: it crashed, or its machine sleeps. */
 export const OWNER_STALE_MS = 20_000
 
-// ---- slow work that a person waits for --------------------------------------------------------------------------
+// ---- slow work that a user waits for --------------------------------------------------------------------------
 
 /** After this time the user is told that the agent is slow, and may cancel. */
 export const SLOW_ANSWER_MS = 15_000

@@ -99,7 +99,7 @@ function closingTicks(text: string, from: number, length: number): number {
   return -1
 }
 
-/** The run stands at a word, and may begin or end emphasis there. */
+/** The run is next to a word and may begin or end emphasis there. */
 function isMark(text: string, at: number, length: number): boolean {
   const before = text[at - 1] ?? ' '
   const after = text[at + length] ?? ' '

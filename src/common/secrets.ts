@@ -5,8 +5,8 @@ export const REDACTED = '•••'
 const MIN_SECRET_LENGTH = 6
 
 /**
- * The secrets that Parley holds itself: inputs of MCP servers, values of sign-ins, headers of providers. Whoever resolves
- * one adds it here; whatever writes a log, a card or a saved conversation asks here for the text without them.
+ * The secrets that Parley holds itself: inputs of MCP servers, values of sign-ins, headers of providers. Code that resolves
+ * one adds it here; code that writes a log, a card or a saved conversation gets the text without them here.
  */
 export class SecretRegistry {
   readonly #values = new Set<string>()

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 /**
  * Where VS Code lets a setting be set. `machine-overridable`: each machine has its own user value, so a remote window has
- * that of the remote machine alone. `window`: the person's, whichever machine they work on. `application`: that of the
+ * that of the remote machine alone. `window`: the user's, whichever machine they work on. `application`: that of the
  * local user settings alone.
  */
 export type ConfigurationScope = 'application' | 'window' | 'machine-overridable'
@@ -26,7 +26,7 @@ const layered = z.record(z.string(), z.unknown())
 export const protocolChoices = ['stable', 'latest'] as const
 export type ProtocolChoice = (typeof protocolChoices)[number]
 
-/** Where `parley.agentRegistry` points without the person; `media/registry.json` is a copy of it. */
+/** Where `parley.agentRegistry` points without the user; `media/registry.json` is a copy of it. */
 export const OFFICIAL_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
 
 /** Every setting of package.json, without the `parley.` before its name. A test compares both. */

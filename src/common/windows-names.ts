@@ -1,5 +1,5 @@
 /**
- * Windows keeps the name for a device, whatever its ending: a file of that name can't be made or opened there. A single
+ * Windows reserves the name for a device, with any extension: a file of that name can't be created or opened. A single
  * name, not a path. https://learn.microsoft.com/windows/win32/fileio/naming-a-file
  */
 export function isWindowsDevice(name: string): boolean {

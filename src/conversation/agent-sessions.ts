@@ -364,7 +364,7 @@ interface Waiting {
 
 /**
  * Holds updates of unknown sessions, in order, since agents send some before the response with the session's id. Limited
- * in number and age; updates beyond that belong to sessions that nobody requested.
+ * in number and age; updates beyond that belong to sessions that weren't requested.
  */
 class UpdateBuffer {
   readonly #limits: UpdateBufferLimits

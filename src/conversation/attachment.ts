@@ -78,6 +78,6 @@ export interface MentionRow {
   detailMatches?: number[]
   /** what a chip of it is; or what must be looked up when it is chosen */
   attaches: Attachment | { capture: CaptureKind }
-  /** Of a folder: what to go on typing after, to find something in it. */
+  /** Of a folder: the text to continue after, to find something in it. */
   goOn?: string
 }

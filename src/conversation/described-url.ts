@@ -1,4 +1,4 @@
-/** What a person must see of an address before they agree to open it. */
+/** What a user must see of an address before they agree to open it. */
 export type UrlWarning =
   /** What is sent can be read on the way. */
   | 'http'
@@ -8,7 +8,7 @@ export type UrlWarning =
   | 'credentials'
 
 interface DescribedUrl {
-  /** the address in the one form that browsers make of it: `before + host + after` */
+  /** the URL as browsers normalize it: `before + host + after` */
   before: string
   /** with its port, in ASCII */
   host: string

@@ -163,7 +163,7 @@ function isDate(text: string): boolean {
   return day <= days[month - 1]!
 }
 
-/** Looks a sentence up in the person's language; `{0}` is replaced. The host and the webviews each have their own. */
+/** Looks a sentence up in the user's language; `{0}` is replaced. The host and the webviews each have their own. */
 export type Translate = (message: string, ...args: Array<string | number>) => string
 
 /** What is wrong with a value, as a sentence that says what would be right. */

@@ -13,7 +13,7 @@ import type {
   ToolCallEntry,
 } from './state.ts'
 
-/** Comparing two texts may take this long, in milliseconds; then the new one stands for both. */
+/** Comparing two texts may take this long, in milliseconds; then only the new one is shown. */
 const DIFF_MS = 200
 
 export interface ExportedSession {
@@ -26,7 +26,7 @@ export interface ExportedSession {
 type Exported = Pick<SessionState, 'entries'> & { terminals: ReadonlyMap<string, TerminalState> }
 
 /**
- * A whole conversation as Markdown, for people and for other agents: what was said as it was written, work folded into
+ * A whole conversation as Markdown, for users and for other agents: what was said as it was written, work folded into
  * `<details>` with its diffs and output.
  */
 export function conversationMarkdown(state: Exported, about: ExportedSession): string {
@@ -109,7 +109,7 @@ export function wholeMessage(entries: readonly Entry[], index: number): MessageE
   return whole
 }
 
-/** What was said, without anything around it; a prompt with what its chips are called where they stand. */
+/** The bare text of a message; a prompt has the labels of its chips at their places. */
 export function messageText(entry: MessageEntry): string {
   if (entry.role === 'user') return draftOf(standing(entry.blocks), itemOf).text.trim()
   return entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n')
@@ -123,13 +123,13 @@ function message(entry: MessageEntry): string {
 
 const itemOf = (block: ContentBlock) => ({ id: '', ...chipOf(block) })
 
-/** What stands in a prompt's text. */
+/** The blocks that are part of a prompt's text. */
 function standing(list: readonly ContentBlock[]): ContentBlock[] {
   const within = inText(list)
   return list.filter((_, i) => within[i])
 }
 
-/** A prompt's text with its files as links where they stand; what else went along comes after it. */
+/** A prompt's text with its files as links at their places; other attachments follow it. */
 function prompt(list: readonly ContentBlock[]): string {
   const within = inText(list)
   const isFile = (one: ContentBlock) => 'uri' in one && !one.uri?.startsWith(CONTEXT_SCHEME)
@@ -287,7 +287,7 @@ function escapedHtml(text: string): string {
 }
 
 /**
- * Markdown that somebody wrote, as a part of a longer text: a block of code that it leaves open is closed, and outside of
+ * Markdown of unknown origin, as a part of a longer text: a code block that it leaves open is closed, and outside of
  * code it neither opens nor closes a fold.
  */
 export function contained(markdown: string): string {
@@ -308,7 +308,7 @@ export function contained(markdown: string): string {
   return lines.join('\n')
 }
 
-/** A part that is folded until somebody opens it. */
+/** A collapsed section. */
 export function folded(summary: string, parts: readonly string[]): string {
   return [`<details>\n<summary>${escapedHtml(summary)}</summary>`, ...parts, '</details>'].join('\n\n')
 }

@@ -104,7 +104,7 @@ export class PendingRequests {
     return this.#shown(requestId, 'elicitation')?.request
   }
 
-  /** Cancels the requests that nobody waits for any more: those for which `over` returns true. */
+  /** Cancels the requests that are no longer needed: those for which `over` returns true. */
   withdraw(over: (request: PermissionRequest | ElicitationRequest) => boolean = () => true): void {
     for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
   }

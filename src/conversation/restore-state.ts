@@ -16,7 +16,7 @@ export interface KeptConversation {
   /** in their order, from the first on */
   entries: Entry[]
   terminals: TerminalState[]
-  /** what the agent told of the session as a whole */
+  /** what the agent reported about the session as a whole */
   head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
     /** A turn was under way. */
     working?: boolean | undefined
@@ -40,7 +40,7 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
 }
 
 /**
- * Brings the state of a conversation that goes on elsewhere up to what is saved of it, and tells what changed. What is
+ * Updates the state of a conversation that continues elsewhere to what is saved of it, and returns the changes. What is
  * open there is open.
  */
 export function followState(state: ReducingState, { entries, terminals, head }: KeptConversation): Change[] {

@@ -81,7 +81,7 @@ export interface PermissionEntry extends EntryBase {
   /** What it is about, when that is of a kind this version of Parley does not know. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
-  /** Absent while it waits for the person. */
+  /** Absent while it waits for the user. */
   outcome?: PermissionOutcome
   /** A rule of the settings answered it. */
   rule?: AppliedRule
@@ -97,10 +97,10 @@ export interface ElicitationEntry extends EntryBase {
   ask:
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
     | { mode: 'url'; elicitationId: string; url: string }
-  /** Absent while it waits for the person. */
+  /** Absent while it waits for the user. */
   outcome?: ElicitationOutcome
   /**
-   * Of an address that the person agreed to open. `waiting`: the agent has not said that it is done there; `ended`:
+   * Of an address that the user agreed to open. `waiting`: the agent has not said that it is done there; `ended`:
    * the turn or the agent ended before it did.
    */
   visit?: 'waiting' | 'done' | 'ended'
@@ -110,15 +110,15 @@ export interface NoticeEntry extends EntryBase {
   severity: Open<'info' | 'warning' | 'error'>
   title: string
   description?: string
-  /** It says that what stands above comes from Parley's saved copy. */
+  /** It says that the entries above come from Parley's saved copy. */
   savedCopy?: true
   /** absolute paths of changed files that it is about */
   files?: string[]
   rewind?: Rewind
-  /** The conversation is a fork: what stands above was said in another session. */
+  /** The conversation is a fork: the entries above are from another session. */
   forkedFrom?: ForkOrigin
 }
-/** The person went back to before the turn `from`: the turns from there to `to` are set aside. */
+/** The user went back to before the turn `from`: the turns from there to `to` are set aside. */
 export interface ForkOrigin {
   /** the other session's key in this window */
   session: string
@@ -131,7 +131,7 @@ export interface Rewind {
   to: number
   /** Files were restored: what that undid in them, by its id, to bring it back. */
   restored?: string
-  /** The person took it back. */
+  /** The user took it back. */
   withdrawn?: true
 }
 export interface CompactionEntry extends EntryBase {
@@ -141,7 +141,7 @@ export interface CompactionEntry extends EntryBase {
   summary: ContentBlock[]
   error?: string
 }
-/** A session that the agent began within this one; the entry stands where it was announced. */
+/** A session that the agent started within this one; the entry is where it was announced. */
 export interface SubagentEntry extends EntryBase {
   kind: 'subagent'
   /** the subagent's own session */
@@ -168,11 +168,11 @@ export interface SessionMessageEntry extends EntryBase {
   /** Adjacent text chunks are one text block. */
   blocks: ContentBlock[]
 }
-/** Stands where a turn ended otherwise than ordinarily (never for `end_turn`). */
+/** The end of a turn with another reason than `end_turn`. */
 export interface TurnEndEntry extends EntryBase {
   kind: 'turn_end'
   stopReason: StopReason
-  /** The turn was canceled, and the person had not asked for it. */
+  /** The turn was canceled, and the user had not asked for it. */
   canceledBy?: 'agent'
   error?: AgentErrorInfo
 }
@@ -211,7 +211,7 @@ export interface TerminalState {
 /** What the session is doing. */
 export type SessionActivity = 'idle' | 'running' | 'requires_action'
 
-/** What an agent told of a session, in order; everything here is plain data. Changed only by `reduce`. */
+/** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
 export interface SessionState {
   entries: Entry[]
   /** position in `entries` by id */
@@ -225,9 +225,9 @@ export interface SessionState {
   /** milliseconds since the epoch */
   updatedAt?: number
   activity: SessionActivity
-  /** Nobody knows for certain what it does: the agent told a state that does not say. Its activity is the last known. */
+  /** The agent reported a state that doesn't say what it does. Its activity is the last known. */
   unconfirmed?: true
-  /** how many things go on apart from the turn, where the agent tells; absent: none */
+  /** the number of background tasks, if the agent reports them; absent: none */
   background?: number
   turn: number
   /** when the running turn began, milliseconds since the epoch */

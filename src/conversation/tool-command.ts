@@ -89,7 +89,7 @@ function readList(list: unknown, found: CommandsOfInput, depth: number): void {
 }
 
 /**
- * What to show as the command of a tool call. Where its raw input has none, the title stands for it: good to be read,
+ * What to show as the command of a tool call. Without one in its raw input, the title is used: good to read,
  * not to be held against a rule.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {

@@ -155,7 +155,7 @@ export class Turns {
   }
 
   cancel(): void {
-    // Its end was told: only the answer to the prompt is still on its way.
+    // Its end was reported: only the answer to the prompt is missing.
     if (this.#current?.end) return
     this.#options.sendCancel()
     if (this.#cancelState !== 'none') return
@@ -163,7 +163,7 @@ export class Turns {
     this.#timer = this.#options.schedule(() => this.#setCancelState('overdue'), this.#options.cancelGraceMs)
   }
 
-  /** Goes on without the turn's end, after a cancel that was asked for. */
+  /** Continues without the turn's end, after a requested cancel. */
   abandon(): void {
     if (this.#cancelState === 'none') return
     const turn = this.#current
@@ -218,14 +218,14 @@ export class Turns {
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
-  /** Whether the turn was given up before; an end that could not be told apart was its own then. */
+  /** Whether the turn was given up before; an ambiguous end was its own then. */
   #forget(turn: Turn): boolean {
     if (!this.#abandoned.delete(turn)) return false
     this.#undecided = undefined
     return true
   }
 
-  /** The running turn was answered: an end that could not be told apart is its own. */
+  /** The running turn was answered: an ambiguous end is its own. */
   #decide(): void {
     const idle = this.#undecided
     if (!idle) return
@@ -254,7 +254,7 @@ export class Turns {
   }
 }
 
-/** An error in words, as it stands at the end of a turn. */
+/** The text of an error at the end of a turn. */
 function errorInfo(error: unknown): AgentErrorInfo {
   if (error instanceof AgentRequestError) {
     const { code, message, detail } = error

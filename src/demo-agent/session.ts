@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
 
-/** What the person answered once and for all, by the kind of thing asked. */
+/** What the user answered once and for all, by the kind of thing asked. */
 export type StandingAnswer = 'allow' | 'reject'
 
 /** One session that is open on this connection. */

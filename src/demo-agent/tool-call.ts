@@ -68,7 +68,7 @@ export class ToolCall {
   }
 }
 
-/** Marks what the person stopped: v1 has no status for it. */
+/** Marks what the user stopped: v1 has no status for it. */
 export const STOPPED = 'parley.demo/stopped'
 
 /** Text as the content of a tool call. */

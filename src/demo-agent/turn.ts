@@ -81,7 +81,7 @@ export class Turn {
     await this.#stream('agent_message_chunk', markdown, messageId)
   }
 
-  /** Streams a thought, unless the person switched thoughts off. */
+  /** Streams a thought, unless the user switched thoughts off. */
   async think(markdown: string): Promise<void> {
     if (!this.session.settings.thoughts) return
     await this.#stream('agent_thought_chunk', markdown, randomUUID())
@@ -182,7 +182,7 @@ export class Turn {
  * Asks before a tool call is run, unless the mode or a standing answer has settled it.
  *
  * @param topic what "always" would be about: `edit` or `run`
- * @param subject what the person is shown besides the title: the diff, the command
+ * @param subject what the user is shown besides the title: the diff, the command
  * @returns whether it may run; a rejected call has been marked as failed
  */
 export async function mayRun(
@@ -212,7 +212,7 @@ export async function mayRun(
   return false
 }
 
-/** The option the person chose. Their canceling the question cancels the turn. */
+/** The option the user chose. Their canceling the question cancels the turn. */
 export async function choose(
   turn: Turn,
   call: ToolCall,

@@ -37,7 +37,7 @@ export async function writeText(turn: Turn, file: string, content: string): Prom
   turn.check()
 }
 
-/** The absolute path of what a person named; relative names are sought in every root. */
+/** The absolute path of what a user named; relative names are sought in every root. */
 export async function locate(turn: Turn, name: string): Promise<string> {
   if (path.isAbsolute(name)) return path.normalize(name)
   const candidates = turn.session.roots.map(root => path.resolve(root, name))
@@ -63,7 +63,7 @@ export function shortName(turn: Turn, file: string): string {
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 
-/** The file a turn is about: one the person attached or named, else one that is worth showing. */
+/** The file a turn is about: one the user attached or named, else one that is worth showing. */
 export async function subjectFile(turn: Turn, words: string): Promise<string | undefined> {
   for (const block of turn.prompt) {
     const uri =

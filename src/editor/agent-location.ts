@@ -3,11 +3,11 @@ import type { Disposable } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
 
 /**
- * Hears where the session's agent works: the newest location of each tool call, once, as it comes. A replay tells of work
+ * Reports where the session's agent works: the newest location of each tool call, once. A replay reports work
  * long done, and is not listened to.
  */
 export function onAgentLocation(session: Session, hear: (location: ToolCallLocation) => void): Disposable {
-  /** by tool call: how many locations were heard, and the last of them */
+  /** by tool call: the number of reported locations, and the last of them */
   const heard = new Map<string, string>()
   return session.onDidChange(changes => {
     for (const change of changes) {
@@ -25,7 +25,7 @@ export function onAgentLocation(session: Session, hear: (location: ToolCallLocat
   })
 }
 
-/** Which editor group shows where an agent works, so that nobody is disturbed. */
+/** Chooses the editor group that shows where an agent works, without disturbing the user. */
 
 export interface GroupSeen {
   viewColumn: number
@@ -34,15 +34,15 @@ export interface GroupSeen {
   shows: 'text' | 'other' | 'nothing'
   /** The text in it has unsaved changes. */
   isDirty: boolean
-  /** when the person last typed or moved the cursor in it, milliseconds since the epoch */
+  /** when the user last typed or moved the cursor in it, milliseconds since the epoch */
   usedAt?: number
 }
 
-/** After so long without a key or a click in a group nobody works there, in milliseconds. */
+/** After this time without a key or a click, a group is free to use. In milliseconds. */
 export const RESTS_AFTER_MS = 5000
 
 /**
- * The group to show a file in; `beside`: a new one; `undefined`: none, the person works where it would be shown. A
+ * The group to show a file in; `beside`: a new one; `undefined`: none, the user works where it would be shown. A
  * conversation in a tab is never covered.
  */
 export function placeFor(groups: readonly GroupSeen[], now: number): number | 'beside' | undefined {

@@ -31,7 +31,7 @@ export async function stagedChanges(repository: string): Promise<StagedChanges |
   return { diff: diff.text.slice(0, MAX_DIFF), files: list?.text.slice(0, MAX_LIST) ?? '', subjects }
 }
 
-/** What an agent is asked. `begun`: what the user has written of the message. */
+/** The prompt for a commit message. `begun`: what the user has already written of it. */
 export function commitMessagePrompt({ diff, files, subjects }: StagedChanges, begun: string): string {
   const parts = [
     `Write the message of a Git commit for the staged changes below. Answer with the message alone: no explanation, \

@@ -1,4 +1,4 @@
-/** Which files a folder has that a person works on: what Git knows or would add, else what is on disk and not ignored. */
+/** Which files a folder has that a user works on: what Git knows or would add, else what is on disk and not ignored. */
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'

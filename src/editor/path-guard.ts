@@ -64,7 +64,7 @@ export class PathGuard {
 
   /**
    * Judges a path as an agent sent it; a relative one is taken from the cwd. Rejects with `InvalidPathError` when no
-   * file can have that path and with the file system's error when it cannot be told where it leads.
+   * file can have that path and with the file system's error when its target can't be resolved.
    */
   async check(path: string): Promise<LocatedPath> {
     const full = this.#rules.absolute(this.cwd, path)
@@ -88,7 +88,7 @@ export class PathGuard {
 
   /**
    * {@link check} for a path that is to be inside of a root: `undefined` when it is in none, or no file can have that
-   * path. Rejects with the file system's error when that cannot be told.
+   * path. Rejects with the file system's error when that is unknown.
    */
   async within(path: string): Promise<LocatedPath | undefined> {
     try {

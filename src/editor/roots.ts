@@ -17,12 +17,12 @@ export interface WorkspaceRoot {
   path: string
 }
 
-/** A session's roots with what there is to say of them to the person. */
+/** A session's roots with what there is to say of them to the user. */
 export interface RootsPlan {
   cwd: string
   /** the folder's name, or the path with `~` */
   cwdLabel: string
-  /** Something the person should know of the cwd: it is outside of the workspace. */
+  /** Something the user should know of the cwd: it is outside of the workspace. */
   cwdRemark?: string
   /** `added`: a folder of this window that the session did not have before */
   additional: Array<{ path: string; label: string; added?: true }>
@@ -37,7 +37,7 @@ export interface RootsInput {
   setting: SettingValue<'workingDirectory'>
   /** the active editor's file, when it is one on disk */
   activePath?: string
-  /** the folder that the person picked, after {@link RootsDecision} asked for it */
+  /** the folder that the user picked, after {@link RootsDecision} asked for it */
   picked?: string
   /** the agent's `additionalDirectories` capability */
   additionalDirectories: boolean
@@ -47,9 +47,9 @@ export interface RootsInput {
 
 export type RootsDecision =
   | { type: 'planned'; plan: RootsPlan }
-  /** The person chooses one of these; then again, with `picked`. */
+  /** The user chooses one of these; then again, with `picked`. */
   | { type: 'pick'; choices: WorkspaceRoot[] }
-  /** No folder can be a root: make a scratch folder and go on with {@link rootsForScratch}. */
+  /** No folder can be a root: make a scratch folder and continue with {@link rootsForScratch}. */
   | { type: 'scratch'; unseen: RootsPlan['unseen'] }
 
 /** The roots of a new session. */
@@ -130,7 +130,7 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const label = own?.name ?? tilde(cwd, input.home, rules)
   const plan = assemble(
     input,
-    // The agent compares the cwd letter by letter with the one it stored, so it is sent as the agent told it.
+    // The agent compares the cwd letter by letter with the one it stored, so it's sent as the agent reported it.
     { path: own ? own.path : cwd, label },
     usable.filter(folder => folder !== own),
     unseen,
@@ -225,7 +225,7 @@ function tilde(path: string, home: string, rules: PathRules): string {
 
 /**
  * The private folder of sessions that have no workspace folder: `scratch` under the extension's global storage,
- * made on demand, for the person alone (0700; on Windows the profile's own rights hold). Returns its path. Throws
+ * made on demand, for the user alone (0700; on Windows the profile's own rights hold). Returns its path. Throws
  * when something else is in its place, such as a link to elsewhere.
  */
 export async function ensureScratchFolder(globalStorage: string): Promise<string> {

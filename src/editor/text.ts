@@ -8,7 +8,7 @@ export interface DecodedText<E extends string = Encoding> {
   encoding: E
   bom: boolean
 }
-/** Why bytes are no text: not text at all, or text in an encoding that is not told. */
+/** Why bytes can't be read as text: they are binary, or in an unknown encoding. */
 export type NoText = 'binary' | 'unknown-encoding'
 
 /** The text of a file's bytes, as far as they tell by themselves. */
@@ -105,7 +105,7 @@ export function smallestEdit(
   return { start, end: before.length - tail, text: after.slice(start, after.length - tail) }
 }
 
-/** Does the offset stand within a surrogate pair or a CRLF? */
+/** Whether the offset is inside a surrogate pair or a CRLF. */
 function cuts(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false
   const left = text.charCodeAt(at - 1)

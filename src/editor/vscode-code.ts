@@ -10,7 +10,7 @@ import { candidates } from './links.ts'
 import { PathRules } from './path-rules.ts'
 import { smallestEdit } from './text.ts'
 
-/** The editor of text that the person used last: a conversation in a tab of its own is none. */
+/** The editor of text that the user used last: a conversation in a tab of its own is none. */
 function lastEditor(): vscode.TextEditor | undefined {
   return vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors.find(isOfFile)
 }
@@ -19,7 +19,7 @@ function isOfFile({ document: { uri } }: vscode.TextEditor): boolean {
   return ['file', 'untitled', 'vscode-remote', 'vscode-userdata'].includes(uri.scheme)
 }
 
-/** Replaces what is selected, or puts it where the cursor is, and takes the person there. */
+/** Replaces what is selected, or puts it where the cursor is, and takes the user there. */
 export async function insertCode(text: string): Promise<void> {
   const editor = lastEditor()
   if (!editor) throw new Error(l10n.t('Open a file first. The code is inserted at its cursor.'))
@@ -69,7 +69,7 @@ export async function applyCode(
 
 interface Target {
   uri: vscode.Uri
-  /** as a person says it */
+  /** as a user says it */
   name: string
   /** absent: the file is not there yet */
   document: vscode.TextDocument | undefined

@@ -11,7 +11,7 @@ const HIGHLIGHT_MS = 1500
 /** Larger files are not opened by themselves. Bytes. */
 const LARGEST = 5_000_000
 
-/** Shows in a preview editor where an agent works, without taking the focus from where the person is. */
+/** Shows in a preview editor where an agent works, without taking the focus from where the user is. */
 export class FollowEditor extends Owner {
   readonly #used = new Map<number, number>()
   readonly #highlight = this.register(
@@ -57,7 +57,7 @@ export class FollowEditor extends Owner {
       this.#timer = undefined
       const next = this.#next
       this.#next = undefined
-      // a file that cannot be shown is none that the person asked for
+      // a file that cannot be shown is none that the user asked for
       if (next) this.#open(next.location, next.roots).then(undefined, () => {})
     }, DEBOUNCE_MS)
   }

@@ -1,4 +1,4 @@
-/** Opens in the editor what a person clicks in a conversation. Each rejects with a sentence to show. */
+/** Opens in the editor what a user clicks in a conversation. Each rejects with a sentence to show. */
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -104,7 +104,7 @@ const files = new Map<string, Uint8Array>()
 let registered = false
 let count = 0
 
-/** Files that are in a conversation alone, as far as editors are to show them. Nobody writes to them. */
+/** Read-only documents for files that exist only in a conversation. */
 const provider: vscode.FileSystemProvider = {
   onDidChangeFile: () => new vscode.Disposable(() => {}),
   watch: () => new vscode.Disposable(() => {}),
@@ -129,7 +129,7 @@ function refuse(uri: vscode.Uri): never {
   throw vscode.FileSystemError.NoPermissions(uri)
 }
 
-/** Opens bytes that an agent sent with whatever VS Code has for a file of that name. */
+/** Opens bytes that an agent sent in VS Code's editor for files of that name. */
 export async function openContent(name: string, mimeType: string, bytes: Uint8Array): Promise<void> {
   if (bytes.byteLength === 0) throw new Error(l10n.t("The agent didn't send any content for {0}.", name))
   if (!registered) {

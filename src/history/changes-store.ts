@@ -7,7 +7,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 
-/** Changes of a file that nobody looked at for so long are forgotten. Milliseconds. */
+/** Changes of a file that weren't read for this long are deleted. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
 /** What was undone can be brought back for so long, and the latest so many. */
 const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000

@@ -33,7 +33,7 @@ export interface DatabaseOptions {
 
 /**
  * Opens a database, which all windows share, in the current version (`user_version`). A damaged file is moved away, so
- * that nothing in it is lost, and a new one is begun. Throws {@link NewerDatabaseError}, and SQLite's errors
+ * that nothing in it is lost, and a new one is created. Throws {@link NewerDatabaseError}, and SQLite's errors
  * (`errcode`): the disk is full, the file is locked.
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
@@ -83,7 +83,7 @@ function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   }
 }
 
-/** A file that was begun before it could shrink is rewritten once. */
+/** A file created by a version that couldn't shrink it is rewritten once. */
 function letShrink(db: DatabaseSync): void {
   if (pragma(db, 'auto_vacuum') !== 0) return
   if (pragma(db, 'page_count') * pragma(db, 'page_size') > MAX_REWRITE_BYTES) return

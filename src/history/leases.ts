@@ -21,7 +21,7 @@ const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
  * Which sessions this window has, out of all windows of the machine. A session is of one window at a time, by a lease
- * in the database; the lease of a window that is gone is anybody's. All methods may throw SQLite's errors.
+ * in the database; any window may take the lease of one that is gone. All methods may throw SQLite's errors.
  */
 export class Leases {
   /** names this window, new at each start */

@@ -112,7 +112,7 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * What the person said of a session, which may be one that Parley did not open: what they call it (empty: nothing),
+   * What the user said of a session, which may be one that Parley did not open: what they call it (empty: nothing),
    * or had the agent call it, whether it is put away. Says nothing of when something happened in it.
    */
   noted(
@@ -306,7 +306,7 @@ export class LocalSessions implements Disposable {
   }
 }
 
-/** What a person saw stays findable, however often the agent renames the session. */
+/** What a user saw stays findable, however often the agent renames the session. */
 function withFormerTitles(session: LocalSession, known: LocalSession | undefined): LocalSession {
   const now = new Set([session.title, session.givenTitle])
   const before = [...(known?.formerTitles ?? []), known?.title, known?.givenTitle]

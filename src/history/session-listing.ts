@@ -7,7 +7,7 @@ export interface SessionListingOptions {
   cwd?: string
   /** Of an agent that can archive: whether those put away are among them; it decides itself when absent. */
   archived?: 'exclude' | 'include' | 'only'
-  /** the most sessions that are listed, whatever the agent has */
+  /** the maximum number of listed sessions */
   maxSessions?: number
   /** the most pages without anything new that are passed over to find one that has something */
   maxBarrenPages?: number
@@ -25,7 +25,7 @@ interface Pages {
 
 /**
  * An agent's list of its sessions, page by page, the newest first. Sessions that come twice are merged: the later
- * `updatedAt` stands, and a title is not lost to a missing one. Ends where an agent's cursor leads nowhere new.
+ * `updatedAt` wins, and a title isn't replaced by a missing one. Ends when an agent's cursor repeats.
  */
 export class SessionListing {
   readonly #agent: ListingAgent
@@ -52,8 +52,8 @@ export class SessionListing {
   }
 
   /**
-   * Lists anew, as far as it was listed before, at least one page. Until that is done, and when it fails, the old list
-   * stands. Rejects with the agent's error.
+   * Refreshes the list, as far as it was listed before, at least one page. Until then, and if it fails, the old list
+   * stays. Rejects with the agent's error.
    */
   refresh(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {

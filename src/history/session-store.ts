@@ -7,13 +7,13 @@ export interface LocalSession {
   /** absolute path */
   cwd: string
   additionalDirectories: string[]
-  /** the person's system prompt as it was when the session began; `null`: none, absent: nobody knows */
+  /** the user's system prompt as it was when the session began; `null`: none, absent: unknown */
   systemPrompt?: { mode: 'append' | 'override'; text: string } | null
   /** the agent's, or how it began */
   title?: string
-  /** what the person calls it, where the agent takes no names */
+  /** what the user calls it, where the agent takes no names */
   givenTitle?: string
-  /** titles that it had before and a person may look for, the latest last */
+  /** titles that it had before and a user may look for, the latest last */
   formerTitles?: string[]
   /** The session is archived. */
   archived?: boolean

@@ -147,7 +147,7 @@ export const TRANSCRIPT_MIGRATIONS = [
    CREATE TABLE IF NOT EXISTS marks (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // revision: another with every write, by which a window sees that somebody else has written
+  // revision: another with every write, by which a window notices writes of another
   `CREATE TABLE conversations (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, revision TEXT NOT NULL, written_at INTEGER NOT NULL,
      PRIMARY KEY (agent_id, session_id)

@@ -71,7 +71,7 @@ export interface TranscriptsOptions {
  * The saved conversations of this machine, entry by entry, so that one is on the screen again before its agent has even
  * started, and also when the agent cannot give it back. All windows share them. A session is open in one window at a
  * time, which alone writes its conversation; what another window writes of it is kept apart, and merged when the
- * conversation is read. Nothing here throws: what cannot be kept is told.
+ * conversation is read. Nothing here throws: what can't be saved is reported.
  */
 export class Transcripts implements Disposable {
   readonly #options: TranscriptsOptions
@@ -220,7 +220,7 @@ export class Transcripts implements Disposable {
           const conversation = this.#readOne([agentId, id])
           return conversation ? [{ id, revision, conversation }] : []
         })
-        // who has it open already goes on with what they have
+        // a reader that has it open already continues with its copy
         if (!this.#revisions.has(key)) {
           if (revision !== undefined) this.#revisions.set(key, revision)
           if (apart.length > 0) this.#merged.set(key, apart)
@@ -344,7 +344,7 @@ export class Transcripts implements Disposable {
     this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
     const db = this.#opened
     this.#statements.clear()
-    // once: a disk that damages what is written on it would go on for ever
+    // once: on a disk that damages what is written to it, this would never end
     this.#opened = this.#suspect ? undefined : null
     this.#suspect = true
     try {

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { SecretRegistry } from '../common/secrets.ts'
 import type { McpInput, McpServerDefinition } from './mcp-settings.ts'
 
-/** Asks the person. Resolves to `undefined` when they do not want to answer. */
+/** Asks the user. Resolves to `undefined` when they do not want to answer. */
 export interface InputPrompter {
   prompt(input: McpInput, serverName: string): Promise<string | undefined>
 }
@@ -111,7 +111,7 @@ function notDefined(id: string, inputs: readonly McpInput[]): string {
     : l10n.t('The input "{0}" isn\'t defined in "inputs".', id)
 }
 
-/** A value that anybody can read in the settings is no secret. */
+/** A value that is readable in the settings is no secret. */
 function isInSettings(value: string, input: McpInput): boolean {
   return value === input.default || input.options.some(option => option.value === value)
 }

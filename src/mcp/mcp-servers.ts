@@ -58,7 +58,7 @@ export class McpServers extends Owner {
 
   /**
    * What goes with `session/new`, `load` and `resume` to an agent, and what the session says of each server. May ask
-   * the person for inputs. Never rejects.
+   * the user for inputs. Never rejects.
    *
    * @param cwd the session's; `${workspaceFolder}` is the folder at that place, or else the first
    */

@@ -78,7 +78,7 @@ export interface McpSettings {
 }
 
 /**
- * Reads `parley.mcpServers`. Three shapes are understood, since people paste what they have:
+ * Reads `parley.mcpServers`. Three shapes are understood, since users paste what they have:
  *
  * - VS Code's `mcp.json`: `{ "servers": { "name": {…} }, "inputs": […] }`
  * - most other clients': `{ "mcpServers": { "name": {…} } }`

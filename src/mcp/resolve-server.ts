@@ -29,7 +29,7 @@ export type ServerResolution =
 
 /**
  * Makes of a definition what goes over the wire: variables and inputs replaced, the command absolute. What can be known
- * without a question is found out first, so that nobody is asked for a value of a server that is left out anyway.
+ * without a question is found out first, so that the user isn't asked for a value of a server that is left out anyway.
  */
 export async function resolveServer(
   definition: McpServerDefinition,

@@ -21,7 +21,7 @@ export interface AskAsideOptions {
 
 /**
  * Asks an agent one thing in a session that is shown nowhere, and returns its answer as text. The session has no MCP
- * servers, may do nothing in the editor, and whatever needs the user's permission is rejected. Afterward it is deleted,
+ * servers, may do nothing in the editor, and every permission request is rejected. Afterward it's deleted,
  * or archived where the agent can't delete. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of
  * the turn, and with `CancelledError` when `signal` aborts, which stops the turn.
  */
@@ -47,7 +47,7 @@ export async function askAside(text: string, options: AskAsideOptions, signal: A
   }
 }
 
-/** Nobody sees what it asks. */
+/** Its requests aren't shown. */
 function refuse(session: Session): void {
   for (const request of session.pendingRequests) {
     if (request.kind === 'elicitation') session.answerElicitation(request.requestId, { action: 'cancel' })

@@ -15,7 +15,7 @@ import type { DefaultAgentProblem } from './ports.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
-/** What the person had asked for when it failed; Retry does it again. */
+/** What the user had asked for when it failed; Retry does it again. */
 export type Attempt =
   /** in `cwd`, or wherever new sessions begin */
   | { type: 'new'; agentId: string; cwd?: string }
@@ -26,7 +26,7 @@ export type Attempt =
 
 /**
  * Everything that can stop a conversation, each its own kind so that each gets its own card and its own way on.
- * The conversation that stands on the screen stays, whatever comes.
+ * The conversation on the screen stays in every case.
  */
 export type Failure =
   | { type: 'no-agent' }
@@ -50,7 +50,7 @@ export type Failure =
       option?: { optionId: string; value: string | boolean }
       /** what was refused outside of the conversation, to be done again once signed in */
       then?: () => Promise<void>
-      /** the person asked for it: the agent refused nothing */
+      /** the user asked for it: the agent refused nothing */
       asked?: boolean
       /** who is signed in already, where the agent tells */
       account?: AuthStatus
@@ -89,7 +89,7 @@ export type Failure =
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
   | { type: 'problem'; title: string; message: string; attempt?: Attempt }
 
-/** What an attempt that was rejected with `error` leaves on the screen; `undefined` when the person stopped it. */
+/** What an attempt that was rejected with `error` leaves on the screen; `undefined` when the user stopped it. */
 export function failureOf(
   attempt: Attempt,
   error: unknown,
@@ -112,7 +112,7 @@ export function failureOf(
   return { type: 'problem', title: agentName, message: messageOf(error), attempt }
 }
 
-/** The agent refused until the person has signed in. */
+/** The agent refused until the user has signed in. */
 export function isSignInAsked(error: unknown): boolean {
   if (error instanceof AgentRequestError) return error.kind === 'auth-required'
   if (!(error instanceof AgentStartError)) return false
@@ -124,7 +124,7 @@ export function methodsIn(failure: AgentStartFailure): readonly AuthMethod[] {
   return failure.kind === 'initialize-error' ? (failure.authMethods ?? []) : []
 }
 
-/** In what words a turn was refused until the person has signed in: the prompt was, or the turn it began (v2). */
+/** In what words a turn was refused until the user has signed in: the prompt was, or the turn it began (v2). */
 export function signInAskedBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
   if (outcome.type === 'failed') return isSignInAsked(outcome.error) ? wordsOf(outcome.error) : undefined
   const error = outcome.type === 'ended' ? outcome.error : undefined
@@ -191,7 +191,7 @@ export class Failures {
 
 /**
  * Says of the options of the conversation on the screen which changes the agent has not answered for long, until it does
- * or the person gives them up.
+ * or the user gives them up.
  */
 export class SlowOptions {
   readonly #failures: Failures

@@ -88,7 +88,7 @@ export function noticeChanges(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
       const works = session.state.activity !== 'idle' || (session.state.background ?? 0) > 0
-      // background work of a turn may still go on when the next one begins
+      // background work of a turn may still run when the next one begins
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
         if (earlier?.worked) void look(earlier)
@@ -129,10 +129,10 @@ export function noticeChanges(
 
 /**
  * Tells the change tracker which files the session's tool calls name and what they say that they change: when they say
- * it, when they begin and when they are over. A replay tells of changes long made, and is not listened to.
+ * it, when they begin and when they are over. A replay reports old changes and is ignored.
  */
 export function followChanges(session: Session, changes: SessionChanges): Disposable {
-  /** by tool call: what was told, so that nothing is looked at twice */
+  /** by tool call: what was reported, so that nothing is checked twice */
   const reported = new Map<string, string>()
   return session.onDidChange(updates => {
     for (const update of updates) {
@@ -172,7 +172,7 @@ const GATHER_MS = 150
 export interface ReportProtectedOptions {
   session: Session
   changes: Pick<SessionChanges, 'textOf' | 'noticed' | 'watchDecided'>
-  /** `watch` tells of files that change on disk */
+  /** `watch` reports files that change on disk */
   files: Pick<FilesShared, 'watch' | 'protectedFiles'>
   /** The user saved a file in the editor. */
   onDidSave: Event<string>

@@ -18,7 +18,7 @@ import type { RootsPlan } from '../editor/roots.ts'
 import type { KnownAgent, LocalSession } from '../history/session-store.ts'
 import type { TranscriptWriter } from './transcript-recorder.ts'
 
-/** An agent that a person can pick. */
+/** An agent that a user can pick. */
 export interface AgentEntry {
   agentId: string
   name: string
@@ -52,7 +52,7 @@ export interface AgentDirectory {
   defaultProblem(): DefaultAgentProblem | undefined
   /** The whole machine was searched: an agent that isn't listed is not there. */
   isSearched(): boolean
-  /** Remembers that the person used it. */
+  /** Remembers that the user used it. */
   used(agentId: string): void
   /** Rejects with `AgentStartError` (`command-missing`) when its command is not there. */
   resolveLaunch(agentId: string): Promise<AgentLaunch>
@@ -66,7 +66,7 @@ export interface SessionPlan {
   mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
   /** what the session was given, to send it again; `null`: nothing, absent: unknown */
   ownSystemPrompt?: SystemPrompt | null
-  /** What became of the person's own system prompt, when they have one. */
+  /** What became of the user's own system prompt, when they have one. */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
 }
 
@@ -80,13 +80,13 @@ export interface ExistingSession {
 
 /** Works out what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
-  /** In `cwd` when one is named. `undefined`: the person was asked for the folder and chose none. */
+  /** In `cwd` when one is named. `undefined`: the user was asked for the folder and chose none. */
   forNew(agentId: string, capabilities: AgentCapabilities, cwd?: string): Promise<SessionPlan | undefined>
   /** For a session that exists: it keeps its own folders and system prompt. */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
-/** What people began to write, by conversation. */
+/** What users began to write, by conversation. */
 export interface Drafts {
   get(key: string): Draft<Attachment>
   set(key: string, draft: Draft<Attachment>): void
@@ -107,7 +107,7 @@ export interface SessionRecords {
     record: Pick<SessionRecord, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,
   ): void
   touched(agentId: string, sessionId: string, title: string | undefined): void
-  /** What the person said of a session, which may be one that Parley did not open. An empty title is none. */
+  /** What the user said of a session, which may be one that Parley did not open. An empty title is none. */
   noted(
     agentId: string,
     session: Pick<SessionRecord, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
@@ -141,14 +141,14 @@ export type MakePrompt = (to: {
 }) => Promise<ContentBlock[]>
 
 /**
- * Signs in to an agent by a command in a terminal that the person sees. Resolves when it exited with 0; rejects with a
- * sentence otherwise, and with `CancelledError` when the person cancels.
+ * Signs in to an agent by a command in a terminal that the user sees. Resolves when it exited with 0; rejects with a
+ * sentence otherwise, and with `CancelledError` when the user cancels.
  */
 export type SignInTerminal = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
 
 /**
  * Asks for the variables that a method signs in by, and keeps them for the agent's next start. Rejects with
- * `CancelledError` when the person does not give them.
+ * `CancelledError` when the user does not give them.
  */
 export type SignInVariables = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
 
@@ -159,13 +159,13 @@ export interface SignedInAccounts {
   refused(agentId: string): void
   /** Call it when the user has signed in to an agent; asks the agent again. */
   signedIn(agentId: string): void
-  /** The person signed in to the agent of this id, in whichever conversation. */
+  /** The user signed in to the agent of this id, in whichever conversation. */
   readonly onDidSignIn: Event<string>
 }
 
-/** Asks the person outside of any conversation. Ends with `cancel` when `signal` aborts. */
+/** Asks the user outside of any conversation. Ends with `cancel` when `signal` aborts. */
 export interface NativeElicitation {
   ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
-  /** What the person went to an address for is done there. */
+  /** What the user went to an address for is done there. */
   complete(elicitationId: string): void
 }

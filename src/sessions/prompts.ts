@@ -19,7 +19,7 @@ const MOST = 50
 const MOST_LENGTH = 4_000_000
 
 /**
- * What the person wrote before an entry, the prompts nearest to it, oldest first. `from`: index of the first one's
+ * What the user wrote before an entry, the prompts nearest to it, oldest first. `from`: index of the first one's
  * entry, 0 when there is none before it.
  */
 export function promptsBefore(
@@ -43,7 +43,7 @@ export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry |
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
 }
 
-/** What the person wrote themselves: there is text in it, and it is not what an agent wrote to a subagent. */
+/** What the user wrote themselves: there is text in it, and it is not what an agent wrote to a subagent. */
 function isWritten(entry: Entry): entry is MessageEntry {
   return (
     isPrompt(entry) &&

@@ -10,17 +10,17 @@ import { commandOf } from '../conversation/tool-command.ts'
 import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
-/** What a person chose in a call: an answer of the question, or to look at it. */
+/** What a user chose in a call: an answer of the question, or to look at it. */
 export type CallAnswer = { optionId: string } | 'show'
 
 export interface QuestionCallsOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
-  /** whether a person has the session before them now */
+  /** whether a user has the session before them now */
   isSeen: (open: OpenSession) => boolean
-  /** What a person has before them may be something else now. */
+  /** What a user has before them may be something else now. */
   onDidLook: Event<void>
   /**
-   * Notifies the person; `undefined`: they dismissed it. `question` is absent where an agent only says that it waits.
+   * Notifies the user; `undefined`: they dismissed it. `question` is absent where an agent only says that it waits.
    * `over` aborts when the request is answered or withdrawn elsewhere: the notification goes away.
    */
   call: (
@@ -36,7 +36,7 @@ export interface QuestionCallsOptions {
 /** While focus moves between two views, neither is visible for a moment. Milliseconds. */
 const SETTLE_MS = 300
 
-/** Calls the person once to each question that waits and is not seen: as it comes, or as soon as it is out of sight. */
+/** Calls the user once to each question that waits and is not seen: as it comes, or as soon as it is out of sight. */
 export class QuestionCalls extends Owner {
   readonly #options: QuestionCallsOptions
   /** the request that a session's last call was about; `over` aborts when it is pending no longer */
@@ -99,7 +99,7 @@ export class QuestionCalls extends Owner {
   }
 }
 
-/** A request of a session that waits for the person, in words short enough for a notification. */
+/** A request of a session that waits for the user, in words short enough for a notification. */
 export interface WaitingQuestion {
   requestId: string
   text: string

@@ -406,7 +406,7 @@ export class SessionOpener {
     this.#failures.add({ type: 'read-only', agentId, agentName: this.#options.host(agentId).name })
   }
 
-  /** Some agents never answer. The user is told and can cancel. */
+  /** Some agents never answer. The user is notified and can cancel. */
   #showSlow({ agentId }: Attempt): void {
     const seconds = Math.round((this.#options.slowAfterMs ?? SLOW_ANSWER_MS) / 1000)
     const agentName = this.#options.host(agentId).name

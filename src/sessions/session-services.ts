@@ -25,7 +25,7 @@ import type { NativeElicitation } from './ports.ts'
 /** What all sessions of the window share. */
 export interface ServicesShared {
   files: FilesShared
-  /** The user saved a file in the editor. Without it nothing is told of files that commands changed. */
+  /** The user saved a file in the editor. Without it, files changed by commands aren't reported. */
   onDidSave?: Event<string>
   /** The environment that commands start from: the login shell's. */
   environment: () => Record<string, string>
@@ -263,7 +263,7 @@ interface AgentClientOptions {
   sessions: () => AgentSessions | undefined
   /** What the agent of an open session may do in the editor; waits for a session that is about to be opened. */
   services: (sessionId: () => string, signal?: AbortSignal) => Promise<SessionServices | undefined>
-  /** The conversation with the agent that the person works in and sees, if they do. */
+  /** The conversation with the agent that the user works in and sees, if they do. */
   activeSession: () => Session | undefined
   /** Asks what belongs to no conversation. */
   nativeElicitation: NativeElicitation
@@ -273,7 +273,7 @@ interface AgentClientOptions {
 export function agentClient(options: AgentClientOptions): AgentClient {
   const { sessions, services, nativeElicitation } = options
   return {
-    // a subagent works in the session that it was begun in
+    // a subagent works in the session that started it
     ...servicesClient((sessionId, signal) =>
       services(() => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
     ),
@@ -288,7 +288,7 @@ export function agentClient(options: AgentClientOptions): AgentClient {
 }
 
 /**
- * An elicitation for a request of ours, such as signing in, is asked where the person works with the agent. It ends with
+ * An elicitation for a request of ours, such as signing in, is asked where the user works with the agent. It ends with
  * that request (`signal`): when the conversation is closed before, it is asked outside of any.
  */
 async function elicit(

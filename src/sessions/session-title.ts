@@ -6,15 +6,15 @@ import type { SessionState } from '../conversation/state.ts'
 
 const LONGEST = 120
 
-/** How some agents write the mention of a file when they replay what the person said: by its whole address. */
+/** How some agents write the mention of a file when they replay what the user said: by its whole address. */
 const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
 
-/** What to call a session: what the person calls it, else what it is called without them. */
+/** What to call a session: what the user calls it, else what it is called without them. */
 export function titleOf(session: Session): string | undefined {
   return session.givenTitle ?? sessionTitle(session.state)
 }
 
-/** What a session is called when the person gave it no name: the agent's title, else the first line of the first prompt, else nothing yet. */
+/** What a session is called when the user gave it no name: the agent's title, else the first line of the first prompt, else nothing yet. */
 export function sessionTitle(state: SessionState): string | undefined {
   const reported = state.title?.trim()
   if (reported) return reported

@@ -21,18 +21,18 @@ export interface UsageMeterOptions {
   agentId: string
   session: Pick<Session, 'sessionId' | 'state' | 'phase' | 'onDidChange'>
   records: UsageRecords
-  /** The session has just begun: all that it will cost is to be counted. */
+  /** The session is new: all of its cost counts. */
   isNew: boolean
   now?: () => number
 }
 
 /** How far a cost is counted. */
 interface Mark {
-  /** the reported amount up to which it is counted; `undefined`: nobody knows what the session had cost before */
+  /** the reported amount up to which it is counted; `undefined`: the earlier cost of the session is unknown */
   counted: number | undefined
   /** the highest amount reported since the session was opened, while that is less than what is counted */
   below?: number
-  /** A report since the session was opened was as high as what is counted: the agent goes on counting. */
+  /** A report since the session was opened was as high as the counted amount: the agent continues its count. */
   goesOn: boolean
 }
 
@@ -48,7 +48,7 @@ export class UsageMeter extends Owner {
   readonly #marks = new Map<string, Mark>()
   /** the session is counted from its beginning: a cost that was never reported is zero */
   readonly #isWhole: boolean
-  /** A turn has begun here: what is reported from now on is spent here. */
+  /** A turn started here: amounts reported from now on are spent here. */
   #isLive = false
   #runs = false
   /** A turn has ended, or runs, whose tokens aren't counted. */

@@ -8,8 +8,8 @@ import { isSignInAsked } from '../sessions/failures.ts'
 
 /**
  * Waits for what an agent was asked to do outside of its conversation. Some agents never answer: after a while a
- * notification says so, for as long as that is true, and lets the person wait no longer; see `withSlowNotice`. `what`: the
- * action, as the person knows it.
+ * notification says so, for as long as that is true, and lets the user wait no longer; see `withSlowNotice`. `what`: the
+ * action, as the user knows it.
  */
 export function waitForAgent<T>(
   agentName: string,
@@ -43,12 +43,12 @@ export function waitForAgent<T>(
   return withSlowNotice(work, onSlow, SLOW_ANSWER_MS)
 }
 
-/** Leads the person to the ways to sign in to an agent; `then` is done once they are. */
+/** Leads the user to the ways to sign in to an agent; `then` is done once they are. */
 export type OfferSignIn = (agentId: string, then: () => Promise<void>) => Promise<void>
 
 /**
- * Something a person clicked that did not work is said, not only logged. An agent that wants a sign-in first can be
- * signed in to from there, and what was clicked is done after it. What the person gave up is not said. Never rejects.
+ * Something a user clicked that did not work is said, not only logged. An agent that wants a sign-in first can be
+ * signed in to from there, and what was clicked is done after it. What the user gave up is not said. Never rejects.
  */
 export async function tellFailure(
   agentId: string,

@@ -30,7 +30,7 @@ interface Choice {
 }
 
 /**
- * Leads a person who looks elsewhere to a pending request: a badge on the view, and a notification with two short answers.
+ * Leads a user who looks elsewhere to a pending request: a badge on the view, and a notification with two short answers.
  * It is a progress notification with links, since that is the one kind that can be taken back once the request is over.
  */
 export class Attention extends Owner {
@@ -95,7 +95,7 @@ export class Attention extends Owner {
     })
   }
 
-  /** Goes to the request that waits; of several, in whichever sessions, the person picks one. */
+  /** Goes to the request that waits; of several, in whichever sessions, the user picks one. */
   async show(): Promise<void> {
     const items = this.#activities.waiting().flatMap((open): RequestItem[] => {
       const description = sessionTitle(open.session.state) ?? open.agentName

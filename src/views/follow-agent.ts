@@ -14,7 +14,7 @@ import type { WebviewConnection } from './webview-connection.ts'
 
 const KEPT = 'parley.followAgent'
 
-/** Moves the editor to where the agent of the conversation that the person works in is, while that is switched on. */
+/** Moves the editor to where the agent of the conversation that the user works in is, while that is switched on. */
 export class FollowAgent extends Owner {
   readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())
@@ -38,7 +38,7 @@ export class FollowAgent extends Owner {
     this.#change.fire()
   }
 
-  /** Begins to listen to the sessions; `surfaces` tells which one the person works in. */
+  /** Begins to listen to the sessions; `surfaces` tells which one the user works in. */
   follow(manager: SessionManager, surfaces: ConversationSurfaces): this {
     const follow = () => {
       if (this.#following) this.owned.release(this.#following)

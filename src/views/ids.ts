@@ -173,9 +173,9 @@ export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 
 export const ContextKey = {
-  /** A turn runs in the conversation that the person looks at. */
+  /** A turn runs in the conversation that the user looks at. */
   turnRunning: 'parley.turnRunning',
-  /** The conversation that the person looks at has a session. */
+  /** The conversation that the user looks at has a session. */
   hasSession: 'parley.hasSession',
   /** What the agent of that session offers. */
   canFork: 'parley.canFork',
@@ -186,7 +186,7 @@ export const ContextKey = {
   cannotConfigureProviders: 'parley.cannotConfigureProviders',
   /** The editor follows the agent. */
   followingAgent: 'parley.followingAgent',
-  /** Some session waits for the person. */
+  /** Some session waits for the user. */
   questionWaits: 'parley.questionWaits',
   /** Agents changed files. */
   hasChanges: 'parley.hasChanges',

@@ -8,7 +8,7 @@ import type { HistoryAction } from './bridge/history-messages.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 
-/** What a person can do with a session of the history; the conversation is revealed where one is shown. */
+/** What a user can do with a session of the history; the conversation is revealed where one is shown. */
 export class SessionActions {
   readonly #surfaces: ConversationSurfaces
   readonly #manager: SessionManager
@@ -27,20 +27,20 @@ export class SessionActions {
     this.#manager = manager
   }
 
-  /** Offers to sign in where the person works; `then` is done once they are. Rejects as a start of the agent does. */
+  /** Offers to sign in where the user works; `then` is done once they are. Rejects as a start of the agent does. */
   readonly offerSignIn: OfferSignIn = async (agentId, then) => {
     const { active } = this.#surfaces
     await active.reveal()
     await active.controller.offerSignIn(agentId, then)
   }
 
-  /** Lets the person choose a session, and opens it. */
+  /** Lets the user choose a session, and opens it. */
   async pick(how: 'load' | 'resume'): Promise<void> {
     const item = await pickSession(this.#history, how)
     if (item) await this.act(how, item)
   }
 
-  /** An empty title gives the session back the name it had without the person. */
+  /** An empty title gives the session back the name it had without the user. */
   async rename(item: HistoryItem, title: string): Promise<void> {
     await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
   }

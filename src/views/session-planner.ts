@@ -18,7 +18,7 @@ import {
 import type { McpServers } from '../mcp/mcp-servers.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 
-/** Plans sessions from the workspace that is open and the settings, asking the person where they want to be asked. */
+/** Plans sessions from the workspace that is open and the settings, asking the user where they want to be asked. */
 export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #mcp: McpServers
   readonly #globalStorage: string
@@ -26,7 +26,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #rules = new PathRules()
 
   /**
-   * `globalStorage`: where the extension may keep files, for the scratch folder. `systemPromptOf`: what the person wants
+   * `globalStorage`: where the extension may keep files, for the scratch folder. `systemPromptOf`: what the user wants
    * the agent told.
    */
   constructor(
@@ -115,7 +115,7 @@ function activeFilePath(): string | undefined {
   return uri?.scheme === 'file' ? uri.fsPath : undefined
 }
 
-/** Lets the person choose the folder that a session works in; `undefined` when they chose none. */
+/** Lets the user choose the folder that a session works in; `undefined` when they chose none. */
 async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
   const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
   const picked = await vscode.window.showQuickPick(items, {

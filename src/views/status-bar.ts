@@ -51,7 +51,7 @@ export class StatusBar extends Owner {
     this.#item.show()
   }
 
-  /** To what needs the person; where several sessions have something to tell, to the choice among them. */
+  /** To what needs the user; where several sessions have something to tell, to the choice among them. */
   #commandFor(attention: boolean, several: boolean): string {
     if (attention) return CommandId.showQuestion
     return several ? CommandId.openSession : CommandId.showConversation

@@ -47,7 +47,7 @@ export abstract class WebviewTab extends Owner {
   }
 
   /**
-   * Registers the handlers of the page's messages. `own` ends with the tab. `isAsked`: the person opened the tab, and no
+   * Registers the handlers of the page's messages. `own` ends with the tab. `isAsked`: the user opened the tab, and no
    * reload brought it back.
    */
   protected abstract connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void

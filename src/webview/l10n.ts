@@ -12,7 +12,7 @@ export function setBundle(translations: Readonly<Record<string, string>>, langua
   dateFormats.clear()
 }
 
-/** The sentence in the person's language; `{0}`, `{1}`, … are replaced by the arguments. */
+/** The sentence in the user's language; `{0}`, `{1}`, … are replaced by the arguments. */
 export function t(message: string, ...args: ReadonlyArray<string | number>): string {
   const text = bundle[message] ?? message
   if (args.length === 0) return text

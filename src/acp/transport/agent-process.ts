@@ -11,7 +11,7 @@ import { SecretRegistry, type StreamRedactor } from '../../common/secrets.ts'
 import type { AgentLaunch } from '../agent.ts'
 
 export interface AgentProcessOptions {
-  /** Hears stderr in whole lines. */
+  /** Receives stderr in whole lines. */
   onStderr?: (line: string) => void
   /** Ends the process tree when this process dies without having done so. */
   guard?: ProcessGuard

@@ -13,7 +13,7 @@ export class LineTooLongError extends Error {
   }
 }
 
-/** A buffer for unfinished lines larger than this is let go when its line is done. */
+/** A buffer for unfinished lines that grew larger than this is released with its line. */
 const KEEP_BYTES = 256 * 1024
 
 /**

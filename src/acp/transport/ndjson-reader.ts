@@ -8,7 +8,7 @@ import { asMessage } from './ordered-reader.ts'
 export interface NdjsonReaderOptions {
   /** A longer line fires an error (`LineTooLongError`) and ends the reading. */
   maxFrameBytes: number
-  /** Hears each line that is not a JSON-RPC message, cut to {@link NOISE_LENGTH} characters. Blank lines are silent. */
+  /** Receives each line that isn't a JSON-RPC message, cut to {@link NOISE_LENGTH} characters, except blank lines. */
   onNoise?: (line: string) => void
 }
 
@@ -16,7 +16,7 @@ export interface NdjsonReaderOptions {
 export const NOISE_LENGTH = 2000
 
 /**
- * Reads newline-delimited JSON-RPC from a byte stream. Whatever is not a message is reported as noise and skipped;
+ * Reads newline-delimited JSON-RPC from a byte stream. A line that isn't a message is reported as noise and skipped;
  * a batch is handed on message by message. While paused it neither parses nor reads on, so a flood waits in the
  * pipe and not in our memory.
  */

@@ -131,7 +131,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
 
 export class SessionV1 extends WireSession implements UpdateSinkV1 {
   readonly shownTerminals = new Set<string>()
-  /** The person stopped the running turn. */
+  /** The user stopped the running turn. */
   cancelled = false
 
   override resetTerminals(): void {

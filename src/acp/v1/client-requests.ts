@@ -23,7 +23,7 @@ export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
 export const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
-/** Asks the person; ends at once when the question is withdrawn or its turn canceled. */
+/** Asks the user; ends at once when the question is withdrawn or its turn canceled. */
 export type AskPermission = (
   request: PermissionRequest,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ export function answerRequest(
   }
 }
 
-/** What may take for ever ends when the agent no longer waits for it. */
+/** Aborts long work when the agent no longer waits for it. */
 function unlessWithdrawn<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const withdraw = () => reject(new CancelledError())

@@ -63,7 +63,7 @@ export const enumOptionSchema = z.object({ const: z.string(), title: maybeText, 
 export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
 /**
- * Answers `elicitation/create`; `undefined` where nobody can ask the person. One that belongs to a request of the client's
+ * Answers `elicitation/create`; `undefined` where no view can ask the user. One that belongs to a request of the client's
  * ends with it. `requestSignal`: aborts when the request of that id ends; `undefined` for one that is not under way.
  */
 export function answerElicitation(

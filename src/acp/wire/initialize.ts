@@ -5,7 +5,7 @@ import { given } from './content.ts'
 import { anything, isRecord, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
 
 /**
- * What Parley can do, as v1 wants it told. A capability stands here when it works, and not before. `_meta` has two
+ * Parley's capabilities in the form of v1. A capability is listed only once it works. `_meta` has two
  * conventions of no specification: output of the agent's own terminals beside a tool call, and commands to sign in.
  */
 export function clientCapabilitiesV1(client: Partial<AgentClient>, features: ConnectOptions['features']) {

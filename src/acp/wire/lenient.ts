@@ -20,7 +20,7 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Hears of what was dropped, in words for the log. */
+/** Receives what was dropped, as text for the log. */
 export type Report = (problem: string) => void
 
 /** Reads each item alone: one that is malformed is reported and dropped, the others stay. */

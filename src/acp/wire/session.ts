@@ -280,7 +280,7 @@ export class WireSession implements UpdateSink {
   readonly options: SessionOptions
   /** as the agent listed them last: some list them once, and not again when the session is loaded or resumed */
   commands: Command[] | undefined
-  /** the permission questions that wait for the person */
+  /** the permission questions that wait for the user */
   readonly questions = new Set<AbortController>()
   readonly emit: (update: SessionUpdate) => void
   readonly report: Report

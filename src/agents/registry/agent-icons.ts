@@ -52,7 +52,7 @@ export class AgentIcons extends Owner {
     return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
   }
 
-  /** Reads what is kept, once. Never rejects. */
+  /** Reads the cache, once. Never rejects. */
   load(): Promise<void> {
     this.#loading ??= this.#read()
     return this.#loading
@@ -172,7 +172,7 @@ const TOKEN =
 const MAX_DEPTH = 32
 
 /**
- * An SVG of plain shapes in `currentColor`, written anew from those parts of the text that are known to be harmless.
+ * An SVG of plain shapes in `currentColor`, rebuilt from those parts of the text that are known to be harmless.
  * `undefined` where the text is no such icon: it has a script, a style, a picture or anything else in it.
  */
 export function cleanIcon(text: string): string | undefined {

@@ -48,7 +48,7 @@ export interface InstallOptions {
   onProgress?: (progress: InstallProgress) => void
 }
 
-/** What an installation does, to be told before it is done. */
+/** What an installation will do, shown before it starts. */
 export interface InstallPlan {
   distribution: Distribution['type']
   /** The command that runs, or the address that is downloaded. */
@@ -85,7 +85,7 @@ interface Choice {
 }
 
 /**
- * Installs agents of the registry into Parley's own storage. Nothing counts before all of it is there; whatever fails or
+ * Installs agents of the registry into Parley's own storage. An installation counts only when it's complete; what fails or
  * is canceled leaves nothing behind.
  */
 export class AgentInstaller {
@@ -238,7 +238,7 @@ export class AgentInstaller {
     options: InstallOptions,
   ): Promise<InstalledLaunch> {
     const environment = await this.#options.environment()
-    // With a manifest of its own the folder is a project, whatever is above it.
+    // With its own manifest, the folder is a project regardless of its parents.
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
     await this.#run(
       npm,
@@ -378,7 +378,7 @@ async function isNodeScript(file: string): Promise<boolean> {
   }
 }
 
-/** What npm's error code means, where it is one that people meet. */
+/** What npm's error code means, where it is one that users meet. */
 function npmFailure(spec: string, { message, output }: InstallError): string {
   const code = /\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1]
   switch (code) {

@@ -170,8 +170,8 @@ export class InstallManager extends Owner {
   }
 
   /**
-   * Installs the registry's version of an agent, or updates to it. Whoever asks meanwhile gets the same outcome. `stated`:
-   * what the user was told will run; where the registry has something else by now, nothing is done.
+   * Installs the registry's version of an agent, or updates to it. Concurrent calls get the same outcome. `stated`:
+   * the command that the user confirmed; if the registry has another one by now, nothing is installed.
    */
   install(id: string, stated: string | undefined): Promise<InstallOutcome> {
     const running = this.#running.get(id)

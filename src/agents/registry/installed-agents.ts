@@ -314,7 +314,7 @@ async function acquire(file: string): Promise<boolean> {
     try {
       await handle.writeFile(String(process.pid))
     } catch (error) {
-      // the disk is full: without its owner in it nobody could tell whose it is
+      // The disk is full: a lock without its owner in it could never be released.
       await rm(file, { force: true })
       throw error
     } finally {

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 const MAX_REDIRECTS = 20
 
 /**
- * As `fetch` of an `https:` address, without a body, whoever vouches for the server's certificate: the user turned
+ * Like `fetch` of an `https:` address, without a body, but accepts any server certificate: the user turned
  * `http.proxyStrictSSL` off, which VS Code's own `fetch` doesn't look at.
  */
 export async function lenientFetch(address: string, init: RequestInit = {}): Promise<Response> {

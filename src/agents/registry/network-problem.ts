@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../../common/errors.ts'
 
-/** What TLS says of a certificate that nobody this machine trusts vouches for. */
+/** TLS error codes of certificates that this machine doesn't trust. */
 const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -263,7 +263,7 @@ function sizeLimit(most: number): Transform {
 
 // ---- paths ---------------------------------------------------------------------------------------------------------
 
-/** A relative path of plain names, with `/`. Throws for whatever could lead outside, on any system. */
+/** A relative path of plain names, with `/`. Throws for anything that could lead outside, on any system. */
 function safePath(path: string): string {
   const plain = posix.normalize(path)
   const names = plain.split('/')

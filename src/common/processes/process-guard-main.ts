@@ -24,7 +24,7 @@ createInterface({ input: process.stdin })
   })
 
 async function end(tree: ProcessTree): Promise<void> {
-  // An agent that exits now leaves its shells behind, which can't be told from others later.
+  // An agent that exits now leaves its shells behind, which can't be distinguished from others later.
   await tree.look()
   if (await tree.goneWithin(graceMs)) return
   await tree.end(KILL_AFTER_MS)

@@ -16,7 +16,7 @@ export interface ProcessGuard extends Disposable {
 export interface ProcessGuardOptions {
   /** the bundled guard script */
   script: string
-  /** A Node executable; an Electron one is told to be Node. */
+  /** A Node executable; an Electron one runs as Node. */
   execPath?: string
   /** Time for the trees to exit by themselves once this process is gone, in milliseconds. */
   graceMs?: number
@@ -26,7 +26,7 @@ export interface ProcessGuardOptions {
 }
 
 /**
- * A guard in a process of its own, since nothing in this one survives a SIGKILL. It starts with the first tree, is told
+ * A guard in a process of its own, since nothing in this one survives a SIGKILL. It starts with the first tree, learns
  * of each by a line, and acts when its input ends. A guard that can't be started or that dies is logged, and starts again
  * with the next tree; the trees run without it.
  *

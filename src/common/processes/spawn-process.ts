@@ -25,7 +25,7 @@ export type SpawnErrorKind =
   | 'too-long'
   | 'other'
 
-/** The process could not be started; the message is for a person. */
+/** The process could not be started; the message is for a user. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError'
   readonly kind: SpawnErrorKind

@@ -25,28 +25,28 @@ import { NO_BACKGROUND, type ReducingState, type Step, touch, updateActivity } f
 
 /** What happens in a session on the client's side. */
 export type LocalEvent =
-  /** The person's prompt goes to the agent: a turn begins. */
+  /** The user's prompt goes to the agent: a turn begins. */
   | { type: 'prompt'; content: ContentBlock[] }
   /** The agent took the prompt and named its message. */
   | { type: 'prompt_accepted'; messageId: string }
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest }
-  /** Asked, and answered at once by a rule of the person's settings: it never waits. */
+  /** Asked, and answered at once by a rule of the user's settings: it never waits. */
   | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
   /** A request was answered or withdrawn. */
   | { type: 'request_answered'; requestId: string; outcome: PermissionOutcome | ElicitationOutcome }
   /** A request is shown as pending and isn't: how it ended is unknown here. */
   | { type: 'request_closed'; requestId: string }
-  /** What the person went to an address for is done there. */
+  /** What the user went to an address for is done there. */
   | { type: 'visit_done'; elicitationId: string }
-  /** The person chose an option's value (or the choice failed and is taken back). */
+  /** The user chose an option's value (or the choice failed and is taken back). */
   | { type: 'config_option'; optionId: string; value: string | boolean }
   /** A terminal that the client runs for the agent. `truncated`: earlier output is lost. */
   | { type: 'terminal'; terminal: TerminalPatch & { truncated?: boolean } }
   | { type: 'terminal_output'; terminalId: string; text: string }
-  /** The replay is over. What it left open stays so only while the agent is at work. */
+  /** The replay is over. What it left open stays so only while the agent works. */
   | { type: 'load_finished' }
-  /** The agent is gone or the session closed: whatever is open is closed. `message` is shown where a turn ran. */
+  /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
 
 /** Like `reduce`, for what did not come from the agent. A load begins with a new state instead of an event. */
@@ -107,7 +107,7 @@ function promptSent(step: Step, content: readonly ContentBlock[]): void {
   const { memory } = step.state
   beginTurn(step)
   const position = appendMessage(step, 'user', undefined, content)
-  // What follows without an id is not a continuation of what the person wrote.
+  // What follows without an id is not a continuation of what the user wrote.
   memory.openMessage = undefined
   memory.echo = expectEcho(position, content)
   memory.ownTurn = true

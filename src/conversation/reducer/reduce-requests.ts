@@ -8,7 +8,7 @@ import type { AppliedRule, ElicitationEntry, Entry, PermissionEntry } from '../s
 import { toolCallUpsert } from './reduce-tool-calls.ts'
 import { append, type ReducingState, type Step, stopTime, touch, updateActivity } from './reducing-state.ts'
 
-/** The requests that are shown to wait for the person, in the session and in its subagents, oldest first. */
+/** The requests that are shown to wait for the user, in the session and in its subagents, oldest first. */
 export function openRequests({ memory, entries }: ReducingState): Array<PermissionEntry | ElicitationEntry> {
   return [...memory.openRequests.values()]
     .sort((a, b) => a - b)
@@ -180,7 +180,7 @@ function hasOpenRequests({ memory, entries, within }: ReducingState): boolean {
   return false
 }
 
-/** The tool call did nothing until the person answered: the wait is not part of its duration. */
+/** The tool call did nothing until the user answered: the wait is not part of its duration. */
 function restartTime(step: Step, position: number | undefined): void {
   const tool = position === undefined ? undefined : step.state.entries[position]
   if (position === undefined || step.now === undefined || tool?.startedAt === undefined) return

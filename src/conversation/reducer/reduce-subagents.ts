@@ -67,7 +67,7 @@ export function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): vo
   if (found !== undefined) touch(step, position)
 }
 
-/** A piece of a message between sessions; who it is from and to may be told later. */
+/** A piece of a message between sessions; its sender and receiver may be reported later. */
 export function sessionMessageChunk(step: Step, messageId: string, content: ContentBlock): void {
   const { memory, entries } = step.state
   const position = memory.sessionMessages.get(messageId)

@@ -10,7 +10,7 @@ import {
   touch,
 } from './reducing-state.ts'
 
-/** What nobody told of a tool call yet. */
+/** A tool call of which nothing is known yet. */
 const BLANK = {
   kind: 'tool_call',
   title: '',
@@ -19,7 +19,7 @@ const BLANK = {
   canCancel: false,
 } as const
 
-/** Whether a status is final. One that this version of Parley does not know counts as still at work. */
+/** Whether a status is final. One that this version of Parley doesn't know counts as still running. */
 export function isFinalStatus(status: ToolCallStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
@@ -48,7 +48,7 @@ function toolCallWith(state: ReducingState, patch: ToolCallPatch): ToolCallEntry
   return entry
 }
 
-/** The tool call that a question is about, with what the question tells of it. */
+/** The tool call of a question, with what the question says about it. */
 export function toolCallOf(state: ReducingState, { subject }: PermissionRequest): ToolCallEntry | undefined {
   if (subject.type === 'tool_call') return toolCallWith(state, subject.toolCall)
   const known =
@@ -71,7 +71,7 @@ export function toolCallContent(step: Step, toolCallId: string, content: ToolCal
 
 /**
  * Closes what the agent left open when its work ended, except what still runs in the background. A tool call with a
- * status is `cancelled`. One whose status was never told, or that was allowed, is taken to have run with the turn: it is
+ * status is `cancelled`. One whose status was never reported, or that was allowed, counts as run with the turn: it's
  * `completed` unless the turn was cut short. `only`: no other tool calls.
  */
 export function closeToolCalls(

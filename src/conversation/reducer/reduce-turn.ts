@@ -13,13 +13,13 @@ import {
   updateActivity,
 } from './reducing-state.ts'
 
-/** Why a turn ended that neither the agent nor the person ended: the process or the window did not go on. */
+/** Why a turn ended that neither the agent nor the user ended: the process or the window ended. */
 export const INTERRUPTED = 'interrupted'
 /** The turn of a prompt ended without anything in it: some agents answer so when the model refused. */
 const EMPTY = 'empty'
 
 /**
- * Foreground work goes on. A state that this version of Parley does not know, or that of an agent that does not know it
+ * Foreground work runs. A state that this version of Parley doesn't know, or that of an agent that doesn't know it
  * itself, is a busy one that is not confirmed.
  */
 export function workGoesOn(step: Step, state: string, reported: ReportedBackground = {}): void {
@@ -56,7 +56,7 @@ export interface WorkEnd extends ReportedBackground {
 }
 
 /**
- * Foreground work is over: what it left open is closed. Told again, or of a session that was idle already, it changes
+ * Foreground work is over: what it left open is closed. Reported again, or for an idle session, it changes
  * nothing but what runs in the background: such a snapshot may repeat the last stop reason.
  */
 export function endWork(step: Step, end: WorkEnd): void {
@@ -95,7 +95,7 @@ function isOwnPrompt(entry: Entry | undefined): boolean {
   return entry?.kind === 'message' && entry.role === 'user'
 }
 
-/** What was told is whole each time: what was in it and no longer is has come to its end, told or not. */
+/** Each report is complete: what is no longer in it has ended. */
 function updateBackground(step: Step, background: Background): void {
   const { state } = step
   const { memory, entries } = state

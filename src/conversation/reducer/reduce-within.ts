@@ -5,10 +5,10 @@ import { type LocalEvent, reduceLocal } from './reduce-local.ts'
 import { type ReducingState, updateActivity } from './reducing-state.ts'
 
 /**
- * Takes in what came in the session of a subagent, by that session's id: its entries stand among those of the session
- * it was begun in. What it tells of itself as a whole (options, plans, usage) is kept apart and not shown. Ids of
+ * Applies updates of a subagent's session, by that session's id: its entries are among those of the session
+ * that started it. What it reports about itself as a whole (options, plans, usage) is kept apart and not shown. Ids of
  * messages and tool calls are its own; those of terminals have to be unique. A subagent that was never announced, or
- * `undefined`, stands for the session itself.
+ * `undefined` means the session itself.
  */
 export function reduceWithin(
   state: ReducingState,
@@ -63,12 +63,12 @@ function inSubagent(
   const waiting = openRequests.size
   const all = work()
   const changes = all.filter(change => change.type !== 'head')
-  // The session waits for the person when a subagent does.
+  // The session waits for the user when a subagent does.
   if (openRequests.size !== waiting) updateActivity({ state, now, changes })
   return changes
 }
 
-/** Nobody but another session writes to a subagent: what it was told is no prompt of the person's. */
+/** Only another session writes to a subagent: its user messages are no prompts of the user. */
 function addressedTo({ within, memory }: ReducingState, update: SessionUpdate): SessionUpdate {
   if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
   const messageId = update.messageId ?? `to ${within}`

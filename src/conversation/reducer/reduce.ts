@@ -16,7 +16,7 @@ export { createSessionState, type ReducingState } from './reducing-state.ts'
  *
  * The state is changed in place, so that the hundred-thousandth update costs what the tenth did: lists grow at their
  * end, entities are found by their ids, adjacent text is appended to. What an update holds is never changed. In one
- * list of changes an entry is told either as a whole or by its appended text, never both.
+ * list of changes an entry is reported either as a whole or by its appended text, never both.
  *
  * @param now milliseconds since the epoch; absent in a replay, whose entries get no times.
  */

@@ -43,7 +43,7 @@ interface ReducerMemory {
   tools: Map<string, number>
   /** by role and message id, the latest; of one that continues below other work, its last part */
   messages: Map<string, number>
-  /** by role and message id: the parts of messages that go on below other work */
+  /** by role and message id: the parts of messages that continue below other work */
   messageParts: Map<string, number[]>
   /** the role a message id was last used with */
   roles: Map<string, MessageRole>
@@ -54,29 +54,29 @@ interface ReducerMemory {
   /** messages between sessions */
   sessionMessages: Map<string, number>
   openTools: Set<number>
-  /** those of `openTools` whose status no agent ever told */
+  /** those of `openTools` whose status was never reported */
   toolsWithoutStatus: Set<number>
   openCompactions: Set<number>
-  /** the last entry that is neither text of the agent nor unknown: text that comes later stands below it */
+  /** the last entry that is neither text of the agent nor unknown: later text comes below it */
   lastWork: number
-  /** the message that a chunk without an id may go on with */
+  /** the message that a chunk without an id may continue */
   openMessage?: number
   /** the thought whose time runs */
   openThought?: number
   /** what runs apart from the turn, as last reported */
   background: Background
-  /** foreground work goes on, as last told by the agent or by a prompt of ours */
+  /** foreground work runs, as last reported by the agent or started by a prompt of ours */
   running: boolean
   /** the running work was started by one of our prompts */
   ownTurn: boolean
-  /** the agent said itself that it waits for the person */
+  /** the agent said itself that it waits for the user */
   actionReported: boolean
   /** the prompt of ours that the agent has not echoed yet */
   echo?: Echo
   /** ids that the agent gave to prompts of ours */
   ownMessages: Set<string>
   /**
-   * the requests that wait for the person, by their ids: those of the session and of its subagents, in one map for all
+   * the requests that wait for the user, by their ids: those of the session and of its subagents, in one map for all
    * of them. A request that is over is not in it, so that an id can't lead to an old one.
    */
   openRequests: Map<string, number>
@@ -87,7 +87,7 @@ interface ReducerMemory {
 /** The state of a session with the memory of its reducer; created by {@link createSessionState} alone. */
 export interface ReducingState extends SessionState {
   readonly memory: ReducerMemory
-  /** Of a subagent's session: its id. Its entries and terminals are those of the session it was begun in. */
+  /** Of a subagent's session: its id. Its entries and terminals belong to the session that started it. */
   readonly within?: string
 }
 
@@ -199,8 +199,8 @@ export function touch(step: Step, position: number): void {
 }
 
 /**
- * Appends content to the blocks of the entry at `position`, which was told of before this step. Text that went on with
- * the text before it is told alone, so that a chunk costs the same however long its message is.
+ * Appends content to the blocks of the entry at `position`, which was reported before this step. Text that continues
+ * the text before it is reported alone, so that a chunk costs the same however long its message is.
  */
 export function appendContent(
   step: Step,
@@ -216,7 +216,7 @@ export function appendContent(
   }
 }
 
-/** Sets what was told of one field of an entry or a terminal: absent keeps it, `null` clears it. */
+/** Sets one field of an entry or a terminal: absent keeps it, `null` clears it. */
 export function patchField<T extends Entry | TerminalState, K extends keyof T>(
   target: T,
   key: K,
@@ -238,7 +238,7 @@ export function endThought(step: Step): void {
   touch(step, position)
 }
 
-/** A thought that came all at once, when it was over, began when what stands before it ended. */
+/** A thought that arrived complete began when the entry before it ended. */
 function backdateThought(thought: Entry, before: Entry | undefined): void {
   if (before === undefined || before.turn !== thought.turn || before.within !== thought.within) return
   const { startedAt, endedAt } = thought
@@ -265,7 +265,7 @@ export function updateActivity(step: Step): void {
   changes.push({ type: 'head', key: 'activity' })
 }
 
-/** `undefined`: nothing was told of it. Else the list is whole. */
+/** `undefined`: not reported. Otherwise the list is complete. */
 export function reportedBackground(reported: ReportedBackground): Background | undefined {
   if (!reported.background) return undefined
   return {

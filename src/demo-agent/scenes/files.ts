@@ -107,7 +107,7 @@ export async function editFile(turn: Turn, wanted: string): Promise<EditResult> 
     await call.update(shown)
     if (!(await mayRun(turn, call, 'edit', shown))) return 'rejected'
     await call.run()
-    // The person may have typed while they were asked: the change is made to what is there now.
+    // The user may have typed while they were asked: the change is made to what is there now.
     change = await proposal(turn, file)
     await writeText(turn, file, change.newText)
     await call.complete({ ...diffOf(file, change), rawOutput: { written: change.newText.length } })

@@ -79,7 +79,7 @@ interface CommandResult {
 /** Bytes of output that are kept. */
 const KEEP = 64 * 1024
 
-/** What a person typed as one line, run by the system's shell. */
+/** What a user typed as one line, run by the system's shell. */
 function shellLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
   if (platform === 'win32') return { command: 'cmd.exe', args: ['/d', '/s', '/c', line] }
   return { command: '/bin/sh', args: ['-c', line] }

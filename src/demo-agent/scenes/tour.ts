@@ -83,7 +83,7 @@ async function mayLeavePlan(turn: Turn): Promise<boolean> {
   return true
 }
 
-/** Names back everything a prompt holds besides its text, so that a person sees what reached the agent. */
+/** Names back everything a prompt holds besides its text, so that a user sees what reached the agent. */
 export function attachments(prompt: readonly ContentBlock[]): string | undefined {
   const lines = prompt.flatMap(block => {
     const line = nameOf(block)

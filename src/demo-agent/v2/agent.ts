@@ -38,7 +38,7 @@ function clientOfV2(client: v2.AgentContext): DemoClient {
 
   const askPermission = async (params: RequestPermissionRequest, options: Options) => {
     const { sessionId, toolCall } = params
-    // The whole turn waits for the person.
+    // The whole turn waits for the user.
     await say(sessionId, { sessionUpdate: 'state_update', state: 'requires_action' })
     const answer = await client.request(
       'session/request_permission',

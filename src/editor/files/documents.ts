@@ -20,7 +20,7 @@ export interface OpenDocument {
    * the text had changed, or the editor did not take it.
    */
   replace(edit: { start: number; end: number; text: string }, expected: string): Promise<boolean>
-  /** False: the editor did not save it (it shows the person why). */
+  /** False: the editor did not save it (it shows the user why). */
   save(): Promise<boolean>
 }
 
@@ -33,7 +33,7 @@ export interface Documents {
 /** For where there is no editor. */
 export const noDocuments: Documents = { find: () => undefined }
 
-/** How often an edit is tried anew when the person types at the same moment. */
+/** How often an edit is retried when the user types at the same moment. */
 const EDIT_TRIES = 5
 
 /** Writes an agent's text through a document that the editor has open, so that it can be undone there. */
@@ -47,18 +47,18 @@ export class DocumentWriter {
   }
 
   /**
-   * False: the document is not the way to write this file, which is to be written directly. What the person had not
+   * False: the document is not the way to write this file, which is to be written directly. What the user had not
    * saved, and what the disk had that the document did not, can be had back by undoing.
    */
   async write(document: OpenDocument, file: GuardedPath, content: string): Promise<boolean> {
     const info = await this.#files.stat(file, 'write')
-    // Told before anything is changed in the editor.
+    // Reported before anything is changed in the editor.
     await this.#files.checkWritable(file, info)
     const text = withLineEnd(withoutMark(content), document.lineEnd)
     if (!document.isDirty()) {
       if (info) {
         const onDisk = await this.#files.current(file, info, document.encoding)
-        // The editor has not yet heard of what is on disk: it will take over what is written there, as a step of undo.
+        // The editor hasn't noticed the change on disk yet: it will load it, as a step of undo.
         // Saving the document instead would end in a conflict.
         if (!onDisk || withLineEnd(onDisk.text, document.lineEnd) !== document.text()) return false
         if (document.text() === text) return true
@@ -98,7 +98,7 @@ export class DocumentWriter {
     this.#log.warn(`${file.path} was written, but the editor still shows it as unsaved.`)
   }
 
-  /** Makes the document hold the text, while the person may be typing. False: it was closed meanwhile. */
+  /** Makes the document hold the text, while the user may be typing. False: it was closed meanwhile. */
   async #put(document: OpenDocument, file: GuardedPath, text: string): Promise<boolean> {
     for (let tries = 0; tries < EDIT_TRIES; tries += 1) {
       if (document.isClosed()) return false

@@ -82,7 +82,7 @@ export const disk: FileSystem = {
   remove: path => fs.rm(path, { force: true }),
 }
 
-/** Why a file could not be read or written, in a sentence that helps the agent and the person alike. */
+/** Why a file could not be read or written, in a sentence that helps the agent and the user alike. */
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly reason: FileErrorReason

@@ -105,7 +105,7 @@ function refusal(file: GuardedPath, operation: FileOperation, reason: AccessQues
 
 /**
  * Reads and writes files for one session. An open document with unsaved changes is the truth for reading; writing
- * goes through the open document, so that the person can undo it and no editor shows stale text; else it goes to disk.
+ * goes through the open document, so that the user can undo it and no editor shows stale text; else it goes to disk.
  */
 
 /** What the sessions of a window share. */
@@ -119,7 +119,7 @@ export interface FilesShared {
   /** One for all sessions: two that write one file take turns. */
   queue: KeyedQueue
   log: Logger
-  /** Tells the paths of files that come, change or go on disk, as far as that can be known, until it is disposed. */
+  /** Reports the paths of files that are created, changed or deleted on disk, as far as known, until it's disposed. */
   watch?: (changed: (path: string) => void) => Disposable
 }
 export function filesShared(
@@ -207,8 +207,8 @@ export class SessionFiles implements Disposable {
 
   /**
    * What an agent asks for one file happens in the order in which it asked; for that the paths are judged one after
-   * the other, since judging takes its time. A question to the person holds up this session's work on that file only.
-   * What the agent took back before it was begun is not done, and rejects with a {@link CancelledError}.
+   * the other, since judging takes its time. A question to the user holds up this session's work on that file only.
+   * A request that the agent cancels before it starts isn't executed and rejects with a {@link CancelledError}.
    */
   async #inTurn<T>(
     request: { path: string; content?: string },

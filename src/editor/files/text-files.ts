@@ -213,7 +213,7 @@ export class TextFiles {
     if (info) await this.#fileSystem.checkWritable(file.realPath)
   }
 
-  /** Writes an agent's text: line ends of one kind stay that kind, since models write `\n` whatever was there. */
+  /** Writes an agent's text: line ends of one kind stay that kind, since models always write `\n`. */
   async write(file: GuardedPath, content: string): Promise<void> {
     const info = await this.stat(file, 'write')
     const before = await this.current(file, info)
@@ -223,7 +223,7 @@ export class TextFiles {
     await this.replace(file, info, text, before)
   }
 
-  /** Writes a text as it is, stored as told. */
+  /** Writes a text unchanged, in the given encoding. */
   async replace(
     file: GuardedPath,
     info: FileInfo | undefined,

@@ -27,7 +27,7 @@ interface Row {
   isFolder: boolean
 }
 
-/** A list that is out of date is not made anew more often than this, in milliseconds. */
+/** An outdated list isn't refreshed more often than this, in milliseconds. */
 const LEAST_AGE_MS = 1500
 /** The least a match is worth, of 1. */
 const THRESHOLD = 0.2
@@ -39,7 +39,7 @@ interface List {
 }
 
 /**
- * The files of the workspace, to be found by a few letters. Listed when first asked for, kept, and listed anew when
+ * Fuzzy search over the files of the workspace. They are listed on first use, cached, and listed again when
  * something changed since; bounded by what {@link listFiles} lists.
  */
 export class FileIndex {

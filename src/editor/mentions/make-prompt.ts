@@ -14,7 +14,7 @@ const MOST_OF_AN_IMAGE = 3 * 1024 * 1024
 
 /** What of the editor and the disk goes into a prompt. */
 export interface ContextSources {
-  /** Whether a file may be read for the prompt: it lies in a folder of the session or of the workspace, or was picked. */
+  /** Whether a file may be read for the prompt: it's in a folder of the session or of the workspace, or the user picked it. */
   mayRead(file: string, roots: Roots): Promise<boolean>
   /** Bytes of a file, or `undefined` for what is no file. An editor's unsaved text counts as the file's. */
   size(file: string): Promise<number | undefined>
@@ -35,7 +35,7 @@ export interface PromptTarget {
 
 /**
  * Makes the blocks of a prompt: every chip at its place, embedded where the agent takes embedded context and the content
- * is small enough, else linked. What is no file and cannot be embedded stands as text. Rejects with a sentence when
+ * is small enough, else linked. What isn't a file and can't be embedded becomes text. Rejects with a sentence when
  * something is in it that the agent does not take.
  */
 export async function makePrompt(
@@ -166,7 +166,7 @@ function asText({ uri, text = '' }: ResourceBlock): string {
   return `\n${chipOf({ type: 'resource', uri }).label}:\n${fence}\n${text}\n${fence}\n`
 }
 
-/** Texts that came to stand side by side are one. */
+/** Joins adjacent texts. */
 function joinTexts(blocks: readonly ContentBlock[]): ContentBlock[] {
   const joined: ContentBlock[] = []
   for (const block of blocks) {

@@ -1,4 +1,4 @@
-/** Attachments from the editor: selections, symbols, files that people choose or drop. */
+/** Attachments from the editor: selections, symbols, files that users choose or drop. */
 import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -147,7 +147,7 @@ export async function capture(kind: CaptureKind): Promise<Attachment[]> {
   )
 }
 
-/** Lets the person pick files or folders, wherever they are; these may then be read for prompts. */
+/** Lets the user pick files or folders, wherever they are; these may then be read for prompts. */
 async function pickFiles(): Promise<Attachment[]> {
   const uris = await vscode.window.showOpenDialog({
     canSelectMany: true,
@@ -162,7 +162,7 @@ async function pickFiles(): Promise<Attachment[]> {
 }
 
 /**
- * What was dropped. A webview says which files: what lies outside of the folders is linked, and not read for the prompt.
+ * Dropped files. A webview names them, so those outside of the folders are linked and not read for the prompt.
  */
 export async function takeDropped(texts: readonly string[]): Promise<Attachment[]> {
   const uris = texts.flatMap(text => {
@@ -203,7 +203,7 @@ async function attachmentFor(uri: vscode.Uri, mayRead: boolean): Promise<Attachm
   return { id: randomUUID(), label: name, icon: fileIcon(name), detail: uri.fsPath, content }
 }
 
-/** A selection is told of when it rests, in milliseconds. */
+/** A selection is reported when it hasn't changed for this long, in milliseconds. */
 const REST_MS = 150
 
 /**

@@ -41,7 +41,7 @@ const commentThread = z.object({
 
 /**
  * The arguments that VS Code gives a command of a context menu: what was pressed, then everything that is selected. Files
- * that people choose this way may be read for prompts, wherever they are.
+ * that users choose this way may be read for prompts, wherever they are.
  */
 export async function menuAttachments(args: readonly unknown[]): Promise<Attachment[]> {
   const [one, several] = args

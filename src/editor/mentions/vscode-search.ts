@@ -36,7 +36,7 @@ export class MentionSearch extends Owner {
   #watching = false
   readonly #store: KeyValueStore
 
-  /** `store`: where the files that the person looked at are remembered, for this workspace. */
+  /** `store`: where the files that the user looked at are remembered, for this workspace. */
   constructor(store: KeyValueStore) {
     super()
     this.#store = store
@@ -99,7 +99,7 @@ export class MentionSearch extends Owner {
     return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
   }
 
-  /** Files that the person looked at last, are in the workspace, and in no tab now. */
+  /** Files that the user looked at last, are in the workspace, and in no tab now. */
   async #recentFiles(open: readonly MentionRow[]): Promise<MentionRow[]> {
     const isOpen = new Set(open.map(row => row.detail))
     const rows: MentionRow[] = []
@@ -117,7 +117,7 @@ export class MentionSearch extends Owner {
     return rows
   }
 
-  /** Nothing is watched before somebody searches. */
+  /** Nothing is watched before the first search. */
   #watch(): void {
     if (this.#watching) return
     this.#watching = true
@@ -209,7 +209,7 @@ async function symbolsHere(): Promise<MentionRow[]> {
   return symbols.slice(0, MOST_SYMBOLS_HERE).map(symbol => symbolRow(symbol, []))
 }
 
-/** What there is to take along besides files. */
+/** Context other than files. */
 function contextRows(): MentionRow[] {
   const rows: MentionRow[] = []
   const add = (name: string, icon: string, detail: string | undefined, attaches: MentionRow['attaches']) =>

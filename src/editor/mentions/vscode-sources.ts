@@ -9,10 +9,10 @@ import type { ContextSources } from './make-prompt.ts'
 
 const rules = new PathRules()
 
-/** Files outside of every folder that the person picked in this window, by their paths' keys. */
+/** Files outside of every folder that the user picked in this window, by their paths' keys. */
 const picked = new Set<string>()
 
-/** The person chose these themselves: they may be read for a prompt wherever they are. */
+/** The user chose these themselves: they may be read for a prompt wherever they are. */
 export function rememberPicked(uris: readonly vscode.Uri[]): void {
   for (const uri of uris) if (uri.scheme === 'file') picked.add(rules.key(rules.normalize(uri.fsPath)))
 }
@@ -39,7 +39,7 @@ export const editorSources: ContextSources = {
     const document = openDocument(file)
     if (document) return document.getText()
     const bytes = await readFile(file)
-    // text has no zero bytes, whatever else it has
+    // text never has zero bytes
     if (bytes.subarray(0, 8192).includes(0)) return undefined
     return vscode.workspace.decode(bytes, { uri: vscode.Uri.file(file) })
   },
@@ -85,7 +85,7 @@ export function problemOf(
 
 /** A problem that a language found in a file. */
 export interface Problem {
-  /** as a person names the file */
+  /** as a user names the file */
   file: string
   /** 1-based */
   line: number

@@ -53,7 +53,7 @@ export const runCommand: RunCommand = async (request, events) => {
   const args = shell ? ['-c', inOneStream(request.command)] : request.args
   const { child, tree } = await spawnProcess(
     { command: program, args, cwd: request.cwd, env: request.env },
-    // Nobody can type: a command that asks sees the end of its input instead of waiting for ever.
+    // No one can type here: a command that reads its input sees its end instead of waiting forever.
     { stdio: ['ignore', 'pipe', 'pipe'], shell: isLine && shell === undefined },
   ).catch((error: unknown) => {
     throw startError(request, error)
@@ -76,7 +76,7 @@ export const runCommand: RunCommand = async (request, events) => {
   }
   void exited.then(async exit => {
     void noteWhetherGone()
-    // Something left running may hold the pipes open for ever.
+    // A process left running may hold the pipes open forever.
     await Promise.race([closed, output.quiet()])
     end(exit)
   })
@@ -101,7 +101,7 @@ export const runCommand: RunCommand = async (request, events) => {
 }
 
 /**
- * What is written to stderr goes the way of stdout, so that the two stand in the order in which they were written, as
+ * Redirects stderr to stdout, so that both are in the order in which they were written, as
  * in a terminal. On the same line, so that the numbers of lines in the shell's messages stay right.
  */
 function inOneStream(line: string): string {
@@ -140,7 +140,7 @@ const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
 }
 
 /**
- * The shell that runs an agent's command lines. Models write them for bash, so: the person's own shell when it is
+ * The shell that runs an agent's command lines. Models write them for bash, so: the user's own shell when it is
  * bash or zsh, else bash, else `sh`; fish and others would not understand them. `undefined` on Windows, where it is
  * `cmd.exe` by way of Node's `shell` option.
  */

@@ -1,5 +1,5 @@
 /**
- * The commands that one session's agent runs. What it does and says is told as updates of the session, so that the
+ * The commands that one session's agent runs. Their state and output are updates of the session, so that the
  * conversation shows it live; for the agent the last part of the output is kept as long as it holds the terminal, and
  * for the view until the session ends.
  */
@@ -20,7 +20,7 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 export interface SessionTerminalsOptions {
   /** the session's working directory: where commands run whose request names none */
   cwd: string
-  /** the environment that commands start from: that of the person's login shell */
+  /** the environment that commands start from: that of the user's login shell */
   env: Readonly<Record<string, string>>
   /** ends what runs when this process dies without having ended it */
   guard?: ProcessGuard
@@ -29,10 +29,10 @@ export interface SessionTerminalsOptions {
   killGraceMs?: number
 }
 
-/** What a view can show of a terminal, also after the agent let go of it. */
+/** What a view can show of a terminal, also after the agent released it. */
 export interface TerminalRecord {
   terminalId: string
-  /** as a person would type it */
+  /** as a user would type it */
   command: string
   cwd: string
   output: string
@@ -149,7 +149,7 @@ export class SessionTerminals implements Disposable {
     await Promise.all(running.map(terminal => this.#end(terminal)))
   }
 
-  /** Ends everything for good. Resolves when all processes are gone; nothing can be started or asked after. */
+  /** Ends everything and accepts nothing more. Resolves when all processes are gone. */
   async endSession(): Promise<void> {
     this.#ended = true
     const all = [...this.#terminals.values()]
@@ -157,7 +157,7 @@ export class SessionTerminals implements Disposable {
     await Promise.all(all.map(terminal => this.#end(terminal)))
   }
 
-  /** Ends everything at once and by force: for the end of the window, which waits for nobody. */
+  /** Ends everything at once and by force, when the window closes. */
   dispose(): void {
     this.#ended = true
     for (const terminal of this.#terminals.values()) {
@@ -269,7 +269,7 @@ function variablesOf({ env }: Pick<CreateTerminalRequest, 'env'>): string[] {
     })
 }
 
-/** A command as a person would type it: parts with blanks or signs of the shell are quoted. */
+/** A command as a user would type it: parts with blanks or signs of the shell are quoted. */
 function shown(command: string, args: readonly string[]): string {
   if (args.length === 0) return command
   return [command, ...args].map(quoted).join(' ')

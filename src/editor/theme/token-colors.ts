@@ -1,7 +1,7 @@
 /** The colors that a theme, read from its file, gives to the kinds of tokens that the highlighter of conversations knows. */
 import { parse } from 'jsonc-parser'
 
-/** A rule of a theme's `tokenColors`, or of `textMateRules` in the person's settings. Untrusted: a file of anyone's. */
+/** A rule of a theme's `tokenColors`, or of `textMateRules` in the user's settings. Untrusted: a file of anyone's. */
 export interface TokenRule {
   scope?: unknown
   settings?: unknown
@@ -63,7 +63,7 @@ function best(known: ReadonlyArray<{ selector: string; color: string }>, scope: 
   return found
 }
 
-/** Those that stand alone: one with parents is about something in particular, as headings in a document. */
+/** Selectors without parents: one with parents is for a special case, such as headings in a document. */
 function selectors(scope: unknown): string[] {
   const list = typeof scope === 'string' ? scope.split(',') : Array.isArray(scope) ? scope : []
   return list.flatMap(one => {
@@ -85,7 +85,7 @@ function color(value: unknown): string | undefined {
   return `#${[...value.slice(1)].map(digit => digit + digit).join('')}`.toLowerCase()
 }
 
-/** What the person's settings say of the kinds, by the names that VS Code gives them. */
+/** What the user's settings say of the kinds, by the names that VS Code gives them. */
 const groups: Readonly<Record<string, string>> = {
   comments: 'comment',
   strings: 'string',
@@ -111,7 +111,7 @@ export function customRules(setting: unknown, theme: string): TokenRule[] {
   return rules
 }
 
-/** `*` stands for any text. Each piece between is looked for once, so that many of them are fast, too. */
+/** `*` matches any text. Each piece is searched for once, so the time is linear however many there are. */
 function namesTheme(pattern: string, theme: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()

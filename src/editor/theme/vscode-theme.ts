@@ -7,7 +7,7 @@ const SETTING = 'editor.tokenColorCustomizations'
 /** The rules of themes that were asked for. */
 const known = new Map<string, Promise<TokenRule[]>>()
 
-/** The colors that a theme gives to code, with the person's own; empty when its file cannot be had. */
+/** The colors that a theme gives to code, with the user's own; empty when its file cannot be had. */
 export async function themeTokenColors(themeId: string): Promise<TokenColors> {
   let rules = known.get(themeId)
   if (!rules) {
@@ -18,7 +18,7 @@ export async function themeTokenColors(themeId: string): Promise<TokenColors> {
   return tokenColors([...(await rules), ...custom])
 }
 
-/** The person changed the colors of code in the settings. */
+/** The user changed the colors of code in the settings. */
 export function onDidChangeTokenColors(listener: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration(event => {
     if (event.affectsConfiguration(SETTING)) listener()

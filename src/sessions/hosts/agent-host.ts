@@ -29,7 +29,7 @@ export interface AgentHostOptions {
   /** Resolved at every start: settings and PATH may have changed. Rejects with {@link AgentStartError}. */
   resolveLaunch: () => Promise<AgentLaunch>
   start: StartAgent
-  /** Made anew for every process; told of the conversations it serves. */
+  /** Created for every process; notified of the conversations it serves. */
   client: (running: () => AgentSessions | undefined) => AgentClient
   connectOptions: () => Omit<ConnectOptions, 'signal'>
   /** Called for a new process before it is used. Doesn't reject. */
@@ -38,7 +38,7 @@ export interface AgentHostOptions {
 
 /**
  * One configured agent in this window: its process, started when first asked for and shared by all its sessions.
- * Whoever asks while it starts waits for the same start; when all of them give up, the start is ended.
+ * Callers during a start share it; when all of them give up, the start is canceled.
  */
 export class AgentHost extends Owner {
   readonly agentId: string
@@ -54,7 +54,7 @@ export class AgentHost extends Owner {
 
   /** Started, stopped or starting. */
   readonly onDidChange = this.#change.event
-  /** A running agent ended, for whatever reason. */
+  /** A running agent ended, for any reason. */
   readonly onDidEnd = this.#end.event
 
   constructor(options: AgentHostOptions) {
@@ -104,8 +104,8 @@ export class AgentHost extends Owner {
   }
 
   /**
-   * Has another process take the place of the one that runs. Its conversations may go on with the new one when `ready`
-   * has resolved, which may start it; see `replaced`. Sessions at work come to their end first, unless all is to end
+   * Replaces the running process with another. Its conversations may continue with the new one when `ready`
+   * has resolved, which may start it; see `replaced`. Sessions with running work end it first, unless all is to end
    * `now`. Rejects as `ready` does.
    */
   async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
@@ -126,7 +126,7 @@ export class AgentHost extends Owner {
     }
   }
 
-  /** When sessions of that process can go on with the one that took its place; `undefined`: none did. */
+  /** When sessions of that process can continue with its replacement; `undefined`: it has none. */
   replaced(agent: Agent): Promise<void> | undefined {
     return this.#replaced.get(agent)
   }
@@ -153,7 +153,7 @@ export class AgentHost extends Owner {
     return { promise, waiting: 0, abort }
   }
 
-  /** Whatever is told to a new process first. It may end over it, or never answer: then the start can be given up. */
+  /** The first requests to a new process. It may end over them or never answer: then the start can be canceled. */
   async #prepare(agent: Agent, { command }: AgentLaunch, signal: AbortSignal): Promise<void> {
     if (!this.#options.prepare) return
     let ended: AgentExit | undefined
@@ -163,7 +163,7 @@ export class AgentHost extends Owner {
     try {
       await raceAbort(this.#options.prepare(agent), signal)
     } catch {
-      // given up: whoever starts looks at the signal
+      // canceled: the caller checks the signal
     } finally {
       watching.dispose()
     }
@@ -211,7 +211,7 @@ function endedStart(command: string, exit: AgentExit): AgentStartError {
 }
 
 /**
- * Ends the sessions of a process that another takes the place of: those that rest at once, those at work when they come
+ * Ends the sessions of a process that is replaced: idle ones at once, those with running work when they come
  * to rest, including queued prompts. `onEnd` is called when none is left.
  */
 function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: () => void): void {

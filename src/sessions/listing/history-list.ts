@@ -65,7 +65,7 @@ export interface HistoryListOptions {
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
-  /** Something of the conversation was kept here, and can be read whatever its agent can. */
+  /** Parley saved the conversation or a part of it, which can be read whatever the agent supports. */
   isKept: (agentId: string, sessionId: string) => boolean
   listingOf: (agent: Agent) => Listing
   /** How long an agent may take to list; then it can be asked again. Milliseconds. */
@@ -81,7 +81,7 @@ interface AgentListing {
 
 /**
  * Every session there is to come back to: what the agents that run list, what Parley opened itself, what is open now.
- * An agent is started for it only when the person says so.
+ * An agent is started for it only when the user says so.
  */
 export class HistoryList extends Owner {
   readonly #options: HistoryListOptions
@@ -294,7 +294,7 @@ const MOST = 50
 
 /** What an agent says of a session that is not open in this window. */
 interface SessionStatus {
-  /** `open`: it is loaded in the agent, for another client; `saved`: it only lies in its store */
+  /** `open`: it is loaded in the agent, for another client; `saved`: it's only in its store */
   status: string
   activity?: string
 }
@@ -320,7 +320,7 @@ export class SessionStatuses {
     return this.#known.get(sessionId)
   }
 
-  /** Asks anew about these, the first of them at most; what was asked for before and has not come is dropped. */
+  /** Requests these, the first of them at most. Earlier requests without an answer are dropped. */
   refresh(sessionIds: readonly string[]): void {
     if (!this.#agent.capabilities.sessionStatus || this.#failed) return
     this.#wanted = sessionIds.slice(0, MOST)

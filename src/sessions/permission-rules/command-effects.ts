@@ -103,7 +103,7 @@ const PROGRAMS = table([
 /** Of programs that are not in the table. */
 const UNKNOWN = '-c -e -x -O'
 
-/** Long options that run or load what they name, whatever the program. */
+/** Long options that run or load what they name, in any program. */
 const ANY_PROGRAM = new Set(
   '--exec --exec-path --exec-batch --execdir --eval --script-shell --shell --checkpoint-action --to-command --use-compress-program --compress-program --rsh --rsh-command --rmt-command --info-script --new-volume-script --open-files-in-pager --upload-pack --receive-pack --config-env --pre --hostname-bin --pager --editor --node-options --require --import --loader --experimental-loader --preload --init-file --rcfile --ext-diff --extcmd --textconv --post-command --command --proxy-command'.split(
     ' ',

@@ -14,7 +14,7 @@ interface SimpleCommand {
 }
 
 export interface CommandLine {
-  /** the simple commands in their order, whatever joins them */
+  /** the simple commands in their order, regardless of what joins them */
   commands: SimpleCommand[]
   /**
    * Every shell of the platform reads the line as it is read here. When it is false, `commands` is a guess that rather
@@ -54,7 +54,7 @@ export function parseCommandLine(line: string, platform: NodeJS.Platform = proce
   return { commands: [...commands, ...guessed(text)], sure: false }
 }
 
-/** What may be commands when nobody looks at quotes: between all signs that could part them. */
+/** Possible commands if quotes are ignored: the text between all characters that could separate commands. */
 function guessed(text: string): SimpleCommand[] {
   return text.split(/[;&|\r\n()`{}<>#]|\$\(/).flatMap(part => {
     const texts = part.split(/\s+/).map(word => word.replace(/["'\\^]/g, ''))
@@ -116,7 +116,7 @@ class Lexer {
       case '`':
       case '(':
       case ')':
-        // what stands in it is a command of its own, as a guess
+        // assume that its content is a command of its own
         this.#boundary()
         break
       case '{':
@@ -309,8 +309,8 @@ export interface CommandPattern {
 }
 
 /**
- * Reads a pattern: the words of one command, as they are typed. A `*` stands for any part of one word; as the last word
- * it stands for all that follows, or nothing. `undefined` when it is no single command, or one with signs of the shell.
+ * Reads a pattern: the words of one command, as they are typed. A `*` matches any part of one word; as the last word
+ * it matches all that follows, or nothing. `undefined` if it isn't a single command, or uses shell syntax.
  */
 export function parseCommandPattern(
   text: string,
@@ -335,13 +335,13 @@ function piecesOf({ text, literal }: Word): string[] {
   return pieces
 }
 
-/** Whether the words of a simple command fit the pattern. */
+/** Whether the words of a simple command match the pattern. */
 export function fitsCommand(pattern: CommandPattern, words: readonly string[], ignoreCase = false): boolean {
   return matchCommand(pattern, words, ignoreCase) !== undefined
 }
 
 /**
- * For each word of a simple command, whether a `*` of the pattern stands for it or a part of it: the rule's author did
+ * For each word of a simple command, whether a `*` of the pattern matches it or a part of it: the rule's author did
  * not see that word. `undefined` when the command does not fit.
  */
 export function matchCommand(

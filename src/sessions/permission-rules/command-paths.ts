@@ -22,7 +22,7 @@ export interface CommandPathsOptions {
 }
 
 export interface CommandPaths {
-  /** No word leads out of the session's folders, as far as that can be told. */
+  /** No word leads out of the session's folders, as far as known. */
   inside: boolean
   /** A word names a protected file. */
   protected: boolean
@@ -138,7 +138,7 @@ class Look implements CommandPaths {
   /** Puts the names on disk in the place of a pattern, as a shell does, and looks at those that are links. */
   async #expand(word: Word, place: string): Promise<void> {
     const segments = segmentsOf(word)
-    // a name that begins with a dot and goes on with a pattern fits the parent directory
+    // a dot followed by a pattern matches the parent directory
     if (segments.some(({ glob, text }) => glob && /^\.[*?[]/.test(text))) return this.leave()
     const absolute = this.#options.rules.isAbsolute(word.text)
     await this.#match(absolute ? this.#options.rules.root(word.text) : place, segments)
@@ -183,7 +183,7 @@ function segmentsOf({ text, literal }: Word): Segment[] {
   let pattern = ''
   let glob = false
   const end = () => {
-    // what a bracket stands for differs between shells
+    // shells differ in what a bracket matches
     if (plain !== '') segments.push({ text: glob ? pattern.replace(/\[$/, '*') : plain, glob })
     plain = ''
     pattern = ''

@@ -17,7 +17,7 @@ import type { PermissionRule, RuleAction } from './rule.ts'
 
 /** A permission request as rules see it. */
 export interface Judged {
-  /** It is about nothing outside of the session's folders, as far as that can be told. Else no rule may allow it. */
+  /** It concerns nothing outside of the session's folders, as far as known. Otherwise no rule may allow it. */
   inside: boolean
   /** A command names a protected file: no rule may allow it. */
   namesProtected: boolean
@@ -35,7 +35,7 @@ interface KnownPath {
   protected: boolean
 }
 
-/** Kinds of tools that are about files: without a reported file nobody knows where they would work. */
+/** Kinds of tools that work on files: without a reported file it's unknown where. */
 const ABOUT_FILES = new Set(['read', 'edit', 'delete', 'move'])
 const ONLY_LOOKS = new Set(['read', 'search'])
 /** More files than these are not looked at one by one. */
@@ -157,7 +157,7 @@ function slashes(path: string, rules: PathRules): string {
 /** What a permission request is about, as far as the agent reported. */
 interface RuleSubject {
   kind: string
-  /** kinds that its content shows, whatever the agent calls it: a command is `execute`, a diff `edit` */
+  /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
   shown: string[]
   /** every command line that was reported; nearly always one */
   commands: string[]

@@ -32,7 +32,7 @@ export interface PermissionRulesOptions {
   lookMs?: number
 }
 
-/** The person's rules for permissions (`parley.permissionRules`): answers what they cover, and says what is wrong in them. */
+/** The user's rules for permissions (`parley.permissionRules`): answers what they cover, and says what is wrong in them. */
 export class PermissionRules extends Owner {
   readonly #options: PermissionRulesOptions
   readonly #paths: PathRules
@@ -183,7 +183,7 @@ const KEPT = 'parley.acceptedRules'
 const MOST = 500
 
 /**
- * Which allowing rules of the workspace's settings the person agreed to. Those settings are a file in a folder where
+ * Which allowing rules of the workspace's settings the user agreed to. Those settings are a file in a folder where
  * agents write: without this an agent could allow itself anything.
  */
 export class RuleConsent {
@@ -197,7 +197,7 @@ export class RuleConsent {
     this.#ask = ask
   }
 
-  /** The person's own rules count, and so does every rule that makes things stricter. */
+  /** The user's own rules count, and so does every rule that makes things stricter. */
   counts(rule: PermissionRule): boolean {
     return rule.action !== 'allow' || rule.scope === 'user' || this.#accepted().includes(digest(rule.source))
   }
@@ -224,7 +224,7 @@ export class RuleConsent {
   }
 }
 
-/** The same for the same rule, in whatever order its parts are written. */
+/** A key that is equal for equal rules, in any order of their properties. */
 function digest(rule: PermissionRuleSetting): string {
   const parts = Object.entries(rule).sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)

@@ -30,7 +30,7 @@ const known = Object.keys(entry.shape)
 
 /**
  * Reads `parley.permissionRules`, an array in each scope: those of a workspace folder come first, then the workspace's,
- * then the person's own, and within a scope they keep their order. A rule with anything wrong in it is left out, the
+ * then the user's own, and within a scope they keep their order. A rule with anything wrong in it is left out, the
  * others work: a condition that is not understood must not make a rule fit more than it was written for.
  */
 export function readPermissionRules(

@@ -10,7 +10,7 @@ export interface RuleSuggestion {
   rule: PermissionRuleSetting
 }
 
-/** Programs that only read or print, whatever follows. */
+/** Programs that only read or print, with any arguments. */
 const READS = new Set(
   'ls cat head tail wc grep egrep fgrep rg cut pwd echo basename dirname realpath which stat du diff cmp jq tsc'.split(
     ' ',
@@ -60,7 +60,7 @@ function exactly(commands: readonly string[][]): string | undefined {
   return same(commands.map(words => words.map(quoted).join(' ')))
 }
 
-/** As many words as say what runs, and whatever follows; `undefined` where what follows could run anything. */
+/** The words that determine what runs, then `*`; `undefined` if the rest could run anything. */
 function prefixed(commands: readonly string[][]): string | undefined {
   const patterns: string[] = []
   for (const words of commands) {

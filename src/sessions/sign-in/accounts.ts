@@ -9,7 +9,7 @@ import type { AgentHosts } from '../hosts/agent-host.ts'
 import type { AgentDirectory } from '../ports.ts'
 
 /**
- * Who is signed in to which agent: what the agents that run tell of it, asked when one starts and heard from then on. Of
+ * Who is signed in to which agent, as the running agents report it: on start, and on every change after. Of
  * those that tell nothing, what came of it here: a refusal, a sign-in, a sign-out.
  */
 export class Accounts extends Owner {
@@ -23,7 +23,7 @@ export class Accounts extends Owner {
   readonly #sign = this.register(new Emitter<string>())
 
   readonly onDidChange = this.#change.event
-  /** Somebody signed in to the agent of this id here, or out. */
+  /** The user signed in to the agent with this id, or out. */
   readonly onDidSign = this.#sign.event
 
   readonly #signIn = this.register(new Emitter<string>())
@@ -43,18 +43,18 @@ export class Accounts extends Owner {
     return (agent && this.#known.get(agent)?.status) ?? this.#seen.get(agentId)
   }
 
-  /** The agent refused something until somebody signs in. */
+  /** The agent refused a request because it requires sign-in. */
   refused(agentId: string): void {
     this.#saw(agentId, 'unauthenticated')
   }
 
-  /** Somebody signed out: what the agent is given no more, or has forgotten. */
+  /** The user signed out: the agent no longer has these values. */
   signedOut(agentId: string): Promise<void> {
     this.#saw(agentId, 'unauthenticated')
     return this.refresh(agentId)
   }
 
-  /** Somebody signed in or out: asks anew. Resolves when the agent has answered, and never rejects. */
+  /** The user signed in or out: asks the agent again. Resolves when it has answered, and never rejects. */
   async refresh(agentId: string): Promise<void> {
     this.#sign.fire(agentId)
     const agent = this.#running(agentId)

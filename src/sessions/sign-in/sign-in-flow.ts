@@ -45,7 +45,7 @@ export class SignInFlow {
       if (done === 'outdated') void this.#options.host(failure.agentId).renew()
       this.#options.accounts.signedIn(failure.agentId)
       await this.#continue(failure)
-      // Start the agent so that its sessions can be listed. If that fails, whoever needs the agent reports it.
+      // Start the agent so that its sessions can be listed. If that fails, the code that needs the agent reports it.
       this.#options
         .host(failure.agentId)
         .ensure()
@@ -108,7 +108,7 @@ export class SignInFlow {
     // the session may be reopening with a process that knows of the sign-in
     else await opener.pending
     const isMine = () => displayed.current?.agentId === agentId
-    // an ended session that the agent can't reopen stays as it is; the prompt gets a new one
+    // An ended session that the agent can't reopen is left alone; the prompt gets a new one.
     if (again && isMine() && displayed.phase === 'ended') await opener.start(agentId)
     const open = displayed.current
     if (open && isMine() && displayed.phase === 'ready') {

@@ -8,7 +8,7 @@ import type { SecretStore } from '../../mcp/inputs.ts'
 
 type AuthVariable = NonNullable<AuthMethod['vars']>[number]
 
-/** Asks the person for the value of one variable; an optional one may be empty. `undefined`: they do not answer. */
+/** Asks the user for the value of one variable; an optional one may be empty. `undefined`: they do not answer. */
 export type AskVariable = (
   agentId: string,
   method: AuthMethod,
@@ -108,7 +108,7 @@ export class LaunchSecrets<T> {
     await this.#secrets.store(this.#key(agentId), JSON.stringify({ launches }))
   }
 
-  /** Forgets what is kept for every launch. Resolves with whether there was anything. */
+  /** Removes the stored values of every launch. Resolves with whether there were any. */
   async forget(agentId: string): Promise<boolean> {
     const key = this.#key(agentId)
     if ((await this.#secrets.get(key)) === undefined) return false

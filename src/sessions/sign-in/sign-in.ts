@@ -15,7 +15,7 @@ export interface SignInOptions {
 
 /**
  * - `same`: the process that runs is signed in.
- * - `outdated`: a process that runs notices only when it starts anew.
+ * - `outdated`: a running process notices only after a restart.
  */
 export type SignedIn = 'same' | 'outdated'
 

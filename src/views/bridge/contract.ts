@@ -40,7 +40,7 @@ export type PageMessages = typeof pageMessages
 /** What any page may send. */
 export const pageMessages = {
   /**
-   * The keyboard's focus came into the page, or left it. `isUsed`: the person does something in it, so the focus is not
+   * The keyboard's focus came into the page, or left it. `isUsed`: the user does something in it, so the focus is not
    * there by accident. Commands are for the conversation that reported it last.
    */
   'page/focused': z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() }),

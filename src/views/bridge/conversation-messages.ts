@@ -125,7 +125,7 @@ export const conversationMessages = {
     z.object({ key, from: index, direction: z.union([z.literal(1), z.literal(-1)]) }),
     answer<number | null>(),
   ),
-  /** Searches the conversation, in place of what was searched before. A longer text isn't typed by a person. */
+  /** Searches the conversation, in place of what was searched before. A longer text isn't typed by a user. */
   'find/start': z.object({
     key,
     id: index,
@@ -140,7 +140,7 @@ export const conversationMessages = {
   'find/stop': nothing,
   /** Which theme the page is in, at first and whenever it changes. */
   'appearance/theme': z.object({ themeId: z.string().max(512) }),
-  /** The person wants diffs side by side where there is room, or always one under the other, for good. */
+  /** The user wants diffs side by side where there is room, or always one under the other, for good. */
   'appearance/setDiff': z.object({ sideBySide: z.boolean() }),
 
   // ---- the composer and its queue ----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ export const conversationMessages = {
   'composer/sendNow': queued,
   /** Sends the prompts of a paused queue. */
   'composer/resumeQueue': keyed,
-  /** How tall the person made the composer, in pixels; `undefined`: it finds its height by itself. */
+  /** How tall the user made the composer, in pixels; `undefined`: it finds its height by itself. */
   'composer/height': z.object({ height: z.number().positive().max(10_000).optional() }),
 
   // ---- the session -------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ export const conversationMessages = {
   /** Which rules could allow requests like this one; none when no rule may. */
   'conversation/offerRules': request(z.object({ key, requestId: id }), answer<RuleOffers>()),
   /**
-   * Saves the offer at that position, whose JSON the person saw, and allows the request that waits. Rejects with a
+   * Saves the offer at that position, whose JSON the user saw, and allows the request that waits. Rejects with a
    * sentence when nothing was saved.
    */
   'conversation/saveRule': request(
@@ -236,7 +236,7 @@ export const conversationMessages = {
   /** Marks a value of an option as a favorite, or no longer. */
   'options/favorite': z.object({ key, optionId: id, value: z.string().max(4096) }),
   'conversation/card': z.object({ cardId: id, buttonId: id }),
-  /** An empty title gives the session back the name it had without the person. */
+  /** An empty title gives the session back the name it had without the user. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
   /** Installs an agent of the empty state, and begins a session with it. `stated`: its `action`, as the user saw it. */
   'agents/install': z.object({ id: registryId, stated: z.string().max(8192).optional() }),
@@ -248,7 +248,7 @@ export const conversationMessages = {
   'changes/open': z.object({ key, path }),
   /** Opens all of them in one editor. */
   'changes/review': keyed,
-  /** Brings back the texts from before, after the person confirmed it; without a path: of all files. */
+  /** Brings back the texts from before, after the user confirmed it; without a path: of all files. */
   'changes/undo': z.object({ key, path: path.optional() }),
   /** Takes what the agent left for good; without a path: of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
@@ -270,7 +270,7 @@ export const conversationMessages = {
   /** Opens a text as a document that has no file yet. */
   'conversation/openText': z.object({ text: codeText, language }),
   /**
-   * Shows what a file would be with the code in it, and writes it when the person says so: the file that the code names,
+   * Shows what a file would be with the code in it, and writes it when the user says so: the file that the code names,
    * or the one in the editor. `from`, `to`: the first and the last line that it replaces.
    */
   'conversation/applyCode': z.object({

@@ -97,7 +97,7 @@ export interface McpServerNote {
 }
 export interface RootsNote {
   cwd: string
-  /** `cwd` as a person says it: a folder's name, or the path with `~` */
+  /** `cwd` as a user says it: a folder's name, or the path with `~` */
   cwdLabel: string
   /** Something to know of the cwd: it is outside of the workspace. A sentence. */
   cwdRemark?: string
@@ -118,7 +118,7 @@ export interface QueuedNote {
   attachments: number
 }
 
-/** A request that waits for the person: where in the conversation it is. */
+/** A request that waits for the user: where in the conversation it is. */
 export interface PendingRequestNote {
   requestId: string
   entryId: EntryId
@@ -126,7 +126,7 @@ export interface PendingRequestNote {
   index: number
 }
 
-/** Which values of an option the person marked, and used, the last one first. */
+/** Which values of an option the user marked, and used, the last one first. */
 export interface RememberedOption {
   favorites: string[]
   recent: string[]
@@ -155,7 +155,7 @@ export interface ConversationHead {
   /** A new session can begin with this conversation. */
   canFork?: boolean
   activity: SessionActivity
-  /** The requests that wait for the person, oldest first: all of them, whether or not their entries were fetched. */
+  /** The requests that wait for the user, oldest first: all of them, whether or not their entries were fetched. */
   pendingRequests: PendingRequestNote[]
   /** The agent does not say for certain what it does. */
   unconfirmed?: true
@@ -163,23 +163,23 @@ export interface ConversationHead {
   background?: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
-  /** Where the person went back: the turns that are set aside. */
+  /** Where the user went back: the turns that are set aside. */
   rewinds: Rewind[]
   /** the prompts that are not sent yet, in their order */
   queue: QueuedNote[]
-  /** None of them is sent before the person resumes the queue: the turn before it was stopped, or failed. */
+  /** None of them is sent before the user resumes the queue: the turn before it was stopped, or failed. */
   queuePaused: boolean
   /** The agent was asked to stop the turn, and has not answered. */
   stopping?: boolean
   roots?: RootsNote
-  /** what became of the person's own system prompt, when they have one */
+  /** what became of the user's own system prompt, when they have one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   mcpServers: McpServerNote[]
   plans: Plan[]
   configOptions: ConfigOption[]
   /** ids of options whose change the agent has not confirmed yet */
   pendingOptions: string[]
-  /** what the person marked and used of the options' values, by the option's id */
+  /** what the user marked and used of the options' values, by the option's id */
   rememberedOptions: Record<string, RememberedOption>
   commands: Command[]
   usage?: Usage
@@ -232,7 +232,7 @@ export interface ConversationSnapshot {
   /** those of the entries, with the output of those that the view shows */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
-  /** how tall the person made the composer, in pixels; for a page that has just begun */
+  /** how tall the user made the composer, in pixels; for a page that has just begun */
   composerHeight?: number
   /** as in `ReturnPrompts` */
   returned?: ReturnedPrompt[]
@@ -350,7 +350,7 @@ export interface EntryContext {
   entry?: EntryId
 }
 
-/** The person went back to before this turn: it is no longer part of what the agent goes by. */
+/** The user went back to before this turn: it is no longer part of what the agent goes by. */
 export function isSetAside(rewinds: readonly Rewind[], turn: number): boolean {
   return rewinds.some(({ from, to }) => from <= turn && turn <= to)
 }
@@ -380,7 +380,7 @@ export const ShowFind = new NotificationType<void>('find/show')
 /** host → webview: what was found; sent again when the conversation changes. */
 export const FindResults = new NotificationType<FindResult>('find/results')
 
-/** `question`: the next request that waits for the person, after the one that has the focus, or the one that is named */
+/** `question`: the next request that waits for the user, after the one that has the focus, or the one that is named */
 export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
 
 /** host → webview */
@@ -389,7 +389,7 @@ export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: strin
 /** 1: toward the end, -1: toward the beginning. */
 export type Direction = 1 | -1
 
-/** Whether an entry is a prompt of the person, which begins a turn or steers it; not one to a subagent. */
+/** Whether an entry is a prompt of the user, which begins a turn or steers it; not one to a subagent. */
 export function isPrompt(entry: Entry): boolean {
   return (
     entry.kind === 'message' && entry.role === 'user' && entry.within === undefined && entry.blocks.length > 0

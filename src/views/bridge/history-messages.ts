@@ -8,7 +8,7 @@ const session = agent.extend({ sessionId: id })
 
 export type HistoryMessages = typeof historyMessages
 
-/** What a person can do with a session at once, without a word of theirs. */
+/** What a user can do with a session at once, without a word of theirs. */
 export type HistoryAction = Params<HistoryMessages['history/act']>['action']
 
 export const historyMessages = {
@@ -20,7 +20,7 @@ export const historyMessages = {
   'history/act': session.extend({
     action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork', 'archive', 'unarchive']),
   }),
-  /** An empty title gives the session back the name it had without the person. */
+  /** An empty title gives the session back the name it had without the user. */
   'history/rename': session.extend({ title: id }),
   /** Starts an agent that isn't running, to list its sessions. */
   'history/startAgent': agent,

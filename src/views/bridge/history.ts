@@ -30,7 +30,7 @@ export interface HistoryRow {
   deletesCopy: boolean
   canFork: boolean
   canArchive: boolean
-  /** put away: shown only when the person wants to see those */
+  /** put away: shown only when the user wants to see those */
   archived: boolean
   /** What the agent says of one that is not open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
@@ -76,7 +76,7 @@ export type HistoryPlace = 'sideBar' | 'tab'
 /** host → webview: what changed in the list; sent when the view is visible */
 export const HistoryUpdate = new NotificationType<HistoryChanges>('history/state')
 
-/** host → webview: lets the person write a session's name, or asks whether it is to be deleted */
+/** host → webview: lets the user write a session's name, or asks whether it is to be deleted */
 export const HistoryAsk = new NotificationType<{
   what: 'rename' | 'delete'
   agentId: string

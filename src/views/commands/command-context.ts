@@ -5,7 +5,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { ContextKey } from '../ids.ts'
 import { selectOption } from './option-commands.ts'
 
-/** Keeps the context keys by which commands are offered: what the conversation that the person works in makes possible. */
+/** Keeps the context keys by which commands are offered: what the conversation that the user works in makes possible. */
 export class CommandContext extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #values = new Map<string, boolean>()

@@ -53,7 +53,7 @@ async function change(
   await controller.setConfigOption(option.id, value)
 }
 
-/** What the person chooses, the ones they marked first; a star in a line marks it. */
+/** What the user chooses, the ones they marked first; a star in a line marks it. */
 function pick(option: SelectOption, agentId: string, memory: OptionMemory): Promise<string | undefined> {
   const box = vscode.window.createQuickPick<Item>()
   box.title = option.name

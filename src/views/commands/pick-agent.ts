@@ -5,7 +5,7 @@ import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.t
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 
-/** The agent of the conversation that the person works in, else one that they pick. */
+/** The agent of the conversation that the user works in, else one that they pick. */
 export async function agentOf(
   surfaces: ConversationSurfaces,
   agents: AgentDirectory,

@@ -17,7 +17,7 @@ import { titleOf } from '../../sessions/session-title.ts'
 type Item = vscode.QuickPickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
 
 /**
- * Lets the person choose a session to load or resume, by title, folder or agent. Agents that do not run are offered to
+ * Lets the user choose a session to load or resume, by title, folder or agent. Agents that do not run are offered to
  * be started, for their list; the picker fills as they answer.
  */
 export async function pickSession(
@@ -114,7 +114,7 @@ interface OpenSessionSources {
   history: Pick<HistoryList, 'items'>
 }
 
-/** Lets a person choose among the sessions that are open in this window, and the last ones of the history. */
+/** Lets a user choose among the sessions that are open in this window, and the last ones of the history. */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
   const { manager, indicators, history } = sources
   const open = manager

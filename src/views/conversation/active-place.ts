@@ -2,7 +2,7 @@ import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
 /**
- * What a place's page tells of the keyboard's focus. `used`: the person does something in it, so the focus is not only
+ * What a place's page tells of the keyboard's focus. `used`: the user does something in it, so the focus is not only
  * passing through.
  */
 export type FocusReport = 'came' | 'used' | 'left'
@@ -11,20 +11,20 @@ export type FocusReport = 'came' | 'used' | 'left'
 const SETTLED_MS = 300
 
 /**
- * Decides which of several places the person works in. A place is it at once when the person does something there, and
+ * Decides which of several places the user works in. A place is it at once when the user does something there, and
  * after a moment when the focus merely stays there.
  *
- * A command is for the place that the person was at when they asked for it. When the palette closes, VS Code gives the
+ * A command is for the place that the user was at when they asked for it. When the palette closes, VS Code gives the
  * focus to the active editor, whatever had it before, and the command may come long after that: a place that merely has
- * the focus is not what a command is for. One that the person turned to is: they press a key in it, or the focus leaves
+ * the focus is not what a command is for. One that the user turned to is: they press a key in it, or the focus leaves
  * it when they open the palette.
  */
 export class ActivePlace<Place> extends Owner {
   readonly #change = this.register(new Emitter<void>())
   #current: Place
-  /** What the person did something in before the current place merely got the focus. */
+  /** What the user did something in before the current place merely got the focus. */
   #before: Place | undefined
-  /** Where the person did something and the focus still is, as far as its page told. */
+  /** Where the user did something and the focus still is, as far as its page told. */
   #inUse: Place | undefined
   readonly #focused = new Set<Place>()
   #timer: NodeJS.Timeout | undefined
@@ -42,7 +42,7 @@ export class ActivePlace<Place> extends Owner {
     return this.#current
   }
 
-  /** The person did something in the place, or a command led them there. */
+  /** The user did something in the place, or a command led them there. */
   set(place: Place): void {
     clearTimeout(this.#timer)
     this.#before = undefined
@@ -65,7 +65,7 @@ export class ActivePlace<Place> extends Owner {
     if (this.#current === place) this.set(instead)
   }
 
-  /** Runs a command for the place that it was asked for at. Until it ends, only what the person does leads elsewhere. */
+  /** Runs a command for the place that it was asked for at. Until it ends, only what the user does leads elsewhere. */
   async run<T>(command: () => T): Promise<Awaited<T>> {
     clearTimeout(this.#timer)
     if (this.#before !== undefined) this.set(this.#before)
@@ -84,7 +84,7 @@ export class ActivePlace<Place> extends Owner {
     if (this.#current === place) this.#before = undefined
   }
 
-  /** What another page tells late says nothing as long as the person works in one. */
+  /** What another page tells late says nothing as long as the user works in one. */
   #settleSoon(): void {
     clearTimeout(this.#timer)
     if (this.#inUse !== undefined || this.#commands > 0) return

@@ -4,7 +4,7 @@ import { describeUrl } from '../../conversation/described-url.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 
 /**
- * Gives the person's answer to the agent. An address is opened first, unless the request was withdrawn meanwhile: the
+ * Gives the user's answer to the agent. An address is opened first, unless the request was withdrawn meanwhile: the
  * agent hears of a consent only once the browser has it. Rejects with a sentence when nothing came of it; the request
  * stays pending then.
  */

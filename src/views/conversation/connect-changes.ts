@@ -11,7 +11,7 @@ import type { WebviewConnection } from '../webview-connection.ts'
 /** The page is sent changes at most this often, in milliseconds. */
 const TELL_MS = 50
 
-/** Tells a conversation's webview what its session changed, and does what the person asks for with it. */
+/** Tells a conversation's webview what its session changed, and does what the user asks for with it. */
 export function connectChanges(
   connection: WebviewConnection,
   controller: ConversationController,

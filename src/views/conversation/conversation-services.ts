@@ -28,7 +28,7 @@ interface ConversationServicesOptions {
   own: { add<T extends Disposable>(item: T): T }
 }
 
-/** The places for conversations: the view of the side bar, and as many editor tabs as the person opens. */
+/** The places for conversations: the view of the side bar, and as many editor tabs as the user opens. */
 export function createConversationServices({
   extensionUri,
   bridge,

@@ -15,7 +15,7 @@ export interface ConversationSurface {
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
-  /** Brings a request that waits for the person into view, and gives it the focus. */
+  /** Brings a request that waits for the user into view, and gives it the focus. */
   showRequest(requestId: string): void
   /** Tells its page to do something, when it is there. */
   tell<P>(type: NotificationType<P>, params: P): void
@@ -23,13 +23,13 @@ export interface ConversationSurface {
 
 /** The conversations in editor tabs, which the empty side bar lists. */
 export interface OpenTabs {
-  /** Those that need the person first. */
+  /** Those that need the user first. */
   notes(): TabNote[]
   reveal(key: string): Promise<void>
   readonly onDidChange: Event<void>
 }
 
-/** The places that show conversations, and the one that the person works in: commands are for that one. */
+/** The places that show conversations, and the one that the user works in: commands are for that one. */
 export class ConversationSurfaces extends Owner {
   readonly #sideBar: ConversationSurface
   readonly #tabs = new Map<ConversationSurface, Disposable>()
@@ -60,7 +60,7 @@ export class ConversationSurfaces extends Owner {
     this.#look.fire()
   }
 
-  /** A command, or VS Code itself, leads the person there. */
+  /** A command, or VS Code itself, leads the user there. */
   activate(surface: ConversationSurface): void {
     this.#active.set(surface)
   }
@@ -113,7 +113,7 @@ export class ConversationSurfaces extends Owner {
     return surface && (() => surface.reveal())
   }
 
-  /** Leads the person to the session: to where it is shown, else it is shown in the side bar; and to the request there. */
+  /** Leads the user to the session: to where it is shown, else it is shown in the side bar; and to the request there. */
   async reveal(open: OpenSession, requestId?: string): Promise<void> {
     const surface = this.showing(open) ?? this.#sideBar
     if (surface.controller.current !== open) surface.controller.show(open)

@@ -49,7 +49,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
       panel.onDidChangeViewState(() => {
         this.#bridge.setVisible(panel.visible)
         onSeen()
-        // a tab may come to the front by itself, because another one was closed, while the person writes elsewhere
+        // a tab may come to the front by itself, because another one was closed, while the user writes elsewhere
         if (panel.active && !isConversationFocused()) onFront()
       }),
     )

@@ -43,7 +43,7 @@ export class ConversationTabs extends Owner {
     return [...this.#tabs].find(tab => tab.isActive)
   }
 
-  /** The conversations in tabs, those that need the person first. */
+  /** The conversations in tabs, those that need the user first. */
   notes(): TabNote[] {
     const notes = [...this.#tabs].flatMap(({ note }) => note ?? [])
     return notes.sort((a, b) => INDICATOR_ORDER.indexOf(a.state) - INDICATOR_ORDER.indexOf(b.state))

@@ -13,11 +13,11 @@ import { ConversationBridge, type ConversationBridgeOptions } from './conversati
 import type { ConversationSurface } from './conversation-surface.ts'
 
 export interface ConversationViewEvents {
-  /** The person sees the view for the first time in this window. */
+  /** The user sees the view for the first time in this window. */
   onFirstShown: () => void
   /** As its page reports. */
   onFocus: (focus: FocusReport) => void
-  /** A command leads the person to it. */
+  /** A command leads the user to it. */
   onReveal: () => void
   /** It is shown, or hidden. */
   onSeen: () => void
@@ -26,7 +26,7 @@ export interface ConversationViewEvents {
 /** History, which the view shows in the place of the conversation. */
 export interface SecondPage {
   listen(where: HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable
-  /** A person turned to it. */
+  /** A user turned to it. */
   looked(): void
 }
 
@@ -98,7 +98,7 @@ export class ConversationView implements ConversationSurface {
     if (first) this.#events.onFirstShown()
   }
 
-  /** How many sessions wait for the person, as a badge at the view's icon. */
+  /** How many sessions wait for the user, as a badge at the view's icon. */
   setWaiting(count: number): void {
     this.#waitingCount = count
     if (!this.#view) return

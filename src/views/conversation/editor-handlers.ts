@@ -29,7 +29,7 @@ import type { WebviewConnection } from '../webview-connection.ts'
 /** The commands of Parley that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
 
-/** What a person opens, copies and runs from a conversation. */
+/** What a user opens, copies and runs from a conversation. */
 export function editorHandlers(controller: ConversationController, diffs: Diffs, proposals: Proposals) {
   const roots = () => controller.current?.plan.setup
   const changeOf = (place: { key: string; entryId: string; content: number; change: number }) => {
@@ -67,7 +67,7 @@ export function editorHandlers(controller: ConversationController, diffs: Diffs,
   } satisfies Partial<Handlers<ConversationMessages>>
 }
 
-/** Something a person clicked that did not work is said, not only logged. */
+/** Something a user clicked that did not work is said, not only logged. */
 export async function tellFailed(done: Promise<void>): Promise<void> {
   try {
     await done
@@ -146,7 +146,7 @@ async function pressCardButton(
   }
 }
 
-/** Tells a page the colors of code in the theme that it says it is in, and how the person wants diffs. */
+/** Tells a page the colors of code in the theme that it says it is in, and how the user wants diffs. */
 export function connectAppearance(connection: WebviewConnection) {
   let shown: string | undefined
   const tell = async () => {

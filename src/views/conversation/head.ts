@@ -121,7 +121,7 @@ function accountOf(agentId: string | undefined, accounts: Accounts): Conversatio
   return { text: describeSignIn(status), signedIn: status?.state === 'authenticated' }
 }
 
-/** Of a session that is on its way, as the list had it that the person took it from. */
+/** Of a session that is on its way, as the list had it that the user took it from. */
 function titleOfAttempt({ attempt }: ConversationController): string | undefined {
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
 }

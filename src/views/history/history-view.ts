@@ -29,7 +29,7 @@ export interface HistoryViewOptions {
   actions: SessionActions
 }
 
-/** One that shows History, and whether a person sees it there. */
+/** One that shows History, and whether a user sees it there. */
 interface Place {
   connection: WebviewConnection
   isShown: () => boolean
@@ -85,7 +85,7 @@ export class HistoryView extends Owner {
     })
   }
 
-  /** A person turned to History: what it lists may be old. */
+  /** A user turned to History: what it lists may be old. */
   looked(): void {
     void this.#options.history.refresh()
     this.#send()
@@ -101,7 +101,7 @@ export class HistoryView extends Owner {
     return tellFailure(agentId, this.#options.actions.offerSignIn, work)
   }
 
-  /** From the context menu of a row. What needs a word of the person first is asked for in the row itself. */
+  /** From the context menu of a row. What needs a word of the user first is asked for in the row itself. */
   async act(
     action: HistoryAction | 'rename',
     agentId: string,

@@ -25,7 +25,7 @@ const storedPrompt = storedDraft.extend({ id: z.string() })
 const storedState = z.object({
   drafts: z.array(storedDraft).catch([]),
   prompts: z.array(storedPrompt).catch([]),
-  /** How tall the person made the composer, in pixels. */
+  /** How tall the user made the composer, in pixels. */
   height: z.number().positive().optional().catch(undefined),
 })
 
@@ -40,7 +40,7 @@ interface StoredText extends Text {
 }
 
 /**
- * What people write, by conversation: drafts, which are written in the background and when the window closes, and
+ * What users write, by conversation: drafts, which are written in the background and when the window closes, and
  * prompts that are not sent yet, which are written at once. A prompt leaves its draft, and comes back to it, in one write.
  * What windows that are gone have left becomes this window's.
  */
@@ -71,7 +71,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#lookAgain(MAX_LOOKS)
   }
 
-  /** How tall the person made the composer, in pixels; `undefined`: it finds its height by itself. */
+  /** How tall the user made the composer, in pixels; `undefined`: it finds its height by itself. */
   get height(): number | undefined {
     return this.#height
   }

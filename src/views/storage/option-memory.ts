@@ -8,7 +8,7 @@ const KEY = 'parley.optionValues'
 const MOST_RECENT = 5
 const MAX_FAVORITES = 200
 
-/** Which models, modes and the like a person marked or used, by agent and option; the same in every window. */
+/** Which models, modes and the like a user marked or used, by agent and option; the same in every window. */
 export class OptionMemory extends Owner {
   readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())

@@ -23,7 +23,7 @@ export interface ComposerPort {
   type(text: string): void
   /** Appends a prompt with its chips and pictures. Can be undone. `quiet`: doesn't take the focus. */
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
-  /** Says under the composer why something can't be done, until the person types. */
+  /** Says under the composer why something can't be done, until the user types. */
   say(sentence: string): void
 }
 

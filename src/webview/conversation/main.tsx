@@ -93,7 +93,7 @@ listenNavigation(connection, app)
 const lookForFocus = reportFocus(hostClient(connection))
 listenForComposer(connection, app)
 
-/** Where a person goes now and then: loaded with the first time. */
+/** Where a user goes now and then: loaded with the first time. */
 const historyWantsFocus = signal(false)
 const History = lazy(async () => {
   const [{ historyPage }] = await Promise.all([import('../history/page.tsx'), loadStyles('later')])

@@ -28,9 +28,9 @@ export class ConversationStore {
   readonly #wholeToolCalls: Watched
   /** number of entries, fetched or not */
   readonly total = signal(0)
-  /** the entries of the requests that wait for the person, oldest first: as the host tells, fetched or not */
+  /** the entries of the requests that wait for the user, oldest first: as the host tells, fetched or not */
   readonly waiting: ReadonlySignal<readonly EntryId[]>
-  /** whether the agent waits for the person */
+  /** whether the agent waits for the user */
   readonly asked: ReadonlySignal<boolean>
   /** the last entry, whatever it is */
   readonly last = signal<EntrySlot | undefined>(undefined)
@@ -129,7 +129,7 @@ export class ConversationStore {
     return true
   }
 
-  /** Whether something was opened by the person; kept while the conversation is. */
+  /** Whether something was opened by the user; kept while the conversation is. */
   openState(id: string): Signal<boolean> {
     let open = this.#open.get(id)
     if (!open) {
@@ -160,7 +160,7 @@ export class ConversationStore {
     return this.#toolCalls.get(keyOfTool(toolCallId, within))
   }
 
-  /** How the person kept the tool call from running, if they did. */
+  /** How the user kept the tool call from running, if they did. */
   refusalOf({ toolCallId, within }: ToolCallEntry): 'rejected' | 'canceled' | undefined {
     const asked = this.#permissions.get(keyOfTool(toolCallId, within))?.entry.value
     if (asked?.kind !== 'permission' || !asked.outcome) return undefined
@@ -194,7 +194,7 @@ export class ConversationStore {
     return number
   }
 
-  /** The person does not want to see what the subagent does. */
+  /** The user does not want to see what the subagent does. */
   isHidden(subagent: string): boolean {
     return this.#hiddenState(subagent).value
   }
@@ -224,7 +224,7 @@ export class ConversationStore {
   }
 
   /**
-   * What the person wrote last, oldest first: of the entries that are here without a gap up to the end. `from`: index of
+   * What the user wrote last, oldest first: of the entries that are here without a gap up to the end. `from`: index of
    * the first of these entries.
    */
   lastPrompts(): { prompts: ContentBlock[][]; from: number } {

@@ -12,7 +12,7 @@ export interface HistoryFilter {
   archived: boolean
 }
 
-/** A row that the person is asked about, in its own place: what it shall be called, whether it is to be deleted. */
+/** A row that the user is asked about, in its own place: what it shall be called, whether it is to be deleted. */
 export interface RowQuestion {
   what: 'rename' | 'delete'
   /** the row's */

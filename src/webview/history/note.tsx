@@ -52,7 +52,7 @@ export function StorageNote({ storage: { used, max } }: { storage: HistorySummar
 /** More idle agents than this are folded into one line. */
 const mostResting = 2
 
-/** The state of an agent's list of sessions, and what the person can do about it. */
+/** The state of an agent's list of sessions, and what the user can do about it. */
 function AgentNote({ note }: { note: HistoryAgentNote }) {
   const { host } = useHistory()
   switch (note.state) {

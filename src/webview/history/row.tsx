@@ -16,7 +16,7 @@ interface RowProps {
   position: number
   count: number
   onPress: () => void
-  /** what the person is asked of it, in its own place */
+  /** what the user is asked of it, in its own place */
   question: RowQuestion['what'] | undefined
   /** Asks, or takes the question back. */
   onAsk: (what: RowQuestion['what'] | undefined, focusBack?: boolean) => void

@@ -27,7 +27,7 @@ interface HistoryViewProps {
   lines: HistoryLines
   /** kept through a reload */
   filter: Signal<HistoryFilter>
-  /** the row that the person is asked about */
+  /** the row that the user is asked about */
   asked: Signal<RowQuestion | undefined>
   wantsFocus: Signal<boolean>
 }

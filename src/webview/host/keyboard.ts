@@ -1,11 +1,11 @@
 import type { PageMessages } from '../../views/bridge/contract.ts'
 import type { HostClient } from './connection.ts'
 
-/** Events that a person causes. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */
+/** Events that a user causes. A screen reader clicks without a pointer; text may be dictated, pasted or dropped. */
 const USE = ['pointerdown', 'keydown', 'click', 'input', 'drop'] as const
 
 /**
- * Reports to the host when the page gets or loses the focus, and when the person does something in it, each change once.
+ * Reports to the host when the page gets or loses the focus, and when the user does something in it, each change once.
  * The returned function checks again: a page that loads, or is shown, may have the focus without an event.
  */
 export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () => void {
@@ -31,7 +31,7 @@ export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () =>
 }
 
 /**
- * When the page gets the focus and no element of it has it, `focus` moves it to the element where a person starts. Ignores
+ * When the page gets the focus and no element of it has it, `focus` moves it to the element where a user starts. Ignores
  * a press of the mouse, which may begin a selection.
  */
 export function focusOnEntry(focus: () => void): void {

@@ -11,7 +11,7 @@ const mostSelected = 160
 const assumedHeight = 800
 
 /**
- * Holds a long list in place: mounts only the rows near the view, measures them, and keeps what the person looks at
+ * Holds a long list in place: mounts only the rows near the view, measures them, and keeps what the user looks at
  * where it is when heights above it change. At the end the view follows what is added; anywhere else it stays.
  */
 export class ListController<T extends WindowItem> {
@@ -39,7 +39,7 @@ export class ListController<T extends WindowItem> {
   readonly #redraws = signal(0)
   /** rows are drawn ahead when the frame is done that is being made */
   #drawAhead: ReturnType<typeof setTimeout> | undefined
-  /** the person scrolled toward the beginning last */
+  /** the user scrolled toward the beginning last */
   #upwards = true
   readonly #rows = new Map<Element, T>()
   readonly #elements = new Map<string, HTMLElement>()
@@ -192,7 +192,7 @@ export class ListController<T extends WindowItem> {
     return this.following.peek() && !this.#pressed
   }
 
-  /** The person is about to scroll up: do not take the view away from under them. */
+  /** The user is about to scroll up: do not take the view away from under them. */
   #wheel(event: WheelEvent): void {
     if (event.deltaY < 0 && (this.#element?.scrollTop ?? 0) > 0) this.release()
   }

@@ -113,7 +113,7 @@ function colorLater(element: HTMLElement): void {
   whenIdle(next, 0)
 }
 
-/** What the person has selected is left alone. */
+/** What the user has selected is left alone. */
 function isSelected(piece: HTMLElement | undefined): boolean {
   const selection = getSelection()
   if (!piece || !selection?.rangeCount || selection.isCollapsed) return false
@@ -181,7 +181,7 @@ function setText(node: Text, text: string): void {
 
 function morphAttributes(node: Element, to: Element): void {
   for (const { name } of [...node.attributes]) {
-    // what the person opened stays open
+    // what the user opened stays open
     if (!to.hasAttribute(name) && !(name === 'open' && node.tagName === 'DETAILS')) node.removeAttribute(name)
   }
   for (const { name, value } of to.attributes) {

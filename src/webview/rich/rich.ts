@@ -83,7 +83,7 @@ function watchTheme(): void {
  * stands still meanwhile: in a busy browser about 5 ms for each unit, measured over the kinds that there are.
  */
 
-/** More work than this is done only when the person asks for it: it may take more than a second. */
+/** More work than this is done only when the user asks for it: it may take more than a second. */
 export const MOST_WORK = 160
 /** Text that is longer is not looked at. UTF-16 units. */
 const LONGEST = 20_000
@@ -148,7 +148,7 @@ function showDiagram(element: HTMLElement, { figure, note }: DiagramFrame, image
   element.dataset.state = 'drawn'
 }
 
-/** Drawing a diagram blocks the page, so a large one is drawn only when the person asks for it. */
+/** Drawing a diagram blocks the page, so a large one is drawn only when the user asks for it. */
 function askToDraw(element: HTMLElement, { note }: DiagramFrame): void {
   const button = document.createElement('button')
   button.type = 'button'

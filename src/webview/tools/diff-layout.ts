@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** How the person wants diffs, where there is room for both sides: kept in the settings by the host. */
+/** How the user wants diffs, where there is room for both sides: kept in the settings by the host. */
 export const wantsSideBySide = signal(true)
 
 /** Narrower views show one side under the other. CSS pixels. */

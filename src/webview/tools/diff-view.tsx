@@ -19,7 +19,7 @@ interface DiffViewProps {
   path: string
   /** Added to line numbers: the texts are a part of the file. */
   shift?: number
-  /** The person decides on it: long lines are broken, unless the diff is a long one. */
+  /** The user decides on it: long lines are broken, unless the diff is a long one. */
   wrap?: boolean | undefined
 }
 

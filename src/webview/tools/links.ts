@@ -98,7 +98,7 @@ function linkOf(found: string, before: string | undefined): LinkedText | undefin
   return { text: found, file }
 }
 
-/** A file as people and agents write it in prose: a path, and perhaps a place in it. */
+/** A file as users and agents write it in prose: a path, and perhaps a place in it. */
 export interface FileReference {
   path: string
   /** 1-based */

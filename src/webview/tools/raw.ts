@@ -12,7 +12,7 @@ export function rawText(value: unknown): string | undefined {
   return textIn(value) ?? pretty(value)
 }
 
-/** JSON as a person reads it. */
+/** JSON as a user reads it. */
 export function pretty(value: unknown): string {
   try {
     return JSON.stringify(value, undefined, 2) ?? String(value)
@@ -24,7 +24,7 @@ export function pretty(value: unknown): string {
 /** Where agents put a patch into a tool's input. */
 const PATCH_KEYS = ['input', 'patch', 'diff'] as const
 
-/** What a tool's raw input says as a person reads it: a patch as its lines, other texts as they are, the rest as JSON. */
+/** What a tool's raw input says as a user reads it: a patch as its lines, other texts as they are, the rest as JSON. */
 export function rawCode(value: unknown): { text: string; language: string } {
   if (typeof value === 'string') {
     if (isPatch(value)) return { text: value, language: 'diff' }

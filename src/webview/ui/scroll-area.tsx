@@ -34,7 +34,7 @@ interface PlainCodeProps {
   text: string
   /** break long lines instead of scrolling */
   wrap?: boolean
-  /** A person decides on it: however long it is, and with what hides in it spelled out. */
+  /** A user decides on it: however long it is, and with what hides in it spelled out. */
   whole?: boolean
 }
 

@@ -12,7 +12,7 @@ interface TitleFieldProps {
   onClose: (byKey: boolean) => void
 }
 
-/** A title in the place of which the person writes another one: as in VS Code's trees, Enter takes it, Escape does not. */
+/** A title in the place of which the user writes another one: as in VS Code's trees, Enter takes it, Escape does not. */
 export function TitleField({
   title,
   label,

@@ -9,7 +9,7 @@ import { type App, useApp } from '../context.ts'
 /** Space between the selection and the button, in pixels. */
 const space = 6
 
-/** A button near what a person has selected in the conversation. It never takes the focus. */
+/** A button near what a user has selected in the conversation. It never takes the focus. */
 export function SelectionActions() {
   const app = useApp()
   const place = useSignal<{ left: number; top: number } | undefined>(undefined)

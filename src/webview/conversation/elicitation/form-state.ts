@@ -22,11 +22,11 @@ const matchesPlain: Matches = (pattern, text) => {
 /** The value of a field's control: an input's text, a checkbox's state, the selected values. */
 export type Written = string | boolean | readonly string[] | undefined
 
-/** What the person filled in so far of one field. */
+/** What the user filled in so far of one field. */
 export class FieldState {
   readonly field: ElicitationField
   readonly written: Signal<Written>
-  /** Shown once the person tried to send the form: sooner, it would move what they are about to click. */
+  /** Shown once the user tried to send the form: sooner, it would move what they are about to click. */
   readonly problem = signal<FieldProblem | undefined>(undefined)
   #looked = false
 

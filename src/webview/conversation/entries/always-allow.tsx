@@ -7,7 +7,7 @@ import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 
-/** Offers to write a rule that answers questions like this one; the person sees it before it is saved. */
+/** Offers to write a rule that answers questions like this one; the user sees it before it is saved. */
 export function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
   const button = useRef<HTMLButtonElement>(null)
   const { composer } = useApp()

@@ -21,7 +21,7 @@ interface ChangeProps {
   patch: string | undefined
   content: number
   position: number
-  /** Long lines are broken: the person decides on them. */
+  /** Long lines are broken: the user decides on them. */
   wrap?: boolean | undefined
 }
 

@@ -14,7 +14,7 @@ export function ContentBlockView({ block }: { block: ContentBlock }) {
   return block.type !== 'unknown' && block.agentOnly ? <AgentOnly block={block} /> : <Block block={block} />
 }
 
-/** What is meant for the model and not for the person: there, but folded. */
+/** What is meant for the model and not for the user: there, but folded. */
 function AgentOnly({ block }: { block: ContentBlock }) {
   const [open, setOpen] = useState(false)
   return (

@@ -13,7 +13,7 @@ import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { ContentBlockView } from './content.tsx'
 
-/** What the person wrote, as they wrote it, with its chips where they stood; a long prompt is folded. */
+/** What the user wrote, as they wrote it, with its chips where they stood; a long prompt is folded. */
 export function Prompt({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as MessageEntry

@@ -135,7 +135,7 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   if (failure !== undefined) return <Failed>{failure}</Failed>
   switch (entry.status) {
     case 'failed': {
-      // many agents report as failed what the person did not let them do
+      // many agents report as failed what the user did not let them do
       const refusal = store.refusalOf(entry)
       if (!refusal) return <Failed>{t('failed')}</Failed>
       return <span>{refusal === 'rejected' ? t('rejected') : t('canceled')}</span>
@@ -226,7 +226,7 @@ interface ToolContentProps {
   slot: EntrySlot
   content: ToolCallContent
   position: number
-  /** Long lines of a diff are broken: the person decides on them. */
+  /** Long lines of a diff are broken: the user decides on them. */
   wrap?: boolean
 }
 

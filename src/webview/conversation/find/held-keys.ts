@@ -1,4 +1,4 @@
-/** Without an answer after so long the keys were for no widget: the person has given Ctrl+F to something else. */
+/** Without an answer after so long the keys were for no widget: the user has given Ctrl+F to something else. */
 const LONGEST_MS = 800
 /** Once the widget is known to come it is there in no time, but on a machine that is busy or a disk that is slow. */
 const LONGEST_TO_OPEN_MS = 4000

@@ -11,7 +11,7 @@ const CURRENT = 'parley-find-current'
 /** The browser can mark text without changing the page. */
 const supported = typeof Highlight === 'function' && typeof CSS === 'object' && 'highlights' in CSS
 
-/** The match that the person is at, as it is found again when its row is drawn anew. */
+/** The match that the user is at, as it is found again when its row is drawn anew. */
 export interface CurrentMatch {
   range: Range
   /** the row's element now; `undefined` while the row is not in the page */

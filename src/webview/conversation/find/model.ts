@@ -8,7 +8,7 @@ import { Highlights } from './highlights.ts'
 import { type FindPlace, FoundEntries } from './results.ts'
 import { type FindContext, revealMatch } from './reveal.ts'
 
-/** Finding text in the conversation: what is looked for, what was found, which match the person is at. */
+/** Finding text in the conversation: what is looked for, what was found, which match the user is at. */
 export class FindModel {
   readonly isOpen = signal(false)
   readonly query = signal<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
@@ -30,7 +30,7 @@ export class FindModel {
   #key = ''
   #pattern: RegExp | undefined
   #place: FindPlace | undefined
-  /** where the person was when they began to look: the first match is sought from there on */
+  /** where the user was when they began to look: the first match is sought from there on */
   #from = 0
   /** the first answer to a query leads to its first match */
   #toFirst = false

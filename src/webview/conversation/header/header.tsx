@@ -60,7 +60,7 @@ export function Header() {
   )
 }
 
-/** Things a person should know before they rely on the session. */
+/** Things a user should know before they rely on the session. */
 function noteCount(head: ConversationHead): number {
   const { roots } = head
   return (
@@ -71,7 +71,7 @@ function noteCount(head: ConversationHead): number {
   )
 }
 
-/** The session's title; a click or F2 lets the person write another one. */
+/** The session's title; a click or F2 lets the user write another one. */
 function SessionTitle() {
   const { store, host, page } = useApp()
   const head = store.head.value

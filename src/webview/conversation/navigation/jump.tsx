@@ -14,7 +14,7 @@ interface Seen {
   grown: number
 }
 
-/** Floats over the end of the list when the view is elsewhere: what waits for the person, and what is new. */
+/** Floats over the end of the list when the view is elsewhere: what waits for the user, and what is new. */
 export function JumpButtons() {
   const { store, list } = useApp()
   const now = (): Seen => {

@@ -11,7 +11,7 @@ export const questionsDrawn = signal(0)
 const scrollKeys = new Set(['PageUp', 'PageDown', 'Home', 'End'])
 
 /**
- * A question that comes while the person is not writing takes the focus, so that a digit or Enter answers it. Never while
+ * A question that comes while the user is not writing takes the focus, so that a digit or Enter answers it. Never while
  * something stands in the composer, nor right after a key was pressed: then it waits a moment. Of several, the first is
  * brought into view; answering it leads to the next, and the last one back to the end.
  */
@@ -19,7 +19,7 @@ export function useQuestionFocus(): void {
   const app = useApp()
   const { store, list, composer } = app
   const lastKey = useRef(0)
-  /** the view was brought to a question, and the person did not scroll elsewhere since */
+  /** the view was brought to a question, and the user did not scroll elsewhere since */
   const brought = useRef(false)
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -89,7 +89,7 @@ function bringIntoView({ store, list }: App, id: string): boolean {
   return !list.following.peek()
 }
 
-/** The person is elsewhere, or at something in the view that is not to be left. */
+/** The user is elsewhere, or at something in the view that is not to be left. */
 function isBusy(composer: ComposerPort | undefined): boolean {
   if (!document.hasFocus()) return true
   const focused = document.activeElement

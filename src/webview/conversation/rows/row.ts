@@ -239,7 +239,7 @@ function isLine(row: Row): boolean {
   }
 }
 
-/** A box that waits for the person. */
+/** A box that waits for the user. */
 function isQuestion(row: Row): boolean {
   if (row.kind !== 'permission' && row.kind !== 'elicitation') return false
   const entry = row.slot.entry.peek()

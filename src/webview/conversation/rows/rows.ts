@@ -39,7 +39,7 @@ export class RowModel {
 
   readonly #isHidden: (subagent: string) => boolean
 
-  /** @param isHidden whether the person does not want to see what a subagent does, by that one's session */
+  /** @param isHidden whether the user does not want to see what a subagent does, by that one's session */
   constructor(
     isRunOpen: (firstId: string) => Signal<boolean>,
     isHidden: (subagent: string) => boolean = () => false,

@@ -8,7 +8,7 @@ export class EntrySlot {
   readonly id: EntryId
   index: number
   readonly entry: Signal<Entry>
-  /** opened by the person: a thought, a tool call, a long prompt */
+  /** opened by the user: a thought, a tool call, a long prompt */
   readonly open: Signal<boolean>
   /** Increases when a text grew in place. */
   readonly grown = signal(0)
@@ -103,7 +103,7 @@ function withKnownChanges(entry: Entry, before: Entry): Entry {
   return { ...entry, content }
 }
 
-/** What a person wrote is shown as they wrote it. */
+/** What a user wrote is shown as they wrote it. */
 function rendersMarkdown(entry: Entry): boolean {
   if (entry.kind === 'message') return entry.role !== 'user'
   return entry.kind === 'compaction' || entry.kind === 'session_message'

@@ -15,7 +15,7 @@ export function WorkingLine() {
   if (head.activity === 'idle') return head.background ? <Background count={head.background} /> : null
   const waiting = store.waiting.value.length
   const last = store.last.value?.entry.value
-  // while the person is waited for, the wait is what is timed
+  // while the user is waited for, the wait is what is timed
   const [asked] = store.waiting.value
   const since = asked === undefined ? head.turnStartedAt : store.slot(asked)?.entry.value.startedAt
   const word = head.stopping

@@ -73,7 +73,7 @@ export const ruleSettings: RuleSettings = {
   },
 }
 
-/** Whether a value of the settings is the rule, in whatever order its parts are written. */
+/** Whether a value of the settings equals the rule, in any order of its properties. */
 function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
   if (typeof value !== 'object' || value === null) return false
   const parts = Object.entries(value)

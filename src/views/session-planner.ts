@@ -27,7 +27,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
   /**
    * `globalStorage`: where the extension may keep files, for the scratch folder. `systemPromptOf`: what the user wants
-   * the agent told.
+   * the agent reported.
    */
   constructor(
     mcp: McpServers,

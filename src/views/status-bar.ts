@@ -84,7 +84,7 @@ function describe(
   if (working > 0) return { icon: 'sync~spin', word: l10n.t('working'), attention: false }
   if (ended.failed > 0) return { icon: 'error', word: l10n.t('failed'), attention: false }
   if (ended.done > 0) return { icon: 'pass', word: l10n.t('done'), attention: false }
-  // with a conversation that goes on, what failed was something beside it
+  // the conversation continues: something else failed
   if (phase === 'ended' || (failed && phase !== 'ready'))
     return { icon: 'error', word: l10n.t('stopped'), attention: false }
   return { icon: 'comment-discussion', word: l10n.t('ready'), attention: false }

@@ -92,7 +92,7 @@ export class WebviewConnection implements vscode.Disposable {
     }
   }
 
-  /** Hears the messages of a contract. Once for each contract, before `listen`. */
+  /** Registers the handlers of a contract. Once for each contract, before `listen`. */
   handle<C extends Contract>(contract: C, handlers: Handlers<C>): void {
     for (const [name, message] of Object.entries(contract)) {
       const handle = handlers[name] as (params: unknown) => unknown

@@ -41,7 +41,7 @@ export abstract class WebviewTab extends Owner {
 
   /** Brings the tab back after a reload. */
   restore(panel: vscode.WebviewPanel, page: WebviewPage): void {
-    // it was opened anew before
+    // it was opened again before
     if (this.#panel) panel.dispose()
     else this.#show(panel, page, false)
   }

@@ -1,4 +1,4 @@
-/** What the Manage Agents page may send. What it is told is in `agents.ts`. */
+/** What the Manage Agents page may send. What the host sends is in `agents.ts`. */
 import * as z from 'zod'
 import { nothing, type Params } from './contract.ts'
 

@@ -1,4 +1,4 @@
-/** What the Manage Agents page is told by the extension host. What it sends is in `agents-messages.ts`. */
+/** What the extension host sends to the Manage Agents page. What the page sends is in `agents-messages.ts`. */
 import { NotificationType } from 'vscode-jsonrpc'
 import type { AgentOffer } from './conversation.ts'
 

@@ -136,11 +136,11 @@ export const conversationMessages = {
       regex: z.boolean(),
     }),
   }),
-  /** Nobody looks any more. */
+  /** The page no longer shows it. */
   'find/stop': nothing,
   /** Which theme the page is in, at first and whenever it changes. */
   'appearance/theme': z.object({ themeId: z.string().max(512) }),
-  /** The user wants diffs side by side where there is room, or always one under the other, for good. */
+  /** The user's layout for all diffs: side by side where there is space, or always inline. */
   'appearance/setDiff': z.object({ sideBySide: z.boolean() }),
 
   // ---- the composer and its queue ----------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ export const conversationMessages = {
   'changes/review': keyed,
   /** Brings back the texts from before, after the user confirmed it; without a path: of all files. */
   'changes/undo': z.object({ key, path: path.optional() }),
-  /** Takes what the agent left for good; without a path: of all files. */
+  /** Accepts the agent's current version; without a path: of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
   /** Whether this window follows its agents. */
   'follow/set': z.object({ on: z.boolean() }),
@@ -262,7 +262,7 @@ export const conversationMessages = {
   'conversation/file': z.object({ path, line: line.optional(), column: line.optional() }),
   /** Opens the diff of a tool call's content in VS Code's diff editor. */
   'conversation/diff': changePlace,
-  /** The line, from 1, at which the texts of a change begin in its file; `null` where that can't be told. */
+  /** The line, from 1, at which the texts of a change begin in its file; `null` if unknown. */
   'conversation/findFragment': request(changePlace, answer<number | null>()),
   'conversation/copy': z.object({ text: z.string().max(64 * MiB) }),
   /** Puts code where the cursor is in the editor. */
@@ -280,7 +280,7 @@ export const conversationMessages = {
     from: line.optional(),
     to: line.optional(),
   }),
-  /** Opens a file that is in the conversation alone with whatever VS Code has for it. */
+  /** Opens a file that exists only in the conversation, in VS Code's editor for it. */
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
   /** Runs a command for one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),

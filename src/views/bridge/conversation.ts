@@ -1,5 +1,5 @@
 /**
- * What a conversation's page is told by the extension host, over vscode-jsonrpc on `postMessage`. What it sends is in
+ * What the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. What the page sends is in
  * `conversation-messages.ts`: the host checks all of that; the webview trusts the host.
  */
 import { NotificationType } from 'vscode-jsonrpc'
@@ -28,7 +28,7 @@ export interface CardButton {
   icon?: string
   /** a sentence; shown where the button is in a list */
   description?: string
-  /** never the primary button, whatever its position */
+  /** never the primary button, in any position */
   secondary?: true
 }
 /** One message with buttons for the next step: a failed start, a missing sign-in, no agent, no trust, an agent that exited. */
@@ -57,7 +57,7 @@ export interface AgentChoice {
   /** a codicon's name, or a `data:`/webview URI */
   icon?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
-  /** who is signed in, in words; absent where nobody has to */
+  /** who is signed in, as text; absent if sign-in isn't required */
   account?: string
 }
 
@@ -71,7 +71,7 @@ export interface AgentOffer {
   icon: string
   /** what an installation runs or downloads, as a sentence */
   plan?: string
-  /** the same, as it is told back to the host */
+  /** the same, as it's sent back to the host */
   action?: string
   /** `share`: 0 to 1; absent where it isn't known */
   running?: { step: string; share?: number }
@@ -143,7 +143,7 @@ export interface ConversationHead {
   progress?: string
   /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */
   key: string
-  /** The conversation has just begun under this key: what was being written there belongs to it now. */
+  /** The conversation just started under this key: the text in its composer belongs to it now. */
   keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
   /** what the agent calls itself, with its version and that of the protocol */
@@ -159,7 +159,7 @@ export interface ConversationHead {
   pendingRequests: PendingRequestNote[]
   /** The agent does not say for certain what it does. */
   unconfirmed?: true
-  /** how many things go on apart from the turn, where the agent tells */
+  /** the number of background tasks, if the agent reports them */
   background?: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
@@ -212,7 +212,7 @@ export function isCut(entry: ToolCallEntry): entry is CutToolCall {
   return 'cut' in entry
 }
 
-/** The first `keep` items stay, `append` goes on with the text of the next one, `add` comes after it. */
+/** The first `keep` items stay, `append` continues the text of the next one, `add` comes after it. */
 export interface ToolContentDelta {
   keep: number
   append?: string
@@ -232,7 +232,7 @@ export interface ConversationSnapshot {
   /** those of the entries, with the output of those that the view shows */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
-  /** how tall the user made the composer, in pixels; for a page that has just begun */
+  /** the height that the user gave the composer, in pixels; for a page that just loaded */
   composerHeight?: number
   /** as in `ReturnPrompts` */
   returned?: ReturnedPrompt[]
@@ -251,7 +251,7 @@ export type PatchOp =
       cleared?: Array<keyof ToolCallEntry>
       content?: ToolContentDelta
     }
-  /** Without `output`: the rest of it changed, or nobody looks at it. */
+  /** Without `output`: the rest of it changed, or it isn't shown. */
   | { op: 'terminal'; terminal: TerminalNote }
   | { op: 'terminal_output'; terminalId: string; text: string }
   /** `cleared` names the keys that are no longer there: `undefined` does not cross the bridge. */
@@ -263,7 +263,7 @@ export interface ConversationPatch {
 
 export type { Attachment, MentionRow, PromptPart, ReturnedPrompt, StoredPrompt }
 
-/** Everything anew: sent when the webview is ready, shown again, or asks. */
+/** The whole state: sent when the webview is ready, shown again, or asks. */
 export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
 /** At most one each animation frame. */
 export const Patch = new NotificationType<ConversationPatch>('conversation/patch')
@@ -281,9 +281,9 @@ export const FocusComposer = new NotificationType<void>('conversation/focus')
 /** Whether this window follows its agents: the editor shows where they work. */
 export const FollowShown = new NotificationType<{ on: boolean }>('follow/shown')
 
-/** The theme's colors of code as `#rrggbb[aa]`, by kind of word; what is left out has a stand-in. */
+/** The theme's colors of code as `#rrggbb[aa]`, by kind of word; missing ones have a fallback. */
 export const TokenColors = new NotificationType<Record<string, string>>('appearance/tokens')
-/** Diffs side by side where there is room, or always one under the other. */
+/** Diffs side by side where there is space, or always inline. */
 export const DiffLayout = new NotificationType<{ sideBySide: boolean }>('appearance/diff')
 
 export interface ChangedFileNote {
@@ -304,7 +304,7 @@ export const ChangedFilesShown = new NotificationType<{
   files: ChangedFileNote[]
   /** files that changed during the turn and aren't listed: too many, or too large */
   omitted?: number
-  /** folders in which nobody can tell what commands changed, absolute */
+  /** folders in which changes by commands can't be detected, absolute */
   unseen?: string[]
 }>('changes/shown')
 
@@ -314,7 +314,7 @@ interface RuleOffer {
   label: string
   /** what saving it means, in a sentence */
   preview: string
-  /** as it would stand in the settings */
+  /** as it would be in the settings */
   json: string
 }
 export interface RuleOffers {
@@ -362,12 +362,12 @@ export interface FindResult {
   /** of the `find/start` that it answers */
   id: number
   /**
-   * Three numbers for each entry: its index, how many matches stand in what shows of it while it is closed, and how many
+   * Three numbers for each entry: its index, the number of matches in what is visible of it while it's collapsed, and how many
    * in all of it. Those of `part: 'change'` replace the former ones of these entries (0 matches: none any more).
    */
   hits: number[]
   part: 'whole' | 'change'
-  /** The search goes on: more is told later. */
+  /** The search isn't complete: more results follow. */
   searching: boolean
   /** There are more matches than are counted. */
   limited: boolean

@@ -1,4 +1,4 @@
-/** What a page that shows History may send. What it is told is in `history.ts`. */
+/** What a page that shows History may send. What the host sends is in `history.ts`. */
 import * as z from 'zod'
 import { nothing, type Params } from './contract.ts'
 

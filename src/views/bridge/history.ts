@@ -1,4 +1,4 @@
-/** What a page that shows History is told by the extension host. What it sends is in `history-messages.ts`. */
+/** What the extension host sends to a page that shows History. What the page sends is in `history-messages.ts`. */
 import { NotificationType } from 'vscode-jsonrpc'
 
 export interface HistoryRow {
@@ -6,7 +6,7 @@ export interface HistoryRow {
   agentName: string
   sessionId: string
   title: string
-  /** no title came from the agent: `title` is a stand-in and drawn so */
+  /** no title came from the agent: `title` is a placeholder and drawn as one */
   untitled: boolean
   /** titles that it had before: it is found by them */
   formerTitles?: string[]
@@ -20,7 +20,7 @@ export interface HistoryRow {
   /** the session is open in this window */
   open: boolean
   activity?: 'idle' | 'running' | 'requires_action'
-  /** what it did ended so, and nobody has looked since; `interrupted`: with the window that it was open in */
+  /** how its work ended, until the user views it; `interrupted`: its window closed */
   ended?: 'done' | 'failed' | 'interrupted'
   canLoad: boolean
   canResume: boolean
@@ -36,7 +36,7 @@ export interface HistoryRow {
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
 }
 
-/** What stands of one agent in the list besides its rows. */
+/** A note about one agent in the list, besides its rows. */
 export interface HistoryAgentNote {
   agentId: string
   name: string
@@ -45,7 +45,7 @@ export interface HistoryAgentNote {
   message?: string
   /** more pages can be asked for */
   more: boolean
-  /** who is signed in, in words; absent where nobody has to */
+  /** who is signed in, as text; absent if sign-in isn't required */
   account?: string
 }
 /** What History shows besides its rows. */

@@ -94,7 +94,7 @@ export function startCard(id: string, agentName: string, failure: AgentStartFail
   }
 }
 
-/** What a program said that did not get as far as the protocol: most often the reason, so nobody has to unfold it. */
+/** The output of a program that failed before the protocol began: usually the reason, so it's shown expanded. */
 function lastWords(command: string, stderr: string, stdout: string): Pick<Card, 'details' | 'unfolded'> {
   const words = texts([l10n.t('Error output'), stderr], [l10n.t('Output outside the protocol'), stdout])
   return {

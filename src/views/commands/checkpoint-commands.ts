@@ -302,7 +302,7 @@ async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise
   const { controller } = surface
   await controller.fork(referenceOf(open))
   const begun = controller.current
-  // where it could not be made, what stands there says why
+  // if it couldn't be created, its view shows why
   if (controller.phase !== 'ready' || !begun || begun === open) return false
   const { session } = begun
   const to = open.session.state.turn
@@ -319,7 +319,7 @@ async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise
   return true
 }
 
-/** Begins a session that gets the conversation before a turn as context. False: it could not be begun. */
+/** Starts a session that gets the conversation before a turn as context. False: it couldn't be started. */
 async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
   const { controller } = surface
   await controller.start(open.agentId, open.plan.setup.cwd)

@@ -46,7 +46,7 @@ export class CommandContext extends Owner {
     this.#set(ContextKey.canFork, can?.fork === true)
     this.#set(ContextKey.canChangeMode, open !== undefined && selectOption(open, 'mode') !== undefined)
     this.#set(ContextKey.canChangeModel, open !== undefined && selectOption(open, 'model') !== undefined)
-    // values that were entered for a variable are forgotten by signing out, whatever the agent supports
+    // signing out removes the entered values of variables, whatever the agent supports
     const hasVariables = agent?.authMethods.some(({ vars }) => vars !== undefined && vars.length > 0)
     this.#set(ContextKey.cannotSignOut, can !== undefined && !can.logout && !hasVariables)
     this.#set(ContextKey.cannotConfigureProviders, can !== undefined && !can.providers)

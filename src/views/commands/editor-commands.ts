@@ -117,7 +117,7 @@ function codeChip({ document, range }: Place, problems: readonly vscode.Diagnost
   return linesAttachment(document.uri, whole.start.line + 1, whole.end.line + (isBefore ? 0 : 1))
 }
 
-/** The problems of now: the agent gets those that were seen, whatever is found until its turn comes. */
+/** The current problems: the agent gets those that the user saw, not those found until its turn starts. */
 function problemsChip({ document }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
   const text = problemsText(problems.map(problem => problemOf(document.uri, problem)))
   const [first] = problems

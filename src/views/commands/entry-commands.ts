@@ -58,7 +58,7 @@ export function entryCommands(surfaces: ConversationSurfaces) {
       await surface.reveal()
       const { controller } = surface
       await controller.start(open.agentId, open.plan.setup.cwd)
-      // where it could not be begun, what stands there says why
+      // if it couldn't be started, its view shows why
       const begun = controller.current
       if (controller.phase !== 'ready' || !begun || begun === open) return
       surface.attach(conversationAttachment(open, begun.session.agent.capabilities.prompt.embeddedContext))

@@ -96,7 +96,7 @@ export function placeCommands(options: PlaceCommandOptions) {
         throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
       const { current } = tab.controller
       if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
-      // before the tab goes, so that nothing thinks that nobody has it
+      // before the tab closes, so that the session always has a view
       tab.controller.leave()
       sideBar.controller.take(current)
       tab.close()

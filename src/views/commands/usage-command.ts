@@ -25,7 +25,7 @@ export function usageCommand(options: UsageCommandOptions) {
 async function showUsage({ surfaces, records, nameOf }: UsageCommandOptions): Promise<void> {
   const { current } = surfaces.active.controller
   const session = current ? records.sessionUsage(current.agentId, current.session.sessionId) : []
-  // what the agent says of its session stands, whatever of it was counted here
+  // the agent's own report takes precedence over the amount counted here
   const cost = current?.session.state.usage?.cost
   const costs: UsageSum[] = cost
     ? [{ currency: cost.currency, cost: cost.amount, totalTokens: 0, inputTokens: 0, outputTokens: 0 }]
@@ -112,7 +112,7 @@ function byAgent(rows: readonly DayUsage[]): Map<string, DayUsage[]> {
   return agents
 }
 
-/** `$0.42 · 12,000 tokens`; each currency stands for itself. */
+/** `$0.42 · 12,000 tokens`; currencies aren't added up. */
 function usageText(rows: readonly UsageSum[]): string {
   const { language } = vscode.env
   const costs = new Map<string, number>()

@@ -2,7 +2,7 @@ import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
 /**
- * What a place's page tells of the keyboard's focus. `used`: the user does something in it, so the focus is not only
+ * What a place's page reports about the keyboard's focus. `used`: the user does something in it, so the focus is not only
  * passing through.
  */
 export type FocusReport = 'came' | 'used' | 'left'
@@ -15,7 +15,7 @@ const SETTLED_MS = 300
  * after a moment when the focus merely stays there.
  *
  * A command is for the place that the user was at when they asked for it. When the palette closes, VS Code gives the
- * focus to the active editor, whatever had it before, and the command may come long after that: a place that merely has
+ * focus to the active editor in any case, and the command may come long after that: a place that merely has
  * the focus is not what a command is for. One that the user turned to is: they press a key in it, or the focus leaves
  * it when they open the palette.
  */
@@ -24,7 +24,7 @@ export class ActivePlace<Place> extends Owner {
   #current: Place
   /** What the user did something in before the current place merely got the focus. */
   #before: Place | undefined
-  /** Where the user did something and the focus still is, as far as its page told. */
+  /** Where the user did something and the focus still is, as its page reported. */
   #inUse: Place | undefined
   readonly #focused = new Set<Place>()
   #timer: NodeJS.Timeout | undefined

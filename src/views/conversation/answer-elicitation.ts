@@ -5,7 +5,7 @@ import type { ConversationController } from '../../sessions/conversation-control
 
 /**
  * Gives the user's answer to the agent. An address is opened first, unless the request was withdrawn meanwhile: the
- * agent hears of a consent only once the browser has it. Rejects with a sentence when nothing came of it; the request
+ * agent gets a consent only once the browser has it. Rejects with a sentence when that failed; the request
  * stays pending then.
  */
 export async function answerElicitation(

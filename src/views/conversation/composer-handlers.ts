@@ -19,7 +19,7 @@ interface ComposerOptions {
 
 /**
  * What the composer sends: prompts, drafts, the queue, the session's options, and what it looks for in the editor.
- * `show`: sends the page what is new in the conversation, before it is told that its prompt is stored.
+ * `show`: sends the page what is new in the conversation, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
   { controller, drafts, mentions, optionMemory }: ComposerOptions,

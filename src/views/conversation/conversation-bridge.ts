@@ -123,7 +123,7 @@ export class ConversationBridge extends Owner {
     this.#listen()
   }
 
-  /** A hidden view is sent nothing; shown again, it gets everything anew. */
+  /** A hidden view gets nothing; when it's shown again, it gets the whole state. */
   setVisible(visible: boolean): void {
     this.#pump.setVisible(visible)
     this.#find.setVisible(visible)

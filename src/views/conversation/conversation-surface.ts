@@ -55,7 +55,7 @@ export class ConversationSurfaces extends Owner {
     return this.#active.current
   }
 
-  /** Told by a place that was shown or hidden. */
+  /** Called by a place that was shown or hidden. */
   looked(): void {
     this.#look.fire()
   }
@@ -65,7 +65,7 @@ export class ConversationSurfaces extends Owner {
     this.#active.set(surface)
   }
 
-  /** Told by a place whose page tells of the focus. */
+  /** Called by a place whose page reports the focus. */
   focused(surface: ConversationSurface, focus: FocusReport): void {
     this.#active.report(surface, focus)
   }

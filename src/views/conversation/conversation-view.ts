@@ -34,7 +34,7 @@ export interface SecondPage {
 const SHOWN_PAGE = 'parley.page'
 
 /**
- * The view of the side bar: the conversation, or History in its place while the conversation goes on behind it. Connects
+ * The view of the side bar: the conversation, or History in its place while the conversation continues. Connects
  * the view's page when VS Code shows it and ends with it.
  */
 export class ConversationView implements ConversationSurface {

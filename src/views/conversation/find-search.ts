@@ -12,7 +12,7 @@ const SLICE_MS = 12
 const PARTIAL_MS = 150
 /** One slice with an expression may take this long; then the expression is given up. */
 const EXPRESSION_MS = 500
-/** Following a conversation that goes on takes this share of the time at most. */
+/** The maximum share of the time for searching updates of a running conversation. */
 const SHARE = 1 / 8
 const LEAST_WAIT_MS = 100
 
@@ -26,8 +26,8 @@ interface Search {
 }
 
 /**
- * Finds a text in a conversation of any length, and goes on finding it while the conversation grows. Works in slices; a
- * newer search ends an older one. What an entry says is worked out once and kept for as long as somebody looks.
+ * Finds a text in a conversation of any length, and in what is added to it. Works in slices; a
+ * newer search ends an older one. The text of an entry is computed once and cached while the search is open.
  */
 export class FindSearch extends Owner {
   readonly #state: () => SessionState | undefined
@@ -36,7 +36,7 @@ export class FindSearch extends Owner {
   readonly #terminalEntries = new Map<string, Set<number>>()
   readonly #changed = new Set<number>()
   #search: Search | undefined
-  /** the first search of all entries goes on */
+  /** the first search of all entries isn't complete */
   #searching = false
   #timer: NodeJS.Timeout | undefined
   #cost = 0
@@ -74,7 +74,7 @@ export class FindSearch extends Owner {
     this.#terminalEntries.clear()
   }
 
-  /** Another conversation, or the same anew. */
+  /** Another conversation, or the same one reloaded. */
   reset(): void {
     const search = this.#search
     this.stop()
@@ -83,13 +83,13 @@ export class FindSearch extends Owner {
     void this.#searchAll(this.#search)
   }
 
-  /** Nothing is followed for a view that nobody sees; it catches up when it is seen again. */
+  /** A hidden view gets no updates; it catches up when it's shown again. */
   setVisible(visible: boolean): void {
     this.#visible = visible
     if (visible && this.#changed.size > 0 && !this.#searching) this.#schedule()
   }
 
-  /** What changed in the conversation. Costs nothing while nobody looks. */
+  /** The conversation changed. Costs nothing without a search. */
   note(changes: readonly Change[]): void {
     if (!this.#search) return
     const index = this.#state()?.index
@@ -148,7 +148,7 @@ export class FindSearch extends Owner {
     if (this.#changed.size > 0) this.#schedule()
   }
 
-  /** Searches entries from `position` on until the time is over; answers where to go on. */
+  /** Searches entries from `position` on until the time is over; returns the position to continue from. */
   #searchFrom(search: Search, position: number, until: number): number {
     const state = this.#state()
     const { length } = state?.entries ?? []

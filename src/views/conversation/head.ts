@@ -88,7 +88,7 @@ function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
     )
 }
 
-/** What there is to say of agents and of other conversations before there is a session. */
+/** The agents and other conversations that are shown before there is a session. */
 function beginning({
   controller: { phase, trusted, preparing },
   agents,

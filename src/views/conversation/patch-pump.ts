@@ -17,9 +17,9 @@ import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'
 const SNAPSHOT_ENTRIES = 100
 /** The least time between two patches: one frame of a 60 Hz screen, in milliseconds. */
 const FRAME_MS = 16
-/** While a conversation is being loaded, nobody reads each of its lines: it is sent this often, in milliseconds. */
+/** A conversation that is being loaded is sent this often, in milliseconds, since it's read only afterward. */
 const LOADING_MS = 100
-/** Drawing anew costs what a conversation's length is: one of so many entries is sent a millisecond less often for each. */
+/** A redraw costs more in a longer conversation: each time it has this many more entries, it waits a millisecond longer. */
 const ENTRIES_PER_MS = 50
 
 interface PatchPumpOptions {
@@ -72,7 +72,7 @@ export class PatchPump extends Owner {
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
-  /** The page knows nothing: it loads, and VS Code keeps for it what is sent meanwhile, or it asks anew. It may be hidden. */
+  /** The page knows nothing: it loads, and VS Code keeps for it what is sent meanwhile, or it asks again. It may be hidden. */
   begin(): void {
     this.#watched = new Set()
     this.#shown = new Set()
@@ -80,7 +80,7 @@ export class PatchPump extends Owner {
     this.reset()
   }
 
-  /** Before its page has loaded a view counts as shown unless it is told otherwise. */
+  /** Before its page has loaded, a view counts as shown unless reported otherwise. */
   setVisible(visible: boolean): void {
     if (visible === this.#inView) return
     this.#inView = visible
@@ -95,7 +95,7 @@ export class PatchPump extends Owner {
     return this.#hasPage && this.#inView
   }
 
-  /** Everything is to be sent anew. */
+  /** The next update sends the whole state. */
   reset(): void {
     this.#snapshotDue = true
     this.#changes.clear()
@@ -209,7 +209,7 @@ export class PatchPump extends Owner {
     try {
       await send()
     } catch {
-      // a view that is gone takes nothing, whatever it is
+      // a disposed view can't receive anything
       if (this.#checksEach) return
       this.#checksEach = true
       this.reset()
@@ -333,7 +333,7 @@ function terminalsIn(entries: readonly Entry[]): string[] {
 
 /**
  * The op that brings a view from one head to the next, or nothing when they say the same. What comes from the session's
- * state is replaced piece by piece, never changed in place, so identity answers for long lists; what is built anew each
+ * state is replaced piece by piece, never changed in place, so identity answers for long lists; what is built again each
  * time is small and compared by its JSON.
  */
 function diffHead(before: ConversationHead, after: ConversationHead): PatchOp | undefined {

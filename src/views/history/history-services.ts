@@ -26,7 +26,7 @@ interface HistoryServicesOptions {
   indicators: SessionIndicators
   isKept: HistoryListOptions['isKept']
   storage: () => { used: number; max: number }
-  /** Remembers which sessions are at work. */
+  /** Stores which sessions have running work. */
   atWork: KeyValueStore
   log: Logger
   own: { add<T extends Disposable>(item: T): T }

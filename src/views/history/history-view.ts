@@ -40,7 +40,7 @@ interface Place {
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
 /**
- * History, in the side bar and in an editor tab: the sessions of every agent. What changed of them is sent while somebody
+ * History, in the side bar and in an editor tab: the sessions of every agent. Changes are sent while the user
  * looks.
  */
 export class HistoryView extends Owner {

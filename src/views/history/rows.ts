@@ -13,7 +13,7 @@ export interface HistorySurroundings {
   storage: { used: number; max: number }
   /** who is signed in to the agent, in words */
   accountOf: (agentId: string) => string | undefined
-  /** how the work of a session ended that nobody has looked at since */
+  /** how the work of a session ended that the user hasn't viewed since */
   endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
 

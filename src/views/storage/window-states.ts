@@ -40,7 +40,7 @@ const MAX_SILENCE_MS = 60_000
 export interface WindowFilesOptions {
   folder: string
   log: Logger
-  /** Resolves while somebody can see the window. */
+  /** Resolves once the window is visible. */
   confirm?: () => PromiseLike<unknown>
   /** Whether the extension host of a window runs, by the name of its file. */
   isRunning?: (name: string) => boolean
@@ -175,7 +175,7 @@ function exists(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
-/** For a window without a workspace, which has no folder to store files in and shares its memento with nobody. */
+/** For a window without a workspace, which has no folder to store files in and doesn't share its memento. */
 export class MementoState implements WindowStates {
   readonly hasOthers = false
   readonly isOwn = true

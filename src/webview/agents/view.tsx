@@ -143,7 +143,7 @@ function Section({ title, rows, trusted, host }: SectionProps) {
   )
 }
 
-/** Every word is somewhere in what the row shows. */
+/** Whether the row's text contains every word. */
 function matches({ name, description, agentId, registryId, source }: AgentRow, text: string): boolean {
   const all = [name, description, agentId, registryId, source].join(' ').toLowerCase()
   return text

@@ -19,7 +19,7 @@ export interface ComposerPort {
   /** It contains nothing. */
   readonly isEmpty: boolean
   attach(attachment: Attachment): void
-  /** Types into the composer, as when somebody types while something else has the focus. */
+  /** Types into the composer, for keys pressed while something else has the focus. */
   type(text: string): void
   /** Appends a prompt with its chips and pictures. Can be undone. `quiet`: doesn't take the focus. */
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
@@ -32,7 +32,7 @@ export interface App {
   store: ConversationStore
   list: ListController<Row>
   find: FindLoader
-  /** what is shown: the conversation goes on behind History */
+  /** what is shown: the conversation continues behind History */
   page: Signal<ViewPage>
   work: WorkModel
   /** what the user works on in the editor */

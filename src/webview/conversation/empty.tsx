@@ -159,11 +159,11 @@ function sourceText(agent: AgentChoice): string {
   }
 }
 
-/** A session in which nothing was said yet: who is there, where it works, and ways to begin. */
+/** An empty session: its agent, its folders, and ways to start. */
 export function Begin({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()
   const { agent, roots, commands } = head
-  // `/memory` stands for `/memory show` and whatever else begins with it
+  // `/memory` replaces `/memory show` and others that begin with it
   const names = [...new Set(commands.map(command => command.name.split(' ', 1)[0]))].slice(0, 6)
   return (
     <div class="empty begin">

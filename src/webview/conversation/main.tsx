@@ -107,10 +107,10 @@ function hold(slot: EntrySlot): void {
   if (row) list.hold(row)
 }
 
-/** Rows around those in the page whose entries are fetched before somebody comes there. */
+/** The number of rows around those in the page whose entries are fetched in advance. */
 const ahead = 150
 
-/** What is in the page, and near it where somebody may come, is there and as it is now. */
+/** Fetches the current entries of the rows in the page and near it. */
 function fetchSeen({ start, end }: Range): void {
   const near = list.following.peek() ? 0 : ahead
   const rows = store.rows.window.items.slice(Math.max(0, start - near), end + near)

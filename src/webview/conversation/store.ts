@@ -17,7 +17,7 @@ const page = 100
 export type FetchEntries = (key: string, from: number, to: number) => Promise<Entry[]>
 
 /**
- * The conversation as the view holds it. Snapshots and patches come in; what changed is told through signals, each as
+ * The conversation as the view holds it. Snapshots and patches come in; changes are published as signals, each as
  * narrow as what it is about: a part of the head, one entry, one markdown block, the list of rows.
  */
 export class ConversationStore {
@@ -32,7 +32,7 @@ export class ConversationStore {
   readonly waiting: ReadonlySignal<readonly EntryId[]>
   /** whether the agent waits for the user */
   readonly asked: ReadonlySignal<boolean>
-  /** the last entry, whatever it is */
+  /** the last entry, of any kind */
   readonly last = signal<EntrySlot | undefined>(undefined)
   /** tool call entries by whose they are and the agent's id of them, for permissions */
   readonly #toolCalls = new Map<string, EntrySlot>()
@@ -41,7 +41,7 @@ export class ConversationStore {
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
-  /** by session: what was said to it and by it */
+  /** by session: the messages to it and from it */
   readonly #exchanges = new Map<string, Exchange>()
   readonly #slots = new Map<EntryId, EntrySlot>()
   readonly #open = new Map<string, Signal<boolean>>()
@@ -199,7 +199,7 @@ export class ConversationStore {
     return this.#hiddenState(subagent).value
   }
 
-  /** Hides what a subagent does, or shows it, with all that it was begun in. */
+  /** Collapses a subagent, or expands it with all its parents. */
   setHidden(subagent: string, hidden: boolean): void {
     const ones = hidden ? [subagent] : this.#lineOf(subagent)
     batch(() => {
@@ -213,7 +213,7 @@ export class ConversationStore {
     return this.openState(`hidden/${subagent}`)
   }
 
-  /** The subagent, the one that it was begun in, and so on. */
+  /** The subagent, its parent, and so on. */
   #lineOf(subagent: string): string[] {
     const line: string[] = []
     for (let at: string | undefined = subagent; at !== undefined && !line.includes(at); ) {
@@ -241,8 +241,8 @@ export class ConversationStore {
   }
 
   /**
-   * Sees to it that the entries of a part of the conversation come, those anew that may have changed while nobody
-   * looked; `from` inclusive, `to` exclusive.
+   * Fetches the entries of a part of the conversation, again those that may have changed while it
+   * was hidden; `from` inclusive, `to` exclusive.
    */
   need(from: number, to: number): void {
     for (let start = Math.floor(from / page) * page; start < to; start += page) {
@@ -263,7 +263,7 @@ export class ConversationStore {
     return this.key === key ? this.rows.slots[index] : undefined
   }
 
-  /** A part of the head by itself: hears only of its own changes. */
+  /** A signal of one part of the head. */
   part<K extends keyof ConversationHead>(key: K): ReadonlySignal<ConversationHead[K] | undefined> {
     return computed(() => this.head.value?.[key])
   }

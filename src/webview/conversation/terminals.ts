@@ -3,17 +3,17 @@ import type { TerminalState } from '../../conversation/state.ts'
 import type { TerminalNote } from '../../views/bridge/conversation.ts'
 import type { TerminalScreen } from '../tools/terminal-screen.ts'
 
-/** The emulator is loaded with the first terminal that somebody looks at. */
+/** The emulator is loaded with the first terminal that is shown. */
 let emulator: Promise<typeof import('../tools/terminal-screen.ts')> | undefined
 function loadEmulator(): Promise<typeof import('../tools/terminal-screen.ts')> {
   emulator ??= import('../tools/terminal-screen.ts')
   return emulator
 }
 
-/** Screens of terminals that nobody looks at are kept up to this number: they take memory. */
+/** The maximum number of screens of hidden terminals: they take memory. */
 const MAX_IDLE = 4
 
-/** A terminal of the conversation: what it is, and its output, which is emulated only while somebody looks at it. */
+/** A terminal of the conversation: what it is, and its output, which is emulated only while it's shown. */
 export class TerminalSlot {
   /** everything but the output; absent until the host sent it */
   readonly state = signal<Omit<TerminalState, 'output'> | undefined>(undefined)
@@ -27,7 +27,7 @@ export class TerminalSlot {
   #viewers = 0
 
   /**
-   * @param idle terminals that have a screen and that nobody looks at, the oldest first; shared by all
+   * @param idle hidden terminals that have a screen, the oldest first; shared by all
    * @param watch called when its output begins to be wanted, or no longer is
    */
   constructor(idle: TerminalSlot[] = [], watch: () => void = () => undefined) {
@@ -40,7 +40,7 @@ export class TerminalSlot {
     return this.#viewers > 0 || this.screen.peek() !== undefined
   }
 
-  /** Without an output: that of which nobody looked at is not sent. */
+  /** Without output, which isn't sent for a hidden terminal. */
   replace(state: TerminalNote): void {
     const { output, ...rest } = state
     const { size } = this.state.peek() ?? {}
@@ -63,7 +63,7 @@ export class TerminalSlot {
     void this.screen.peek()?.append(text)
   }
 
-  /** Somebody looks at it, until the function is called that it answers. */
+  /** Shows it until the returned function is called. */
   view(): () => void {
     this.#viewers++
     this.#watch()
@@ -140,7 +140,7 @@ export class Terminals {
     this.#watched.forget()
   }
 
-  /** The host may have forgotten what it was told. */
+  /** The host may have lost its state. */
   tellAgain(): void {
     this.#watched.tellAgain()
   }
@@ -177,7 +177,7 @@ export class Watched {
     this.#reported = '[]'
   }
 
-  /** The host may have forgotten what it was told. */
+  /** The host may have lost its state. */
   tellAgain(): void {
     this.forget()
     this.changed()

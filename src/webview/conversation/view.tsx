@@ -166,7 +166,7 @@ function conversationContext(key: string, canFork: boolean): string {
   return context('conversation', { conversation: key, parleyCanFork: canFork })
 }
 
-/** Of one row; the conversation it is in is told by what is around it. */
+/** Of one row; the elements around it name its conversation. */
 function rowContext(row: Row): string | undefined {
   if (row.kind === 'missing' || row.kind === 'run') return undefined
   const entry = row.slot.entry.peek()

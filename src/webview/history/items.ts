@@ -19,7 +19,7 @@ export interface RowQuestion {
   key: string
 }
 
-/** One line of the list. A session's is the same as long as the session is shown, whatever changes in it. */
+/** One line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
   ({ kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: Signal<HistoryRow> })
 export type RowItem = Extract<HistoryItem, { kind: 'row' }>

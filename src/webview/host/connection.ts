@@ -46,7 +46,7 @@ class ApiWriter extends AbstractMessageWriter {
   end(): void {}
 }
 
-/** The host's side may be told a `key` by itself: that of the conversation that the page shows. */
+/** Makes `key` optional: without it, the conversation that the page shows. */
 type Unkeyed<P> = P extends { key: string } ? Omit<P, 'key'> & { key?: string } : P
 type Parameters<M> = [Params<M>] extends [undefined]
   ? []

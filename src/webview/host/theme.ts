@@ -105,7 +105,7 @@ const grounds = [
 ]
 
 /**
- * Corrects colors that can't be told apart in the present theme: secondary text in the color of the text (Light Modern) or
+ * Corrects colors that can't be distinguished in the current theme: secondary text in the color of the text (Light Modern) or
  * with too little contrast, a prompt's background or a line in the color of the background, buttons and check boxes that
  * can't be seen. Runs again when the theme changes.
  */

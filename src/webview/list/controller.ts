@@ -19,7 +19,7 @@ export class ListController<T extends WindowItem> {
   readonly range = signal<Range>({ start: 0, end: 0 })
   /** the view is at the end and follows */
   readonly following: Signal<boolean>
-  /** the end is in view, whether or not it is followed: somebody was led there, or all of it fits */
+  /** the end is in view, whether or not it's followed: it was revealed, or everything fits */
   readonly atEnd = signal(true)
   readonly #follows: boolean
   readonly #window: ListWindow<T>
@@ -69,7 +69,7 @@ export class ListController<T extends WindowItem> {
     const select = () => this.#select(element)
     element.ownerDocument.addEventListener('selectionchange', select)
     const wheel = (event: WheelEvent) => this.#wheel(event)
-    // passive: the browser scrolls at once, whatever the page is busy with
+    // passive: the browser scrolls at once, even while the page is busy
     element.addEventListener('wheel', wheel, { passive: true })
     const endWatch = watchPress(
       element,
@@ -164,7 +164,7 @@ export class ListController<T extends WindowItem> {
   }
 
   /**
-   * The browser has scrolled to what the focus went to, and tells of it with the next frame: what comes before that would
+   * The browser has scrolled to the focused element, and reports it with the next frame: what comes before that would
    * take the view back, away from the focus.
    */
   #focused(element: HTMLElement): void {
@@ -280,7 +280,7 @@ export class ListController<T extends WindowItem> {
     if (this.#follows && most <= 0 && performance.now() >= this.#heldUntil) this.following.value = true
   }
 
-  /** What is to stay where it is; its row may have been made anew since. */
+  /** The anchor, which stays in place; its row may have been recreated since. */
   #living(): Anchor<T> | undefined {
     const anchor = this.#pressed ?? this.#anchor
     if (!anchor || anchor.item.index >= 0) return anchor
@@ -301,7 +301,7 @@ export class ListController<T extends WindowItem> {
     return true
   }
 
-  /** The browser tells the sizes: asking for them would make it lay out again. */
+  /** The browser reports the sizes: reading them would force a layout. */
   #resized(entries: ResizeObserverEntry[]): void {
     const element = this.#element
     if (!element) return
@@ -329,7 +329,7 @@ export class ListController<T extends WindowItem> {
       this.#upwards
         ? this.#window.range(top - ahead, top + view + behind)
         : this.#window.range(top - behind, top + view + ahead)
-    // while the end is followed, rows pass by: what is far above it comes when somebody looks there
+    // while the end is followed, rows pass by: what is far above it is measured when it's scrolled into view
     const needed = following ? near(0, 0) : near(view, view / 2)
     const wanted = this.#withSelected(following ? near(view / 4, view / 4) : near(view * 1.5, view))
     const covers = now.start <= needed.start && now.end >= needed.end
@@ -374,10 +374,10 @@ function watchPress(element: HTMLElement, press: (on: Element) => void, release:
   let timer: ReturnType<typeof setTimeout> | undefined
   const end = () => {
     forget()
-    // the click is told in the same task
+    // the click event comes in the same task
     timer = setTimeout(release)
   }
-  // where it went up outside of the window nobody told
+  // a release outside of the window isn't reported
   const move = (event: PointerEvent) => {
     if (event.buttons === 0) end()
   }

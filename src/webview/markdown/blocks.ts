@@ -13,7 +13,7 @@ export interface MarkdownBlock {
   closed: boolean
   /** Increases whenever its HTML may be another one. */
   version: number
-  /** Since this version only text was appended that goes on with its last line: see `plain.ts`. */
+  /** Since this version, appended text only continued its last line: see `plain.ts`. */
   settled: number
 }
 
@@ -22,7 +22,7 @@ export interface BlockChanges {
   changed: number[]
   /** number of blocks before the flush */
   before: number
-  /** The time was over before all was parsed: another flush goes on with it. */
+  /** The time was over before all was parsed: another flush continues. */
   pending: boolean
 }
 
@@ -47,7 +47,7 @@ const cuttable = new Set([
   'code_block',
   'html_block',
 ])
-/** Blocks whose last line may go on without being parsed. */
+/** Blocks whose last line may continue without being parsed. */
 const growing = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list', 'blockquote', 'table'])
 
 /** More of a text than this is never parsed in one step. Characters. */
@@ -72,7 +72,7 @@ interface OpenFence {
  * The one thing that reaches back is a link definition (`[label]: address`): blocks that asked for a label are
  * remembered, and get a new version when its definition comes or changes.
  *
- * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it goes on. A
+ * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it continues. A
  * text of any length is taken in in steps of at most 32,768 characters, of which a flush does as many as it has time for.
  */
 export class BlockStream {
@@ -164,11 +164,11 @@ export class BlockStream {
     return markdown.render(block.source, { references })
   }
 
-  /** The open block, when all that was appended goes on with its last line. */
+  /** The open block, when all appended text continues its last line. */
   #growingLine(): MarkdownBlock | undefined {
     const block = this.blocks.at(-1)
     if (!block || block.closed || this.#newline || this.#fence || !growing.has(block.type)) return undefined
-    // a link definition's title may go on, too
+    // a link definition's title may continue, too
     if ((this.#tail.length >= longBlock && !this.#whole) || block.source.includes(']:')) return undefined
     return goesOn(block.source, this.#tail.slice(this.#flushed)) ? block : undefined
   }
@@ -199,7 +199,7 @@ export class BlockStream {
   }
 
   /**
-   * Cuts blocks that are very long at a place where it shows least, so that the tail stays short whatever comes. Where is
+   * Cuts very long blocks at the least visible place, so that the tail always stays short. Where is
    * decided by the text alone, not by the pieces it came in.
    */
   #cutLong(until: number): boolean {
@@ -250,7 +250,7 @@ export class BlockStream {
     return true
   }
 
-  /** Cuts a block that cannot be cut well. A fence within it goes on as one of its own. */
+  /** Cuts a block that can't be cut well. A fence in it continues as a separate one. */
   #cutAnyway(): void {
     const half = longestWhole / 2
     const line = this.#tail.lastIndexOf('\n', half) + 1
@@ -334,7 +334,7 @@ export class BlockStream {
     return true
   }
 
-  /** The block's HTML is another one, whatever its source is. */
+  /** The block's HTML changed, even if its source didn't. */
   renew(block: MarkdownBlock): void {
     block.version++
     block.settled = block.version
@@ -383,7 +383,7 @@ function cutOf(type: string, source: string): number {
   return type === 'paragraph' || type === 'heading' ? textCut(source) : lineCut(type, source)
 }
 
-/** After the last line's end in the second quarter of a long block whose lines stand for themselves. */
+/** After the last line's end in the second quarter of a long block whose lines are independent. */
 function lineCut(type: string, source: string): number {
   const begin =
     type === 'blockquote' ? /\n(?= {0,3}>)/g : type === 'code_block' ? /\n(?= {4}|\t)/g : /\n(?=[^\n])/g
@@ -439,7 +439,7 @@ function topLevel(source: string, references: Record<string, Reference>): Group[
 }
 
 /**
- * Everything between `<details>` and `</details>` is one block with them, whatever it is: on their own neither would
+ * Everything between `<details>` and `</details>` is one block with them: on their own neither would
  * hold anything.
  */
 function joinFolds(groups: readonly Group[], source: string): Group[] {

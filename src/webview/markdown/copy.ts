@@ -2,7 +2,7 @@ import { sourceOf } from './rich-source.ts'
 
 /**
  * What is selected, as Markdown, when it is more than a piece of one paragraph or of one block of code; `undefined` where
- * what the browser makes of it is right.
+ * what the browser produces is right.
  */
 export function selectedMarkdown(selection: Selection): string | undefined {
   if (selection.isCollapsed || selection.rangeCount === 0) return undefined

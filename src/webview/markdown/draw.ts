@@ -91,14 +91,14 @@ function appendCode(code: Element, text: string): void {
 
 /**
  * Colors long code piece by piece while the browser has nothing else to do: all of it at once would stall the view for
- * as long as it takes. A piece begins anew, so what spans two of them (a long comment) may lose its color in the second.
+ * as long as it takes. Each piece is colored separately, so what spans two of them (a long comment) may lose its color in the second.
  */
 function colorLater(element: HTMLElement): void {
   const pieces = [...element.querySelectorAll<HTMLElement>('.code-block[data-language] .code-piece')]
   if (pieces.length === 0) return
   const next = () => {
     const piece = pieces.shift()
-    // drawn anew since, or no longer in the page
+    // redrawn since, or no longer in the page
     if (!piece?.isConnected) return
     if (isSelected(piece)) pieces.push(piece)
     else {

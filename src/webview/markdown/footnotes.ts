@@ -9,7 +9,7 @@ const mark = /\[\^([^\s[\]]{1,80})\]/y
 
 /**
  * Footnotes: `[^1]` in a text, and `[^1]: …` where it is explained. A mark whose explanation never comes stays the text
- * that it is (`[^a-z]`). Explanations stand where they were written, under their own label: numbering them would mean to
+ * that it is (`[^a-z]`). Notes stay where they were written, under their own label: numbering them would mean to
  * know all of a text that may still be growing. They are kept with the link definitions, so that a mark before its
  * explanation is drawn again when that comes.
  */

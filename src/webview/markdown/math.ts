@@ -12,7 +12,7 @@ const longestInline = 1000
  * They are drawn later (see `rich/`); until then their source is what is there.
  *
  * A line that begins a block of lines always begins a block of its own, a formula or, when no end comes before a blank
- * line, a paragraph: so what came before it is settled whatever follows.
+ * line, a paragraph: so what came before it is final.
  */
 export function math(markdown: Markdown): void {
   markdown.inline.ruler.before('escape', 'math', inlineMath)
@@ -93,7 +93,7 @@ function delimited(text: string, at: number, limit: number, open: string): Found
   return { open, formula, end: end + close.length }
 }
 
-/** `$x$`, and neither `$5 and $10` nor `$HOME/bin:$PATH`: money and variables stand in prose more often than formulas. */
+/** `$x$`, and neither `$5 and $10` nor `$HOME/bin:$PATH`: money and variables are more frequent in prose than formulas. */
 function dollars(text: string, at: number, limit: number): Found | undefined {
   const before = text[at - 1] ?? ' '
   const next = text[at + 1] ?? ' '

@@ -45,7 +45,7 @@ rules.fence = (tokens, index) => {
     return `<div class="diagram" data-rich="mermaid" data-source="${packSource(source)}">${code}</div>\n`
   return code
 }
-/** Tells of each fence whether its end has come. */
+/** Reports for each fence whether it's closed. */
 markdown.core.ruler.after('block', 'ended_fences', state => {
   let lines: string[] | undefined
   for (const token of state.tokens) {

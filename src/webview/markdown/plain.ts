@@ -3,7 +3,7 @@
  * parsing. Everything else is parsed.
  */
 
-/** Characters that mean nothing to markdown within a line that has begun. */
+/** Characters that mean nothing to markdown inside of a line. */
 const plain = /^[\p{L}\p{M}\p{N} ,.;:'"()!?%=+-]*$/u
 
 /** A line whose kind is settled: after marks of lists, quotes, headings, cells and tasks comes a letter. */

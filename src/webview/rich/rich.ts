@@ -79,8 +79,8 @@ function watchTheme(): void {
 }
 
 /**
- * How much work a diagram is to draw, told from its text. Drawing cannot be stopped once it has begun, and the page
- * stands still meanwhile: in a busy browser about 5 ms for each unit, measured over the kinds that there are.
+ * Estimates from its text how much work it is to draw a diagram. Drawing can't be stopped once it started, and the page
+ * is frozen meanwhile: in a busy browser about 5 ms for each unit, measured over the kinds that there are.
  */
 
 /** More work than this is done only when the user asks for it: it may take more than a second. */
@@ -90,7 +90,7 @@ const LONGEST = 20_000
 
 /** Kinds whose parts are given a place by how they are linked: every link is work, and every part. */
 const linked = /^(?:graph|flowchart|class|state|er|requirement|block|architecture|c4|swimlane|usecase)/i
-/** Kinds that try out where parts may stand. */
+/** Kinds that try several layouts. */
 const tried = /^(?:mindmap|ishikawa|venn)/i
 
 export function diagramWork(source: string): number {
@@ -120,7 +120,7 @@ interface DiagramFrame {
   note: HTMLElement
 }
 
-/** Makes room for the picture above the source, and for a word when there is none. */
+/** Adds the element for the picture above the source, and one for a message without a picture. */
 function diagramFrame(element: HTMLElement): DiagramFrame {
   let figure = element.querySelector<HTMLElement>(':scope > .diagram-figure')
   let note = element.querySelector<HTMLElement>(':scope > .diagram-note')

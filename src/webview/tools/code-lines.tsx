@@ -94,7 +94,7 @@ function tokensOf(tokens: readonly Token[] | undefined, line: string) {
   )
 }
 
-/** Colors of lines, worked out a group at a time; a group begins anew, so what spans two may lose its color. */
+/** Colors of lines, computed a group at a time; groups are independent, so what spans two may lose its color. */
 function useColors(
   lines: readonly string[],
   language: string,

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** How the user wants diffs, where there is room for both sides: kept in the settings by the host. */
+/** The user's layout of diffs where there is space for both sides, stored in the settings by the host. */
 export const wantsSideBySide = signal(true)
 
 /** Narrower views show one side under the other. CSS pixels. */
@@ -12,9 +12,9 @@ if (typeof window !== 'undefined')
     viewWidth.value = window.innerWidth
   })
 
-/** There is room for one column of line numbers only. */
+/** There is space for only one column of line numbers. */
 export const isNarrow = computed(() => viewWidth.value < 340)
 
-/** There is room for two sides. */
+/** There is space for two sides. */
 export const canBeSideBySide = computed(() => viewWidth.value >= wideEnough)
 export const isSideBySide = computed(() => canBeSideBySide.value && wantsSideBySide.value)

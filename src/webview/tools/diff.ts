@@ -155,7 +155,7 @@ function stretchesOf(before: readonly string[], after: readonly string[]): Stret
   return stretches
 }
 
-/** How many lines of each side come before the sides go on with the same lines; all the rest where they do not soon. */
+/** The number of lines on each side before both have the same lines again; the rest if that isn't soon. */
 function untilSame(
   before: readonly string[],
   after: readonly string[],

@@ -48,7 +48,7 @@ function bareHost(host: string): string {
     .replace(/:\d+$/, '')
 }
 
-/** A part of a text; `file` or `href` where it leads somewhere. */
+/** A part of a text; a link has `file` or `href`. */
 interface LinkedText {
   text: string
   file?: FileReference

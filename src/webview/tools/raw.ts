@@ -1,4 +1,4 @@
-/** What a tool's raw output says in words, whatever shape the agent gave it; `undefined` when there is nothing. */
+/** The text of a tool's raw output, in any shape that agents use; `undefined` without one. */
 export function rawText(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'string') return value

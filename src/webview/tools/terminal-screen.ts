@@ -157,7 +157,7 @@ export class TerminalScreen {
     this.version.value++
   }
 
-  /** How many rows were dropped since; negative where nobody knows. */
+  /** The number of rows dropped since; negative if unknown. */
   #shift(): number {
     if (!this.#marker) return 0
     return this.#marker.isDisposed ? -1 : this.#markerRow - this.#marker.line
@@ -179,7 +179,7 @@ export class TerminalScreen {
   /** Reads all rows from one on; a row is an index into the buffer. */
   #readFrom(row: number): void {
     const buffer = this.#buffer
-    // a line that goes on is read as a whole
+    // a wrapped line is read as a whole
     let first = row
     while (first > 0 && buffer.getLine(first)?.isWrapped) first--
     const from = first + this.#dropped

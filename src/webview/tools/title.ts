@@ -72,7 +72,7 @@ export function relativePath(path: string, roots: PathRoots | undefined): string
   return plain
 }
 
-/** What of the path lies below the folder, with the separators it came with. */
+/** The path relative to the folder, with its own separators. */
 function within(path: string, folder: string): string | undefined {
   const root = folder.replace(/[\\/]+$/, '')
   if (root === '' || path.length <= root.length + 1) return undefined

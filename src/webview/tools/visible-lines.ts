@@ -58,7 +58,7 @@ interface LineSource {
 
 const sources = new WeakMap<Element, LineSource>()
 
-/** Tells of all lines of an element, for those who look for a text in it. */
+/** Provides all lines of an element, for finding text in it. */
 export function setLineSource(element: Element, source: LineSource): void {
   sources.set(element, source)
   element.setAttribute('data-lines', '')

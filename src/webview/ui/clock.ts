@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The time now in milliseconds since the epoch, once a second while somebody looks at it. */
+/** The time in milliseconds since the epoch, updated once a second while it's in use. */
 export const now = signal(Date.now(), {
   watched() {
     now.value = Date.now()

@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-/** Stands in the place of a part that is being loaded; it is not seen. */
+/** An invisible placeholder for a part that is being loaded. */
 export const LOADING_PART = 'loading-part'
 export function LoadingPart() {
   return <span class={LOADING_PART} hidden />

@@ -67,7 +67,7 @@ export function Popup({ anchor, onClose, children, class: className, label, matc
   )
 }
 
-/** Above the anchor or below it, wherever there is more room, and over it where neither is enough; never over the edge. */
+/** Above or below the anchor, where there is more space, or over it if neither is enough; never over the edge. */
 function placeBeside(popup: HTMLElement, anchor: HTMLElement, matchWidth: boolean): void {
   const at = anchor.getBoundingClientRect()
   const { innerWidth, innerHeight } = window

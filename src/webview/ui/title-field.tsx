@@ -50,7 +50,7 @@ export function TitleField({
       onPointerDown={event => event.stopPropagation()}
       onBlur={() => close(true, false)}
       onKeyDown={event => {
-        // what is written here is nobody else's key
+        // keys typed here are for this field alone
         event.stopPropagation()
         if (event.isComposing) return
         if (event.key !== 'Enter' && event.key !== 'Escape') return

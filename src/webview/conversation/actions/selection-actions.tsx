@@ -54,7 +54,7 @@ export function SelectionActions() {
   )
 }
 
-/** Under the end of the selection, or over it where there is no room. */
+/** Below the end of the selection, or above it if there is no space. */
 function besideSelection(): { left: number; top: number } | undefined {
   const range = getSelection()?.getRangeAt(0)
   const list = document.querySelector('.transcript')?.getBoundingClientRect()
@@ -71,7 +71,7 @@ function besideSelection(): { left: number; top: number } | undefined {
   }
 }
 
-/** Hears what is to stand in the composer. */
+/** Receives the text for the composer. */
 export function listenForComposer(connection: MessageConnection, app: App): void {
   connection.onNotification(FillComposer, ({ blocks, quiet }) => app.composer.current?.write(blocks, quiet))
   connection.onNotification(Quote, () => quoteSelection(app))

@@ -256,7 +256,7 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0] ?? ''
 }
 
-/** A whole address with its host set apart, and what there is to know before it is opened. */
+/** A whole URL with its host highlighted, and warnings about it. */
 function Address({ url }: { url: string }) {
   const { host } = useApp()
   const reported = describeUrl(url)

@@ -200,7 +200,7 @@ function ChecksControl({ state, field, id }: ControlProps<'multi_select'>) {
   const toggle = (value: string, on: boolean) => {
     if (on) chosen.add(value)
     else chosen.delete(value)
-    // in the order of the choices, whatever the order of the clicks
+    // in the order of the choices, not of the clicks
     state.write(field.choices.map(choice => choice.value).filter(one => chosen.has(one)))
   }
   return (

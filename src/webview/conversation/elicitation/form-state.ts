@@ -148,7 +148,7 @@ function toLocalDateTime(moment: string): string {
   return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }
 
-/** The moment with the zone of this place; what is no moment stays as it is, to be told. */
+/** The date and time with the local time zone; invalid text is unchanged, so that the check reports it. */
 function fromLocalDateTime(local: string): string {
   const date = new Date(local)
   if (local === '' || Number.isNaN(date.getTime())) return local

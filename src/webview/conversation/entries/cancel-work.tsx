@@ -15,7 +15,7 @@ interface WithCancelProps {
   children: ComponentChildren
 }
 
-/** What goes on, with a button beside it that stops it alone. */
+/** A task in progress, with a button that stops only it. */
 export function WithCancel({ work, label, children }: WithCancelProps) {
   const { host } = useApp()
   return (

@@ -138,7 +138,7 @@ interface NoLinesProps {
   patch: string | undefined
 }
 
-/** What there is to say of a change that has no lines to show. */
+/** The text for a change without lines to show. */
 function NoLines({ change, diff, patch }: NoLinesProps) {
   const note = noteOf(change, diff)
   if (note !== undefined) return <div class="quiet">{note}</div>

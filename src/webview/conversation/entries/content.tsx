@@ -9,7 +9,7 @@ import { LinkChip, Picture, Resource } from './media.tsx'
 /** A longer text is shown as it is: it is output rather than prose. Characters. */
 const longText = 24_000
 
-/** One block of content, of whatever kind. */
+/** One block of content, of any kind. */
 export function ContentBlockView({ block }: { block: ContentBlock }) {
   return block.type !== 'unknown' && block.agentOnly ? <AgentOnly block={block} /> : <Block block={block} />
 }

@@ -64,7 +64,7 @@ export function Line({
 interface ToolTitleProps {
   title: string
   roots: PathRoots | undefined
-  /** A command: shown as code whatever its backticks. */
+  /** A command: always shown as code, with any backticks in it. */
   code?: boolean
 }
 

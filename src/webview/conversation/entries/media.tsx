@@ -51,7 +51,7 @@ interface BlobProps {
   icon: string
 }
 
-/** Something that is only a file: its name and size, opened by whatever VS Code has for it. */
+/** A file: its name and size. Opens in VS Code's editor for it. */
 function Blob({ name, mimeType, data, icon }: BlobProps) {
   const { host } = useApp()
   return (

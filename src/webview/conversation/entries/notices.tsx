@@ -121,7 +121,7 @@ function compactionTitle(entry: CompactionEntry): string {
   }
 }
 
-/** Stands where a turn ended otherwise than it should. */
+/** The end of a turn that didn't end normally. */
 export function TurnEnd({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as TurnEndEntry

@@ -199,7 +199,7 @@ interface SubjectProps {
   slot: EntrySlot | undefined
 }
 
-/** What is asked about, in full: the command and where it runs, the diff, the rest of what the agent told. */
+/** What is asked about, in full: the command and its folder, the diff, and the rest of the agent's report. */
 function Subject({ entry, tool, slot }: SubjectProps) {
   const { store } = useApp()
   useWhole(slot, true)
@@ -319,7 +319,7 @@ function RuleLine({ rule }: { rule: AppliedRule }) {
   )
 }
 
-/** Enter takes the first option that allows once; never one that allows for good. */
+/** Enter selects the first option that allows once, never one that allows always. */
 export function primaryOption(options: readonly PermissionOption[]): PermissionOption | undefined {
   return options.find(option => option.kind === 'allow_once')
 }

@@ -141,7 +141,7 @@ function useCut(text: string, open: boolean) {
   const [cut, setCut] = useState(false)
   useLayoutEffect(() => {
     const element = ref.current
-    // asking for a height makes the browser lay out: not for what is short in the narrowest view
+    // reading a height forces a layout: skip what is short even in the narrowest view
     if (text.length < 300 && text.split('\n').length < 12) setCut(false)
     else if (element && !open) setCut(element.scrollHeight > element.clientHeight + 2)
   }, [text, open])

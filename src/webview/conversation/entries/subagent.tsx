@@ -99,7 +99,7 @@ function Exchanged({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** What a subagent is told, or says. Its text follows in rows of its own when it is open. */
+/** A message to or from a subagent. Its text is in separate rows when it's open. */
 export function SessionMessage({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as SessionMessageEntry
@@ -181,7 +181,7 @@ export function SubagentName({ sessionId }: { sessionId: string }) {
   )
 }
 
-/** Its name, after those of the subagents that it was begun in. */
+/** Its name, after those of its parents. */
 function namesOf(store: ConversationStore, sessionId: string): string[] {
   const names: string[] = []
   const seen = new Set<string>()

@@ -6,7 +6,7 @@ import type { FindModel } from './model.ts'
 import type { FindContext } from './reveal.ts'
 
 /**
- * Loads finding with its first use, and meanwhile holds what is typed. A conversation in which nobody searches pays nothing
+ * Loads find on first use, and meanwhile holds what is typed. A conversation without a search pays nothing
  * for it.
  */
 export class FindLoader {

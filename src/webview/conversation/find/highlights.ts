@@ -11,7 +11,7 @@ const CURRENT = 'parley-find-current'
 /** The browser can mark text without changing the page. */
 const supported = typeof Highlight === 'function' && typeof CSS === 'object' && 'highlights' in CSS
 
-/** The match that the user is at, as it is found again when its row is drawn anew. */
+/** The current match, in a form that finds it again when its row is redrawn. */
 export interface CurrentMatch {
   range: Range
   /** the row's element now; `undefined` while the row is not in the page */
@@ -36,7 +36,7 @@ export class Highlights {
   #notBefore = 0
   #current: CurrentMatch | undefined
 
-  /** Begins to mark in this list, or goes on with another pattern. */
+  /** Starts to highlight in this list, or continues with another pattern. */
   show(list: Element, pattern: RegExp): void {
     this.#pattern = pattern
     this.#rows.clear()
@@ -65,7 +65,7 @@ export class Highlights {
     return this.#pattern ? rangesIn(row, this.#pattern, most) : []
   }
 
-  /** Marks this one, also after its row was drawn anew or came back into the page, until another is to be marked. */
+  /** Marks this match until another is marked, also after its row was redrawn or came back into the page. */
   setCurrent(current: CurrentMatch | undefined): void {
     this.#current = current
     markCurrent(current?.range)
@@ -155,7 +155,7 @@ interface Piece {
   start: number
 }
 
-/** The text of a part of the page as one reads it: elements that stand apart are apart in it. */
+/** The visible text of a part of the page: separate elements are separate in it. */
 function textOf(root: Element): { text: string; pieces: Piece[] } {
   const pieces: Piece[] = []
   let text = ''

@@ -83,7 +83,7 @@ export class FoundEntries {
     return before + occurrence + 1
   }
 
-  /** How many entries with matches stand before this one. */
+  /** The number of entries with matches before this one. */
   #position(entry: number): number {
     let low = 0
     let high = this.#order.length

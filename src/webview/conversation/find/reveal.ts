@@ -115,7 +115,7 @@ async function mounted(
   return undefined
 }
 
-/** A diff or a terminal that nobody has seen yet is loaded first. */
+/** A diff or a terminal that wasn't shown yet is loaded first. */
 async function loaded(element: HTMLElement, isWanted: () => boolean): Promise<void> {
   for (let tries = 0; tries < 300 && isWanted() && element.querySelector(`.${LOADING_PART}`); tries++)
     await frame()
@@ -179,7 +179,7 @@ async function sought(
     sources.some(({ element: box }) => box.contains(startContainer))
   const all = highlights.of(element)
   let before = all.findIndex(isInLines)
-  // those that stand above the lines come first
+  // those above the lines come first
   if (before < 0) before = all.length
   if (occurrence < before) return undefined
   let left = occurrence - before

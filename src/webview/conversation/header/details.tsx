@@ -9,7 +9,7 @@ interface SessionDetailsProps {
   state: string
 }
 
-/** What there is to know of the session: its agent, where it works, what was passed to it. */
+/** The details of the session: its agent, its folders, what was passed to it. */
 export function SessionDetails({ head, state }: SessionDetailsProps) {
   const { host } = useApp()
   return (

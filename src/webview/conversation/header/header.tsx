@@ -9,7 +9,7 @@ import { TitleField } from '../../ui/title-field.tsx'
 import { useApp } from '../context.ts'
 import { AgentSwitcher } from './agent-switcher.tsx'
 
-/** What floats is there at once, and hears the Escape that comes at once. */
+/** A popup is there at once, and handles an Escape that comes at once. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
 /** Title, agent and state of the session, and its details: where it works, what was passed to it. */

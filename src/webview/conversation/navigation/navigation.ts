@@ -20,7 +20,7 @@ export function listenNavigation(connection: MessageConnection, app: App): void 
     wanted.value = requestId
     if (requestId === undefined) navigate(app, to)
   })
-  // a page that was just shown may hear of the request later
+  // a page that was just shown may get the request later
   effect(() => {
     const request = app.store.head.value?.pendingRequests.find(one => one.requestId === wanted.value)
     if (request && goToRequest(app, request)) wanted.value = undefined

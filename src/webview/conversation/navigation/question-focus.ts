@@ -2,7 +2,7 @@ import { signal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type App, type ComposerPort, useApp } from '../context.ts'
 
-/** So long after the last key nobody is writing any more, in milliseconds. */
+/** This long after the last key the user is no longer typing, in milliseconds. */
 const quiet = 400
 
 /** Counts what was drawn after it came, since it had to be loaded: until then there is nothing to focus. */
@@ -12,7 +12,7 @@ const scrollKeys = new Set(['PageUp', 'PageDown', 'Home', 'End'])
 
 /**
  * A question that comes while the user is not writing takes the focus, so that a digit or Enter answers it. Never while
- * something stands in the composer, nor right after a key was pressed: then it waits a moment. Of several, the first is
+ * there is text in the composer, nor right after a key was pressed: then it waits a moment. Of several, the first is
  * brought into view; answering it leads to the next, and the last one back to the end.
  */
 export function useQuestionFocus(): void {
@@ -105,7 +105,7 @@ function focusQuestion(): void {
 }
 
 /**
- * Where the focus belongs in a question: on what Enter may take, wherever it stands among the options; on a form's first
+ * Where the focus belongs in a question: on the option for Enter, at any position; on a form's first
  * field; on the line of one that is folded; else on the box, where digits answer and Enter takes nothing.
  */
 export function placeToAnswer(box: HTMLElement): HTMLElement {

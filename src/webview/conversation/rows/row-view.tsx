@@ -25,7 +25,7 @@ const Elicitation = lazy(async () => {
 
 export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
   const classes = [`row row-${row.kind} gap-${row.gap}`]
-  // what tells of going back stays plain
+  // notes about a restored checkpoint aren't dimmed
   if (rewinds.length > 0 && row.kind !== 'notice') {
     const turn = slotOf(row)?.entry.peek().turn
     if (turn !== undefined && isSetAside(rewinds, turn)) classes.push('set-aside')

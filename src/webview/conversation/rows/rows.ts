@@ -48,7 +48,7 @@ export class RowModel {
     this.#isHidden = isHidden
   }
 
-  /** All entries anew; rows that are still there keep their heights. */
+  /** Replaces all entries; rows that are still there keep their heights. */
   reset(slots: ReadonlyArray<EntrySlot | undefined>): void {
     const kept = keptRows(this.window.items)
     this.window.splice(0, this.window.count, [])
@@ -159,7 +159,7 @@ export class RowModel {
     return this.#segmentOf[entryIndex]?.rows ?? []
   }
 
-  /** What a subagent does that nobody wants to see; a question that waits is always seen. */
+  /** Entries of a collapsed subagent; a pending request is always shown. */
   #hides(slot: EntrySlot): boolean {
     const entry = slot.entry.peek()
     if (entry.within === undefined || !this.#isHidden(entry.within)) return false
@@ -262,7 +262,7 @@ function heightOf({ gap, named }: Lead): number {
   return gap + (named ? nameHeight : 0)
 }
 
-/** The old row where nothing but its height is told by it, else the new one with the old one's height. */
+/** The old row if it's equal except for its height, otherwise the new one with the old one's height. */
 function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
   if (!old || old.kind !== row.kind) {
     row.height += heightOf(lead)

@@ -27,7 +27,7 @@ export class EntrySlot {
     this.#readTexts(entry, undefined)
   }
 
-  /** The entry anew. A text that only became longer keeps its blocks. */
+  /** Replaces the entry. A text that only became longer keeps its blocks. */
   replace(entry: Entry): void {
     const before = this.entry.peek()
     this.#readTexts(entry, before)

@@ -6,7 +6,7 @@ import { useApp } from '../context.ts'
 
 /**
  * Under the last block while a turn runs: a quiet line that moves, the word for what is done, and for how long. Between
- * turns, what goes on in the background.
+ * turns, the background tasks.
  */
 export function WorkingLine() {
   const { store } = useApp()
@@ -55,7 +55,7 @@ interface ActivityWord {
   code?: string
 }
 
-/** What the agent does, told from the last thing it said. */
+/** What the agent does, derived from its last entry. */
 export function activityWord(
   activity: SessionActivity,
   last: Entry | undefined,

@@ -25,10 +25,8 @@ interface Turn {
   /** as the conversation counts it */
   number: number
   before: ReturnType<WorkTree['snapshot']>
-  /** what the user saved meanwhile */
-  saved: Set<string>
-  /** what the user kept or undid meanwhile */
-  isDecided: (path: string) => boolean
+  /** Files that the user did something with are in `before` as they were then. */
+  accepted: Promise<unknown>
   /** something was done that may have changed files */
   worked: boolean
   /** something that names no file, such as a command */
@@ -44,7 +42,7 @@ export function noticeChanges(
   files: SessionChanges,
   onDidSave: Event<string>,
   log: Logger,
-  tree: Pick<WorkTree, 'prepare' | 'snapshot' | 'changed'> = new WorkTree(files),
+  tree: Pick<WorkTree, 'prepare' | 'snapshot' | 'accept' | 'changed'> = new WorkTree(files),
 ): Disposable {
   const own = new DisposableStore()
   let turn: Turn | undefined
@@ -53,12 +51,15 @@ export function noticeChanges(
   const foldersOf = ({ setup }: Session) => [setup.cwd, ...setup.additionalDirectories]
 
   const look = async (looked: Turn): Promise<void> => {
-    const { number, before, saved, isDecided } = looked
+    const { number, before } = looked
     try {
+      await looked.accepted
+      // what is decided while files are looked at
+      const isDecided = files.watchDecided()
       const start = performance.now()
       const { changes, omitted, unseen } = await tree.changed(await before)
       cost = performance.now() - start
-      const found = changes.filter(({ path }) => !saved.has(path) && !isDecided(path))
+      const found = changes.filter(({ path }) => !isDecided(path))
       await files.noticed(found, number)
       files.omitted = { files: omitted, folders: looked.ran ? unseen : [] }
     } catch (error) {
@@ -83,7 +84,16 @@ export function noticeChanges(
   tree
     .prepare(foldersOf(session))
     .catch(error => log.debug(`The folders could not be looked at: ${messageOf(error)}`))
-  own.add(onDidSave(path => turn?.saved.add(path)))
+  const accept = (file: string) => {
+    if (!turn) return
+    const { before, accepted } = turn
+    const accepting = before.then(taken => tree.accept(taken, file))
+    turn.accepted = Promise.all([accepting, accepted]).catch(error =>
+      log.debug(`A saved file could not be looked at: ${messageOf(error)}`),
+    )
+  }
+  own.add(onDidSave(accept))
+  own.add(files.onDidDecide(accept))
   own.add(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
@@ -97,8 +107,7 @@ export function noticeChanges(
         const begun: Turn = {
           number: session.state.turn,
           before,
-          saved: new Set(),
-          isDecided: files.watchDecided(),
+          accepted: Promise.resolve(),
           worked: earlier?.worked ?? false,
           ran: earlier?.ran ?? false,
         }

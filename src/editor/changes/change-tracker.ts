@@ -192,6 +192,7 @@ export class ChangeTracker extends Owner {
   readonly #watch: FileWatch
   readonly #ready: Promise<void>
   readonly #change = this.register(new Emitter<ReadonlySet<string>>())
+  readonly #decision = this.register(new Emitter<string>())
   readonly #undone: Undone[] = []
   #dropped: readonly DroppedHistory[] = []
   readonly #limits: () => CheckpointLimits | undefined
@@ -199,6 +200,8 @@ export class ChangeTracker extends Owner {
 
   /** Files whose changes are others than before, by their paths. */
   readonly onDidChange = this.#change.event
+  /** The user kept or undid changes of a file: its path. */
+  readonly onDidDecide = this.#decision.event
 
   constructor({ files, store, trash, checkpoints, excluded }: TrackerOptions) {
     super()
@@ -599,7 +602,7 @@ export class ChangeTracker extends Owner {
     const key = this.key(path)
     const file = this.#files.get(key)
     if (!file) return
-    this.#decide(key)
+    this.#decide(key, file)
     // ids are the same with and without unsaved changes
     file.keep(matches, ids)
     for (const state of this.#unsaved.get(key)?.states ?? []) state.file.keep(matches, ids)
@@ -633,7 +636,7 @@ export class ChangeTracker extends Owner {
         if (view.document && target.attributes.type !== 'text') return 'unsaved'
         await note({ before: view.file.store(), after: target.store() })
         await this.#replace(key, file, target, view)
-        this.#decide(key)
+        this.#decide(key, file)
       } else if (!view.document && !rewound) {
         // a file that the agent added and that holds the user's lines alone is the user's
         this.#files.set(key, target)
@@ -1070,8 +1073,9 @@ export class ChangeTracker extends Owner {
     this.#edited(key, target, true)
   }
 
-  #decide(key: string): void {
+  #decide(key: string, { path }: TrackedFile): void {
     this.#decided.set(key, (this.#decided.get(key) ?? 0) + 1)
+    this.#decision.fire(path)
   }
 
   /** The content is in the store by now. */

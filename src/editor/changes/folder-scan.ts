@@ -19,6 +19,8 @@ const MAX_CHANGED = 1000
 const MAX_LOOK_MS = 10_000
 /** Files looked at side by side. */
 const MAX_LOOKS = 8
+/** File systems tell times apart that are so far from each other. Milliseconds. */
+export const FRESH_MS = 20
 /** Folders that programs fill, where no `.gitignore` says so. */
 const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
 
@@ -33,6 +35,8 @@ export interface NoticedState {
 interface Seen {
   /** another one whenever the file was written */
   stamp: string
+  /** It was written just before: a write right after may have left the same stamp. */
+  isFresh: boolean
   mode: number
   size: number
   /** of its bytes in the store; absent: they are not kept */
@@ -45,7 +49,7 @@ interface Seen {
 export interface FolderSnapshot {
   root: string
   /** by absolute path */
-  files: ReadonlyMap<string, Seen>
+  files: Map<string, Seen>
 }
 
 /** What holds these bytes; a hash of what is no text is known to the store. */
@@ -103,7 +107,8 @@ export class FolderScan {
       const seen = await look(path)
       if (!seen) return
       const before = known?.get(path)
-      const isSame = before?.stamp === seen.stamp && (before.hash ?? before.target) !== undefined
+      const isSame =
+        before?.stamp === seen.stamp && !before.isFresh && (before.hash ?? before.target) !== undefined
       files.set(path, isSame ? before : seen)
       if (isSame) bytes += seen.size
       else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
@@ -115,7 +120,15 @@ export class FolderScan {
       await this.#keep(path, seen).catch(() => {})
     })
     this.#last.set(root, files)
-    return { root, files }
+    return { root, files: new Map(files) }
+  }
+
+  /** From now on the file was what it is now. */
+  async accept({ files }: FolderSnapshot, path: string): Promise<void> {
+    const seen = await look(path)
+    if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes) await this.#keep(path, seen)
+    if (seen) files.set(path, seen)
+    else files.delete(path)
   }
 
   /** What differs from a snapshot now. `isSeen: false`: that can't be told. */
@@ -131,7 +144,9 @@ export class FolderScan {
     const found: Array<[string, Seen | undefined]> = []
     await forEach([...now], async path => {
       const was = before.get(path)
-      if (was?.stamp !== (await look(path))?.stamp) found.push([path, was])
+      const isSame = was?.stamp === (await look(path))?.stamp
+      // what is not kept can't be compared
+      if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
     })
     if (found.length > this.#limits.changed) return { changes: [], omitted: found.length, isSeen: true }
     const changes: NoticedState[] = []
@@ -177,6 +192,7 @@ async function look(path: string): Promise<Seen | undefined> {
   if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
   const target = info.isSymbolicLink() ? await readlink(path).catch(() => undefined) : undefined
   return {
+    isFresh: Date.now() - info.ctimeMs < FRESH_MS,
     stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}${target === undefined ? '' : ` ${target}`}`,
     mode: info.mode & 0o7777,
     size: info.size,

@@ -363,6 +363,11 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.watchDecided()
   }
 
+  /** The user kept or undid changes of a file, of this session or of another: its path. */
+  get onDidDecide(): Event<string> {
+    return this.tracker.onDidDecide
+  }
+
   /** A file is about to be written through the client: `work` does it. */
   async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)

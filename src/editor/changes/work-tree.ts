@@ -1,8 +1,14 @@
-import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, realpath } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
 import { runGit } from '../git.ts'
 import { ABSENT, type FileState, sameState } from './file-state.ts'
-import type { FolderScan, FolderSnapshot, NoticedState, StateOf } from './folder-scan.ts'
+import {
+  type FolderScan,
+  type FolderSnapshot,
+  FRESH_MS,
+  type NoticedState,
+  type StateOf,
+} from './folder-scan.ts'
 
 /** Of more files that differ from what was committed nothing is kept at the beginning of a turn. */
 const MAX_DIRTY = 2000
@@ -36,6 +42,8 @@ export interface Snapshot {
   repositories: RepositorySnapshot[]
   folders: FolderSnapshot[]
   unseen: string[]
+  /** folders in which the user did something to all files */
+  accepted: string[]
 }
 
 interface Dirty {
@@ -43,6 +51,8 @@ interface Dirty {
   state: FileState | undefined
   /** another one whenever the file was written */
   stamp: string
+  /** It was written just before: a write right after may have left the same stamp. */
+  isFresh: boolean
 }
 
 /** What a session may know of files. */
@@ -52,7 +62,7 @@ export interface StateReader {
   /** What a file is that holds these bytes. */
   stateWith: StateOf
   /** For what is in no repository. */
-  scan: Pick<FolderScan, 'snapshot' | 'changed'>
+  scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
 }
 
 /**
@@ -72,14 +82,18 @@ export class WorkTree {
 
   /** Looks at folders without a repository for the first time, so that the look before a turn is short. */
   async prepare(folders: readonly string[]): Promise<void> {
-    for (const folder of folders) if (!(await repositoryOf(folder))) await this.#reader.scan.snapshot(folder)
+    for (const folder of folders) {
+      const root = await realpath(folder).catch(() => folder)
+      if (!(await repositoryOf(root))) await this.#reader.scan.snapshot(root)
+    }
   }
 
   /** Remembers how the folders are now. */
   async snapshot(folders: readonly string[]): Promise<Snapshot> {
-    const taken: Snapshot = { repositories: [], folders: [], unseen: [] }
+    const taken: Snapshot = { repositories: [], folders: [], unseen: [], accepted: [] }
+    const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
     await Promise.all(
-      folders.map(async root => {
+      [...new Set(places)].map(async root => {
         const repository = await repositoryOf(root)
         const known = repository && (await this.#snapshot(root, repository))
         const scanned = repository ? undefined : await this.#reader.scan.snapshot(root)
@@ -91,13 +105,25 @@ export class WorkTree {
     return taken
   }
 
+  /** The user did something with a file or a folder: what is there now is what was there before. Links resolved. */
+  async accept({ repositories, folders, accepted }: Snapshot, path: string): Promise<void> {
+    const state = await this.#reader.stateOf(path)
+    if (!state || state.attributes.type === 'absent') accepted.push(path)
+    if (!state) return
+    const isIn = (root: string) => !relative(root, path).startsWith('..')
+    const { stamp, isFresh } = await stampOf(path)
+    for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, { state, stamp, isFresh })
+    for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
+  }
+
   /** What differs from a snapshot now. */
-  async changed({ repositories, folders, unseen }: Snapshot): Promise<Noticed> {
+  async changed({ repositories, folders, unseen, accepted }: Snapshot): Promise<Noticed> {
+    const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
     const byPath = new Map<string, NoticedState>()
     const found: Noticed = { changes: [], omitted: 0, unseen: [...unseen] }
     const add = (root: string, one: { changes: NoticedState[]; omitted: number } | undefined) => {
       if (!one) found.unseen.push(root)
-      for (const change of one?.changes ?? []) byPath.set(change.path, change)
+      for (const change of one?.changes ?? []) if (!isAccepted(change.path)) byPath.set(change.path, change)
       found.omitted += one?.omitted ?? 0
     }
     await Promise.all([
@@ -138,13 +164,13 @@ export class WorkTree {
     const dirty: RepositorySnapshot['dirty'] = new Map()
     let sum = 0
     for (const path of paths) {
-      const { stamp, size } = await stampOf(path)
+      const { stamp, isFresh, size } = await stampOf(path)
       const isKept = sum + size < MOST_BYTES && dirty.size < MAX_DIRTY
       if (isKept) sum += size
       const before = known?.get(path)
-      const isSame = before?.stamp === stamp && before.state !== undefined
+      const isSame = before?.stamp === stamp && !before.isFresh && before.state !== undefined
       const state = isKept && !isSame ? await this.#reader.stateOf(path) : before?.state
-      dirty.set(path, { state: isKept ? state : undefined, stamp })
+      dirty.set(path, { state: isKept ? state : undefined, stamp, isFresh })
     }
     this.#last.set(root, dirty)
     return { root, top, commit, dirty }
@@ -161,8 +187,9 @@ export class WorkTree {
     if (!now || !committed) return undefined
     const changes: NoticedState[] = []
     let omitted = 0
-    for (const [path, { state: before, stamp }] of dirty) {
-      if ((await stampOf(path)).stamp === stamp) continue
+    for (const [path, { state: before, stamp, isFresh }] of dirty) {
+      const isSame = (await stampOf(path)).stamp === stamp
+      if (isSame && (!isFresh || !before)) continue
       const state = before && (await this.#reader.stateOf(path))
       if (!before || !state) omitted++
       else if (!sameState(state, before)) changes.push({ path, before })
@@ -224,10 +251,11 @@ async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === false
 }
 
-async function stampOf(path: string): Promise<{ stamp: string; size: number }> {
+async function stampOf(path: string): Promise<{ stamp: string; isFresh: boolean; size: number }> {
   const info = await lstat(path).catch(() => undefined)
-  if (!info) return { stamp: '', size: 0 }
-  return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, size: info.size }
+  if (!info) return { stamp: '', isFresh: false, size: 0 }
+  const isFresh = Date.now() - info.ctimeMs < FRESH_MS
+  return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, isFresh, size: info.size }
 }
 
 /** The work tree has the file in an encoding that Git does not store. */

@@ -32,13 +32,25 @@ function watchFiles(changed: (path: string) => void): Disposable {
   return own
 }
 
-/** A file was saved in the editor: its path, links resolved. */
-export const onDidSaveFile: Event<string> = listener =>
-  vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-    if (uri.scheme !== 'file') return
-    listener(uri.fsPath)
-    realpath.native(uri.fsPath, (_error, path) => path !== undefined && listener(path))
-  })
+/** The user saved, made, renamed or deleted a file or a folder in the editor: its path, links resolved. */
+export const onDidSaveFile: Event<string> = listener => {
+  const own = new DisposableStore()
+  const { workspace } = vscode
+  const tell = ({ scheme, fsPath }: vscode.Uri) => {
+    if (scheme !== 'file') return
+    listener(fsPath)
+    realpath.native(fsPath, (_error, path) => path !== undefined && path !== fsPath && listener(path))
+  }
+  own.add(workspace.onDidSaveTextDocument(({ uri }) => tell(uri)))
+  own.add(workspace.onDidCreateFiles(({ files }) => files.forEach(tell)))
+  own.add(workspace.onDidDeleteFiles(({ files }) => files.forEach(tell)))
+  own.add(
+    workspace.onDidRenameFiles(({ files }) => {
+      for (const { oldUri, newUri } of files) for (const uri of [oldUri, newUri]) tell(uri)
+    }),
+  )
+  return own
+}
 
 /** The editor's open documents of files on disk. */
 export class VscodeDocuments implements Documents {

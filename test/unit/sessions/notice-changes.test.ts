@@ -42,6 +42,7 @@ describe('files that only a command changed', () => {
     looks = 0
     following = noticeChanges(session, changes, saved.event, silentLogger, {
       prepare: folders => tree.prepare(folders),
+      accept: (before, path) => tree.accept(before, path),
       snapshot: folders => {
         const taken = tree.snapshot(folders)
         snapshot = taken

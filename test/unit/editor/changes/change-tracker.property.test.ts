@@ -16,12 +16,22 @@ import fc from 'fast-check'
 import type { FileChange } from '../../../../src/acp/model.ts'
 import { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
 import { SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
+import { WorkTree } from '../../../../src/editor/changes/work-tree.ts'
 import { disk } from '../../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
 import { FakeEditor } from '../../../support/fake-editor.ts'
 import { MemoryStore } from '../../../support/memory-tracker.ts'
 
 const NAMES = ['x.txt', 'y.txt', 'z.txt']
+
+/** A turn of a session, in which tool calls and commands run. */
+interface Turn {
+  number: number
+  tree: WorkTree
+  before: Awaited<ReturnType<WorkTree['snapshot']>>
+  /** tool calls that were told and have not written yet */
+  calls: Array<{ toolCallId: string; name: string }>
+}
 
 /** A folder in which a user, another program and two agents' sessions do as they like. Every line is somebody's, and unique. */
 class World {
@@ -37,17 +47,62 @@ class World {
   readonly removed = new Set<string>()
   /** files in whose unsaved text changes were undone */
   readonly undoneUnsaved = new Set<string>()
+  /** by session, those that run */
+  readonly turns = new Map<string, Turn>()
   #next = 0
   #calls = 0
+  #turns = 0
+  #accepted: Promise<unknown> = Promise.resolve()
 
   constructor() {
     this.start()
     for (const name of NAMES.slice(0, 2)) writeFileSync(this.path(name), this.fresh('user', 6).join(''))
   }
 
+  /** Whose a line is that a command of this session writes: nobody can tell while others work, too. */
+  commander(session: string): string {
+    return this.turns.size > 1 ? 'some' : session
+  }
+
+  async begin(session: string): Promise<void> {
+    const earlier = this.turns.get(session)
+    if (earlier) await this.look(session, earlier)
+    const changes = this.sessions.get(session)!
+    const tree = new WorkTree(changes)
+    const number = ++this.#turns
+    const before = await tree.snapshot([this.root])
+    this.turns.set(session, { number, tree, before, calls: [] })
+    changes.beginTurn(number, () => true)
+  }
+
+  /** Finds what commands changed, as it is done while a turn runs and after it. */
+  async look(session: string, turn: Turn): Promise<void> {
+    await this.#accepted
+    const { changes, omitted, unseen } = await turn.tree.changed(turn.before)
+    assert.deepEqual([omitted, unseen], [0, []])
+    await this.sessions.get(session)!.noticed(changes, turn.number)
+  }
+
+  async end(session: string): Promise<void> {
+    const turn = this.turns.get(session)
+    if (!turn) return
+    await this.look(session, turn)
+    this.turns.delete(session)
+    await this.sessions.get(session)!.endTurn()
+  }
+
+  /** The user did something with a file in the editor. */
+  async byUser(path: string): Promise<void> {
+    for (const { tree, before } of this.turns.values()) await tree.accept(before, path)
+  }
+
   start(): void {
+    this.turns.clear()
     this.tracker = new ChangeTracker({ files: this.shared, store: this.store })
     this.editor.tracker = this.tracker
+    this.tracker.onDidDecide(path => {
+      this.#accepted = Promise.all([this.#accepted, this.byUser(path)])
+    })
     const roots = { cwd: this.root, additionalDirectories: [] }
     this.sessions = new Map(['a', 'b'].map(name => [name, new SessionChanges(this.tracker, name, roots)]))
   }
@@ -129,6 +184,16 @@ const WHAT = [
   'write by a tool call',
   'write by a tool call that only names it',
   'save while a permission is pending',
+  'begin a turn',
+  'begin a turn',
+  'begin a tool call',
+  'end a tool call',
+  'write by a command',
+  'write by a command',
+  'delete by a command',
+  'move by a command',
+  'move by a command',
+  'end a turn',
   'delete by an agent',
   'delete by the user',
   'rename',
@@ -161,6 +226,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
   const save = async () => {
     const before = world.on(name)?.split(/(?<=\n)/) ?? []
     await editor.save(path)
+    await world.byUser(path)
     // what was on disk and not in the editor, the user overwrote
     const now = world.lines(name)
     for (const line of before) if (!now.includes(line)) world.removed.add(line)
@@ -193,8 +259,59 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       editor.type(path, lines.join(''))
       return
     }
+    case 'begin a turn':
+      await world.begin(session)
+      return
+    case 'end a turn':
+      await world.end(session)
+      return
+    case 'begin a tool call': {
+      const turn = world.turns.get(session)
+      if (!turn || dirty || !exists) return
+      const toolCallId = world.callId()
+      turn.calls.push({ toolCallId, name })
+      const oldText = world.on(name)!
+      const newText = `${oldText}${session}-planned\n`
+      const change: FileChange = { operation: 'modify', path, oldText, newText }
+      await changes.tool({ toolCallId, begun: place.at % 2 === 0, done: false }, [{ changes: [change] }], [])
+      return
+    }
+    case 'end a tool call': {
+      const turn = world.turns.get(session)
+      const call = turn?.calls.shift()
+      if (!call || editor.isDirty(world.path(call.name)) || world.on(call.name) === undefined) return
+      const { toolCallId } = call
+      const at = world.path(call.name)
+      // what was read in the meantime
+      const oldText = world.on(call.name)!
+      const newText = world.edited(call.name, session, place)
+      const diffs = [{ changes: [{ operation: 'modify' as const, path: at, oldText, newText }] }]
+      await changes.tool({ toolCallId, begun: true, done: false }, diffs, [])
+      writeFileSync(at, newText)
+      editor.reload()
+      await changes.tool({ toolCallId, begun: true, done: true }, diffs, [])
+      return
+    }
+    case 'write by a command':
+    case 'delete by a command':
+    case 'move by a command': {
+      const turn = world.turns.get(session)
+      const to = NAMES.find(one => world.on(one) === undefined)
+      if (!turn || dirty) return
+      if (what === 'write by a command')
+        writeFileSync(path, world.edited(name, world.commander(session), place))
+      else if (!exists) return
+      else if (what === 'delete by a command') await rm(path)
+      else if (to === undefined) return
+      else renameSync(path, world.path(to))
+      if (what !== 'write by a command') editor.close(path)
+      editor.reload()
+      await world.look(session, turn)
+      return
+    }
     case 'write by another program':
-      if (dirty) return
+      // nobody can tell it from a command while a turn works
+      if (dirty || world.turns.size > 0) return
       writeFileSync(path, world.edited(name, 'user', place))
       editor.reload()
       return
@@ -248,7 +365,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'delete by the user':
-      if (!exists || dirty) return
+      if (!exists || dirty || world.turns.size > 0) return
       // with all that was ever in it
       for (const line of [...world.lines(name), ...linesOf(tracker.view(path)?.store())])
         world.removed.add(line)
@@ -263,6 +380,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       tracker.renaming(path)
       renameSync(path, world.path(to))
       editor.close(path)
+      for (const one of [name, to]) await world.byUser(world.path(one))
       await tracker.renamed(path, world.path(to))
       return
     }
@@ -289,6 +407,12 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (!hunk) return
       // with a file that stays deleted, all that was in it
       if (!exists) for (const line of linesOf(tracker.view(path)?.store())) world.removed.add(line)
+      // with a renamed file both of its names are kept
+      const entry = changes.file(path)
+      for (const one of [entry?.path, entry?.from])
+        if (one !== undefined)
+          for (const who of ['a', 'b', 'some'])
+            for (const line of linesOf(tracker.view(one)?.store(), who)) world.taken.add(line)
       // also under what another session took away since
       for (const line of linesOf(tracker.view(path)?.store(), session)) world.taken.add(line)
       changes.keep({ hunks: { path, ids: new Set([hunk.id]) } })
@@ -367,6 +491,7 @@ describe('the change tracker, whatever happens in whatever order', () => {
               }
             }
           }
+          for (const session of ['a', 'b']) await world.end(session)
           // with nothing of the user's on top all goes, and comes back
           for (const name of NAMES)
             if (world.editor.isDirty(world.path(name))) await world.editor.save(world.path(name))

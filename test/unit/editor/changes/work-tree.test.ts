@@ -226,6 +226,28 @@ describe('what changes in a work tree', () => {
     assert.deepEqual([changes, unseen], [[], [root]])
   })
 
+  const acceptsWhatTheUserDid = async () => {
+    const before = await tree.snapshot([root])
+    put('clean.txt', 'saved by the person\n')
+    put('new.txt', 'made by the person\n')
+    rmSync(join(root, 'gone.txt'))
+    renameSync(join(root, 'sub'), join(root, 'renamed'))
+    for (const name of ['clean.txt', 'new.txt', 'gone.txt', 'sub', 'renamed'])
+      await tree.accept(before, join(root, name))
+    assert.deepEqual((await tree.changed(before)).changes, [])
+    put('clean.txt', 'by a command\n')
+    rmSync(join(root, 'new.txt'))
+    put('gone.txt', 'by a command\n')
+    const { changes, omitted } = await tree.changed(before)
+    assert.deepEqual(
+      Object.fromEntries(changes.map(({ path, before }) => [relative(root, path), before.text])),
+      { 'clean.txt': 'saved by the person\n', 'new.txt': 'made by the person\n', 'gone.txt': '' },
+    )
+    assert.equal(omitted, 0)
+  }
+
+  it('begins anew with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+
   describe('without a repository', () => {
     let scan: FolderScan
     let store: MemoryStore
@@ -320,6 +342,8 @@ describe('what changes in a work tree', () => {
       })
       assert.equal(reads, first + 1)
     })
+
+    it('begins anew with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
     it('leaves what was only touched', async () => {
       assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})

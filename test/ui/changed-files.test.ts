@@ -137,6 +137,27 @@ describe('what a session changed', () => {
     rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
   })
 
+  it('is a file that a command moved, without a repository, too; its old name comes back', async () => {
+    const before = planets()
+    await conversation.send('[[paced 10 3]] [[run mv planets.js worlds.js]]')
+    await bar().getByText('1 file').waitFor()
+    const list = bar().getByRole('button', { name: /1 file/ })
+    if ((await list.getAttribute('aria-expanded')) === 'false') await list.click()
+    await bar()
+      .getByRole('button', { name: /^Renamed: worlds\.js.*was planets\.js/ })
+      .click()
+    await workbench.page.locator('.tab.active', { hasText: 'worlds.js' }).waitFor()
+    await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
+    await workbench.page
+      .locator('.monaco-dialog-box')
+      .getByText(/get their old names back/)
+      .waitFor()
+    await confirm()
+    await bar().waitFor({ state: 'detached' })
+    assert.equal(planets(), before)
+    assert.equal(existsSync(file('worlds.js')), false)
+  })
+
   it('is there after a reload of the window', async () => {
     await write('moons.txt', 'Titan')
     await bar().getByText('1 file').waitFor()

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
+import { processesOf } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -96,6 +97,47 @@ describe('going back to an earlier prompt', () => {
     await holds(mine)
     await aside(0)
   })
+
+  /** What is stored of the file knows the second turn. */
+  const isStored = () => {
+    const storages = join(vscode.server.root.userData, 'User', 'workspaceStorage')
+    return readdirSync(storages)
+      .map(one => join(storages, one, 'parley.parley', 'changes', 'files'))
+      .filter(folder => existsSync(folder))
+      .flatMap(folder => readdirSync(folder).map(one => join(folder, one)))
+      .filter(path => path.endsWith('.json'))
+      .map(path => readFileSync(path, 'utf8'))
+      .some(stored => stored.includes(name) && stored.includes('"turn":2'))
+  }
+  async function killExtensionHost(): Promise<void> {
+    const hosts = processesOf(vscode.server.root.directory).filter(({ command }) =>
+      command.includes('--type=extensionHost'),
+    )
+    assert.equal(hosts.length, 1)
+    process.kill(hosts[0]!.pid, 'SIGKILL')
+  }
+  for (const [event, happens] of [
+    ['a reload of the window', async () => {}],
+    ['a crash of the extension host', killExtensionHost],
+  ] as const) {
+    it(`restores the files of turns before ${event}, and takes that back`, async () => {
+      await open('Plain')
+      await twoEdits()
+      await waitFor('the checkpoint on disk', isStored)
+      await happens()
+      await workbench.reload()
+      conversation = await ConversationPage.find(workbench)
+      await prompt('second').waitFor()
+      await conversation.phase('ready')
+      await press(prompt('second'), 'Restore to Here…')
+      await confirm(`Restore ${name}`)
+      await holds(FIRST)
+      await aside(1)
+      await conversation.button('Undo Restore').click()
+      await holds(BOTH)
+      await aside(0)
+    })
+  }
 
   it('edits it in a fork, whose checkpoints reach back into the conversation that it was forked from', async () => {
     await open('Able')

@@ -1,15 +1,16 @@
 /**
  * What tracking changes costs: 1,000 changed files, a turn that touches 200, keeping and undoing one change, a save and an
- * agent's write, finding 1,000 files that a command changed in a repository of 50,000, and the longest time that any of it
- * holds up the extension host. Prints times and ratios of one run, and fails when the last files cost much more than the
- * first ones, when finding what changed costs much more than Git's own look, or when something holds the host up much
- * longer than writing the same files does.
+ * agent's write, 200 files that were moved, finding 1,000 files that a command changed in a repository of 50,000 and in a
+ * folder of 10,000 without one, and the longest time that any of it holds up the extension host. Prints times and ratios of
+ * one run, and fails when the last files cost much more than the first ones, when finding what changed costs much more than
+ * Git's own look, or than reading names and stamps, or when something holds the host up much longer than writing the same
+ * files does.
  *
  *   npm run bench -- changes
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { lstat, readdir, rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { silentLogger } from '../../src/common/logger.ts'
@@ -27,6 +28,9 @@ const LINES = 300
 /** With 1,000 changed files one more costs at most so many times what it costs with 100; the machine is never quiet. */
 const BOUND = 2
 const REPOSITORY_FILES = 50_000
+const FOLDER_FILES = 10_000
+/** Finding what a turn changed without a repository costs at most so many times what reading names and stamps does. */
+const SCAN_BOUND = 8
 /** Finding what a turn changed costs at most so many times what `git status` costs before it and after it. */
 const FIND_BOUND = 8
 /** How much longer the longest task may be than while the same files are written without a tracker. Milliseconds. */
@@ -66,6 +70,9 @@ function watchTasks(): () => number {
   }
 }
 
+/** What a plain write of one of the files costs: all else is told as so many of it. Milliseconds. */
+let plain: number | undefined
+
 /** Milliseconds for each of `count`. */
 async function measure(name: string, count: number, work: (i: number) => Promise<unknown>): Promise<number> {
   global.gc?.()
@@ -79,8 +86,9 @@ async function measure(name: string, count: number, work: (i: number) => Promise
   const each = (performance.now() - start) / count
   const block = ended()
   longest = Math.max(longest, block)
+  const times = plain === undefined ? '' : `${(each / plain).toFixed(1)} plain writes, `
   console.log(
-    `${name.padEnd(44)} ${each.toFixed(2).padStart(8)} ms each, longest task ${block.toFixed(0)} ms`,
+    `${name.padEnd(44)} ${each.toFixed(2).padStart(8)} ms each, ${times}longest task ${block.toFixed(0)} ms`,
   )
   return each
 }
@@ -125,6 +133,32 @@ async function repository(): Promise<number> {
   return (before + after) / (gitBefore + gitAfter)
 }
 
+/** The same where there is no Git: how many times the cost of reading all names and stamps before and after. */
+async function folder(): Promise<number> {
+  const top = path.join(root, 'folder')
+  const named = (i: number) => path.join(top, `folder${i % 100}`, `file${i}.txt`)
+  for (let i = 0; i < 100; i++) mkdirSync(path.join(top, `folder${i}`), { recursive: true })
+  for (let i = 0; i < FOLDER_FILES; i++) writeFileSync(named(i), `file ${i}\n`)
+  const stamps = async () => {
+    for (const name of await readdir(top, { recursive: true })) await lstat(path.join(top, name))
+  }
+  const tree = new WorkTree(tracker)
+  await measure('the first look without a repository, a file', 1, () => tree.prepare([top]))
+  let snapshot: Awaited<ReturnType<typeof tree.snapshot>> | undefined
+  const plainBefore = await measureOther('names and stamps of 10,000 files', stamps)
+  const before = await measure('a look before a turn, 10,000 files', 1, async () => {
+    snapshot = await tree.snapshot([top])
+  })
+  for (let i = 0; i < CHANGED; i++) writeFileSync(named(i), `file ${i}\nby a command\n`)
+  const plainAfter = await measureOther('names and stamps, 1,000 of them changed', stamps)
+  let seen = 0
+  const after = await measure('what changed, 1,000 of 10,000 files', 1, async () => {
+    seen = (await tree.changed(snapshot!)).changes.length
+  })
+  if (seen !== CHANGED) throw new Error(`${seen} changed files were found, not ${CHANGED}`)
+  return (before + after) / (plainBefore + plainAfter)
+}
+
 /** Milliseconds of another program. */
 async function measureOther(name: string, work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
@@ -140,7 +174,9 @@ try {
   for (let i = 0; i < 20; i++) await write(i, 'warm')
   await changes.undo()
   await store.flushed()
-  await measure('the same writes without a tracker', 400, i => writeFile(file(i % CHANGED), text('before')))
+  plain = await measure('the same writes without a tracker', 400, i =>
+    writeFile(file(i % CHANGED), text('before')),
+  )
   const quiet = longest
   longest = 0
   const first = await measure('an agent’s write, 1 to 100 changed files', 100, i => write(i, 'agent'))
@@ -170,19 +206,34 @@ try {
     all.keep({ hunks: { path: file(i + 400), ids: new Set([hunk!.id]) } })
   })
   await measure('a look at 1,000 files', 1, () => tracker.refresh())
+  const moved = Array.from({ length: TOUCHED }, (_, i) => file(i + 600))
+  const named = moved.flatMap(one => [one, `${one}.moved`])
+  await changes.tool({ toolCallId: 'move', begun: true, done: false }, [], named)
+  for (const one of moved) await rename(one, `${one}.moved`)
+  await measure('200 files that were moved', 1, () =>
+    changes.tool({ toolCallId: 'move', begun: true, done: true }, [], named),
+  )
+  await measure('the list with 200 moved files', 20, async () => changes.list())
+  if (changes.list().filter(({ status }) => status === 'renamed').length !== TOUCHED)
+    throw new Error('The moved files are not listed as such.')
   await measure('undo of all', 1, () => changes.undo())
   await store.flushed()
+  const scanned = await folder()
+  const scansSlowly = scanned > SCAN_BOUND
   const found = await repository()
   const findsSlowly = found > FIND_BOUND
   const ratio = last / first
   const slow = ratio > BOUND
   const blocks = longest > MAX_BLOCK_MS + quiet
-  failed = slow || blocks || findsSlowly
+  failed = slow || blocks || findsSlowly || scansSlowly
   console.log(
     `the last hundred writes cost ${ratio.toFixed(2)} times the first hundred (at most ${BOUND})${slow ? ': TOO MUCH' : ''}`,
   )
   console.log(
     `finding what a turn changed costs ${found.toFixed(2)} times git status before and after (at most ${FIND_BOUND})${findsSlowly ? ': TOO MUCH' : ''}`,
+  )
+  console.log(
+    `without a repository it costs ${scanned.toFixed(2)} times reading names and stamps before and after (at most ${SCAN_BOUND})${scansSlowly ? ': TOO MUCH' : ''}`,
   )
   console.log(
     `the longest task took ${longest.toFixed(0)} ms (at most ${(MAX_BLOCK_MS + quiet).toFixed(0)})${blocks ? ': TOO LONG' : ''}`,

@@ -211,7 +211,8 @@ export class ChangeTracker extends Owner {
     this.#trash = trash ?? (() => Promise.reject(new Error('There is no trash.')))
     this.#states = new FileStates(files, store)
     const stateOf = this.stateWith.bind(this)
-    this.scan = new FolderScan({ store, stateOf, ...(excluded && { excluded }) })
+    const maxBytes = () => this.#limits()?.maxBytes ?? Number.POSITIVE_INFINITY
+    this.scan = new FolderScan({ store, stateOf, maxBytes, ...(excluded && { excluded }) })
     this.#watch = this.register(
       new FileWatch(
         files.watch,

@@ -13,6 +13,8 @@ const MAX_FILES = 20_000
 /** Of a larger file, and once all take more room, it is only known that they changed. Bytes. */
 const MAX_FILE_BYTES = 5_000_000
 const MAX_BYTES = 64_000_000
+/** So many times as much is put into the store until the window is closed: files change. */
+const MAX_ROUNDS = 4
 /** Of more files that change in one turn none is looked up: a build, or an installation. How many there are is told. */
 const MAX_CHANGED = 1000
 /** A folder in which a look takes longer is not looked at again. Milliseconds. */
@@ -60,6 +62,8 @@ export interface FolderScanOptions {
   stateOf: StateOf
   /** What the user hides from view, as globs. */
   excluded?: () => readonly string[]
+  /** How much room checkpoints may take. Bytes. */
+  maxBytes?: () => number
   limits?: Partial<Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>>
 }
 
@@ -67,15 +71,25 @@ export class FolderScan {
   readonly #store: BlobStore
   readonly #stateOf: StateOf
   readonly #excluded: () => readonly string[]
+  readonly #maxBytes: () => number
   readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>
   /** by root: the last look */
   readonly #last = new Map<string, ReadonlyMap<string, Seen>>()
   /** by root: the look that goes on */
   readonly #looks = new Map<string, Promise<FolderSnapshot | undefined>>()
+  /** What was put into the store since the window opened, from which it is removed when the next one does. Bytes. */
+  #written = 0
   /** folders in which a look took too long */
   readonly #slow = new Set<string>()
 
-  constructor({ store, stateOf, excluded = () => [], limits = {} }: FolderScanOptions) {
+  constructor({
+    store,
+    stateOf,
+    excluded = () => [],
+    maxBytes = () => Number.POSITIVE_INFINITY,
+    limits = {},
+  }: FolderScanOptions) {
+    this.#maxBytes = maxBytes
     this.#store = store
     this.#stateOf = stateOf
     this.#excluded = excluded
@@ -114,8 +128,9 @@ export class FolderScan {
       else if (seen.size <= this.#limits.fileBytes) unread.push([path, seen])
     })
     if (performance.now() - start > MAX_LOOK_MS) this.#slow.add(root)
+    const most = Math.min(this.#limits.bytes, this.#maxBytes())
     await forEach(unread, async ([path, seen]) => {
-      if (bytes + seen.size > this.#limits.bytes) return
+      if (bytes + seen.size > most || this.#written + seen.size > most * MAX_ROUNDS) return
       bytes += seen.size
       await this.#keep(path, seen).catch(() => {})
     })
@@ -175,6 +190,7 @@ export class FolderScan {
   }
 
   async #keep(path: string, seen: Seen): Promise<void> {
+    this.#written += seen.size
     const hash = await this.#store.put(await readFile(path))
     // it was not written while it was read
     if ((await look(path))?.stamp === seen.stamp) seen.hash = hash

@@ -361,6 +361,11 @@ describe('what changes in a work tree', () => {
       })
       assert.equal(Object.keys(changes).length + omitted, 3)
       assert.ok(omitted > 0)
+      for (let round = 0; round < 5; round++) {
+        for (const name of names) put(name, `${round}`.repeat(8))
+        await changedBy(() => put('sub/in.txt', 'changed'))
+      }
+      assert.equal(omitted, 1, 'the store is full')
       create({ changed: 2 })
       const none = await changedBy(() => {
         for (const name of names) put(name, 'again\n')

@@ -197,10 +197,11 @@ export class WorkTree {
     const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
     if (clean.length > MAX_CHANGED) return { changes, omitted: omitted + clean.length }
     const contents = await committedContents(root, top, commit, clean)
+    const checkout = new Checkout(root, clean)
     for (const path of clean) {
       const state = await this.#reader.stateOf(path)
       const known = contents.get(path)
-      const before = known && state && (await this.#asCheckedOut(root, path, known, state))
+      const before = known && state && (await this.#asCheckedOut(checkout, path, known, state))
       if (!before) omitted++
       else if (!sameState(state, before)) changes.push({ path, before })
     }
@@ -209,7 +210,7 @@ export class WorkTree {
 
   /** What a commit has of a file, as it was in the work tree: a commit knows little of modes, and ends lines its own way. */
   async #asCheckedOut(
-    root: string,
+    checkout: Checkout,
     path: string,
     { bytes, mode }: Committed,
     now: FileState,
@@ -228,13 +229,14 @@ export class WorkTree {
             ? isMode | ((isMode & 0o444) >> 2)
             : isMode & ~0o111
     const before = await this.#reader.stateWith(bytes, path, wasMode)
-    if (before.attributes.type !== 'text' || is.type !== 'text') return before
-    const text =
-      now.text.includes('\r\n') && !before.text.includes('\r\n')
-        ? before.text.replaceAll('\n', '\r\n')
-        : before.text
+    if (before.attributes.type !== 'text') return before
+    const hasEnds = before.text.includes('\n') && !before.text.includes('\r\n')
+    const isCrlf =
+      hasEnds && (is.type === 'text' ? now.text.includes('\r\n') : await checkout.endsWithCrlf(path))
+    const text = isCrlf ? before.text.replaceAll('\n', '\r\n') : before.text
     // a commit may have another encoding than the work tree
-    const isConverted = before.attributes.encoding !== is.encoding && (await isEncoded(root, path))
+    const isConverted =
+      is.type === 'text' && before.attributes.encoding !== is.encoding && (await checkout.isEncoded(path))
     const { encoding, bom } = isConverted ? is : before.attributes
     return { text, attributes: { ...before.attributes, encoding, bom } }
   }
@@ -258,11 +260,56 @@ async function stampOf(path: string): Promise<{ stamp: string; isFresh: boolean;
   return { stamp: `${info.mtimeMs} ${info.ctimeMs} ${info.size}`, isFresh, size: info.size }
 }
 
-/** The work tree has the file in an encoding that Git does not store. */
-async function isEncoded(root: string, path: string): Promise<boolean> {
-  const text = await git(root, ['check-attr', '-z', 'working-tree-encoding', '--', path])
-  const value = text?.split('\0')[2]
-  return value !== undefined && value !== 'unspecified' && value !== 'unset'
+/** How a checkout makes files of what commits have of them; asked for once, and only where it matters. */
+class Checkout {
+  readonly #root: string
+  readonly #paths: readonly string[]
+  #attributes: Promise<Map<string, Map<string, string>>> | undefined
+  #settings: Promise<string | undefined> | undefined
+
+  constructor(root: string, paths: readonly string[]) {
+    this.#root = root
+    this.#paths = paths
+  }
+
+  /** The work tree has the file in an encoding that Git does not store. */
+  async isEncoded(path: string): Promise<boolean> {
+    return (await this.#attributesOf(path)).has('working-tree-encoding')
+  }
+
+  /** Lines of the file that end with a line feed get another end. */
+  async endsWithCrlf(path: string): Promise<boolean> {
+    const attributes = await this.#attributesOf(path)
+    const eol = attributes.get('eol')
+    if (eol !== undefined) return eol === 'crlf'
+    if (attributes.get('text') === 'unset') return false
+    this.#settings ??= git(this.#root, ['config', '--get-regexp', '^core\\.(autocrlf|eol)$'])
+    const settings = (await this.#settings) ?? ''
+    const valueOf = (name: string) => new RegExp(`^core\\.${name} (.*)$`, 'm').exec(settings)?.[1]
+    if (valueOf('autocrlf') === 'true') return true
+    if (!attributes.has('text') || valueOf('autocrlf') === 'input') return false
+    const native = process.platform === 'win32' ? 'crlf' : 'lf'
+    return (valueOf('eol') ?? 'native').replace('native', native) === 'crlf'
+  }
+
+  async #attributesOf(path: string): Promise<ReadonlyMap<string, string>> {
+    this.#attributes ??= this.#load()
+    return (await this.#attributes).get(path) ?? new Map()
+  }
+
+  async #load(): Promise<Map<string, Map<string, string>>> {
+    const args = ['check-attr', '-z', '--stdin', 'text', 'eol', 'working-tree-encoding']
+    const text = await git(this.#root, args, `${this.#paths.join('\0')}\0`)
+    const fields = text?.split('\0') ?? []
+    const all = new Map<string, Map<string, string>>()
+    for (let at = 0; at + 2 < fields.length; at += 3) {
+      const [path = '', name = '', value = ''] = fields.slice(at, at + 3)
+      if (value === 'unspecified') continue
+      const known = all.get(path) ?? new Map<string, string>()
+      all.set(path, known.set(name, value))
+    }
+    return all
+  }
 }
 
 async function git(

@@ -33,7 +33,11 @@ describe('what changes in a work tree', () => {
   let files: SessionChanges
   const put = (name: string, text: string | Buffer) => writeFileSync(join(root, name), text)
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.example', ...args], { cwd: root })
+    execFileSync(
+      'git',
+      ['-c', 'user.name=t', '-c', 'user.email=t@t.example', '-c', 'core.safecrlf=false', ...args],
+      { cwd: root },
+    )
 
   beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-tree-')))
@@ -118,6 +122,29 @@ describe('what changes in a work tree', () => {
     git('add', '.')
     git('commit', '-q', '-m', 'more')
     assert.deepEqual(await changedBy(() => put('crlf.txt', 'one\r\ntwo\r\n')), {})
+  })
+
+  it('is brought back with the line ends that a checkout makes', async () => {
+    const crlf = Buffer.from('one\r\ntwo\r\n')
+    const brought = async (...settings: string[][]) => {
+      for (const setting of settings) git('config', ...setting)
+      put('ends.txt', crlf)
+      git('add', '.')
+      git('commit', '-q', '--allow-empty', '-m', 'ends')
+      await changedBy(() => rmSync(join(root, 'ends.txt')))
+      await files.noticed(found)
+      assert.deepEqual((await files.undo()).left, [])
+      assert.deepEqual(readFileSync(join(root, 'ends.txt')), crlf)
+    }
+    await brought(['core.autocrlf', 'true'])
+    put('.gitattributes', '*.txt text\n')
+    await brought(['core.autocrlf', 'false'], ['core.eol', 'crlf'])
+    put('.gitattributes', '*.txt text eol=crlf\n')
+    await brought(['--unset', 'core.eol'])
+    put('.gitattributes', '*.txt -text\n')
+    rmSync(join(root, 'ends.txt'))
+    git('rm', '-q', '--cached', 'ends.txt')
+    await brought(['core.autocrlf', 'true'])
   })
 
   it('is brought back byte for byte: no text, marks, encodings, links and modes', async function () {

@@ -90,7 +90,8 @@ describe("the network settings of VS Code's own", () => {
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Manage Agents')
     const page = await workbench.webview('body[data-view="agents"]')
-    await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
+    // it is not while the registry is read
+    await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
     return page
   }
   const row = (page: Frame, section: string, name: string) =>

@@ -44,6 +44,8 @@ export class ManageAgents extends WebviewTab {
   /** The person who opens the tab looks for agents: the registry is read. After a reload nobody asked for anything new. */
   protected connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void {
     const { installs, agents, hosts, accounts } = this.#options
+    // what is sent before the page asked for it is only a part
+    this.#isRefreshing = true
     // a tab that was hidden loads its page anew
     let readsRegistry = isAsked
     connection.handle(agentsMessages, {

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Frame, Locator } from 'playwright-core'
+import { projectDirectory } from '../host/paths.ts'
+import { processesOf } from '../host/processes.ts'
+import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { LoopbackServer } from '../support/loopback-server.ts'
+import { NpmRegistry } from '../support/npm-registry.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { outputLine } from './support/editor.ts'
+import { fixtureAgent } from './support/fixture-agent.ts'
+import { Focus } from './support/focus.ts'
+import { HistoryPage } from './support/history-page.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+const variable = { name: 'FIXTURE_KEY', label: 'Key', secret: true, optional: false }
+const key = { id: 'key', type: 'env_var', name: 'With a key', vars: [variable] }
+const initialize = { agentCapabilities: { auth: { logout: {}, status: {} } }, authMethods: [key] }
+const script = { authRequired: true, results: { initialize }, authKey: 'FIXTURE_KEY' }
+
+describe('Manage Agents', () => {
+  const env: Record<string, string> = {}
+  let npm: NpmRegistry
+  let registry: LoopbackServer
+  /** By id, with the newest version: an agent for each test that installs one, so that none needs another test. */
+  const agents: Record<string, { name: string; version: string }> = {
+    'codex-acp': { name: 'Codex', version: '1.0.0' },
+    outdated: { name: 'Outdated', version: '1.0.0' },
+    unwanted: { name: 'Unwanted', version: '1.0.0' },
+    shared: { name: 'Shared', version: '1.0.0' },
+    interrupted: { name: 'Interrupted', version: '1.0.0' },
+  }
+
+  // before the suite's own hook, which reads both
+  before(async () => {
+    npm = await NpmRegistry.start()
+    env.npm_config_registry = npm.server.origin
+    registry = await LoopbackServer.start((_request, response) => {
+      const entries = Object.entries(agents).map(([id, { name, version }]) => ({
+        ...{ id, name, version, description: 'An agent', license: 'MIT' },
+        distribution: { npx: { package: `@example/${id}@${version}` } },
+      }))
+      response.end(JSON.stringify({ version: '1.0.0', agents: entries, extensions: [] }))
+    })
+    const program = readFileSync(join(projectDirectory, 'dist/demo-agent.mjs'), 'utf8')
+    const files = { 'agent.mjs': `#!/usr/bin/env node\n${program}` }
+    for (const id of Object.keys(agents))
+      for (const version of ['1.0.0', '1.1.0'])
+        npm.publish({ name: `@example/${id}`, version, bin: 'agent.mjs', files })
+  })
+  const vscode = new VsCodeSuite({
+    env,
+    settings: root => ({
+      'parley.agentRegistry': `${registry.origin}/registry.json`,
+      'parley.agents': {
+        account: fixtureAgent(root, 'Account', script),
+        missing: { name: 'An Agent Whose Name Is Rather Long', command: '/nowhere/agent' },
+      },
+    }),
+  })
+  after(() => Promise.all([npm.server.stop(), registry.stop()]))
+
+  async function manage(workbench: Workbench): Promise<Frame> {
+    await workbench.runCommand('Parley: Manage Agents')
+    const page = await workbench.webview('body[data-view="agents"]')
+    // it is not while the registry is read
+    await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
+    return page
+  }
+  const row = (page: Frame, section: string, name: string) =>
+    page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
+  const offered = (page: Frame, name: string) => row(page, 'In the Registry', name)
+  const installed = (page: Frame, name: string) => row(page, 'Installed', name)
+  const codex = (page: Frame) => installed(page, 'Codex')
+  const press = (agent: Locator, name: string) => agent.getByRole('button', { name }).click()
+  const account = (page: Frame) => row(page, 'From Settings', 'Account')
+  const commands = () => processesOf(vscode.server.root.directory).map(({ command }) => command)
+  let letNpm = () => {}
+  /** npm's requests wait until the result is called. */
+  const holdNpm = () => {
+    let open = () => {}
+    npm.gate = new Promise(resolve => {
+      open = resolve
+    })
+    letNpm = open
+    return open
+  }
+  // the next test's agent is not to wait for that of one that failed
+  afterEach(() => letNpm())
+  const storage = () => {
+    const all = join(vscode.server.root.userData, 'User/globalStorage')
+    const own = readdirSync(all).find(name => name.endsWith('.parley')) ?? ''
+    return join(all, own, 'agents')
+  }
+
+  it('is used with the keyboard alone: searched, walked through, an agent installed and checked', async () => {
+    const workbench = await vscode.window()
+    const { keyboard } = workbench.page
+    const page = await manage(workbench)
+    const focus = await Focus.in(page)
+    await focus.on(/^Search agents/)
+    await keyboard.type('codex')
+    await row(page, 'From Settings', 'Account').waitFor({ state: 'detached' })
+    await keyboard.press('Enter')
+    await focus.on(/^Install: Codex/)
+    await keyboard.press('ArrowUp')
+    await focus.on(/^Search agents/)
+    await keyboard.press('ArrowDown')
+    await focus.on(/^Install: Codex/)
+
+    const open = holdNpm()
+    await keyboard.press('Enter')
+    await focus.on(/^Cancel: Codex/)
+    open()
+    await focus.on(/^New Session: Codex/)
+    await keyboard.press('ArrowRight')
+    await focus.on(/^Check: Codex/)
+    await keyboard.press('Enter')
+    await codex(page)
+      .getByText(/started and uses ACP version 1\./)
+      .waitFor()
+    await focus.on(/^Check: Codex/)
+    await keyboard.press('ArrowRight')
+    await focus.on(/^Set as Default: Codex/)
+    await keyboard.press('Enter')
+    await codex(page).getByText('Default', { exact: true }).waitFor()
+    await focus.on(/^New Session: Codex/)
+
+    // back to the search, then to all of them
+    await keyboard.press('Escape')
+    await focus.on(/^Search agents/)
+    await keyboard.press('Escape')
+    await row(page, 'From Settings', 'Account').waitFor()
+    await keyboard.press('ArrowDown')
+    await keyboard.press('ArrowDown')
+    await focus.on(/^New Session: Account/)
+    await keyboard.press('End')
+    await focus.on(/^Install: (?!Codex)/)
+    await keyboard.press('Home')
+    await focus.on(/^New Session: Codex/)
+    await keyboard.press('ArrowUp')
+    await focus.on(/^Search agents/)
+    assert.ok((await focus.heard()).includes('1 agent'), JSON.stringify(await focus.heard()))
+
+    // every button is reached, has a name, and is seen where the focus is
+    const stops = await focus.walk('Tab')
+    for (const { name, shown, inView } of stops) assert.ok(name !== '' && shown && inView, name)
+    const names = stops.map(({ name }) => name)
+    assert.deepEqual(
+      names.filter(name => name.endsWith(': Codex')),
+      ['New Session', 'Check', 'Sign In', 'Sign Out', 'Restart', 'Show Log', 'Configure', 'Remove'].map(
+        words => `${words}: Codex`,
+      ),
+    )
+  })
+
+  it('updates an agent, and restarts it to use the new version', async () => {
+    const workbench = await vscode.window()
+    const page = await manage(workbench)
+    const outdated = installed(page, 'Outdated')
+    await press(offered(page, 'Outdated'), 'Install: Outdated')
+    await press(outdated, 'Check: Outdated')
+    await outdated.getByText('Running', { exact: true }).waitFor()
+    agents.outdated!.version = '1.1.0'
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await outdated.getByText('Update: 1.1.0').waitFor()
+    await outdated.getByText('Runs: npm install @example/outdated@1.1.0').waitFor()
+    await workbench.screenshot('manage-agents-update')
+    await press(outdated, 'Update: Outdated')
+    await workbench.notification('Restart Outdated to use the new version.').waitFor()
+    await outdated.getByText('1.1.0', { exact: true }).waitFor()
+    await outdated.getByRole('button', { name: 'Update: Outdated' }).waitFor({ state: 'detached' })
+    const runs = (one: string) => commands().some(command => command.includes(`outdated/${one}-`))
+    assert.ok(runs('1.0.0') && !runs('1.1.0'), commands().join('\n'))
+    await press(outdated, 'Restart: Outdated')
+    await waitFor('the new version', () => runs('1.1.0') && !runs('1.0.0'))
+    await outdated.getByText('Running', { exact: true }).waitFor()
+  })
+
+  it('says who is signed in, as the empty view and History do, and signs in and out', async () => {
+    const workbench = await vscode.window()
+    const conversation = await ConversationPage.open(workbench)
+    const listed = (text: string) =>
+      conversation.frame.getByRole('button', { name: /^Account/ }).getByText(text)
+    await listed('Sign-in status unknown').waitFor()
+    const page = await manage(workbench)
+    await account(page).getByText('Sign-in status unknown').waitFor()
+    await account(page).getByRole('button', { name: 'Check: Account' }).click()
+    await account(page)
+      .getByText(/Not signed in$/)
+      .waitFor()
+    await listed('Not signed in').waitFor()
+    await workbench.screenshot('manage-agents-not-signed-in')
+
+    await account(page).getByRole('button', { name: 'Sign In: Account' }).click()
+    await conversation.button('With a key').click()
+    await workbench.paletteInput.fill('s3cret-value')
+    await workbench.paletteInput.press('Enter')
+    await account(page).getByText('Signed in as ada@example.org').waitFor()
+    const history = await HistoryPage.open(workbench)
+    await history.frame.getByText('Account · Signed in as ada@example.org').waitFor()
+    await workbench.screenshot('manage-agents-signed-in')
+    await history.back()
+
+    await account(page).getByRole('button', { name: 'Sign Out: Account' }).click()
+    await workbench.notification('Signed out of Account.').waitFor()
+    await account(page)
+      .getByText(/Not signed in$/)
+      .waitFor()
+  })
+
+  it('says why an agent can’t be used, and shows its log and its settings', async () => {
+    const workbench = await vscode.window()
+    const page = await manage(workbench)
+    const missing = row(page, 'From Settings', 'An Agent Whose Name Is Rather Long')
+    await missing.getByRole('button', { name: /^Check:/ }).click()
+    await missing.getByText(/isn't installed\. The command “\/nowhere\/agent”/).waitFor()
+    await workbench.screenshot('manage-agents-missing')
+    await press(account(page), 'Check: Account')
+    await account(page).locator('.agent-check').waitFor()
+    await press(account(page), 'Show Log: Account')
+    await outputLine(workbench, /Starting /).waitFor()
+    await press(account(page), 'Configure: Account')
+    await workbench.page.locator('.settings-editor').getByText('@id:parley.agents').first().waitFor()
+    await workbench.runCommand('View: Close Editor')
+  })
+
+  it('begins a session, and removes an agent with all of its files once nothing uses them', async () => {
+    const workbench = await vscode.window()
+    const page = await manage(workbench)
+    const unwanted = installed(page, 'Unwanted')
+    await press(offered(page, 'Unwanted'), 'Install: Unwanted')
+    await press(unwanted, 'New Session: Unwanted')
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.agent('Unwanted')
+    await conversation.phase('ready')
+    await press(unwanted, 'Remove: Unwanted')
+    const dialog = workbench.page.getByRole('dialog')
+    await dialog.getByText('Remove Unwanted 1.0.0?').waitFor()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await workbench.notification('Unwanted was removed.').waitFor()
+    await offered(page, 'Unwanted').getByRole('button', { name: 'Install: Unwanted' }).waitFor()
+    // the session that was begun keeps its program
+    await conversation.send('/markdown')
+    await conversation.text('That was all of it.').waitFor()
+    await workbench.reload()
+    await waitFor('the end of its files', () => !existsSync(join(storage(), 'unwanted')))
+  })
+
+  it('installs an agent once when two windows do so at the same time', async () => {
+    const workbenches = [await vscode.open(), await vscode.open()]
+    const pages = await Promise.all(workbenches.map(manage))
+    const open = holdNpm()
+    const packages = () => npm.server.requests.filter(({ url }) => url?.endsWith('.tgz')).length
+    const before = packages()
+    for (const page of pages) await press(offered(page, 'Shared'), 'Install: Shared')
+    await waitFor('a window that waits', async () => {
+      const waits = pages.map(page => page.getByText('Waiting for another window…').count())
+      return (await Promise.all(waits)).some(count => count > 0)
+    })
+    await workbenches[1]!.screenshot('manage-agents-waiting')
+    open()
+    for (const page of pages) await installed(page, 'Shared').getByText('1.0.0', { exact: true }).waitFor()
+    assert.equal(packages() - before, 1)
+    assert.equal(readdirSync(join(storage(), 'shared')).length, 2)
+    await press(installed(pages[0]!, 'Shared'), 'Remove: Shared')
+    await workbenches[0]!.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await waitFor('the end of its files', () => !existsSync(join(storage(), 'shared')))
+  })
+
+  it('leaves nothing of an installation whose extension host was killed, and installs anew', async () => {
+    const workbench = await vscode.open()
+    const page = await manage(workbench)
+    const open = holdNpm()
+    const asked = npm.server.requests.length
+    await press(offered(page, 'Interrupted'), 'Install: Interrupted')
+    await waitFor('a request of npm', () => npm.server.requests.length > asked)
+    assert.ok(existsSync(join(storage(), 'interrupted')))
+    const hosts = processesOf(vscode.server.root.directory).filter(({ command }) =>
+      command.includes('--type=extensionHost'),
+    )
+    for (const { pid } of hosts) process.kill(pid, 'SIGKILL')
+    await waitFor('the end of npm', () => !commands().some(command => /\bnpm\b.*\binstall\b/.test(command)))
+    open()
+    await workbench.reload()
+    const again = await manage(workbench)
+    await waitFor('the end of its files', () => !existsSync(join(storage(), 'interrupted')))
+    await press(offered(again, 'Interrupted'), 'Install: Interrupted')
+    await installed(again, 'Interrupted').getByText('1.0.0', { exact: true }).waitFor()
+  })
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { testDirectory } from '../host/paths.ts'
+import type { Workbench } from '../host/workbench.ts'
+import { ConversationPage } from './support/conversation-page.ts'
+import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
+import { VsCodeSuite } from './support/vscode-suite.ts'
+
+describe('the default agent of the settings', () => {
+  const env: Record<string, string> = { SHELL: '/bin/bash' }
+  const vscode = new VsCodeSuite({
+    env,
+    settings: root => {
+      const log = join(root.directory, 'Gemini-CLI.log')
+      const agent = join(testDirectory, 'fixtures/agent/main.mjs')
+      // the login shell alone knows where it is, and is slow to say so
+      const bin = join(root.home, 'bin')
+      mkdirSync(bin)
+      const gate = join(root.home, 'gate')
+      const lines = ['#!/bin/sh', `export FIXTURE_LOG='${log}'`, `exec '${process.execPath}' '${agent}'`]
+      writeFileSync(join(bin, 'gemini'), `${lines.join('\n')}\n`)
+      chmodSync(join(bin, 'gemini'), 0o755)
+      const profile = `while [ ! -e '${gate}' ]; do sleep 0.1; done\n[ -s '${gate}' ] && PATH="${bin}:$PATH"\n`
+      writeFileSync(join(root.home, '.bash_profile'), profile)
+      return { 'parley.agents': { mine: fixtureAgent(root, 'Mine') }, 'parley.agentRegistry': '' }
+    },
+  })
+  const card = (conversation: ConversationPage) => conversation.card("The default agent isn't available")
+  const openGate = (found: boolean) =>
+    writeFileSync(join(vscode.server.root.home, 'gate'), found ? 'found' : '')
+  const asksFor = async (agentId: string): Promise<[Workbench, ConversationPage]> => {
+    vscode.server.root.updateSettings({ 'parley.defaultAgent': agentId })
+    const workbench = await vscode.open()
+    return [workbench, await ConversationPage.open(workbench)]
+  }
+  const starts = (name: string) => receivedBy(vscode.server.root, name, 'initialize').length
+
+  it('is waited for while the machine is searched, and started then', async () => {
+    const [workbench, conversation] = await asksFor('gemini')
+    await conversation.button(/^Mine/).waitFor()
+    await workbench.runCommand('Parley: New Session')
+    await conversation.composer.waitFor()
+    assert.equal(await card(conversation).count(), 0)
+    assert.deepEqual([starts('Mine'), starts('Gemini CLI')], [0, 0])
+    openGate(true)
+    await conversation.agent('Gemini CLI')
+    await conversation.phase('ready')
+    await conversation.send('hello')
+    await conversation.text('You said: hello').waitFor()
+    assert.equal(starts('Mine'), 0)
+  })
+
+  for (const [what, agentId, text] of [
+    ['misspelled', 'mien', /unknown agent ID "mien" \(available: mine/],
+    [
+      'well known but not installed',
+      'opencode',
+      /OpenCode is a well-known agent, but opencode isn't on the PATH/,
+    ],
+  ] as const)
+    it(`has a card where it is ${what}; no other agent is started in its place`, async () => {
+      openGate(false)
+      const before = starts('Gemini CLI')
+      const mine = starts('Mine')
+      const [workbench, conversation] = await asksFor(agentId)
+      await card(conversation).getByText(text).waitFor()
+      await workbench.runCommand('Parley: New Session')
+      await card(conversation).getByText(text).waitFor()
+      await conversation.send('who is there?')
+      await card(conversation).getByText(text).waitFor()
+      await workbench.screenshot(`default-agent-${agentId}`)
+      assert.equal(starts('Mine'), mine)
+      assert.equal(starts('Gemini CLI'), before)
+      // what was written is sent to the agent that is chosen instead
+      await card(conversation).getByRole('button', { name: 'Choose an Agent' }).click()
+      await workbench.paletteInput.fill('Mine')
+      await workbench.palette.locator('.monaco-list-row.focused', { hasText: 'Mine' }).waitFor()
+      await workbench.paletteInput.press('Enter')
+      await conversation.agent('Mine')
+      await conversation.phase('ready')
+      await workbench.close()
+    })
+})

@@ -56,6 +56,7 @@ describe('Manage Agents', () => {
       'parley.agentRegistry': `${registry.origin}/registry.json`,
       'parley.agents': {
         account: fixtureAgent(root, 'Account', script),
+        logged: fixtureAgent(root, 'Logged'),
         missing: { name: 'An Agent Whose Name Is Rather Long', command: '/nowhere/agent' },
       },
     }),
@@ -184,9 +185,10 @@ describe('Manage Agents', () => {
     const conversation = await ConversationPage.open(workbench)
     const listed = (text: string) =>
       conversation.frame.getByRole('button', { name: /^Account/ }).getByText(text)
-    await listed('Sign-in status unknown').waitFor()
+    const choice = conversation.frame.getByRole('button', { name: /^Account/ })
+    await waitFor('a hint', async () => /not checked yet$/.test((await choice.getAttribute('title')) ?? ''))
     const page = await manage(workbench)
-    await account(page).getByText('Sign-in status unknown').waitFor()
+    await account(page).getByText('Sign-in status not checked yet').waitFor()
     await account(page).getByRole('button', { name: 'Check: Account' }).click()
     await account(page)
       .getByText(/Not signed in$/)
@@ -211,20 +213,26 @@ describe('Manage Agents', () => {
       .waitFor()
   })
 
-  it('says why an agent can’t be used, and shows its log and its settings', async () => {
+  it('says why an agent can’t be used, and shows its log', async () => {
     const workbench = await vscode.window()
     const page = await manage(workbench)
     const missing = row(page, 'From Settings', 'An Agent Whose Name Is Rather Long')
     await missing.getByRole('button', { name: /^Check:/ }).click()
     await missing.getByText(/isn't installed\. The command “\/nowhere\/agent”/).waitFor()
     await workbench.screenshot('manage-agents-missing')
-    await press(account(page), 'Check: Account')
-    await account(page).locator('.agent-check').waitFor()
-    await press(account(page), 'Show Log: Account')
-    await outputLine(workbench, /Starting /).waitFor()
-    await press(account(page), 'Configure: Account')
-    await workbench.page.locator('.settings-editor').getByText('@id:parley.agents').first().waitFor()
-    await workbench.runCommand('View: Close Editor')
+    const logged = row(page, 'From Settings', 'Logged')
+    await press(logged, 'Check: Logged')
+    await logged.locator('.agent-check').waitFor()
+    await press(logged, 'Show Log: Logged')
+    await outputLine(workbench, /Starting\s/).waitFor()
+  })
+
+  it('leads to the settings of an agent, in the tab that has them', async () => {
+    // what opens covers the window
+    const workbench = await vscode.open()
+    await press(row(await manage(workbench), 'From Settings', 'Logged'), 'Configure: Logged')
+    const settings = workbench.page.locator('.settings-editor')
+    await settings.locator('.setting-item-contents', { hasText: 'Parley: Agents' }).first().waitFor()
   })
 
   it('begins a session, and removes an agent with all of its files once nothing uses them', async () => {

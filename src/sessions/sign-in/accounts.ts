@@ -43,6 +43,18 @@ export class Accounts extends Owner {
     return (agent && this.#known.get(agent)?.status) ?? this.#seen.get(agentId)
   }
 
+  /** Who is signed in, as text, also if that isn't known; `signedIn` is absent then. */
+  describe(agentId: string): { text: string; signedIn?: boolean } {
+    const status = this.get(agentId)
+    const text = describeAccount(status)
+    if (text !== undefined) return { text, signedIn: status?.state === 'authenticated' }
+    if (status?.state === 'not_required') return { text: l10n.t('Sign-in not required') }
+    const unknown = this.#running(agentId)
+      ? l10n.t('Sign-in status not reported')
+      : l10n.t('Sign-in status not checked yet')
+    return { text: unknown }
+  }
+
   /** The agent refused a request because it requires sign-in. */
   refused(agentId: string): void {
     this.#saw(agentId, 'unauthenticated')
@@ -128,9 +140,4 @@ export function describeAccount(status: AuthStatus | undefined): string | undefi
   return account.organization
     ? l10n.t('Signed in as {0} ({1})', who, account.organization)
     : l10n.t('Signed in as {0}', who)
-}
-
-/** The same, where it's said also that it isn't known. */
-export function describeSignIn(status: AuthStatus | undefined): string {
-  return describeAccount(status) ?? l10n.t('Sign-in status unknown')
 }

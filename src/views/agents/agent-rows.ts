@@ -1,10 +1,9 @@
 import * as l10n from '@vscode/l10n'
-import type { AuthStatus } from '../../acp/model.ts'
 import type { AgentDefinition } from '../../agents/definition.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { describeSignIn } from '../../sessions/sign-in/accounts.ts'
 import type { AgentCheck, AgentRow } from '../bridge/agents.ts'
+import type { AccountNote } from '../bridge/conversation.ts'
 import { failureNote, planWords } from './agent-offers.ts'
 
 export interface AgentRowsOptions {
@@ -16,7 +15,7 @@ export interface AgentRowsOptions {
   /** as the settings name it */
   defaultAgentId: string | undefined
   isRunning: (agentId: string) => boolean
-  account: (agentId: string) => AuthStatus | undefined
+  account: (agentId: string) => AccountNote
   checks: ReadonlyMap<string, AgentCheck | 'running'>
 }
 
@@ -79,7 +78,7 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
     agentId: agent.id,
     name: agent.name,
     description: agent.description ?? '',
-    icon: agent.icon ?? 'robot',
+    icon: agent.icon ?? 'sparkle',
     ...(agent.version !== undefined && { version: agent.version }),
     ...(update && { update: update.version }),
     ...(license !== undefined && { license }),
@@ -89,7 +88,7 @@ function startableRow(agent: AgentDefinition, options: AgentRowsOptions): AgentR
         ? 'parley.agents'
         : l10n.t('Found on the PATH'),
     command: [agent.command, ...agent.args].join(' '),
-    account: describeSignIn(account(agent.id)),
+    account: account(agent.id),
     ...(agent.id === defaultAgentId && { isDefault: true }),
     ...(isRunning(agent.id) && { isRunning: true }),
     ...(check === 'running' ? { checking: true } : check && { check }),

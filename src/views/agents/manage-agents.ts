@@ -4,7 +4,7 @@ import { type Agent, AgentStartError } from '../../acp/agent.ts'
 import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
-import { readSetting, updateSetting } from '../../agents/vscode-settings.ts'
+import { openSetting, readSetting, updateSetting } from '../../agents/vscode-settings.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -123,7 +123,7 @@ export class ManageAgents extends WebviewTab {
       case 'signOut':
         return void (await run(CommandId.signOut, agentId))
       case 'configure':
-        return void (await run('workbench.action.openSettings', '@id:parley.agents'))
+        return openSetting('agents')
       case 'showLog':
         return void (await run(CommandId.showAgentLog, agentId))
       case 'restart': {
@@ -151,7 +151,7 @@ export class ManageAgents extends WebviewTab {
       agents: definitions(),
       defaultAgentId: configuredDefault(),
       isRunning: agentId => hosts.peek(agentId)?.running !== undefined,
-      account: agentId => accounts.get(agentId),
+      account: agentId => accounts.describe(agentId),
       checks: this.#checks,
     })
   }

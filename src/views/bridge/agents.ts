@@ -1,6 +1,6 @@
 /** What the extension host sends to the Manage Agents page. What the page sends is in `agents-messages.ts`. */
 import { NotificationType } from 'vscode-jsonrpc'
-import type { AgentOffer } from './conversation.ts'
+import type { AccountNote, AgentOffer } from './conversation.ts'
 
 /** What *Check* found. */
 export interface AgentCheck {
@@ -32,8 +32,8 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'action' | 'running'
   /** what starts it */
   command?: string
   hasRepository?: true
-  /** who is signed in, in words; of an agent that can be started */
-  account?: string
+  /** of an agent that can be started */
+  account?: AccountNote
   isDefault?: true
   isRunning?: true
   checking?: true

@@ -57,8 +57,16 @@ export interface AgentChoice {
   /** a codicon's name, or a `data:`/webview URI */
   icon?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
-  /** who is signed in, as text; absent if sign-in isn't required */
-  account?: string
+  /** absent if sign-in isn't required */
+  account?: AccountNote
+}
+
+/** Who is signed in to an agent. */
+export interface AccountNote {
+  /** as text, also if it isn't known */
+  text: string
+  /** absent if it isn't known */
+  signedIn?: boolean
 }
 
 /** An agent that can be installed from the registry. */
@@ -150,8 +158,7 @@ export interface ConversationHead {
   program?: string
   sessionId?: string
   title?: string
-  /** who is signed in to the agent, where it tells */
-  account?: { text: string; signedIn: boolean }
+  account?: AccountNote
   /** A new session can begin with this conversation. */
   canFork?: boolean
   activity: SessionActivity

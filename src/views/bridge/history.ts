@@ -45,7 +45,7 @@ export interface HistoryAgentNote {
   message?: string
   /** more pages can be asked for */
   more: boolean
-  /** who is signed in, as text; absent if sign-in isn't required */
+  /** who is signed in, as text; absent if sign-in isn't required or it isn't known */
   account?: string
 }
 /** What History shows besides its rows. */

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentDirectory, AgentEntry } from '../../sessions/ports.ts'
-import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
+import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 
@@ -38,10 +38,9 @@ export async function pickAgent(
   const items: Array<vscode.QuickPickItem & { agentId?: string }> = [
     ...agents.list().map(agent => ({
       label: labelOf(agent),
-      description:
-        agent.source === 'demo'
-          ? sources.demo
-          : `${sources[agent.source]} · ${describeSignIn(accounts.get(agent.agentId))}`,
+      description: [sources[agent.source], describeAccount(accounts.get(agent.agentId))]
+        .filter(Boolean)
+        .join(' · '),
       detail: agent.description,
       agentId: agent.agentId,
     })),

@@ -8,7 +8,7 @@ import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
+import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import { agentOffers } from '../agents/agent-offers.ts'
 import type {
   AgentChoice,
@@ -51,7 +51,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
     agent: agentId === undefined ? undefined : { agentId, name: agent?.name ?? agentId, icon: agent?.icon },
     program: programOf(session?.agent),
     sessionId: session?.sessionId,
-    account: agent?.source === 'demo' ? undefined : accountOf(agentId, accounts),
+    account: agentId === undefined || agent?.source === 'demo' ? undefined : accounts.describe(agentId),
     canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
     title: (session && titleOf(session)) ?? titleOfAttempt(controller),
     activity: state?.activity ?? 'idle',
@@ -83,9 +83,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
 function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
   return agents
     .list()
-    .map(agent =>
-      agent.source === 'demo' ? agent : { ...agent, account: describeSignIn(accounts.get(agent.agentId)) },
-    )
+    .map(agent => (agent.source === 'demo' ? agent : { ...agent, account: accounts.describe(agent.agentId) }))
 }
 
 /** The agents and other conversations that are shown before there is a session. */
@@ -115,13 +113,7 @@ export function pendingNotes({ pendingRequests, state }: Session): PendingReques
   }))
 }
 
-function accountOf(agentId: string | undefined, accounts: Accounts): ConversationHead['account'] {
-  if (agentId === undefined) return undefined
-  const status = accounts.get(agentId)
-  return { text: describeSignIn(status), signedIn: status?.state === 'authenticated' }
-}
-
-/** Of a session that is on its way, as the list had it that the user took it from. */
+/** Of a session that is on its way, as the list had it that the person took it from. */
 function titleOfAttempt({ attempt }: ConversationController): string | undefined {
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
 }

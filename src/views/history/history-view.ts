@@ -6,7 +6,7 @@ import { PathRules } from '../../editor/path-rules.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import type { Interrupted, SessionIndicators } from '../../sessions/session-indicators.ts'
-import { type Accounts, describeSignIn } from '../../sessions/sign-in/accounts.ts'
+import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { tellFailure, waitForAgent } from '../ask-agent.ts'
 import * as bridge from '../bridge/history.ts'
 import { type HistoryAction, historyMessages } from '../bridge/history-messages.ts'
@@ -155,7 +155,7 @@ function surroundings(options: HistoryViewOptions): HistorySurroundings {
     storage: storage(),
     isHere: cwd => here.get(cwd) ?? here.set(cwd, isHere(cwd)).get(cwd)!,
     accountOf: agentId =>
-      agents.get(agentId)?.source === 'demo' ? undefined : describeSignIn(accounts.get(agentId)),
+      agents.get(agentId)?.source === 'demo' ? undefined : describeAccount(accounts.get(agentId)),
     endedOf: ({ agentId, sessionId }) =>
       indicators.endedOf(agentId, sessionId) ??
       (interrupted.has(agentId, sessionId) ? 'interrupted' : undefined),

@@ -134,7 +134,8 @@ function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
       icon={<AgentIcon icon={agent.icon} />}
       name={name}
       about={description}
-      note={agent.account}
+      note={agent.account?.signedIn === undefined ? undefined : agent.account.text}
+      hint={agent.account?.text}
       end={isDefault && <span class="choice-end">{t('default')}</span>}
       tabIndex={tabIndex}
       onFocus={onFocus}

@@ -7,6 +7,8 @@ interface ChoiceProps {
   about?: string
   /** its state, on a line of its own */
   note?: string
+  /** what more there is to say, where the pointer rests */
+  hint?: string
   /** at the right */
   end?: ComponentChildren
   tabIndex?: number
@@ -15,13 +17,23 @@ interface ChoiceProps {
 }
 
 /** One of several actions to choose from: an icon, a name and a line of description. Belongs in a list of the class `choices`. */
-export function Choice({ icon, name, about, note, end, tabIndex, onFocus, onClick }: ChoiceProps) {
+export function Choice({
+  icon,
+  name,
+  about,
+  note,
+  hint = note,
+  end,
+  tabIndex,
+  onFocus,
+  onClick,
+}: ChoiceProps) {
   return (
     <li>
       <button
         type="button"
         class="choice"
-        title={[name, about, note].filter(Boolean).join('\n')}
+        title={[name, about, hint].filter(Boolean).join('\n')}
         tabIndex={tabIndex}
         onFocus={onFocus}
         onClick={onClick}

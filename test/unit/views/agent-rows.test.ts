@@ -48,7 +48,7 @@ function rows(more: Partial<AgentRowsOptions> = {}, there: AgentRowsOptions['ins
     agents: [],
     defaultAgentId: undefined,
     isRunning: () => false,
-    account: () => undefined,
+    account: () => ({ text: 'Sign-in status not checked yet' }),
     checks: new Map(),
     ...more,
   })
@@ -75,7 +75,7 @@ describe('the rows of Manage Agents', () => {
     const [mine, codex] = all
     assert.equal(mine?.isDefault, true)
     assert.equal(mine?.command, '/bin/mine --acp')
-    assert.equal(mine?.account, 'Sign-in status unknown')
+    assert.deepEqual(mine?.account, { text: 'Sign-in status not checked yet' })
     assert.deepEqual(
       [codex?.registryId, codex?.version, codex?.update, codex?.source],
       ['codex-acp', '1.0.0', '2.0.0', '@example/codex-acp@1.0.0'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { AuthStatus } from '../../../../src/acp/model.ts'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
-import { Accounts, describeAccount, describeSignIn } from '../../../../src/sessions/sign-in/accounts.ts'
+import { Accounts, describeAccount } from '../../../../src/sessions/sign-in/accounts.ts'
 import { until } from '../../../support/until.ts'
 import { SessionsFixture } from '../sessions-fixture.ts'
 
@@ -48,6 +48,7 @@ describe('Accounts', () => {
     await fixture.hosts.get('one').ensure()
     await accounts.refresh('one')
     assert.equal(accounts.get('one'), undefined)
+    assert.deepEqual(accounts.describe('one'), { text: 'Sign-in status not reported' })
   })
 
   it('goes by what came of it where the agent does not tell: refused, signed in, signed out', async () => {
@@ -55,8 +56,8 @@ describe('Accounts', () => {
     const accounts = new Accounts(fixture.directory, fixture.hosts, silentLogger)
     let changes = 0
     accounts.onDidChange(() => changes++)
-    const words = () => describeSignIn(accounts.get('one'))
-    assert.equal(words(), 'Sign-in status unknown')
+    const words = () => accounts.describe('one').text
+    assert.equal(words(), 'Sign-in status not checked yet')
     accounts.refused('one')
     assert.equal(words(), 'Not signed in')
     accounts.signedIn('one')

@@ -90,7 +90,7 @@ describe('Manage Agents page', function () {
   it('has a button for each action, which names the agent', async () => {
     const acts: string[] = []
     page.hear('manageAgents/act', ({ action, key }) => void acts.push(`${action} ${key}`))
-    const account = 'Signed in as ada@example.org'
+    const account = { text: 'Signed in as ada@example.org' }
     await show([
       row('A', { section: 'installed', key: 'a', agentId: 'a', update: '2.0.0', isRunning: true, account }),
       row('B', { running: { step: 'Installing…' } }),
@@ -98,7 +98,7 @@ describe('Manage Agents page', function () {
     ])
     await page.until(() => page.document.querySelectorAll('.agent').length === 3)
     const text = page.document.body.textContent ?? ''
-    for (const one of [account, 'Update: 2.0.0', 'Running', 'Installing…', 'No network.'])
+    for (const one of [account.text, 'Update: 2.0.0', 'Running', 'Installing…', 'No network.'])
       assert.ok(text.includes(one), one)
     const buttons = [...page.document.querySelectorAll<HTMLElement>('.agent-buttons button')]
     for (const button of buttons) button.click()

@@ -137,7 +137,7 @@ describe('history page', function () {
       agents: [
         { agentId: 'x', name: 'X', state: 'cannot-list', more: false },
         { agentId: 'y', name: 'Y', state: 'failed', message: 'Y said no.', more: false },
-        { agentId: 'z', name: 'Z', state: 'not-started', more: false, account: 'Sign-in state unknown' },
+        { agentId: 'z', name: 'Z', state: 'not-started', more: false, account: 'Not signed in' },
         { agentId: 'a', name: 'A', state: 'listed', more: false, account: 'Signed in as ada@example.org' },
         { agentId: 'b', name: 'B', state: 'listed', more: false },
       ],
@@ -146,7 +146,7 @@ describe('history page', function () {
     const content = page.document.body.textContent!
     assert.match(content, /X doesn't list sessions/)
     assert.match(content, /Y said no\./)
-    assert.match(content, /Z isn't running\. Start to List Sessions\s*Sign-in state unknown/)
+    assert.match(content, /Z isn't running\. Start to List Sessions\s*Not signed in/)
     assert.match(content, /A · Signed in as ada@example\.org/)
     page.document.querySelectorAll<HTMLElement>('.history-note button')[1]!.click()
     await page.until(() => started.length === 1)

@@ -95,9 +95,11 @@ function Notes({ state }: { state: AgentsState }) {
   return (
     <>
       {!state.trusted && (
-        <p class="quiet">
-          <Icon name="workspace-untrusted" />{' '}
-          {t("Restricted Mode: agents don't start and can't be installed until you trust this workspace.")}
+        <p class="agents-note quiet">
+          <Icon name="workspace-untrusted" />
+          <span>
+            {t("Restricted Mode: agents don't start and can't be installed until you trust this workspace.")}
+          </span>
         </p>
       )}
       {state.refreshing && (
@@ -106,8 +108,9 @@ function Notes({ state }: { state: AgentsState }) {
         </p>
       )}
       {state.problem !== undefined && (
-        <p role="alert">
-          <Icon name="warning" /> <span dir="auto">{state.problem}</span>
+        <p class="agents-note" role="alert">
+          <Icon name="warning" class="agents-warning" />
+          <span dir="auto">{state.problem}</span>
         </p>
       )}
       {!state.registryOn && <p class="quiet">{t('The agent registry is turned off in the settings.')}</p>}
@@ -161,9 +164,9 @@ interface AgentViewProps {
 /** One agent: what it is, where it comes from, its state, and what can be done with it. */
 function AgentView({ row, trusted, act }: AgentViewProps) {
   const { name, description, icon, version, update, isDefault, isRunning, running, failed } = row
-  const facts = [row.source, row.license, row.agentId && row.account].filter(Boolean).join(' · ')
+  const facts = [row.source, row.license, row.account?.text].filter(Boolean).join(' · ')
   return (
-    <li class="agent" data-agent={row.registryId ?? row.agentId}>
+    <li class={`agent in-${row.section}`} data-agent={row.registryId ?? row.agentId}>
       <div class="agent-head">
         <AgentIcon icon={icon} />
         <h3 dir="auto">{name}</h3>
@@ -198,6 +201,7 @@ function Tag({ children }: { children: ComponentChildren }) {
 
 function Actions({ row, trusted, act }: AgentViewProps) {
   const { name, agentId, registryId, running, failed, update, section, isDefault } = row
+  const signedIn = row.account?.signedIn
   const one = (action: AgentAction, words: string, more: { primary?: boolean; disabled?: boolean } = {}) => (
     <Button
       key={action}
@@ -210,6 +214,16 @@ function Actions({ row, trusted, act }: AgentViewProps) {
       {words}
     </Button>
   )
+  const icon = (action: AgentAction, icon: string, words: string, disabled = false) => (
+    <IconButton
+      key={action}
+      class={`act-${action}`}
+      icon={icon}
+      label={`${words}: ${name}`}
+      disabled={disabled}
+      onClick={() => act(action)}
+    />
+  )
   const locked = { disabled: !trusted }
   if (running) return one('cancel', t('Cancel'))
   return (
@@ -221,16 +235,17 @@ function Actions({ row, trusted, act }: AgentViewProps) {
         <>
           {one('newSession', t('New Session'), locked)}
           {one('check', row.checking ? t('Checking…') : t('Check'), locked)}
-          {!isDefault && one('setDefault', t('Set as Default'))}
-          {one('signIn', t('Sign In'), locked)}
-          {one('signOut', t('Sign Out'), locked)}
-          {row.isRunning && one('restart', t('Restart'), locked)}
-          {one('showLog', t('Show Log'))}
-          {one('configure', t('Configure'))}
+          {signedIn === false && one('signIn', t('Sign In'), locked)}
+          {!isDefault && icon('setDefault', 'star', t('Set as Default'))}
+          {signedIn === undefined && icon('signIn', 'sign-in', t('Sign In'), !trusted)}
+          {signedIn !== false && icon('signOut', 'sign-out', t('Sign Out'), !trusted)}
+          {row.isRunning && icon('restart', 'debug-restart', t('Restart'), !trusted)}
+          {icon('showLog', 'output', t('Show Log'))}
+          {icon('configure', 'gear', t('Configure'))}
         </>
       )}
-      {section === 'installed' && registryId !== undefined && one('remove', t('Remove'), locked)}
-      {row.hasRepository && one('openRepository', t('Repository'))}
+      {section === 'installed' && registryId !== undefined && icon('remove', 'trash', t('Remove'), !trusted)}
+      {row.hasRepository && icon('openRepository', 'repo', t('Repository'))}
     </>
   )
 }
@@ -239,8 +254,8 @@ function CheckResult({ row: { check } }: { row: AgentRow }) {
   if (!check) return null
   return (
     <div class="agent-check" role="status">
-      <div>
-        <Icon name={check.ok ? 'pass' : 'error'} class={check.ok ? 'agent-pass' : 'offer-error'} />{' '}
+      <div class="agents-note">
+        <Icon name={check.ok ? 'pass' : 'error'} class={check.ok ? 'agent-pass' : 'offer-error'} />
         <span dir="auto">{check.summary}</span>
       </div>
       {check.details.length > 0 && (

@@ -36,6 +36,7 @@ export function aroundAgents(root: IsolatedRoot): Record<string, AgentSetting> {
         'session/new': [{ notify: 'auth/status_update', params: account }],
       },
     }),
+    absent: { name: 'Absent', command: '/opt/agents/absent' },
     archivist: fixtureAgent(root, 'Archivist', {
       results: {
         initialize: {

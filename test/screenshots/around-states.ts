@@ -189,6 +189,39 @@ export const aroundStates: State[] = [
       await workbench.runCommand('Parley: Show Conversation')
     },
   },
+  {
+    name: 'manage-agents',
+    async take(studio) {
+      const { workbench } = studio
+      await workbench.runCommand('Parley: Manage Agents')
+      const page = await workbench.webview('body[data-view="agents"]')
+      await page.getByRole('button', { name: 'Refresh', disabled: false }).waitFor()
+      const search = page.getByRole('textbox')
+      await studio.window('manage-agents')
+      const { width, height } = workbench.page.viewportSize()!
+      // one that works and one that doesn't
+      for (const name of ['account', 'absent']) {
+        await search.fill(name)
+        const agent = page.locator('.agent').first()
+        await agent.getByRole('button', { name: /^Check:/ }).click()
+        await agent.locator('.agent-check').waitFor()
+        await studio.window(`manage-agents-${name}`)
+        // a tab of 280 pixels beside the activity bar
+        await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+        await workbench.page.setViewportSize({ width: 340, height })
+        await studio.editor(`narrow-manage-agents-${name}`)
+        await workbench.page.setViewportSize({ width, height })
+        await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+      }
+      await search.fill('its makers')
+      await studio.window('manage-agents-long')
+      await search.fill('nothing like it')
+      await page.getByText('No agents match').waitFor()
+      await studio.window('manage-agents-no-match')
+      await search.fill('')
+      await workbench.runCommand('View: Close All Editors')
+    },
+  },
 ]
 
 /** The conversation that was begun last, among those in tabs: the others are there but not seen. */

@@ -1,5 +1,12 @@
 import type { State } from './studio.ts'
 
+/** The titles of its steps and their pictures. */
+const walkthrough = [
+  ['Choose an agent', 'agent'],
+  ['Sign in', 'sign-in'],
+  ['Send a prompt', 'prompt'],
+]
+
 /** What a person sees first: a folder that is not trusted yet, then a machine on which no agent was found. */
 export const firstStates: State[] = [
   {
@@ -71,6 +78,25 @@ export const firstStates: State[] = [
       await workbench.page.setViewportSize({ width: 340, height })
       await studio.editor('narrow-first-manage-agents')
       await workbench.page.setViewportSize({ width, height })
+      await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+      await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
+    name: 'first-walkthrough',
+    async take(studio) {
+      const { workbench } = studio
+      const shown = workbench.page.locator('.gettingStartedContainer')
+      // it has room for the pictures then
+      await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
+      for (const [title, picture] of walkthrough) {
+        await workbench.choose('Welcome: Open Walkthrough...', 'Get Started with Parley')
+        const step = shown.locator('.getting-started-step', { hasText: title })
+        await step.click()
+        await step.and(shown.locator('.expanded')).waitFor()
+        await workbench.webview(`svg#${picture}`)
+        await studio.window(`first-walkthrough-${picture}`)
+      }
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       await workbench.runCommand('View: Close All Editors')
     },

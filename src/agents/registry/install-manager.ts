@@ -69,9 +69,9 @@ export class InstallManager extends Owner {
     return this.#options.registry.isOn
   }
 
-  /** Those of the registry, as far as it is known. */
+  /** Those of the registry, as far as it is known; none while it is turned off. */
   get agents(): readonly RegistryAgent[] {
-    return this.#snapshot?.agents ?? []
+    return this.isOn && this.#snapshot ? this.#snapshot.agents : []
   }
 
   get installed(): readonly InstalledAgent[] {

@@ -65,6 +65,11 @@ export class ManageAgents extends WebviewTab {
     })
     for (const event of [installs.onDidChange, agents.onDidChange, hosts.onDidChange, accounts.onDidChange])
       own.add(event(() => this.#schedule()))
+    own.add(
+      vscode.workspace.onDidChangeConfiguration(event => {
+        if (event.affectsConfiguration('parley.agentRegistry')) void this.#load(true)
+      }),
+    )
   }
 
   protected shown(): void {

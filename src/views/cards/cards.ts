@@ -36,11 +36,12 @@ export function cardFor(id: string, failure: Failure, canInstall = true): Card {
       }
     case 'default-agent': {
       const { message, installable } = failure.problem
-      const install = installable && {
-        id: CardButtonId.install + installable.id,
-        label: l10n.t('Install {0}', installable.name),
-        icon: 'cloud-download',
-      }
+      const install = canInstall &&
+        installable && {
+          id: CardButtonId.install + installable.id,
+          label: l10n.t('Install {0}', installable.name),
+          icon: 'cloud-download',
+        }
       return {
         id,
         kind: 'warning',

@@ -85,7 +85,7 @@ async function agentFor(surfaces: ConversationSurfaces, agents: AgentDirectory):
   if (agentId !== undefined) return agentId
   // the conversation offers the agents there are, or says what is wrong with the default one
   await surfaces.active.reveal()
-  throw new UnavailableError(agents.defaultProblem()?.message ?? l10n.t('Choose or install an agent first.'))
+  throw new UnavailableError(agents.defaultProblem()?.message ?? l10n.t('Choose an agent first.'))
 }
 
 /** That of the Source Control provider whose button was pressed, else the only one, or one that the user picks. */

@@ -159,7 +159,9 @@ function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
   const isReported = [...controller.failures.values()].some(({ type }) => type === 'default-agent')
   return [
     ...(problems.length > 0 ? [settingsCard(problems)] : []),
-    ...(problem && !isReported ? [cardFor('default-agent', { type: 'default-agent', problem })] : []),
+    ...(problem && !isReported
+      ? [cardFor('default-agent', { type: 'default-agent', problem }, installs.isOn)]
+      : []),
     ...failed,
   ]
 }

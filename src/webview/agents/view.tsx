@@ -102,7 +102,7 @@ function Notes({ state }: { state: AgentsState }) {
           </span>
         </p>
       )}
-      {state.refreshing && (
+      {state.refreshing && state.registryOn && (
         <p class="quiet" role="status">
           {t('Reading the agent registry…')}
         </p>

@@ -91,6 +91,11 @@ describe('cards', () => {
     const text = (canInstall: boolean) => cardFor('id', { type: 'no-agent' }, canInstall).text
     assert.match(text(true), /^Install /)
     assert.doesNotMatch(text(false), /install/i)
+    const problem = { message: 'OpenCode is not here.', installable: { id: 'opencode', name: 'OpenCode' } }
+    const buttons = (canInstall: boolean) =>
+      cardFor('id', { type: 'default-agent', problem }, canInstall).buttons.map(({ label }) => label)
+    assert.deepEqual(buttons(true), ['Install OpenCode', 'Choose an Agent', 'Open Settings'])
+    assert.deepEqual(buttons(false), ['Choose an Agent', 'Open Settings'])
   })
 
   it('say one second and several in their own words', () => {

@@ -23,6 +23,7 @@ describe('InstallManager', () => {
   let fetched: () => Promise<RegistrySnapshot>
   let fetches: number
   let trusted: boolean
+  let isOn: boolean
   let install: (agent: RegistryAgent, options: InstallOptions) => Promise<void>
   let loads: number
   let drawn: string[]
@@ -53,10 +54,13 @@ describe('InstallManager', () => {
     loads = 0
     drawn = []
     trusted = true
+    isOn = true
     install = commit
     installs = new InstallManager({
       registry: {
-        isOn: true,
+        get isOn() {
+          return isOn
+        },
         known: async () => known,
         refresh: () => {
           fetches += 1
@@ -206,6 +210,13 @@ describe('InstallManager', () => {
     assert.equal(await installs.install('other', stated), 'failed')
     const status = installs.status('other')
     assert.match(status?.state === 'failed' ? status.message : '', /can't be reached/)
+  })
+
+  it('offers nothing once the registry is turned off', async () => {
+    await installs.refresh()
+    assert.notDeepEqual(installs.agents, [])
+    isOn = false
+    assert.deepEqual([installs.agents, installs.find('mine')], [[], undefined])
   })
 
   it('installs nothing in Restricted Mode', async () => {

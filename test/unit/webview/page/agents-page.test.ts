@@ -120,6 +120,15 @@ describe('Manage Agents page', function () {
     ])
   })
 
+  it('says that the registry is turned off, and nothing of reading or installing', async () => {
+    const installed = { section: 'installed', key: 'a', agentId: 'a' } as const
+    await show([row('A', installed)], { registryOn: false, refreshing: true })
+    await page.until(() => page.document.querySelector('.agent'))
+    const text = page.document.body.textContent ?? ''
+    assert.match(text, /The agent registry is turned off in the settings\./)
+    assert.doesNotMatch(text, /Reading|Install\b|Update/)
+  })
+
   it('changes nothing in Restricted Mode, and says so', async () => {
     await show([row('A', { section: 'installed', key: 'a', agentId: 'a' }), row('B')], { trusted: false })
     await page.until(() => page.document.querySelectorAll('.agent').length === 2)

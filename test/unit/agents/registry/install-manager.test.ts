@@ -24,6 +24,7 @@ describe('InstallManager', () => {
   let fetches: number
   let trusted: boolean
   let isOn: boolean
+  let missing: InstallPlan['missing']
   let install: (agent: RegistryAgent, options: InstallOptions) => Promise<void>
   let loads: number
   let drawn: string[]
@@ -55,6 +56,7 @@ describe('InstallManager', () => {
     drawn = []
     trusted = true
     isOn = true
+    missing = undefined
     install = commit
     installs = new InstallManager({
       registry: {
@@ -82,7 +84,8 @@ describe('InstallManager', () => {
         return {
           plan: async ({ distributions: [one] }): Promise<InstallPlan> => {
             assert.equal(one?.type, 'npx')
-            return { distribution: 'npx', action: `npm install ${one.package}`, verified: false }
+            const action = `npm install ${one.package}`
+            return { distribution: 'npx', action, verified: false, ...(missing && { missing }) }
           },
           install: (agent, options = {}) => install(agent, options),
         }
@@ -183,6 +186,20 @@ describe('InstallManager', () => {
     assert.equal(await installs.install('mine', stated), 'installed')
     assert.equal(installs.status('mine'), undefined)
   })
+
+  for (const [program, help] of [
+    ['npm', 'https://nodejs.org/en/download'],
+    ['uv', 'https://docs.astral.sh/uv/getting-started/installation/'],
+  ] as const)
+    it(`leads to what has ${program} where that is missing`, async () => {
+      missing = program
+      install = async () => {
+        throw new InstallError('missing-program', `${program} is needed.`)
+      }
+      assert.equal(await installs.install('mine', stated), 'failed')
+      const status = installs.status('mine')
+      assert.deepEqual(status, { state: 'failed', message: `${program} is needed.`, output: '', help })
+    })
 
   it('ends an installation that is canceled, without a failure', async () => {
     let begun = () => {}

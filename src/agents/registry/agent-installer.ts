@@ -25,7 +25,7 @@ import { ArchiveError, archiveKind, programIn, unpackArchive } from './unpack-ar
 export interface AgentInstallerOptions {
   installed: InstalledAgents
   /** What package managers run with: the environment of the login shell. */
-  environment: () => Promise<{ env: Environment; platform: NodeJS.Platform }>
+  environment: (options?: { fresh: boolean }) => Promise<{ env: Environment; platform: NodeJS.Platform }>
   fetch: typeof fetch
   log: Logger
   /** Ends a package manager that still runs when this process dies. */
@@ -45,6 +45,8 @@ export interface InstallProgress {
 
 export interface InstallOptions {
   signal?: AbortSignal
+  /** It failed before: the user may have installed what was missing. */
+  isRetry?: boolean
   onProgress?: (progress: InstallProgress) => void
 }
 
@@ -113,9 +115,18 @@ export class AgentInstaller {
    * Installs the registry's version of the agent, or updates to it. Of two windows that do so at once one does it, and
    * the other has it then. Rejects with {@link InstallError} or `CancelledError`.
    */
-  async install(agent: RegistryAgent, { signal, onProgress = () => {} }: InstallOptions = {}): Promise<void> {
-    const { installed } = this.#options
-    const choice = await this.#choose(agent)
+  async install(
+    agent: RegistryAgent,
+    { signal, isRetry = false, onProgress = () => {} }: InstallOptions = {},
+  ): Promise<void> {
+    const { installed, environment } = this.#options
+    if (isRetry) await environment({ fresh: true })
+    let choice = await this.#choose(agent)
+    if (choice.missing && !isRetry) {
+      // installed meanwhile, perhaps into a directory that only a new login shell knows
+      await environment({ fresh: true })
+      choice = await this.#choose(agent)
+    }
     const { distribution } = choice
     if (choice.missing) throw missingProgram(choice.missing)
     onProgress({ step: l10n.t('Waiting for another window…') })

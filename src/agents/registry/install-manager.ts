@@ -157,7 +157,8 @@ export class InstallManager extends Owner {
   /** Works out what installations of these agents would do. Asks the login shell, so only in a trusted workspace. */
   async plan(ids: readonly string[]): Promise<void> {
     if (!this.#options.trusted()) return
-    const wanted = ids.flatMap(id => (this.planOf(id) ? [] : (this.find(id) ?? [])))
+    const isFinal = (plan: InstallPlan | Error | undefined) => plan && 'action' in plan && !plan.missing
+    const wanted = ids.flatMap(id => (isFinal(this.planOf(id)) ? [] : (this.find(id) ?? [])))
     if (wanted.length === 0) return
     const installer = await this.#options.installer()
     await Promise.all(
@@ -180,9 +181,12 @@ export class InstallManager extends Owner {
       return Promise.reject(
         new Error(l10n.t("Agents can't be installed in Restricted Mode. Trust this workspace first.")),
       )
+    const isRetry = this.status(id)?.state === 'failed'
     const abort = new AbortController()
     this.#setStatus(id, { state: 'running', step: l10n.t('Reading the agent registry…') })
-    const outcome = this.#install(id, stated, abort.signal).finally(() => this.#running.delete(id))
+    const outcome = this.#install(id, stated, { signal: abort.signal, isRetry }).finally(() =>
+      this.#running.delete(id),
+    )
     this.#running.set(id, { abort, outcome })
     return outcome
   }
@@ -208,7 +212,11 @@ export class InstallManager extends Owner {
     super.dispose()
   }
 
-  async #install(id: string, stated: string | undefined, signal: AbortSignal): Promise<InstallOutcome> {
+  async #install(
+    id: string,
+    stated: string | undefined,
+    { signal, isRetry }: { signal: AbortSignal; isRetry: boolean },
+  ): Promise<InstallOutcome> {
     const { log } = this.#options
     try {
       await this.refresh()
@@ -225,6 +233,7 @@ export class InstallManager extends Owner {
       const installer = await this.#options.installer()
       await installer.install(agent, {
         signal,
+        isRetry,
         onProgress: ({ step, share }) => {
           const running: InstallStatus = { state: 'running', step, ...(share !== undefined && { share }) }
           this.#setStatus(id, running)

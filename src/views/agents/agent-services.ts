@@ -122,7 +122,8 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
       installer: async () => {
         const { AgentInstaller } = await import('../../agents/registry/agent-installer.ts')
         return new AgentInstaller({
-          environment: async () => {
+          environment: async ({ fresh } = { fresh: false }) => {
+            if (fresh) environment.refresh()
             const { env, platform } = await environment.get()
             return { env: withNetworkSettings(env, networkSettings()), platform }
           },

@@ -124,6 +124,22 @@ describe('AgentInstaller', function () {
     await assert.rejects(installer(elsewhere).plan(archive), { kind: 'no-distribution' })
   })
 
+  for (const [when, options] of [
+    ['before the first try', {}],
+    ['after a try that failed', { isRetry: true }],
+  ] as const)
+    it(`finds npm in a directory that a new login shell knows: installed ${when}`, async () => {
+      publish('1.0.0')
+      let path = home
+      const environment = async ({ fresh } = { fresh: false }) => {
+        if (fresh) path = env.PATH!
+        return { env: { ...env, PATH: path }, platform: process.platform }
+      }
+      assert.equal((await installer({ environment }).plan(npx())).missing, 'npm')
+      await installer({ environment }).install(npx(), options)
+      assert.equal(installed.agents[0]?.version, '1.0.0')
+    })
+
   it('runs the scripts that a package needs to be complete', async () => {
     publish('1.0.0', {
       scripts: { postinstall: "node -e \"fs.writeFileSync('made.txt', 'x')\"" },

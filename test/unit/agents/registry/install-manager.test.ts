@@ -172,7 +172,9 @@ describe('InstallManager', () => {
   })
 
   it('keeps the reason, the last output and the next step of a failure until it is tried again', async () => {
-    install = async () => {
+    const retries: unknown[] = []
+    install = async (_agent, options) => {
+      retries.push(options?.isRetry)
       throw new InstallError('node-too-old', 'Mine needs Node.js 99.', 'npm error code EBADENGINE')
     }
     assert.equal(await installs.install('mine', stated), 'failed')
@@ -182,9 +184,13 @@ describe('InstallManager', () => {
       output: 'npm error code EBADENGINE',
       help: 'https://nodejs.org/en/download',
     })
-    install = commit
+    install = async (agent, options) => {
+      retries.push(options?.isRetry)
+      await commit(agent)
+    }
     assert.equal(await installs.install('mine', stated), 'installed')
     assert.equal(installs.status('mine'), undefined)
+    assert.deepEqual(retries, [false, true])
   })
 
   for (const [program, help] of [

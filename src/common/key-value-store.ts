@@ -17,7 +17,7 @@ export interface KeyValueStore {
 export class FileStore implements KeyValueStore {
   readonly #file: string
   readonly #log: Logger
-  readonly #values: Record<string, unknown>
+  readonly #values: Map<string, unknown>
 
   constructor(file: string, log: Logger) {
     this.#file = file
@@ -26,31 +26,32 @@ export class FileStore implements KeyValueStore {
   }
 
   get<T>(key: string): T | undefined {
-    return this.#values[key] as T | undefined
+    return this.#values.get(key) as T | undefined
   }
 
   /** A file that can't be written is logged; its value lasts as long as the window. */
   set(key: string, value: unknown): void {
-    this.#values[key] = value
+    this.#values.set(key, value)
     try {
       mkdirSync(dirname(this.#file), { recursive: true })
       // Renamed at the end, so that a crash leaves the old file intact.
       const fresh = `${this.#file}.${process.pid}`
-      writeFileSync(fresh, JSON.stringify(this.#values))
+      writeFileSync(fresh, JSON.stringify(Object.fromEntries(this.#values)))
       renameSync(fresh, this.#file)
     } catch (error) {
       this.#log.warn(`${this.#file} wasn't written: ${messageOf(error)}`)
     }
   }
 
-  #read(): Record<string, unknown> {
+  #read(): Map<string, unknown> {
     try {
       const values: unknown = JSON.parse(readFileSync(this.#file, 'utf8'))
-      return typeof values === 'object' && values !== null && !Array.isArray(values) ? { ...values } : {}
+      const isRecord = typeof values === 'object' && values !== null && !Array.isArray(values)
+      return new Map(isRecord ? Object.entries(values) : [])
     } catch (error) {
       const isNew = error instanceof Error && 'code' in error && error.code === 'ENOENT'
       if (!isNew) this.#log.warn(`${this.#file} couldn't be read: ${messageOf(error)}`)
-      return {}
+      return new Map()
     }
   }
 }

@@ -36,7 +36,7 @@ import { until } from '../../support/until.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
 /** Records in memory. */
-class MemoryRecords implements SessionRecords {
+export class MemoryRecords implements SessionRecords {
   readonly records = new Map<string, Map<string, SessionRecord>>()
   readonly #agents = new Map<string, KnownAgent>()
 
@@ -114,7 +114,7 @@ export class MemoryTranscripts implements Transcripts {
 }
 
 /** Which of several windows has a session, in memory. */
-class MemoryLeases implements SessionLeases {
+export class MemoryLeases implements SessionLeases {
   readonly #lose = new Emitter<{ agentId: string; sessionId: string }>()
   readonly #request = new Emitter<{ agentId: string; sessionId: string }>()
   readonly onDidLose = this.#lose.event

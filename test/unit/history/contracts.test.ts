@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Disposable } from '../../../src/common/disposable.ts'
+import { FileStore, FolderStore, type KeyValueStore } from '../../../src/common/key-value-store.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import type { Entry } from '../../../src/conversation/state.ts'
+import type { TrackerStore } from '../../../src/editor/changes/change-tracker.ts'
+import { ChangesStore } from '../../../src/history/changes-store.ts'
+import { StorageTrouble } from '../../../src/history/database.ts'
+import { LocalSessions } from '../../../src/history/local-sessions.ts'
+import { Transcripts } from '../../../src/history/transcripts.ts'
+import type { Transcripts as SavedConversations, SessionRecords } from '../../../src/sessions/ports.ts'
+import type { SessionLeases } from '../../../src/sessions/session-leases.ts'
+import { MemoryStore } from '../../support/memory-tracker.ts'
+import { MemoryLeases, MemoryRecords, MemoryTranscripts, memoryStore } from '../sessions/sessions-fixture.ts'
+
+// Other tests use stores in memory. What these tests say of a store holds for it and for the one it stands in for.
+
+const sqlite: typeof import('node:sqlite') | undefined = process.getBuiltinModule('node:sqlite')
+let directory = ''
+let open: Disposable[] = []
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'parley-contract-'))
+})
+afterEach(() => {
+  for (const one of open.splice(0)) one.dispose()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+function opened<T extends Disposable>(one: T): T {
+  open = [...open, one]
+  return one
+}
+
+const trouble = () => new StorageTrouble(message => assert.fail(message))
+
+describe('a store of values', () => {
+  const stores: Record<string, () => KeyValueStore> = {
+    'in memory': memoryStore,
+    'in a file': () => new FileStore(join(directory, 'values.json'), silentLogger),
+    'in a folder': () => new FolderStore(join(directory, 'values'), silentLogger),
+  }
+  for (const [name, create] of Object.entries(stores)) {
+    it(`${name} returns what was set last, and nothing once it was removed`, () => {
+      const store = create()
+      assert.equal(store.get('a'), undefined)
+      store.set('a', { text: 'żółć', list: [1, null] })
+      store.set('__proto__', 'b')
+      assert.deepEqual(store.get('a'), { text: 'żółć', list: [1, null] })
+      assert.equal(store.get('__proto__'), 'b')
+      store.set('a', false)
+      assert.equal(store.get('a'), false)
+      store.set('a', undefined)
+      assert.equal(store.get('a'), undefined)
+    })
+  }
+})
+
+describe('the records of sessions', () => {
+  const records: Record<string, () => SessionRecords> = {
+    'in memory': () => new MemoryRecords(),
+    ...(sqlite && {
+      'in the database': () =>
+        opened(new LocalSessions({ file: join(directory, 'sessions.db'), trouble: trouble() })),
+    }),
+  }
+  const record = (sessionId: string, title?: string) => ({
+    sessionId,
+    cwd: '/w',
+    additionalDirectories: ['/lib'],
+    ...(title !== undefined && { title }),
+  })
+  for (const [name, create] of Object.entries(records)) {
+    it(`${name} have the sessions of each agent, until they are forgotten`, () => {
+      const all = create()
+      all.opened('a', record('s', 'One'))
+      all.opened('b', record('s'))
+      assert.deepEqual(all.agentIds().sort(), ['a', 'b'])
+      assert.deepEqual(all.get('a', 's')?.additionalDirectories, ['/lib'])
+      assert.equal(all.get('a', 's')?.title, 'One')
+      all.touched('a', 's', 'Two')
+      all.touched('a', 's', undefined)
+      assert.equal(all.get('a', 's')?.title, 'Two')
+      all.touched('a', 'unknown', 'Three')
+      assert.equal(all.get('a', 'unknown'), undefined)
+      all.forget('a', 's')
+      assert.deepEqual(all.list('a'), [])
+      assert.equal(all.get('b', 's')?.title, undefined)
+    })
+
+    it(`${name} have what the user said of a session, even of one that Parley did not open`, () => {
+      const all = create()
+      all.noted('a', record('s', 'One'), { givenTitle: 'Mine', archived: true })
+      all.noted('a', record('s'), { archived: false })
+      assert.equal(all.get('a', 's')?.givenTitle, 'Mine')
+      assert.ok(!all.get('a', 's')?.archived)
+      all.opened('a', record('s', 'Two'))
+      assert.equal(all.get('a', 's')?.givenTitle, 'Mine')
+      all.noted('a', record('s'), { givenTitle: '' })
+      assert.equal(all.get('a', 's')?.givenTitle, undefined)
+    })
+
+    it(`${name} have an agent as it was when it ran last`, () => {
+      const all = create()
+      const agent = { name: 'A', list: true, load: true, resume: false, fork: true }
+      assert.equal(all.agent('a'), undefined)
+      all.agentRuns('a', agent)
+      all.agentRuns('a', { ...agent, resume: true })
+      assert.deepEqual(all.agent('a'), { ...agent, resume: true })
+    })
+  }
+})
+
+describe('the saved conversations', () => {
+  const stores: Record<string, () => SavedConversations> = {
+    'in memory': () => new MemoryTranscripts(),
+    ...(sqlite && {
+      'in the database': () =>
+        opened(new Transcripts({ file: join(directory, 'conversations.db'), trouble: trouble() })),
+    }),
+  }
+  const entry = (position: number, text: string): { position: number; entry: Entry } => ({
+    position,
+    entry: { kind: 'message', id: `e${position}`, turn: 1, role: 'agent', blocks: [{ type: 'text', text }] },
+  })
+  const texts = (store: SavedConversations) =>
+    store
+      .read('a', 's')
+      ?.entries.map(one =>
+        one.kind === 'message' && one.blocks[0]?.type === 'text' ? one.blocks[0].text : '?',
+      )
+  for (const [name, create] of Object.entries(stores)) {
+    it(`${name} have entries, appended text and terminals, until they are replaced or forgotten`, () => {
+      const store = create()
+      assert.equal(store.read('a', 's'), undefined)
+      assert.ok(
+        store.write('a', 's', { replace: false, entries: [entry(0, 'one'), entry(1, 'two')], terminals: [] }),
+      )
+      store.write('a', 's', {
+        replace: false,
+        entries: [],
+        texts: [{ position: 1, block: 0, text: ' more' }],
+        terminals: [{ terminalId: 't', output: 'x', truncated: false }],
+      })
+      store.write('a', 's', {
+        replace: false,
+        entries: [],
+        terminals: [],
+        outputs: [{ terminalId: 't', text: 'y' }],
+      })
+      assert.deepEqual(texts(store), ['one', 'two more'])
+      assert.deepEqual(
+        store.read('a', 's')?.terminals.map(({ output }) => output),
+        ['xy'],
+      )
+      store.write('a', 's', { replace: true, entries: [entry(0, 'new')], terminals: [] })
+      assert.deepEqual(texts(store), ['new'])
+      assert.deepEqual(store.read('a', 's')?.terminals, [])
+      store.forget('a', 's')
+      assert.equal(store.read('a', 's'), undefined)
+    })
+
+    it(`${name} have another revision after a write that changes them`, () => {
+      const store = create()
+      assert.equal(store.revision('a', 's'), undefined)
+      store.write('a', 's', { replace: false, entries: [entry(0, 'one')], terminals: [] })
+      const first = store.revision('a', 's')
+      assert.ok(first !== undefined)
+      assert.equal(store.revision('a', 's'), first)
+      store.write('a', 's', {
+        replace: false,
+        entries: [],
+        texts: [{ position: 0, block: 0, text: '!' }],
+        terminals: [],
+      })
+      assert.notEqual(store.revision('a', 's'), first)
+    })
+  }
+})
+
+describe('the leases of sessions', () => {
+  /** Two windows of one machine, and a way to have both notice what the other did. */
+  const windows: Record<string, () => { one: SessionLeases; two: SessionLeases; poll(): void }> = {
+    'in memory': () => {
+      const machine = new Map<string, MemoryLeases>()
+      return { one: new MemoryLeases(machine), two: new MemoryLeases(machine), poll() {} }
+    },
+    ...(sqlite && {
+      'in the database': () => {
+        const window = () =>
+          opened(new Transcripts({ file: join(directory, 'conversations.db'), trouble: trouble() }))
+        const [one, two] = [window(), window()]
+        return {
+          one,
+          two,
+          poll() {
+            one.poll()
+            two.poll()
+          },
+        }
+      },
+    }),
+  }
+  for (const [name, create] of Object.entries(windows)) {
+    it(`${name} give a session to one window at a time`, () => {
+      const { one, two } = create()
+      assert.ok(one.acquire('a', 's'))
+      assert.ok(one.acquire('a', 's'))
+      assert.ok(!two.acquire('a', 's'))
+      assert.ok(two.acquire('b', 's'))
+      two.release('a', 's')
+      assert.ok(!two.acquire('a', 's'), "a window can't release another's session")
+      one.release('a', 's')
+      assert.ok(two.acquire('a', 's'))
+    })
+
+    it(`${name} ask the owner for a session, and let another window seize it`, () => {
+      const { one, two, poll } = create()
+      const events: string[] = []
+      one.onDidRequest(({ agentId, sessionId }) => events.push(`requested ${agentId}/${sessionId}`))
+      one.onDidLose(({ agentId, sessionId }) => events.push(`lost ${agentId}/${sessionId}`))
+      two.onDidLose(() => events.push('lost by two'))
+      one.acquire('a', 's')
+      two.request('a', 's')
+      poll()
+      assert.deepEqual(events, ['requested a/s'])
+      two.seize('a', 's')
+      poll()
+      assert.deepEqual(events, ['requested a/s', 'lost a/s'])
+      assert.ok(!one.acquire('a', 's'))
+    })
+  }
+})
+
+describe('the store of the change tracker', () => {
+  const stores: Record<string, () => { store: TrackerStore; next: () => Promise<TrackerStore> }> = {
+    'in memory': () => {
+      const store = new MemoryStore()
+      return { store, next: async () => store }
+    },
+    'on disk': () => {
+      const window = () => opened(new ChangesStore(join(directory, 'changes'), silentLogger))
+      const store = window()
+      return {
+        store,
+        next: async () => {
+          await store.flushed()
+          return window()
+        },
+      }
+    },
+  }
+  const by = { turns: [{ session: 's', turn: 1 }] }
+  const changed = (path: string) => ({
+    path,
+    text: 'b\n',
+    segments: [
+      {
+        id: 1,
+        versions: [
+          { value: ['a\n'], by: 'user' as const, seq: 0 },
+          { value: ['b\n'], by, seq: 1 },
+        ],
+      },
+    ],
+    attributes: [
+      {
+        value: { type: 'text' as const, encoding: 'utf8', bom: false, mode: 0o644 },
+        by: 'user' as const,
+        seq: 0,
+      },
+    ],
+  })
+  for (const [name, create] of Object.entries(stores)) {
+    it(`${name} has files and bytes for the next window`, async () => {
+      const { store, next } = create()
+      store.save('/w/a', changed('/w/a'))
+      store.save('/w/b', changed('/w/b'))
+      store.save('/w/b', undefined)
+      const hash = await store.put(Buffer.from([0, 255]))
+      assert.equal(await store.put(Buffer.from([0, 255])), hash)
+      const after = await next()
+      assert.deepEqual(await after.load(), [changed('/w/a')])
+      assert.deepEqual([...((await after.get(hash)) ?? [])], [0, 255])
+      assert.equal(await after.get('0'.repeat(64)), undefined)
+    })
+
+    it(`${name} has what was reverted, the latest first, until it is forgotten`, async () => {
+      const { store, next } = create()
+      const now = Date.now()
+      const file = (path: string) => ({ before: changed(path), after: changed(path) })
+      await store.saveUndone({ id: '1', at: now, files: [file('/w/a')] })
+      await store.addUndone({ id: '2', at: now + 1, session: 's' }, file('/w/a'))
+      await store.addUndone({ id: '2', at: now + 1, session: 's' }, file('/w/b'))
+      store.saveDropped([{ path: '/w/c', turns: [{ session: 's', turn: 1 }], why: 'age' }])
+      const after = await next()
+      assert.deepEqual(
+        (await after.loadUndone()).map(({ id, files }) => [id, files.map(({ after }) => after.path)]),
+        [
+          ['2', ['/w/a', '/w/b']],
+          ['1', ['/w/a']],
+        ],
+      )
+      assert.deepEqual(await after.loadDropped(), [
+        { path: '/w/c', turns: [{ session: 's', turn: 1 }], why: 'age' },
+      ])
+      after.forgetUndone('2')
+      assert.deepEqual(
+        (await after.loadUndone()).map(({ id }) => id),
+        ['1'],
+      )
+    })
+  }
+})

@@ -30,9 +30,9 @@ const kinds = {
   session_message: z.looseObject({ ...base, messageId: text, blocks: list }),
   turn_end: z.looseObject({ ...base, stopReason: text }),
   unknown: z.looseObject({ ...base, updateKind: text }),
-}
+} satisfies Record<Entry['kind'], z.ZodType>
 
-/** An entry as it is stored: one that JSON can't write doesn't take the others with it. */
+/** An entry as it's stored. One that JSON can't write is reduced, so that the others aren't lost with it. */
 export function entryJson(entry: Entry): string {
   try {
     return JSON.stringify(entry)
@@ -41,7 +41,7 @@ export function entryJson(entry: Entry): string {
   }
 }
 
-/** The same of anything else; `undefined` where there is nothing to store. */
+/** The same for other values; `undefined` if there is nothing to store. */
 export function valueJson(value: object): string | undefined {
   try {
     return JSON.stringify(value)
@@ -50,7 +50,7 @@ export function valueJson(value: object): string | undefined {
   }
 }
 
-/** An entry out of its JSON; what cannot be read becomes an entry that says so, so that its place is not lost. */
+/** Reads an entry. Damaged JSON becomes an unknown entry, so that the positions of the others stay. */
 export function readEntry(json: string, position: number): Entry {
   const value = parsed(json)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
@@ -60,14 +60,14 @@ export function readEntry(json: string, position: number): Entry {
   return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
 }
 
-/** Text that was appended to an entry after it was kept; what does not fit it is dropped. */
+/** Appends text to a stored entry. Text for a block that isn't there is dropped. */
 export function appendText(entry: Entry | undefined, block: number, text: string): void {
   const blocks = entry && blocksOf(entry)
   const content = blocks?.[block]
   if (content?.type === 'text') content.text += text
 }
 
-/** What of an entry's text `appendText` adds to. */
+/** The text that `appendText` appends to. */
 export function growingText(entry: Entry | undefined, block: number): string {
   const content = entry && blocksOf(entry)?.[block]
   return content?.type === 'text' ? content.text : ''

@@ -360,7 +360,7 @@ export class Transcripts implements Disposable {
     )
     this.#trouble.tell(
       l10n.t(
-        'The file in which Parley stores conversations was damaged, so Parley created a new one. Load sessions from History: agents still keep their own. The damaged file is {0}.',
+        'The file in which Parley stores conversations was damaged, so Parley created a new one. Agents still have their own copies: load sessions from History. The damaged file is {0}.',
         aside,
       ),
     )

@@ -270,7 +270,9 @@ async function pickEdit(open: OpenSession, turn: number): Promise<EditChoice | u
   const { session } = open
   const here: EditChoice = {
     label: l10n.t('Edit Here'),
-    detail: l10n.t('Adds the edited prompt at the end. The agent still sees everything since.'),
+    detail: l10n.t(
+      'Sends the edited prompt as a new message. The agent still sees everything after the original.',
+    ),
   }
   // the agent takes nothing else while it works
   if (session.phase !== 'ready' || session.state.activity !== 'idle') return here

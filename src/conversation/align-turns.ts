@@ -221,7 +221,7 @@ export function* alignTurns(
   return pairs
 }
 
-/** The same prompt with the same answer, as far as either goes. */
+/** The same prompt with the same answer, up to the end of the shorter one. */
 function isCertain(a: TurnEntries, b: TurnEntries): boolean {
   if ((a.turn === 0) !== (b.turn === 0)) return false
   if (a.turn === 0) return true

@@ -36,7 +36,7 @@ export interface StoredPrompt {
 /** A prompt that returns to the composer. `reason`: a sentence that says why; absent if the user asked for it. */
 export interface ReturnedPrompt extends StoredPrompt {
   reason?: string
-  /** The host returns what was sent after it, too, also what has not arrived there yet. */
+  /** The host also returns the prompts after it, even those that haven't arrived there yet. */
   isRefused?: true
 }
 
@@ -69,14 +69,14 @@ export type CaptureKind = 'selection' | 'terminal' | 'pick'
 export interface MentionRow {
   group: 'open' | 'recent' | 'context' | 'files' | 'symbols'
   name: string
-  /** offsets in `name` of the letters that match what was typed */
+  /** offsets in `name` of the letters that match the typed text */
   matches: number[]
   /** codicon */
   icon: string
-  /** where it is: a path, or a few words */
+  /** its location: a path, or a short text */
   detail?: string
   detailMatches?: number[]
-  /** what a chip of it is; or what must be looked up when it is chosen */
+  /** the chip that it adds, or what to capture for one */
   attaches: Attachment | { capture: CaptureKind }
   /** Of a folder: the text to continue after, to find something in it. */
   goOn?: string

@@ -23,7 +23,7 @@ export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number
   return -1
 }
 
-/** Appends a block as it is, apart from text before it. */
+/** Appends a block unchanged, without joining it to text before it. */
 export function pushBlock(blocks: ContentBlock[], block: ContentBlock): void {
   blocks.push(ownBlock(block))
 }

@@ -18,7 +18,7 @@ interface DescribedUrl {
   canOpen: boolean
 }
 
-/** `undefined` for what is no address. */
+/** `undefined` for an invalid URL. */
 export function describeUrl(text: string): DescribedUrl | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -35,7 +35,7 @@ export function describeUrl(text: string): DescribedUrl | undefined {
   return { before: href.slice(0, at), host, after: href.slice(at + host.length), warnings, canOpen }
 }
 
-/** What goes to this machine itself cannot be read on the way. */
+/** A connection to this machine itself can't be read by others. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

@@ -43,7 +43,7 @@ export function checkContent(
   return { ok: true, content: Object.fromEntries(content) }
 }
 
-/** What is wrong with the value of one field, if anything. */
+/** The problem with the value of one field, if any. */
 export function checkField(
   field: ElicitationField,
   value: unknown,
@@ -68,7 +68,7 @@ export function checkField(
   }
 }
 
-/** The value that a field begins with: what the agent presets, where that is one it would take. */
+/** The initial value of a field: the agent's default, if it's valid. */
 export function presetOf(field: ElicitationField): ElicitationValue | undefined {
   if (field.type === 'unknown' || field.default === undefined) return undefined
   if (field.type === 'multi_select') {

@@ -26,7 +26,7 @@ export interface ExportedSession {
 type Exported = Pick<SessionState, 'entries'> & { terminals: ReadonlyMap<string, TerminalState> }
 
 /**
- * A whole conversation as Markdown, for users and for other agents: what was said as it was written, work folded into
+ * A whole conversation as Markdown, for users and for other agents: messages as they were written, work collapsed into
  * `<details>` with its diffs and output.
  */
 export function conversationMarkdown(state: Exported, about: ExportedSession): string {

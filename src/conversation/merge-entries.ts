@@ -89,7 +89,7 @@ function ownEntry(entry: Entry): Entry {
   }
 }
 
-/** Whether an entry is one that the user would miss and the agent may not remember. */
+/** Whether the user would miss an entry and the agent may not remember it. */
 function isSubstance(entry: Entry): boolean {
   return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
 }

@@ -2,7 +2,7 @@ import type { PermissionOption } from '../acp/model.ts'
 import { visibleWords } from '../common/visible.ts'
 import type { Translate } from './elicitation.ts'
 
-/** What an option is called: its name with nothing hidden in it, or what its kind means where it has none. */
+/** The label of an option: its name with hidden characters visible, or the meaning of its kind if it has none. */
 export function optionName({ name, kind }: PermissionOption, t: Translate): string {
   return visibleWords(name.trim()) || kindWords(kind, t)
 }

@@ -11,7 +11,7 @@ import {
 } from './reducer/reducing-state.ts'
 import type { Change, Entry, MessageEntry, SessionState, TerminalState } from './state.ts'
 
-/** A conversation as it was kept: what was shown, without what the reducer remembers besides. */
+/** A saved conversation: its entries, without the reducer's indexes. */
 export interface KeptConversation {
   /** in their order, from the first on */
   entries: Entry[]
@@ -24,7 +24,7 @@ export interface KeptConversation {
 }
 
 /**
- * The state of a kept conversation, ready to be shown and to be continued: what comes for a message or tool call in it
+ * The state of a saved conversation, to be shown and continued: updates for a message or tool call in it
  * finds it. What was open when it was kept is closed, since nothing will close it any more.
  */
 export function restoreState({ entries, terminals, head }: KeptConversation): ReducingState {
@@ -46,7 +46,7 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
 export function followState(state: ReducingState, { entries, terminals, head }: KeptConversation): Change[] {
   const changes: Change[] = []
   if (entries.length < state.entries.length) {
-    // what was closed here still runs there
+    // calls that were closed here still run there
     for (const { id } of state.entries.splice(entries.length)) state.index.delete(id)
     changes.push({ type: 'reset' })
   }
@@ -75,7 +75,7 @@ export function followState(state: ReducingState, { entries, terminals, head }: 
   return changes
 }
 
-/** A state with these entries, in which what is open is open. */
+/** A state with these entries; open calls and requests stay open. */
 export function stateOf(entries: readonly Entry[]): ReducingState {
   const state = createSessionState()
   for (const entry of entries) {
@@ -142,7 +142,7 @@ function subagentOf(state: ReducingState, sessionId: string): ReducingState {
 
 /**
  * A copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy.
- * `session`: the key of the one that is forked.
+ * `session`: the key of the original session.
  */
 export function forkState(state: ReducingState, session: string): ReducingState {
   const copy = structuredClone(state)
@@ -157,7 +157,7 @@ export function forkState(state: ReducingState, session: string): ReducingState 
 
 /**
  * The value as JSON can write it: itself, or a copy without what is nested deeper than {@link MAX_DEPTH}; `undefined`
- * where no copy can be written either. What agents send is bounded as it comes in; what an earlier version stored isn't.
+ * where no copy can be written either. Values from agents are bounded on arrival, but not those stored by an earlier version.
  */
 export function serializable<T>(value: T): T | undefined {
   for (const candidate of [() => value, () => boundedCopy(value, MAX_DEPTH) as T]) {

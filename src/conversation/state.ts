@@ -41,7 +41,7 @@ interface EntryBase {
   turn: number
   /** The subagent in whose session it came, by that session's id; absent: it came in this session itself. */
   within?: string
-  /** milliseconds since the epoch, of its first update; absent in a replay, where it would be a lie */
+  /** milliseconds since the epoch, of its first update; absent in a replay, where it's unknown */
   startedAt?: number
   /** Of a thought, a tool call, a question, a compaction and a subagent, once it is over; other entries have none. */
   endedAt?: number
@@ -70,15 +70,15 @@ export interface ToolCallEntry extends EntryBase {
 }
 export interface PermissionEntry extends EntryBase {
   kind: 'permission'
-  /** Names the question when it is answered. */
+  /** Identifies the request when it's answered. */
   requestId: string
   title: string
   description?: string
-  /** The tool call it is about; its entry always exists. */
+  /** Its tool call, whose entry always exists. */
   toolCallId?: string
-  /** The command it is about, when the agent named one without a tool call. */
+  /** Its command, if the agent named one without a tool call. */
   command?: { command: string; cwd?: string; terminalId?: string }
-  /** What it is about, when that is of a kind this version of Parley does not know. */
+  /** Its subject, if that is of a kind that this version of Parley doesn't know. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
   /** Absent while it waits for the user. */
@@ -89,10 +89,10 @@ export interface PermissionEntry extends EntryBase {
 /** What the agent asks for besides a permission: values for a form, or a visit to an address. */
 export interface ElicitationEntry extends EntryBase {
   kind: 'elicitation'
-  /** Names the question when it is answered. */
+  /** Identifies the request when it's answered. */
   requestId: string
   message: string
-  /** The tool call it is about, as the agent names it. */
+  /** The agent's id of its tool call. */
   toolCallId?: string
   ask:
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
@@ -100,7 +100,7 @@ export interface ElicitationEntry extends EntryBase {
   /** Absent while it waits for the user. */
   outcome?: ElicitationOutcome
   /**
-   * Of an address that the user agreed to open. `waiting`: the agent has not said that it is done there; `ended`:
+   * For a URL that the user agreed to open. `waiting`: the agent hasn't reported completion; `ended`:
    * the turn or the agent ended before it did.
    */
   visit?: 'waiting' | 'done' | 'ended'
@@ -112,7 +112,7 @@ export interface NoticeEntry extends EntryBase {
   description?: string
   /** It says that the entries above come from Parley's saved copy. */
   savedCopy?: true
-  /** absolute paths of changed files that it is about */
+  /** absolute paths of the changed files it concerns */
   files?: string[]
   rewind?: Rewind
   /** The conversation is a fork: the entries above are from another session. */

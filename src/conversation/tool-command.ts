@@ -35,7 +35,7 @@ const ENVIRONMENT_KEYS = ['env', 'environment', 'envs', 'env_vars', 'environment
 const NESTED_KEYS = ['input', 'arguments', 'args', 'params', 'parameters'] as const
 const MAX_DEPTH = 4
 
-/** Reads every command of a raw input, wherever the agent put it: more than one where it names several. */
+/** Reads every command of a raw input, in any of the fields that agents use; there may be several. */
 export function commandsOfInput(rawInput: unknown): CommandsOfInput {
   const found: CommandsOfInput = { commands: [], environment: [], unreadable: false }
   readInput(rawInput, found, 0)
@@ -100,14 +100,14 @@ export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
   return command === undefined ? undefined : { command }
 }
 
-/** A title without the marks of code around it; `undefined` when it is empty. */
+/** A title without the backticks around it; `undefined` if it's empty. */
 export function titleAsCommand(title: string): string | undefined {
   return title.replace(/^`([^`]+)`$/s, '$1').trim() || undefined
 }
 
 /**
  * A program and its arguments as one line; a single text is a line already. A shell that is given a script
- * (`bash -lc "npm test"`) is left out: the script is what runs. `undefined` for what is no command.
+ * (`bash -lc "npm test"`) is left out: the script is what runs. `undefined` if it isn't a command.
  */
 function lineOf(command: unknown, args: unknown): string | undefined {
   const more = isTexts(args) ? args.map(text => ({ text, whole: false })) : []

@@ -9,7 +9,7 @@ const ANSWER_WAIT_MS = 1000
 
 export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }>
 
-/** Runs something once after a time, unless it is disposed before. */
+/** Runs something once after a time, unless it's disposed before. */
 export type Schedule = (run: () => void, ms: number) => Disposable
 
 /** What the turns need of their session. */
@@ -174,7 +174,7 @@ export class Turns {
     else this.pump()
   }
 
-  /** Nothing more will be sent: what is queued goes back to the composer. */
+  /** Nothing more will be sent: queued prompts return to the composer. */
   end(error: unknown): void {
     if (this.#ended) return
     this.#ended = { error }

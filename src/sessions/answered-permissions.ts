@@ -130,7 +130,7 @@ function plain(text: string): string {
 
 /**
  * The folders that a subagent works in: its own, as far as the agent reported them, else those of the session (`around`).
- * `undefined` when the id is no subagent's.
+ * `undefined` if the id isn't a subagent's.
  */
 export function subagentRoots(
   state: ReducingState,

@@ -21,7 +21,7 @@ export type Attempt =
   | { type: 'new'; agentId: string; cwd?: string }
   /** a new session that begins with the conversation of this one */
   | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
-  /** restore: loaded, or resumed where the agent cannot load */
+  /** restore: loaded, or resumed if the agent can't load */
   | { type: Reopening; agentId: string; sessionId: string; cwd: string; title?: string }
 
 /**
@@ -48,7 +48,7 @@ export type Failure =
       again?: ContentBlock[]
       /** the option that was to be changed */
       option?: { optionId: string; value: string | boolean }
-      /** what was refused outside of the conversation, to be done again once signed in */
+      /** the action that was refused outside of the conversation, repeated after the sign-in */
       then?: () => Promise<void>
       /** the user asked for it: the agent refused nothing */
       asked?: boolean
@@ -63,7 +63,7 @@ export type Failure =
     }
   | { type: 'request'; agentId: string; agentName: string; error: AgentRequestError; attempt: Attempt }
   | { type: 'ended'; agentId: string; agentName: string; exit: AgentExit; attempt?: Attempt }
-  /** it can neither load nor resume: what was kept of the conversation is all there is */
+  /** it can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }
   /** another window has the session; `taken`: it took it from this one */
   | {
@@ -75,9 +75,9 @@ export type Failure =
       taken?: boolean
     }
   | { type: 'unresponsive'; agentName: string }
-  /** what is being opened still is, after this many seconds */
+  /** the session has been opening for this many seconds */
   | { type: 'slow'; agentId: string; agentName: string; seconds: number }
-  /** the agent has not answered the change of an option for this many seconds */
+  /** the agent hasn't answered a change of an option for this many seconds */
   | {
       type: 'slow-option'
       agentId: string

@@ -43,7 +43,7 @@ export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry |
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
 }
 
-/** What the user wrote themselves: there is text in it, and it is not what an agent wrote to a subagent. */
+/** Whether the user wrote a message: it has text, and isn't from an agent to a subagent. */
 function isWritten(entry: Entry): entry is MessageEntry {
   return (
     isPrompt(entry) &&

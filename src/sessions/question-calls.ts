@@ -36,10 +36,10 @@ export interface QuestionCallsOptions {
 /** While focus moves between two views, neither is visible for a moment. Milliseconds. */
 const SETTLE_MS = 300
 
-/** Calls the user once to each question that waits and is not seen: as it comes, or as soon as it is out of sight. */
+/** Notifies the user once of each pending request that isn't visible: when it comes, or as soon as it's hidden. */
 export class QuestionCalls extends Owner {
   readonly #options: QuestionCallsOptions
-  /** the request that a session's last call was about; `over` aborts when it is pending no longer */
+  /** the request of a session's last notification; `over` aborts when it's no longer pending */
   readonly #called = new Map<OpenSession, { id: string; over: AbortController }>()
   #timer: NodeJS.Timeout | undefined
 
@@ -111,7 +111,7 @@ export interface WaitingQuestion {
   options: readonly PermissionOption[]
 }
 
-/** What does not fit on one line of a notification, or would look otherwise there, is answered in the conversation only. Characters. */
+/** A longer text doesn't fit on one line of a notification and is answered only in the conversation. In characters. */
 const LONGEST = 200
 /** All of them, oldest first. */
 export function waitingQuestions(

@@ -16,14 +16,14 @@ interface SessionId {
   sessionId: string
 }
 
-/** Which sessions this window has, out of all windows of the machine; kept by `Transcripts`. */
+/** Which sessions this window has, among all windows of the machine; stored by `Transcripts`. */
 export interface SessionLeases {
   /** Takes a session for this window. False: another window has it. */
   acquire(agentId: string, sessionId: string): boolean
   release(agentId: string, sessionId: string): void
-  /** Asks the window that has the session to give it up. */
+  /** Asks the window that has the session to release it. */
   request(agentId: string, sessionId: string): void
-  /** Takes a session that another window does not give up. */
+  /** Takes a session that another window doesn't release. */
   seize(agentId: string, sessionId: string): void
   /** Another window has taken a session that was open in this one. */
   readonly onDidLose: Event<SessionId>
@@ -56,7 +56,7 @@ export async function takeOver(
   }
 }
 
-/** Shows what another window writes of a conversation, read-only, until it is disposed. */
+/** Shows a conversation as another window saves it, read-only, until it's disposed. */
 export function followElsewhere(
   { agentId, session }: OpenSession,
   saved: {

@@ -360,7 +360,7 @@ export class SessionManager extends Owner {
     })
   }
 
-  /** Waits for a session as long as it may be opened; `undefined` when it is not. */
+  /** Waits for a session that is being opened; `undefined` if it isn't opened. */
   async #servicesOf(
     agentId: string,
     sessionId: () => string,

@@ -139,7 +139,7 @@ export class SessionServices extends Owner {
     return own
   }
 
-  /** A rule allowed the command as it was shown: with other variables it is another command. */
+  /** A rule allowed the command as shown: with other variables it's another command. */
   async #checkEnvironment({ sessionId, command, args, env }: CreateTerminalRequest): Promise<void> {
     const changed = env.filter(({ name }) => changesBehavior(name))
     if (changed.length === 0 || !this.#answered.ruleAllowed(command, args)) return
@@ -269,7 +269,7 @@ interface AgentClientOptions {
   nativeElicitation: NativeElicitation
 }
 
-/** What an agent may ask of this window, each routed to the session it is about. */
+/** The requests of an agent to this window, each routed to its session. */
 export function agentClient(options: AgentClientOptions): AgentClient {
   const { sessions, services, nativeElicitation } = options
   return {

@@ -9,7 +9,7 @@ const LONGEST = 120
 /** How some agents write the mention of a file when they replay what the user said: by its whole address. */
 const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
 
-/** What to call a session: what the user calls it, else what it is called without them. */
+/** The title of a session: the user's, otherwise the automatic one. */
 export function titleOf(session: Session): string | undefined {
   return session.givenTitle ?? sessionTitle(session.state)
 }

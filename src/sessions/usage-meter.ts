@@ -3,7 +3,7 @@ import type { Session } from '../conversation/session.ts'
 import { dayOf } from '../history/local-sessions.ts'
 import type { SessionUsage, UsageRecord } from '../history/session-store.ts'
 
-/** An amount or a count beyond it is no cost of a session, but a mistake. */
+/** A larger amount or count is treated as a mistake, not as the cost of a session. */
 const MAX_AMOUNT = 1e12
 /** The longest unit of a cost that is counted, and how many units one session may use. */
 const MAX_CURRENCY_LENGTH = 16
@@ -30,7 +30,7 @@ export interface UsageMeterOptions {
 interface Mark {
   /** the reported amount up to which it is counted; `undefined`: the earlier cost of the session is unknown */
   counted: number | undefined
-  /** the highest amount reported since the session was opened, while that is less than what is counted */
+  /** the highest amount reported since the session was opened, while that is less than the counted amount */
   below?: number
   /** A report since the session was opened was as high as the counted amount: the agent continues its count. */
   goesOn: boolean
@@ -67,7 +67,7 @@ export class UsageMeter extends Owner {
     if (isNew && known.length === 0) this.#add(TOKENS, 0, {})
     const { usage } = session.state
     this.#tokens = usage?.tokens
-    // a conversation that was saved before anything was counted tells what it had cost
+    // a conversation that was saved before anything was counted has its cost
     if (usage?.cost && !this.#isWhole) this.#reportBefore(usage.cost.currency, usage.cost.amount)
     this.register(session.onDidChange(changes => this.#changed(changes)))
     // a turn that is cut off may have more to report
@@ -103,7 +103,7 @@ export class UsageMeter extends Owner {
     this.#runs = runs
   }
 
-  /** What the session cost before a turn began here: it is not counted again, and not at all if it is news. */
+  /** The cost of the session before a turn began here, which isn't counted. */
   #reportBefore(currency: string, amount: number): void {
     const mark = this.#mark(currency)
     if (!mark || (mark.counted !== undefined && amount <= mark.counted)) return
@@ -125,7 +125,7 @@ export class UsageMeter extends Owner {
     } else if (!mark.goesOn) mark.below = Math.max(mark.below ?? 0, amount)
   }
 
-  /** A turn is over: what it reported stayed below what was counted, so the agent began to count again. */
+  /** A turn ended with a report below the counted amount: the agent restarted its count. */
   #settle(): void {
     for (const [currency, mark] of this.#marks) {
       const { below, goesOn } = mark

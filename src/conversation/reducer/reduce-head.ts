@@ -19,7 +19,7 @@ export function planRemoved(step: Step, planId: string): void {
   head(step, 'plans')
 }
 
-/** A plan that is done has no more to say once the next turn begins. */
+/** Removes a completed plan when the next turn begins. */
 export function dropFinishedPlans(step: Step): void {
   const { plans } = step.state
   const open = plans.filter(plan => !isFinished(plan))
@@ -45,7 +45,7 @@ export function configValue(step: Step, category: ConfigCategory, value: string)
   if (option) setOption(step, option.id, value)
 }
 
-/** Changes one option's value. What does not fit the option's type is left out. */
+/** Changes one option's value. A value of another type is ignored. */
 export function setOption(step: Step, optionId: string, value: string | boolean): void {
   const { configOptions: options } = step.state
   const found = options.findIndex(known => known.id === optionId)

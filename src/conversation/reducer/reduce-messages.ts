@@ -93,7 +93,7 @@ function setBlocks(step: Step, position: number, blocks: ContentBlock[]): void {
   touch(step, position)
 }
 
-/** What comes after a beginning; `undefined` where the content begins otherwise. */
+/** The text after a prefix; `undefined` if the content begins differently. */
 function withoutBeginning(
   content: readonly ContentBlock[],
   beginning: readonly ContentBlock[],
@@ -157,7 +157,7 @@ function createMessage(
   content: readonly ContentBlock[],
 ): void {
   const { memory } = step.state
-  // While a turn of ours runs, another user message is part of it; else it begins a turn.
+  // During a turn of ours, another user message is part of it; otherwise it begins a turn.
   if (role === 'user' && !memory.ownTurn) beginTurn(step)
   const position = appendMessage(step, role, messageId, content)
   if (messageId === undefined) return

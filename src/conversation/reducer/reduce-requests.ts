@@ -132,7 +132,7 @@ export function closeRequests(step: Step): void {
   }
 }
 
-/** Can come after the end of the turn: what is done in a browser takes its time. */
+/** Can come after the end of the turn: the user may take time in the browser. */
 export function visitDone(step: Step, elicitationId: string): void {
   const { memory, entries } = step.state
   const position = memory.visits.get(elicitationId)

@@ -13,7 +13,7 @@ import {
   updateActivity,
 } from './reducing-state.ts'
 
-/** Announces a subagent, or changes what is known of it: absent fields stay, `null` clears. */
+/** Announces a subagent, or updates it: absent fields stay, `null` clears. */
 export function subagentUpsert(step: Step, patch: SubagentPatch): void {
   const { memory, entries } = step.state
   const found = memory.subagents.get(patch.sessionId)
@@ -41,7 +41,7 @@ export function subagentUpsert(step: Step, patch: SubagentPatch): void {
   if (found !== undefined) touch(step, position)
 }
 
-/** In v1 nothing else says that what it left open is over. */
+/** In v1 nothing else reports the end of its open tool calls. */
 function closeWork(step: Step, sessionId: string, { stopReason, error }: SubagentState): void {
   const subagent = step.state.memory.subagentStates.get(sessionId)
   if (!subagent) return

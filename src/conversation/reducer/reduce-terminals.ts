@@ -2,7 +2,7 @@ import type { TerminalPatch } from '../../acp/model.ts'
 import type { TerminalState } from '../state.ts'
 import { patchField, type Step } from './reducing-state.ts'
 
-/** `truncated`: output before what is given was lost already. */
+/** `truncated`: earlier output is already lost. */
 export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: boolean }): void {
   const terminal = terminalOf(step, patch.terminalId)
   patchField(terminal, 'command', patch.command)
@@ -67,7 +67,7 @@ export function tail(text: string, length: number): string {
 }
 
 /**
- * `text` with `more` behind it, within `keep`. What runs over is cut to the half, so that a cut comes once in half of
+ * `text` with `more` behind it, within `keep`. Text beyond it is cut to the half, so that a cut comes once in half of
  * `keep` and the cost of one piece stays the same however much came before it.
  */
 export function appendBounded(

@@ -140,7 +140,7 @@ function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
   return changed
 }
 
-/** `null`: the agent took back what it said of the status. */
+/** `null`: the agent cleared the status. */
 function setStatus(
   step: Step,
   position: number,

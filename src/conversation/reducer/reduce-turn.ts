@@ -20,7 +20,7 @@ const EMPTY = 'empty'
 
 /**
  * Foreground work runs. A state that this version of Parley doesn't know, or that of an agent that doesn't know it
- * itself, is a busy one that is not confirmed.
+ * itself, is an unconfirmed busy state.
  */
 export function workGoesOn(step: Step, state: string, reported: ReportedBackground = {}): void {
   const { memory } = step.state

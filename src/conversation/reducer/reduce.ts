@@ -12,7 +12,7 @@ import { endThought, type ReducingState, type Step } from './reducing-state.ts'
 export { createSessionState, type ReducingState } from './reducing-state.ts'
 
 /**
- * Takes one update into the state and tells what it changed.
+ * Applies one update to the state and returns its changes.
  *
  * The state is changed in place, so that the hundred-thousandth update costs what the tenth did: lists grow at their
  * end, entities are found by their ids, adjacent text is appended to. What an update holds is never changed. In one
@@ -46,7 +46,7 @@ export function reduce(state: ReducingState, update: SessionUpdate, now?: number
       terminalOutput(step, update.terminalId, update.text)
       break
     case 'plan':
-      // an agent that gives messages no ids has ended one where it tells its plan
+      // for an agent without message ids, a plan ends the current message
       endThought(step)
       state.memory.openMessage = undefined
       planUpsert(step, update.plan)

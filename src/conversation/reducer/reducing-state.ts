@@ -36,7 +36,7 @@ export interface Echo {
 }
 
 /**
- * What the reducer remembers besides what is shown, so that no update makes it search: where each entity's entry is,
+ * The reducer's indexes, so that no update needs a search: where each entity's entry is,
  * and which are open. Positions are indexes into `entries`, which only ever grows.
  */
 interface ReducerMemory {
@@ -77,7 +77,7 @@ interface ReducerMemory {
   ownMessages: Set<string>
   /**
    * the requests that wait for the user, by their ids: those of the session and of its subagents, in one map for all
-   * of them. A request that is over is not in it, so that an id can't lead to an old one.
+   * of them. Completed requests aren't in it, so that an id can't lead to an old one.
    */
   openRequests: Map<string, number>
   /** the subagents' own sessions by id, however deep: one map for all of them */
@@ -178,7 +178,7 @@ export function append(step: Step, fields: OwnFields<Entry>): number {
   return position
 }
 
-/** Text that the agent streams side by side, and what may come in floods, does not part a message. */
+/** Whether an entry doesn't split a message: text streamed in parallel, and entries that may come in large numbers. */
 export function noteWork(memory: ReducerMemory, fields: OwnFields<Entry>, position: number): void {
   switch (fields.kind) {
     case 'message':

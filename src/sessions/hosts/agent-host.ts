@@ -231,7 +231,7 @@ function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: 
   const watch = (session: Session): void => {
     const watching = following.add(new DisposableStore())
     watched.set(session, watching)
-    // what comes together with the end of a turn is taken in first
+    // updates that come together with the end of a turn are applied first
     const soon = () => {
       if (!isAtWork(session)) setImmediate(() => ended || review())
     }
@@ -249,7 +249,7 @@ function isAtWork({ state, queue, phase }: Session): boolean {
 
 interface AgentHostsOptions {
   agents: AgentDirectory
-  /** What an agent was called that there is no more. */
+  /** The name of an agent that no longer exists. */
   lastName?: (agentId: string) => string | undefined
   start: StartAgent
   client: (agentId: string, sessions: () => AgentSessions | undefined) => AgentClient

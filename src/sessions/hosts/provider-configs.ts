@@ -54,7 +54,7 @@ export class ProviderConfigs {
     await this.#keep(agentId, providerId, undefined)
   }
 
-  /** For an agent that has just started. A refusal is logged and does not stop it. */
+  /** For an agent that just started. A refusal is logged and doesn't stop it. */
   async apply(agentId: string, agent: Agent, log: Logger): Promise<void> {
     if (!agent.capabilities.providers) return
     for (const [providerId, wanted] of Object.entries(await this.#read(agentId))) {

@@ -34,7 +34,7 @@ export interface HistoryItem extends SessionReference {
   /** open in this window */
   open: boolean
   activity?: SessionActivity
-  /** what the agent says of one that is not open in this window */
+  /** what the agent reports about one that isn't open in this window */
   status?: SessionStatus
   /** The session is archived. */
   archived: boolean
@@ -80,7 +80,7 @@ interface AgentListing {
 }
 
 /**
- * Every session there is to come back to: what the agents that run list, what Parley opened itself, what is open now.
+ * All known sessions: those that running agents list, those that Parley opened, and those that are open now.
  * An agent is started for it only when the user says so.
  */
 export class HistoryList extends Owner {
@@ -179,7 +179,7 @@ export class HistoryList extends Owner {
     return [...items.values()]
   }
 
-  /** Those that can be started, and those that are gone and left something to be read. */
+  /** Agents that can be started, and removed ones with saved conversations. */
   #agentsWithSessions(): Array<{ agentId: string; name: string }> {
     const { agents, records, manager } = this.#options
     const all = new Map(agents.list().map(({ agentId, name }) => [agentId, name]))
@@ -278,7 +278,7 @@ export class HistoryList extends Owner {
   }
 }
 
-/** When something happened in a session in this window: agents tell late, or never. What was replayed has no time. */
+/** The time of the last activity of a session in this window: agents report it late or never. Replayed entries have no time. */
 function lastHappened({ entries, turnStartedAt }: SessionState): number | undefined {
   const last = entries.at(-1)
   return latest(turnStartedAt, last?.startedAt, last?.endedAt)
@@ -301,7 +301,7 @@ interface SessionStatus {
 
 /**
  * What one agent says of its sessions' states, asked one after the other so that the agent has time for its work. An
- * agent that fails at it is asked no more; that it does not know a session is an answer, not a failure.
+ * agent that fails isn't asked again; an unknown session is an answer, not a failure.
  */
 export class SessionStatuses {
   readonly #agent: Agent
@@ -345,7 +345,7 @@ export class SessionStatuses {
     }
   }
 
-  /** `undefined`: the agent does not know the session. */
+  /** `undefined`: the agent doesn't know the session. */
   async #statusOf(sessionId: string): Promise<SessionStatus | undefined> {
     try {
       return await this.#agent.sessionStatus?.(sessionId)

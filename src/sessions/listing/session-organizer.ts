@@ -7,7 +7,7 @@ import type { SessionReference } from '../open-session.ts'
 import type { SessionRecords } from '../ports.ts'
 import type { SessionManager } from '../session-manager.ts'
 
-/** A longer name is cut: it is a line in a list. */
+/** A longer name is cut to fit a line of the list. In characters. */
 const LONGEST_TITLE = 500
 
 export interface SessionOrganizerOptions {

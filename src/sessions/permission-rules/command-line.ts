@@ -5,7 +5,7 @@
 
 export interface Word {
   text: string
-  /** by position in `text`: it stood in quotes or behind a backslash, so it has no meaning of its own */
+  /** by position in `text`: it was quoted or escaped, so it has no special meaning */
   literal: boolean[]
 }
 
@@ -26,7 +26,7 @@ export interface CommandLine {
 /** Longer lines are not looked through. Characters. */
 const LONGEST = 20_000
 
-/** Words of a shell's grammar; what they begin is no simple command. */
+/** Keywords of the shell; they don't begin a simple command. */
 const RESERVED = new Set(
   'if then else elif fi for while until do done case esac in select function time coproc ! { } [[ ]]'.split(
     ' ',
@@ -125,7 +125,7 @@ class Lexer {
         this.#put(char, false)
         break
       case '#':
-        // a comment, but only for some shells, and a quote in it is none
+        // a comment, but only in some shells; a quote in it doesn't count
         if (!this.#word) this.#boundary()
         else this.#put(char, false)
         break
@@ -316,7 +316,7 @@ export function parseCommandPattern(
   text: string,
   platform: NodeJS.Platform = process.platform,
 ): CommandPattern | undefined {
-  // a star is no sign of the shell here, also not in the program's name
+  // an asterisk isn't shell syntax here, even in the program's name
   const plain = parseCommandLine(text.replaceAll('*', 'x'), platform)
   const [command] = parseCommandLine(text, platform).commands
   if (!command || !plain.sure || plain.commands.length !== 1) return undefined
@@ -342,7 +342,7 @@ export function fitsCommand(pattern: CommandPattern, words: readonly string[], i
 
 /**
  * For each word of a simple command, whether a `*` of the pattern matches it or a part of it: the rule's author did
- * not see that word. `undefined` when the command does not fit.
+ * not see that word. `undefined` if the command doesn't match.
  */
 export function matchCommand(
   pattern: CommandPattern,

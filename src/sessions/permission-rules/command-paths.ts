@@ -54,7 +54,7 @@ export async function pathsOfCommands(
     }
     if (name !== 'cd' && name !== 'pushd') continue
     const to = others.find(word => !word.text.startsWith('-'))
-    // home, or back to where it was
+    // home, or the previous directory
     if (to === undefined || places.length > 8) return { inside: false, protected: look.protected }
     const next = options.rules.resolve(places.at(-1) ?? start, to.text)
     places.push(next)
@@ -111,7 +111,7 @@ class Look implements CommandPaths {
   async path(path: string, place: string): Promise<void> {
     const { guard, rules, isProtected } = this.#options
     this.#paths -= 1
-    // no file has such a name, so it leads nowhere
+    // no file can have such a name
     if (path.length > 255 && !/[\\/]/.test(path)) return
     const isWhole = rules.isAbsolute(path) || /^file:/i.test(path)
     const places = [isWhole ? path : rules.join(place, path)]
@@ -135,7 +135,7 @@ class Look implements CommandPaths {
     return here
   }
 
-  /** Puts the names on disk in the place of a pattern, as a shell does, and looks at those that are links. */
+  /** Expands a pattern to names on disk, as a shell does, and resolves those that are links. */
   async #expand(word: Word, place: string): Promise<void> {
     const segments = segmentsOf(word)
     // a dot followed by a pattern matches the parent directory
@@ -161,7 +161,7 @@ class Look implements CommandPaths {
     for (const entry of entries) {
       if (!fits(entry.name) && !fits(entry.name.toLowerCase())) continue
       const path = rules.join(folder, entry.name)
-      // what is no link is where its folder is
+      // anything but a link is in its folder
       if (entry.isSymbolicLink() || entry.name.startsWith('.') || /\.code-workspace$/i.test(entry.name))
         await this.path(path, folder)
       if (!this.inside) return
@@ -209,7 +209,7 @@ function segmentsOf({ text, literal }: Word): Segment[] {
 /** Between these a word may hold paths: `--output=x`, `F=@file`, `src:target`, `a,b`. */
 const SEPARATORS = /[=:,@;]/
 
-/** What of a word may be a path: the word, its parts, and what is glued to a short option. */
+/** The possible paths in a word: the word, its parts, and the value joined to a short option. */
 export function pathsInWord(word: string): string[] {
   const found = new Set<string>()
   collect(word, found)
@@ -234,7 +234,7 @@ function collect(word: string, found: Set<string>): void {
     return
   }
   if (word.startsWith('-')) {
-    // one letter, or several of which the last has a value
+    // one letter, or several, the last with a value
     for (let at = 2; at <= Math.min(word.length - 1, 5); at++) collectParts(word.slice(at), found)
     const path = word.search(/[/~.=]/)
     if (path > 0) collectParts(word.slice(path), found)

@@ -48,7 +48,7 @@ export interface LookOptions {
 }
 
 /**
- * Looks at what the request is about: takes its commands apart, follows its paths to where they really lead. Rejects
+ * Analyzes the subject of a request: parses its commands and resolves its paths, including links. Rejects
  * as the file system does.
  */
 export async function look(subject: RuleSubject, options: LookOptions): Promise<Judged> {
@@ -92,7 +92,7 @@ const STRICTNESS: Readonly<Record<RuleAction, number>> = { allow: 0, ask: 1, rej
 
 /**
  * The rule that decides: in each scope the first that fits, and of those the strictest, so that a workspace can't undo
- * what the user rejects. One that allows fits only what is certain, the others what is possible.
+ * what the user rejects. A rule that allows matches only what is certain, the others what is possible.
  */
 export function decide(
   rules: readonly PermissionRule[],
@@ -136,7 +136,7 @@ export function allows({ kinds, command, path }: PermissionRule, judged: Judged)
     if (!open || runsOpenCode(texts, open)) return false
   }
   if (!path) return true
-  // the files that a command is said to be about do not limit what it does
+  // the files reported for a command don't limit what it does
   if (lines.length > 0 && !command) return false
   return paths.length > 0 && paths.every(({ relative }) => relative.some(path))
 }
@@ -161,7 +161,7 @@ interface RuleSubject {
   shown: string[]
   /** every command line that was reported; nearly always one */
   commands: string[]
-  /** the title, where it may be a command: good enough to reject, never to allow */
+  /** the title, if it may be a command: sufficient to reject, never to allow */
   title?: string
   /** where the command runs, when that was reported */
   cwd?: string

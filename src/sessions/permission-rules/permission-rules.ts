@@ -32,7 +32,7 @@ export interface PermissionRulesOptions {
   lookMs?: number
 }
 
-/** The user's rules for permissions (`parley.permissionRules`): answers what they cover, and says what is wrong in them. */
+/** The user's rules for permissions (`parley.permissionRules`): answers the requests that they match, and reports problems in them. */
 export class PermissionRules extends Owner {
   readonly #options: PermissionRulesOptions
   readonly #paths: PathRules

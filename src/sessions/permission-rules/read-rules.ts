@@ -128,7 +128,7 @@ export function ruleText({ agent, kind, command, path }: Omit<PermissionRuleSett
   return parts.length > 0 ? parts.join(' ') : (agent ?? '*')
 }
 
-/** Fits paths relative to a root. `undefined` for a pattern that would lead out of it. */
+/** Matches paths relative to a root. `undefined` for a pattern that would lead out of it. */
 function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string) => boolean) | undefined {
   const plain = pattern.trim().replace(/^(?:\.\/)+/, '')
   // a backslash is a sign of escape, as everywhere in globs

@@ -5,7 +5,7 @@ import type { PermissionRuleSetting } from './rule.ts'
 
 /** A rule that would have allowed a request. */
 export interface RuleSuggestion {
-  /** what it fits, in short */
+  /** a short text for what it matches */
   text: string
   rule: PermissionRuleSetting
 }
@@ -16,7 +16,7 @@ const READS = new Set(
     ' ',
   ),
 )
-/** Programs of which some subcommands run nothing that their arguments name. */
+/** Programs with subcommands that never run what their arguments name. */
 const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
   git: new Set(
     'status diff log show blame ls-files ls-tree rev-parse rev-list describe shortlog show-ref merge-base'.split(
@@ -49,7 +49,7 @@ export function suggestRules(agentId: string, judged: Judged): RuleSuggestion[] 
         settings.push({ ...base, ...(path !== undefined && { path }), action: 'allow' })
     }
   }
-  // what is offered is what the judge itself accepts
+  // only suggest what the judge itself accepts
   return settings.flatMap(setting => {
     const [rule] = readPermissionRules([{ scope: 'user', value: [setting] }]).rules
     return rule && allows(rule, judged) ? [{ text: ruleText(setting), rule: setting }] : []
@@ -72,7 +72,7 @@ function prefixed(commands: readonly string[][]): string | undefined {
 }
 
 function fixedWords([program = '', second = '', third = '']: readonly string[]): number | undefined {
-  // a program by its path is one of the project
+  // a program with a path is part of the project
   if (/[\\/]/.test(program)) return undefined
   const name = programOf(program)
   if (READS.has(name)) return 1

@@ -10,7 +10,7 @@ import type { AgentDirectory } from '../ports.ts'
 
 /**
  * Who is signed in to which agent, as the running agents report it: on start, and on every change after. Of
- * those that tell nothing, what came of it here: a refusal, a sign-in, a sign-out.
+ * those that report nothing, what happened here: a refusal, a sign-in, a sign-out.
  */
 export class Accounts extends Owner {
   readonly #agents: AgentDirectory

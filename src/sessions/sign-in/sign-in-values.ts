@@ -70,10 +70,10 @@ export class SignInValues {
   }
 }
 
-/** Names how an agent starts; `undefined`: there is no such agent. Another launch is another name. */
+/** Identifies how an agent starts; `undefined`: there is no such agent. Another launch has another id. */
 export type LaunchOf = (agentId: string) => string | undefined
 
-/** An agent that is started in ever new ways has what was given to the last ones. */
+/** The number of launches per agent whose values are stored; older ones are deleted. */
 const LAUNCHES = 8
 
 /**

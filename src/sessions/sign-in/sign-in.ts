@@ -19,7 +19,7 @@ export interface SignInOptions {
  */
 export type SignedIn = 'same' | 'outdated'
 
-/** The method can't be used from here: what it needs is in the agent's own settings, or it doesn't have it yet. */
+/** The method can't be used from VS Code: it depends on the agent's own settings, or has nothing to run. */
 export class SignInUnavailableError extends Error {}
 
 /** Signs in to an agent by one of its methods, whichever way that is done. Rejects when it came to nothing. */
@@ -65,7 +65,7 @@ async function authenticateIfAsked(agent: Agent, methodId: string, signal: Abort
   }
 }
 
-/** Nothing behind the method answers a request: its description names a command, or there is no more to it than a name. */
+/** The method doesn't answer requests: its description names a command, or it has only a name. */
 function isUnknown(error: unknown): boolean {
   if (!(error instanceof AgentRequestError)) return false
   const { kind, code, message } = error
@@ -77,8 +77,8 @@ function isUnknown(error: unknown): boolean {
 }
 
 /**
- * Signs out of an agent: forgets what is kept for it, and tells the agent where it can be told. A process that was given
- * kept values still has them, so it is ended, also one that never answers: when the waiting is `givenUp`. Resolves with
+ * Signs out of an agent: deletes its stored values, and notifies the agent if it supports that. A process that has
+ * stored values keeps them, so it's ended, also one that never answers: when the user gives up (`givenUp`). Resolves with
  * whether there was anything to do; rejects with the agent's refusal, or as a start does.
  */
 export async function signOut(
@@ -116,7 +116,7 @@ exit "$code"`
  * What a terminal runs so that a failing command's output stays to be read: VS Code closes a terminal as soon as its
  * program exits. On Windows the command itself.
  * @param file where the exit code of a failure is written
- * @param message what is said under the output
+ * @param message the text below the output
  */
 export function keepOpenOnFailure(
   command: string,

@@ -7,6 +7,8 @@ import type { Documents, OpenDocument } from '../../src/editor/files/documents.t
 export class FakeEditor implements Documents {
   readonly #open = new Map<string, { text: string; dirty: boolean; mark: string }>()
   tracker: ChangeTracker | undefined
+  /** What the editor makes of a text that it saves. */
+  format: ((text: string) => string) | undefined
 
   open(path: string): void {
     const { text, mark } = this.#load(path)
@@ -30,9 +32,12 @@ export class FakeEditor implements Documents {
     this.tracker?.typed(path, () => document.text, true)
   }
 
-  async save(path: string): Promise<void> {
+  /** `meanwhile` happens when the text is on the disk, and the editor has not told of it. */
+  async save(path: string, meanwhile?: () => Promise<void>): Promise<void> {
     const document = this.#open.get(path)!
+    if (this.format) this.type(path, this.format(document.text))
     await writeFile(path, document.mark + document.text)
+    await meanwhile?.()
     document.dirty = false
     this.tracker?.saved(path, document.text, { likely: true })
     this.tracker?.typed(path, () => document.text, false)

@@ -142,6 +142,14 @@ interface Unsaved {
   at: number
 }
 
+interface ClientWrite {
+  content: string
+  /** what the user typed before the editor had it */
+  typed?: string
+  /** The editor has it, and may format it as it saves. */
+  shown?: true
+}
+
 /** Of a document with unsaved changes so many states are known. */
 const MAX_STATES = 50
 /** More files are not tracked. */
@@ -165,8 +173,8 @@ export class ChangeTracker extends Owner {
   readonly #files = new Map<string, TrackedFile>()
   readonly #claims = new Map<string, Claim[]>()
   readonly #turns = new Map<string, RunningTurn>()
-  /** by key, what is being written through the client, and what the user typed meanwhile */
-  readonly #writes = new Map<string, { content: string; typed?: string }>()
+  /** by key, what is being written through the client */
+  readonly #writes = new Map<string, ClientWrite>()
   /** files whose documents have unsaved changes */
   readonly #dirty = new Set<string>()
   /** by key, of those in which changes were undone */
@@ -183,6 +191,8 @@ export class ChangeTracker extends Owner {
   readonly #spellings = new Map<string, Set<string>>()
   /** by key: a change that no tool call has reported yet, and the file before it */
   readonly #unclaimed = new Map<string, { file: TrackedFile; version: number; before: TrackedFile }>()
+  /** by key: what a file was when its first change was reported, as far as what else was reported since tells */
+  readonly #assumed = new Map<string, { file: TrackedFile; text: string }>()
   /** by key: how often the user kept or undid changes of it */
   readonly #decided = new Map<string, number>()
   /** by session */
@@ -364,7 +374,7 @@ export class ChangeTracker extends Owner {
         if (now?.attributes.type !== 'text' || !sameButEnds(now.text, text)) return
       }
       const write = this.#writes.get(key)
-      if (write && sameButEnds(write.content, text)) return
+      if (write && (write.shown || sameButEnds(write.content, text))) return
       this.#stale.delete(key)
       this.#unclaimed.delete(key)
       const deleted = file.attributes.type === 'absent' ? this.#deleted.get(key) : undefined
@@ -398,7 +408,10 @@ export class ChangeTracker extends Owner {
       if (known >= 0) unsaved.at = known
     }
     void this.#ofUser(path, async (key, file) => {
-      if (write && text !== undefined && !sameButEnds(write.content, text)) write.typed = text
+      if (write && text !== undefined) {
+        if (sameButEnds(write.content, text)) write.shown = true
+        else if (!write.shown) write.typed = text
+      }
       const was = this.#dirty.has(key)
       if (dirty) this.#dirty.add(key)
       else {
@@ -476,8 +489,8 @@ export class ChangeTracker extends Owner {
     // the next turn may have begun while the files were looked at: what it has told is its own
     const isNext = this.#turns.has(session)
     if (!isNext)
-      for (const [key, { file }] of [...this.#unclaimed])
-        if (turn.covers(file.path)) this.#unclaimed.delete(key)
+      for (const seen of [this.#unclaimed, this.#assumed])
+        for (const [key, { file }] of [...seen]) if (turn.covers(file.path)) seen.delete(key)
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
     for (const [key, claims] of [...this.#claims]) {
       const isLeft = ({ author }: Claim) =>
@@ -489,7 +502,7 @@ export class ChangeTracker extends Owner {
   /** An agent writes a file through the client: `work` does it. */
   async writing<T>(path: string, content: string, author: AgentAuthor, work: () => Promise<T>): Promise<T> {
     const key = this.key(path)
-    const write: { content: string; typed?: string } = { content: withoutMark(content) }
+    const write: ClientWrite = { content: withoutMark(content) }
     let onDisk: TrackedFile | undefined
     await this.#run(key, async () => {
       const file = this.#files.get(key)
@@ -529,7 +542,8 @@ export class ChangeTracker extends Owner {
         const text = end ? withLineEnd(write.content, end) : write.content
         const isText = now.attributes.type === 'text'
         const first = isText ? file.edit({ text, attributes: now.attributes }, author) : false
-        this.#edited(key, file, file.edit(now, 'user') || first)
+        const rest = sameButSpace(text, now.text) ? author : 'user'
+        this.#edited(key, file, file.edit(now, rest) || first)
         this.#stale.delete(key)
       })
     }
@@ -548,7 +562,8 @@ export class ChangeTracker extends Owner {
         const original = this.#original(now, first)
         if (original === undefined) return
         if (!this.#begin(key, path, original)) return this.#leaveOut(key, author)
-      }
+        this.#assumed.set(key, { file: this.#files.get(key)!, text: original.text })
+      } else this.#takeBackAssumed(key, known, author, reported)
       this.#takeBackUnclaimed(key, now, reported)
       const file = this.#files.get(key)!
       const { toolCallId } = first
@@ -926,7 +941,8 @@ export class ChangeTracker extends Owner {
       return
     }
     const before = file.clone()
-    let changed = false
+    // or it has, and somebody wrote once more since
+    let changed = isOtherText && unsaved?.isDirty() === true && editSaved(file, unsaved.text(), now.text)
     const claims = this.#claims.get(key) ?? []
     for (const claim of claims)
       if (!claim.applied) changed = this.#settleClaim(file, now, claim, claims) || changed
@@ -941,6 +957,28 @@ export class ChangeTracker extends Owner {
     if (edited && !changed && isOpen) this.#unclaimed.set(key, { file, version: file.version, before })
     else this.#unclaimed.delete(key)
     this.#edited(key, file, edited || changed)
+  }
+
+  /** What was taken for the user's when the first change was reported is that of a tool call that wrote by then, too. */
+  #takeBackAssumed(
+    key: string,
+    file: TrackedFile,
+    author: AgentAuthor,
+    reported: readonly ToolChange[],
+  ): void {
+    const assumed = this.#assumed.get(key)
+    if (!assumed || assumed.file !== file || file.attributes.type !== 'text') return
+    for (const { change, patch, begun } of reported) {
+      if (!begun || change?.operation !== 'modify') continue
+      const was = originalText(change, assumed.text, patch, true)
+      const without = originalText(change, file.text, patch, true)
+      if (typeof was !== 'string' || typeof without !== 'string') continue
+      if (was === assumed.text || without === file.text) continue
+      assumed.text = was
+      const { text } = file
+      file.editText(without, 'user')
+      this.#edited(key, file, file.editText(text, author))
+    }
   }
 
   /** What was seen before its tool call reported it is that tool call's after all. */
@@ -1016,6 +1054,7 @@ export class ChangeTracker extends Owner {
     this.#deleted.delete(key)
     this.#dirty.delete(key)
     this.#unsaved.delete(key)
+    this.#assumed.delete(key)
     this.#store.save(file.path, undefined)
     if (this.#files.size === 0) this.#watch.set(false)
   }
@@ -1096,6 +1135,18 @@ function textState(text: FileText, { attributes }: FileState, mode?: number): Fi
   return { text, attributes: { ...stored, mode: mode ?? stored.mode } }
 }
 
+/** Whether a text on disk has all that the user typed in a file: it was saved, and is the user's. */
+function editSaved(file: TrackedFile, typed: string, now: string): boolean {
+  const text = withLineEndsOf(typed, file.text)
+  const merged = mergeLines(splitLines(file.text), splitLines(text), splitLines(now))
+  return merged?.join('') === now && file.editText(text, 'user')
+}
+
 function sameButEnds(one: string, other: string): boolean {
   return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
+}
+
+/** A formatter makes one of the other. */
+function sameButSpace(one: string, other: string): boolean {
+  return one === other || one.replace(/\s/g, '') === other.replace(/\s/g, '')
 }

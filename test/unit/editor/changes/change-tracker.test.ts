@@ -115,6 +115,25 @@ describe('the change tracker', () => {
       assert.equal(changes.before(file('a.txt'))?.text, 'one\ntwo\nthree\n')
     })
 
+    it('through the client, also where the editor formats what it saves', async () => {
+      editor.open(file('a.txt'))
+      editor.format = saved => saved.replace(/\s*=\s*/, ' = ')
+      await write('a.txt', 'one\ntwo=2\nthree\n')
+      assert.equal(text('a.txt'), 'one\ntwo = 2\nthree\n')
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+      editor.reload()
+      // more than spaces may be what the user typed meanwhile: it is asked about
+      editor.format = saved => saved.replace('2', '2;')
+      await write('a.txt', 'one\n2\nthree\n')
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), ['user'])
+      assert.equal(text('a.txt'), 'one\n2;\nthree\n')
+      assert.deepEqual(await whys(undo({}, { force: true })), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
     it('by what tool calls say, whenever it is written', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
@@ -129,6 +148,20 @@ describe('the change tracker', () => {
       await tool('running', change('b.txt', 'b', 'B'))
       await tool('done', change('b.txt', 'b', 'B'))
       assert.equal(changes.before(file('b.txt'))?.text, 'a\nb\nc\n')
+    })
+
+    it('by tool calls that are reported when the next one has written, too', async () => {
+      writeFileSync(file('a.txt'), '1\ntwo\n3\n')
+      for (const [id, from, to] of [
+        ['first', 'one\n', '1\n'],
+        ['second', 'three\n', '3\n'],
+      ] as const) {
+        await tool('running', change('a.txt', from, to), changes, id)
+        await tool('done', change('a.txt', from, to), changes, id)
+      }
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
     it('by a tool call that only names a file', async () => {
@@ -202,6 +235,26 @@ describe('the change tracker', () => {
       writeFileSync(file('a.txt'), 'one\n2\nthree\nmine\n')
       await tool('done', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+    })
+
+    it('saved right before the agent writes once more, which is seen before the editor tells of the save', async () => {
+      changes.beginTurn(1, () => true)
+      await tool('running', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
+      writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
+      await tool('done', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), '1\ntwo\nthree\nmine\n')
+      await editor.save(file('a.txt'), async () => {
+        const second = change('a.txt', '1\ntwo\nthree\nmine\n', '1\n2\nthree\nmine\n')
+        writeFileSync(file('a.txt'), '1\n2\nthree\nmine\n')
+        await tool('running', second, changes, 'second')
+        await tool('done', second, changes, 'second')
+      })
+      editor.reload()
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
       assert.deepEqual(await whys(), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })

@@ -5,10 +5,10 @@
 export interface Draft<Item extends DraftItem = DraftItem> {
   text: string
   /** in their order, never overlapping */
-  marks: DraftMark[]
+  marks: ChipRange[]
   items: Item[]
 }
-export interface DraftMark {
+export interface ChipRange {
   /** offsets in the text, in UTF-16 units; `to` is exclusive */
   from: number
   to: number

@@ -134,10 +134,10 @@ export class Load {
     this.#replay = undefined
   }
 
-  /** Adds a note below a saved conversation that says where it comes from. `goesOn`: a prompt follows, so the note stays. */
-  mark(state: ReducingState, goesOn: boolean): Change[] {
+  /** Adds a note below a saved conversation that says where it comes from. `promptFollows`: a prompt follows, so the note stays. */
+  mark(state: ReducingState, promptFollows: boolean): Change[] {
     if (!this.#isEmpty) return []
-    if (goesOn) this.#isEmpty = false
+    if (promptFollows) this.#isEmpty = false
     const last = state.entries.at(-1)
     if (last?.kind === 'notice' && last.savedCopy) return []
     const title = l10n.t("The messages above come from Parley's saved copy.")

@@ -56,7 +56,7 @@ export class PendingRequests {
   }
 
   /** Like `requestPermission`, but never answered by a rule. */
-  askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+  askUser(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requestPermission(request, signal, pending => this.#show(pending))
   }
 

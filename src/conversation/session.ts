@@ -433,8 +433,8 @@ export class Session implements Disposable {
   }
 
   /** Like `requestPermission`, but never answered by a rule. */
-  askPerson(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
-    return this.#requests.askPerson(request, signal)
+  askUser(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
+    return this.#requests.askUser(request, signal)
   }
 
   /** The pending requests, oldest first. */

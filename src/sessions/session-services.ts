@@ -206,7 +206,7 @@ function askInConversation(session: Session): AskAccess {
   return async (question, signal) => {
     const { path, realPath, reason } = question
     const leads = realPath === path ? path : l10n.t('{0}\nLinks to {1}', path, realPath)
-    const outcome = await session.askPerson(
+    const outcome = await session.askUser(
       {
         sessionId: session.sessionId,
         title: accessTitle(question),
@@ -244,7 +244,7 @@ function accessTitle({ operation, reason }: AccessQuestion): string {
 }
 
 async function askOnce(session: Session, request: Omit<PermissionRequest, 'options'>): Promise<boolean> {
-  const outcome = await session.askPerson(
+  const outcome = await session.askUser(
     {
       ...request,
       options: [

@@ -33,7 +33,7 @@ interface Mark {
   /** the highest amount reported since the session was opened, while that is less than the counted amount */
   below?: number
   /** A report since the session was opened was as high as the counted amount: the agent continues its count. */
-  goesOn: boolean
+  continues: boolean
 }
 
 /**
@@ -63,7 +63,7 @@ export class UsageMeter extends Owner {
     const known = records.sessionUsage(agentId, session.sessionId)
     this.#isWhole = isNew || known.some(({ currency }) => currency === TOKENS)
     for (const { currency, mark } of known)
-      if (currency !== TOKENS) this.#marks.set(currency, { counted: mark, goesOn: false })
+      if (currency !== TOKENS) this.#marks.set(currency, { counted: mark, continues: false })
     if (isNew && known.length === 0) this.#add(TOKENS, 0, {})
     const { usage } = session.state
     this.#tokens = usage?.tokens
@@ -115,23 +115,23 @@ export class UsageMeter extends Owner {
     const mark = this.#mark(currency)
     if (!mark) return
     if (mark.counted === undefined) {
-      mark.goesOn = true
+      mark.continues = true
       this.#reportBefore(currency, amount)
     } else if (amount >= mark.counted) {
       const cost = amount - mark.counted
-      mark.goesOn = true
+      mark.continues = true
       mark.counted = amount
       if (cost > 0) this.#add(currency, amount, { cost })
-    } else if (!mark.goesOn) mark.below = Math.max(mark.below ?? 0, amount)
+    } else if (!mark.continues) mark.below = Math.max(mark.below ?? 0, amount)
   }
 
   /** A turn ended with a report below the counted amount: the agent restarted its count. */
   #settle(): void {
     for (const [currency, mark] of this.#marks) {
-      const { below, goesOn } = mark
-      if (below === undefined || goesOn) continue
+      const { below, continues } = mark
+      if (below === undefined || continues) continue
       mark.counted = below
-      mark.goesOn = true
+      mark.continues = true
       this.#add(currency, below, { cost: below })
     }
   }
@@ -141,7 +141,7 @@ export class UsageMeter extends Owner {
     if (known) return known
     const isCounted = currency !== TOKENS && currency.length <= MAX_CURRENCY_LENGTH
     if (!isCounted || this.#marks.size >= MAX_CURRENCIES) return undefined
-    const mark: Mark = { counted: this.#isWhole ? 0 : undefined, goesOn: false }
+    const mark: Mark = { counted: this.#isWhole ? 0 : undefined, continues: false }
     this.#marks.set(currency, mark)
     return mark
   }

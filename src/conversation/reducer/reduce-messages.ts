@@ -230,12 +230,12 @@ function takeEcho(
   if (messageId !== undefined && memory.ownMessages.has(messageId)) return 'ours'
   const echo = memory.echo
   if (!echo) return undefined
-  if (messageId === undefined) return content.every(block => goesOn(echo, block)) ? 'ours' : undefined
+  if (messageId === undefined) return content.every(block => continuesEcho(echo, block)) ? 'ours' : undefined
   if (memory.messages.has(`user\n${messageId}`)) return undefined
   const first = content[0]
   // A message that begins empty: its first piece will tell.
   if (first === undefined) return 'ours'
-  if (!goesOn(echo, first)) return undefined
+  if (!continuesEcho(echo, first)) return undefined
   claimEcho(state, messageId)
   return 'claimed'
 }
@@ -251,7 +251,7 @@ export function claimEcho(state: ReducingState, messageId: string): void {
   memory.echo = undefined
 }
 
-function goesOn(echo: Echo, block: ContentBlock): boolean {
+function continuesEcho(echo: Echo, block: ContentBlock): boolean {
   if (block.type !== 'text') {
     const found = echo.others.indexOf(block.type)
     if (found !== -1) echo.others.splice(found, 1)

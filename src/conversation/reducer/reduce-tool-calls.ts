@@ -3,7 +3,7 @@ import type { ToolCallEntry } from '../state.ts'
 import {
   append,
   type Background,
-  goesOn,
+  isBackgroundWork,
   type ReducingState,
   type Step,
   stopTime,
@@ -86,7 +86,7 @@ export function closeToolCalls(
   for (const position of [...memory.openTools]) {
     const entry = entries[position]
     if (entry?.kind !== 'tool_call') continue
-    if (background && goesOn(step.state, background, entry.toolCallId)) continue
+    if (background && isBackgroundWork(step.state, background, entry.toolCallId)) continue
     if (only && !only.has(entry.toolCallId)) continue
     const ran = memory.toolsWithoutStatus.has(position) || allowed.has(entry.toolCallId)
     const completed = ran && !cutShort

@@ -7,7 +7,7 @@ import {
   type Background,
   countOf,
   endThought,
-  goesOn,
+  isBackgroundWork,
   reportedBackground,
   type Step,
   updateActivity,
@@ -105,7 +105,9 @@ function updateBackground(step: Step, background: Background): void {
     const entry = entries[position]
     if (entry?.kind !== 'tool_call') return []
     const { toolCallId } = entry
-    return goesOn(state, before, toolCallId) && !goesOn(state, background, toolCallId) ? [toolCallId] : []
+    return isBackgroundWork(state, before, toolCallId) && !isBackgroundWork(state, background, toolCallId)
+      ? [toolCallId]
+      : []
   })
   if (over.length > 0) closeToolCalls(step, false, undefined, new Set(over))
 }

@@ -281,7 +281,7 @@ export function countOf({ toolCalls, terminals, subagents, others }: Background)
 }
 
 /** Whether a tool call is still running; where a process does the work, only its terminal tells. */
-export function goesOn(
+export function isBackgroundWork(
   { entries, memory }: ReducingState,
   background: Background,
   toolCallId: string,
@@ -314,7 +314,7 @@ export function isAboutBackground(
 ): boolean {
   const { terminalId, toolCallId } = subjectOf(request)
   if (terminalId !== undefined && background.terminals.has(terminalId)) return true
-  return toolCallId !== undefined && goesOn(asking, background, toolCallId)
+  return toolCallId !== undefined && isBackgroundWork(asking, background, toolCallId)
 }
 
 function subjectOf(request: PermissionRequest | ElicitationRequest): {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { Owner, toDisposable } from '../../common/disposable.ts'
-import { type Draft, type DraftMark, EMPTY_DRAFT, soundDraft } from '../../common/draft.ts'
+import { type ChipRange, type Draft, EMPTY_DRAFT, soundDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
@@ -31,7 +31,7 @@ const storedState = z.object({
 
 interface Text {
   text: string
-  marks: DraftMark[]
+  marks: ChipRange[]
   items?: string
 }
 interface StoredText extends Text {
@@ -90,7 +90,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#writeSoon()
   }
 
-  setText(key: string, text: string, marks: DraftMark[]): void {
+  setText(key: string, text: string, marks: ChipRange[]): void {
     const items = this.#drafts.get(key)?.items
     this.#keep(key, { text, marks, ...(items !== undefined && { items }) })
     this.#writeSoon()

@@ -1,5 +1,5 @@
 import { markdown } from './parser.ts'
-import { goesOn } from './plain.ts'
+import { continuesText } from './plain.ts'
 
 /** One top-level block of a markdown text that may still be growing. */
 export interface MarkdownBlock {
@@ -170,7 +170,7 @@ export class BlockStream {
     if (!block || block.closed || this.#newline || this.#fence || !growing.has(block.type)) return undefined
     // a link definition's title may continue, too
     if ((this.#tail.length >= longBlock && !this.#whole) || block.source.includes(']:')) return undefined
-    return goesOn(block.source, this.#tail.slice(this.#flushed)) ? block : undefined
+    return continuesText(block.source, this.#tail.slice(this.#flushed)) ? block : undefined
   }
 
   /** Appends to an open fence without parsing; false when the fence may have ended. */

@@ -40,7 +40,7 @@ export function footnotes(markdown: Markdown): void {
     if (!found) return false
     if (silent) return true
     let line = startLine + 1
-    while (line < endLine && goesOn(state, line, lineAt)) line++
+    while (line < endLine && isContinued(state, line, lineAt)) line++
     state.env.references ??= {}
     state.env.references[nameOf(found[1]!)] ??= { href: '', title: '' }
 
@@ -67,7 +67,7 @@ export function footnotes(markdown: Markdown): void {
   }
 
   /** A line that is not blank and no other explanation, or one that is set in after a blank one. */
-  function goesOn(state: BlockState, line: number, lineAt: (line: number) => string): boolean {
+  function isContinued(state: BlockState, line: number, lineAt: (line: number) => string): boolean {
     if (state.sCount[line]! < state.blkIndent && !state.isEmpty(line)) return false
     if (state.isEmpty(line)) {
       const next = line + 1

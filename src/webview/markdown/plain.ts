@@ -18,7 +18,7 @@ const longestWord = 80
 const extension = /\.\p{L}/u
 
 /** Whether `added`, appended to a block that nothing has closed, only makes its last line longer. */
-export function goesOn(source: string, added: string): boolean {
+export function continuesText(source: string, added: string): boolean {
   if (!plain.test(added)) return false
   const line = source.slice(source.lastIndexOf('\n') + 1)
   // the name of a file may become a link
@@ -27,7 +27,7 @@ export function goesOn(source: string, added: string): boolean {
 }
 
 /**
- * Shows what was appended to a text that `element` shows, as far as `shown`; only for what {@link goesOn} allows. False
+ * Shows what was appended to a text that `element` shows, as far as `shown`; only for what {@link continuesText} allows. False
  * when the page is not as it should be, and the text has to be drawn as a whole.
  */
 export function growLine(element: Element, shown: string, added: string): boolean {

@@ -93,7 +93,7 @@ describe('Session: rules for permissions', () => {
   it('are not asked about what Parley itself asks', async () => {
     const { session } = make()
     session.answerByRule = async () => ({ optionId: 'yes', rule })
-    void session.askPerson(asking(), never)
+    void session.askUser(asking(), never)
     await settle()
     assert.equal(session.pendingRequests.length, 1)
   })

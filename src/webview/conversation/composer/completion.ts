@@ -1,5 +1,5 @@
 import type { Command } from '../../../acp/model.ts'
-import type { DraftMark } from '../../../common/draft.ts'
+import type { ChipRange } from '../../../common/draft.ts'
 
 /** What is being completed at the cursor. */
 export type Completion =
@@ -12,7 +12,7 @@ const mostCommands = 200
 export function completionAt(
   text: string,
   caret: number,
-  marks: readonly DraftMark[],
+  marks: readonly ChipRange[],
   commands: readonly Command[],
 ): Completion | undefined {
   const query = commandQuery(text, caret)
@@ -41,7 +41,7 @@ interface MentionQuery {
 export function mentionQuery(
   text: string,
   caret: number,
-  marks: readonly DraftMark[],
+  marks: readonly ChipRange[],
 ): MentionQuery | undefined {
   const line = text.slice(text.lastIndexOf('\n', caret - 1) + 1, caret)
   const match = /(?:^|[\s([{<"'`,;:])@([^\s@]{0,200})$/.exec(line)

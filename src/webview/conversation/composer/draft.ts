@@ -3,8 +3,8 @@ import type { ContentBlock } from '../../../acp/model.ts'
 import { chipOf } from '../../../common/block-chip.ts'
 import {
   besideText,
+  type ChipRange,
   type Draft as DraftContent,
-  type DraftMark,
   EMPTY_DRAFT,
   isEmptyDraft,
   joinDrafts,
@@ -22,7 +22,7 @@ const delay = 200
 
 /** The host's side of the composer. */
 interface DraftHost {
-  saveText(key: string, text: string, marks: DraftMark[]): void
+  saveText(key: string, text: string, marks: ChipRange[]): void
   /** Apart from the text: items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
   /** Once this resolves the prompt is the host's, and the draft stored there is empty. If it rejects, the page keeps it. */
@@ -132,7 +132,7 @@ export class Draft {
   }
 
   /** The editor's text as it is now. A mark of an item that was never here is left out. */
-  write(text: string, marks: readonly DraftMark[]): void {
+  write(text: string, marks: readonly ChipRange[]): void {
     const now = this.content.peek()
     if (text === now.text && sameMarks(marks, now.marks)) return
     const marked = marks.flatMap(({ id }) => this.#known.get(id) ?? [])
@@ -222,7 +222,7 @@ function idsOf(items: readonly Attachment[]): string {
   return JSON.stringify(items.map(item => item.id))
 }
 
-export function sameMarks(a: readonly DraftMark[], b: readonly DraftMark[]): boolean {
+export function sameMarks(a: readonly ChipRange[], b: readonly ChipRange[]): boolean {
   return (
     a.length === b.length &&
     a.every((mark, i) => mark.from === b[i]!.from && mark.to === b[i]!.to && mark.id === b[i]!.id)

@@ -36,8 +36,8 @@ export function JumpButtons() {
   if (list.following.value || list.atEnd.value) return null
   const { total, last, grown } = seen.value
   // the message that was being written counts as well where text came to it
-  const goesOn = last !== undefined && last.grown.value !== grown
-  const fresh = Math.max(0, store.total.value - total) + (goesOn ? 1 : 0)
+  const continues = last !== undefined && last.grown.value !== grown
+  const fresh = Math.max(0, store.total.value - total) + (continues ? 1 : 0)
   const question = rowOf(store, store.waiting.value[0])
   return (
     <div class="jump">

@@ -1,12 +1,12 @@
 import { invertedEffects } from '@codemirror/commands'
 import { type EditorState, type Extension, RangeSet, StateEffect, StateField } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
-import { type DraftMark, wordsFor } from '../../../../common/draft.ts'
+import { type ChipRange, wordsFor } from '../../../../common/draft.ts'
 import type { Attachment } from '../../../../views/bridge/conversation.ts'
 import { t } from '../../../l10n.ts'
 
 /** Makes a chip of words that stand in the text. */
-export const putChip = StateEffect.define<DraftMark>({
+export const putChip = StateEffect.define<ChipRange>({
   map: ({ from, to, id }, changes) => ({ from: changes.mapPos(from, 1), to: changes.mapPos(to, -1), id }),
 })
 
@@ -42,7 +42,7 @@ export class Chips {
   }
 
   /** With the chips that stand in the text at first. */
-  extension(marks: readonly DraftMark[]): Extension {
+  extension(marks: readonly ChipRange[]): Extension {
     return [
       this.#field.init(state =>
         RangeSet.of(
@@ -59,19 +59,19 @@ export class Chips {
     ]
   }
 
-  marks(state: EditorState): DraftMark[] {
-    const marks: DraftMark[] = []
+  marks(state: EditorState): ChipRange[] {
+    const marks: ChipRange[] = []
     for (const chip = state.field(this.#field).iter(); chip.value; chip.next())
       marks.push({ from: chip.from, to: chip.to, id: chip.value.spec.id })
     return marks
   }
 
-  #fits(state: EditorState, { from, to, id }: DraftMark): boolean {
+  #fits(state: EditorState, { from, to, id }: ChipRange): boolean {
     const item = this.#parts.item(id)
     return item !== undefined && to <= state.doc.length && state.sliceDoc(from, to) === wordsFor(item.label)
   }
 
-  #chip(state: EditorState, mark: DraftMark) {
+  #chip(state: EditorState, mark: ChipRange) {
     const item = this.#parts.item(mark.id)
     if (!item || !this.#fits(state, mark)) return []
     const widget = new ChipWidget(item, this.#parts.open)

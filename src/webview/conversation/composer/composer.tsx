@@ -15,7 +15,7 @@ import { ConfigOptions } from './config-options.tsx'
 import { type Draft, itemOf } from './draft.ts'
 import { usePromptHistory } from './prompt-history.ts'
 import { ResizeHandle } from './resize-handle.tsx'
-import { TextInput, type TextInputHandle } from './text-input.tsx'
+import { type Moves, TextInput, type TextInputHandle } from './text-input.tsx'
 import { useAttach } from './use-attach.ts'
 import { useCompletion } from './use-completion.tsx'
 
@@ -103,7 +103,7 @@ export function Composer({ draft }: { draft: Draft }) {
       return item !== undefined || active.offered !== undefined
     }
     if (event.key === 'Enter' && !event.shiftKey) {
-      send()
+      completion.afterChoice(send)
       return true
     }
     if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false
@@ -113,9 +113,9 @@ export function Composer({ draft }: { draft: Draft }) {
     if (!atStart && (start !== end || end !== draft.text.peek().length) && history.isWalking()) return false
     return history.onArrow(event.key, atStart)
   }
-  const onInput = () => {
+  const onInput = (moves: Moves) => {
     if (!recalling.current) history.stop()
-    completion.onInput()
+    completion.onInput(moves)
     setFailure('')
   }
 

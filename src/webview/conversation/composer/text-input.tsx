@@ -1,4 +1,5 @@
 import { isolateHistory } from '@codemirror/commands'
+import type { EditorState } from '@codemirror/state'
 import { effect } from '@preact/signals'
 import type { Ref } from 'preact'
 import { useImperativeHandle, useLayoutEffect, useRef } from 'preact/hooks'
@@ -25,6 +26,11 @@ export interface TextInputHandle {
   readonly chipAtCaret: string | undefined
 }
 
+/** Where a place in the text is after a change; `side` decides where something is inserted just there. */
+export interface Moves {
+  mapPos(place: number, side: -1 | 1): number
+}
+
 interface TextInputProps {
   draft: Draft
   placeholder: string
@@ -32,7 +38,7 @@ interface TextInputProps {
   /** an open completion list, and its chosen row */
   completion: { list: string; row: string } | undefined
   /** The person or a completion changed the text. */
-  onInput: () => void
+  onInput: (moves: Moves) => void
   onCaret: (caret: number) => void
   /** Return true when the key was used. Not called for keys of an input method. */
   onKey: (event: KeyboardEvent) => boolean
@@ -75,11 +81,11 @@ export function TextInput(props: TextInputProps) {
     const text = new TextEditor(parent.current!, lookOf(now.current), contentOf(draft.content.peek()), {
       onKey: event => now.current.onKey(event),
       onPaste: event => now.current.onPaste(event),
-      onUpdate({ docChanged, selectionSet, state, transactions }) {
+      onUpdate({ changes, docChanged, selectionSet, state, transactions }) {
         const chipped = transactions.some(one => one.effects.some(effect => effect.is(putChip)))
         if (docChanged || chipped) {
           now.current.draft.write(state.doc.toString(), chips.current!.marks(state))
-          if (!showing) now.current.onInput()
+          if (!showing) now.current.onInput(changes)
         }
         if (docChanged || selectionSet) now.current.onCaret(state.selection.main.head)
       },
@@ -146,7 +152,7 @@ export function TextInput(props: TextInputProps) {
         view.dispatch({
           changes: { from, to, insert: `${before}${words}${after}` },
           effects: putChip.of({ from: start, to: end, id: item.id }),
-          selection: { anchor: end + 1 },
+          selection: { anchor: caretBehind(view.state, to, end + after.length, end + 1) },
           scrollIntoView: true,
           userEvent: 'input.complete',
           // a step of undo of its own, however fast one goes on
@@ -154,9 +160,10 @@ export function TextInput(props: TextInputProps) {
         })
       },
       replace({ from, to }, text) {
-        editor.current?.view.dispatch({
+        const view = editor.current?.view
+        view?.dispatch({
           changes: { from, to, insert: text },
-          selection: { anchor: from + text.length },
+          selection: { anchor: caretBehind(view.state, to, from + text.length) },
           scrollIntoView: true,
           userEvent: 'input.complete',
         })
@@ -179,6 +186,12 @@ export function TextInput(props: TextInputProps) {
     [],
   )
   return <div ref={parent} class="composer-text" />
+}
+
+/** The caret when what ends at `to` is replaced by what ends at `end`: `next` to it, unless they write behind it by now. */
+function caretBehind({ selection }: EditorState, to: number, end: number, next = end): number {
+  const behind = selection.main.head - to
+  return behind > 0 ? end + behind : next
 }
 
 function lookOf({ placeholder, label, completion }: TextInputProps): EditorLook {

@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Command } from '../../../acp/model.ts'
 import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
@@ -15,7 +15,7 @@ import {
   mentionRowId,
 } from './completion-lists.tsx'
 import type { Draft } from './draft.ts'
-import type { TextInputHandle } from './text-input.tsx'
+import type { Moves, TextInputHandle } from './text-input.tsx'
 import { useMentions } from './use-mentions.ts'
 
 /** So many rows a page key goes on. */
@@ -37,8 +37,22 @@ interface Completing {
   /** Return true when the key was used. */
   onKey(event: KeyboardEvent): boolean
   onCaret(caret: number): void
-  /** The text was changed: the first row is chosen again. */
-  onInput(): void
+  /** The text was changed: the first row is chosen again. `moves`: where what stood in it is now. */
+  onInput(moves: Moves): void
+  /** Does something at once, or when the row that was chosen before it was found is in the text. */
+  afterChoice(what: () => void): void
+}
+
+/** What the person chose before it was found: it is taken once it is there, also when they go on writing behind it. */
+interface EarlyChoice {
+  query: string
+  /** where `@` and the query stand now */
+  from: number
+  to: number
+  row: number
+  goOn: boolean
+  /** what the person asked for since */
+  next: () => void
 }
 
 /** What is offered behind `/` and `@` while they are typed, and the keys that choose from it. */
@@ -48,9 +62,14 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
   /** where the `@` or `/` is whose list the person closed */
   const [dismissed, setDismissed] = useState<number | undefined>(undefined)
   const { text, marks } = draft.content.value
-  const offered = completionAt(text, caret, marks, commands)
-  const completion = offered && startOf(offered) === dismissed ? undefined : offered
-  const found = useMentions(completion?.kind === 'mentions' ? completion.query.text : undefined)
+  const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
+  const at = completionAt(text, caret, marks, commands)
+  // what is written behind an early choice is no part of it, and not completed before it is there
+  const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
+  const completion = isOver ? undefined : at
+  const found = useMentions(
+    early?.query ?? (completion?.kind === 'mentions' ? completion.query.text : undefined),
+  )
   const count = completion?.kind === 'commands' ? completion.matches.length : found.rows.length
   const chosen = Math.min(active, Math.max(0, count - 1))
 
@@ -60,10 +79,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
     input.current?.replace({ from: 0, to: called }, `/${command.name}${space}`)
     input.current?.focus()
   }
-  const completeMention = (row: MentionRow, goOn: boolean) => {
-    if (completion?.kind !== 'mentions') return
-    const range = { from: completion.query.from, to: completion.query.to }
-    input.current?.focus()
+  const takeMention = (row: MentionRow, range: { from: number; to: number }, goOn: boolean) => {
     if (goOn && row.goOn !== undefined) input.current?.replace(range, `@${row.goOn}`)
     else if ('capture' in row.attaches || isPicture(row.attaches)) {
       input.current?.replace(range, '')
@@ -74,31 +90,47 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
       announce(t('{0} attached', row.name))
     }
   }
-  /** What the person chose before it was found: it is taken once it is there, unless they go on typing. */
-  const early = useRef<{ query: string; goOn: boolean } | undefined>(undefined)
-  useEffect(() => {
-    if (!early.current || (completion?.kind === 'mentions' && found.isStale)) return
-    const { query, goOn } = early.current
-    early.current = undefined
-    const row = found.rows[chosen]
-    if (row && completion?.kind === 'mentions' && completion.query.text === query) completeMention(row, goOn)
+  const completeMention = (row: MentionRow, goOn: boolean) => {
+    if (completion?.kind !== 'mentions') return
+    setEarly(undefined)
+    input.current?.focus()
+    takeMention(row, completion.query, goOn)
+    early?.next()
+  }
+  // before the next key: the text is the one that the range was moved with
+  useLayoutEffect(() => {
+    if (!early || found.isStale) return
+    setEarly(undefined)
+    const row = found.rows[Math.min(early.row, found.rows.length - 1)]
+    // another conversation's draft may stand there
+    if (text.slice(early.from, early.to) !== `@${early.query}`) return
+    if (row) takeMention(row, early, early.goOn)
+    early.next()
   })
   const complete = (goOn: boolean): boolean => {
     if (completion?.kind === 'commands') completeCommand(completion.matches[chosen]!)
-    else if (completion && found.isStale) early.current = { query: completion.query.text, goOn }
-    else if (found.rows[chosen]) completeMention(found.rows[chosen], goOn)
+    else if (completion && found.isStale) {
+      const { text: query, from, to } = completion.query
+      setEarly({ query, from, to, row: chosen, goOn, next: () => {} })
+    } else if (found.rows[chosen]) completeMention(found.rows[chosen], goOn)
     // who chooses before anything was found does not mean to send
     else return found.searching
     return true
   }
 
   const onKey = (event: KeyboardEvent): boolean => {
-    early.current = undefined
     if (event.key === ' ' && event.ctrlKey) {
       setDismissed(undefined)
       return true
     }
-    if (!completion || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
+    if (early) {
+      if (event.key !== 'Escape') return event.key === 'Tab'
+      setEarly(undefined)
+      event.stopPropagation()
+      return true
+    }
+    if (!completion) return false
     if (event.key === 'Tab' || event.key === 'Enter') return complete(event.key === 'Tab')
     if (event.key === 'Escape') {
       setDismissed(startOf(completion))
@@ -141,7 +173,19 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
       setCaret(at)
       if (dismissed !== undefined && at <= dismissed) setDismissed(undefined)
     },
-    onInput: () => setActive(0),
+    onInput(moves) {
+      setActive(0)
+      setEarly(choice => {
+        if (!choice) return undefined
+        const from = moves.mapPos(choice.from, 1)
+        const to = moves.mapPos(choice.to, -1)
+        return to - from === choice.query.length + 1 ? { ...choice, from, to } : undefined
+      })
+    },
+    afterChoice(what) {
+      if (early) setEarly({ ...early, next: what })
+      else what()
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import fc from 'fast-check'
 import type { Draft } from '../../../../src/common/draft.ts'
 import { promptOf } from '../../../../src/conversation/attachment.ts'
 import * as composer from '../../../../src/views/bridge/conversation.ts'
@@ -78,6 +79,8 @@ describe('composer page', function () {
     await page.until(() => area())
   }
   const area = () => page.document.querySelector<HTMLElement>('.composer [role="textbox"]')!
+  /** What a message or a key led to is drawn. */
+  const settled = () => new Promise(resolve => setTimeout(resolve, 5))
   const options = () => [...page.document.querySelectorAll('.mentions .mention-row')]
   const chips = () =>
     [...page.document.querySelectorAll('.composer-text .mention')].map(chip => chip.textContent)
@@ -100,6 +103,71 @@ describe('composer page', function () {
       { type: 'file', uri: 'file:///src/b.ts', label: 'src/b.ts' },
     ])
     await page.until(() => page.written === '')
+  })
+
+  /** Typed at the caret, as far as a page without layout is concerned. */
+  const dictate = (text: string) => {
+    const event = new page.window.Event('paste', { bubbles: true, cancelable: true })
+    const clipboardData = {
+      getData: (type: string) => (type === 'text/plain' ? text : ''),
+      types: [],
+      files: [],
+    }
+    area().dispatchEvent(Object.assign(event, { clipboardData }))
+  }
+
+  it('keeps what was chosen before it was found, however one goes on behind it', async () => {
+    const words = fc.constantFrom('a', ' ', 's ', ' and say why', '.', ' @ ', '\n')
+    const steps = fc.array(fc.oneof(words, fc.constant('found' as const)), { maxLength: 6 })
+    const run = fc.asyncProperty(steps, fc.boolean(), async (then, isSent) => {
+      await show({ key: `c${revision}` })
+      let release = () => {}
+      page.type('See @')
+      await page.until(() => options().length === 2)
+      held = new Promise(resolve => {
+        release = resolve
+      })
+      page.type('See @b')
+      const before = queries.length
+      await page.until(() => queries.length > before || queries.at(-1) === 'b')
+      page.key(area(), 'Enter')
+      await settled()
+      let typed = ''
+      for (const step of then) {
+        if (step === 'found') release()
+        else {
+          dictate(step)
+          typed += step
+        }
+        await settled()
+      }
+      const prompts = sent.length
+      if (isSent) page.key(area(), 'Enter')
+      release()
+      held = undefined
+      // the space that a chip is set apart by comes with it, unless one stands there
+      const whole = [`See src/b.ts ${typed}`, `See src/b.ts${typed}`]
+      if (isSent) {
+        await page.until(() => sent.length > prompts)
+        const [see, mention, ...rest] = sent.at(-1)!
+        assert.deepEqual(
+          [see, mention],
+          [
+            { type: 'text', text: 'See ' },
+            { type: 'file', uri: 'file:///src/b.ts', label: 'src/b.ts' },
+          ],
+        )
+        const said = rest.map(part => (part.type === 'text' ? part.text : '?')).join('')
+        assert.equal(said.trim(), typed.trim())
+      } else {
+        await page.until(() => chips().length === 1)
+        assert.deepEqual(chips(), ['src/b.ts'])
+        assert.ok(whole.includes(page.written), page.written)
+        dictate('!')
+        assert.ok(whole.map(text => `${text}!`).includes(page.written), page.written)
+      }
+    })
+    await fc.assert(run, { numRuns: 30 })
   })
 
   it('offers symbols of the active file behind @ and @#, and says what to type', async () => {
@@ -205,7 +273,7 @@ describe('composer page', function () {
     assert.deepEqual(sent, [])
   })
 
-  it('takes nothing by an early Enter once they go on typing', async () => {
+  it('takes nothing by an early Enter once they changed what was looked for', async () => {
     await show()
     let release = () => {}
     held = new Promise(resolve => {

@@ -115,10 +115,13 @@ async function mounted(
   return undefined
 }
 
+/** How long a part may take to load, in milliseconds: the extension's machine may be far away. */
+const LOAD_MS = 30_000
+
 /** A diff or a terminal that wasn't shown yet is loaded first. */
 async function loaded(element: HTMLElement, isWanted: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 300 && isWanted() && element.querySelector(`.${LOADING_PART}`); tries++)
-    await frame()
+  const end = performance.now() + LOAD_MS
+  while (performance.now() < end && isWanted() && element.querySelector(`.${LOADING_PART}`)) await frame()
 }
 
 type Match = Omit<CurrentMatch, 'row'>

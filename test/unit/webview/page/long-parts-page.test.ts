@@ -17,7 +17,7 @@ const line = (i: number) => `const value${i} = compute("text ${i}") // and a com
 const code = Array.from({ length: 5000 }, (_, i) => line(i))
 
 describe('long parts on the page', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
   let page: Page
   let marks: Map<string, Set<Range>>
   let find: { id: number; query: { text: string } } | undefined

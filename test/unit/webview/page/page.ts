@@ -145,9 +145,9 @@ export async function openPage(
       else host.onNotification(name, (params: unknown) => void heard(message.parse(params)))
     },
     async until(condition) {
-      const end = Date.now() + 30_000
-      while (!condition()) {
-        if (Date.now() > end) throw new Error(`Never became true: ${condition}\n${document.body.textContent}`)
+      // counted in turns: on a machine that is busy elsewhere, the page had little of any number of seconds
+      for (let turn = 0; !condition(); turn++) {
+        if (turn > 4000) throw new Error(`Never became true: ${condition}\n${document.body.textContent}`)
         await new Promise(resolve => setTimeout(resolve, 5))
       }
     },

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { AgentExit } from '../acp/agent.ts'
-import type { ContentBlock, ElicitationOutcome } from '../acp/model.ts'
+import type { ContentBlock } from '../acp/model.ts'
 import { deferred } from '../common/async.ts'
 import { Owner } from '../common/disposable.ts'
 import { type Draft, isEmptyDraft, joinDrafts } from '../common/draft.ts'
@@ -302,13 +302,13 @@ export class ConversationController extends Owner {
     if (!this.#opener.cancel() && this.current) this.current.cancel()
   }
 
-  answerPermission(requestId: string, optionId: string | undefined): void {
-    this.current?.session.answerPermission(requestId, optionId)
-  }
-
-  /** Returns false if the question is no longer pending or the form doesn't accept the values. */
-  answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
-    return this.current?.session.answerElicitation(requestId, answer) ?? false
+  /**
+   * The open session that a page showed under this key, for what the person did there: the view may show another one by the
+   * time that it is told.
+   */
+  shownAs(key: string): OpenSession | undefined {
+    if (key === this.key || key === this.keyBefore) return this.current
+    return this.#options.manager.list().find(open => open.key === key)
   }
 
   async setConfigOption(optionId: string, value: string | boolean): Promise<void> {

@@ -1,7 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ElicitationOutcome } from '../../acp/model.ts'
 import { describeUrl } from '../../conversation/described-url.ts'
-import type { ConversationController } from '../../sessions/conversation-controller.ts'
+import type { Session } from '../../conversation/session.ts'
 
 /**
  * Gives the user's answer to the agent. An address is opened first, unless the request was withdrawn meanwhile: the
@@ -9,14 +9,13 @@ import type { ConversationController } from '../../sessions/conversation-control
  * stays pending then.
  */
 export async function answerElicitation(
-  controller: Pick<ConversationController, 'current' | 'answerElicitation'>,
+  session: Pick<Session, 'elicitation' | 'answerElicitation'>,
   actions: { openLink(href: string, roots: undefined): Promise<void> },
   requestId: string,
   answer: ElicitationOutcome,
 ): Promise<void> {
-  const session = controller.current?.session
-  const request = session?.elicitation(requestId)
-  if (!session || !request) return
+  const request = session.elicitation(requestId)
+  if (!request) return
   if (answer.action === 'accept' && request.mode === 'url') {
     const url = describeUrl(request.url)
     if (!url?.canOpen) throw new Error(l10n.t('Only http and https links can be opened.'))

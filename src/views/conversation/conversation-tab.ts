@@ -77,6 +77,11 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   async reveal(): Promise<void> {
     this.#panel.reveal()
+    this.focusComposer()
+  }
+
+  /** Puts the cursor into the composer, once the page is there. */
+  focusComposer(): void {
     this.#bridge.focusComposer()
   }
 

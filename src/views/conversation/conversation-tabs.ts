@@ -56,9 +56,11 @@ export class ConversationTabs extends Owner {
       retainContextWhenHidden: true,
     })
     const page = new WebviewPage(panel, this.#options.extensionUri, CONVERSATION_PAGE)
-    const { controller } = this.#tab(panel, page, this.#freeKey())
-    if (open) controller.take(open)
-    return controller
+    const tab = this.#tab(panel, page, this.#freeKey())
+    // VS Code tells the page of the focus once, which may be before it has loaded
+    tab.focusComposer()
+    if (open) tab.controller.take(open)
+    return tab.controller
   }
 
   /** Brings a tab back after a reload. `state`: what its page remembered, unchecked. */

@@ -25,7 +25,7 @@ export function ruleHandlers(
   { rules, consent, settings }: RuleHandlersOptions,
 ) {
   const suggest = async (key: string, requestId: string) => {
-    const open = key === controller.key ? controller.current : undefined
+    const open = controller.shownAs(key)
     const asked = open?.session.permission(requestId)
     if (!open || !asked) return undefined
     const { request, tool } = asked

@@ -27,28 +27,31 @@ export function sessionHandlers({ controller, organizer, installs, tabs }: Sessi
     'conversation/revealTab': ({ key }) => tabs?.reveal(key),
     'conversation/cancel': ({ key }) => {
       if (mine(key)) controller.cancel()
+      else controller.shownAs(key)?.cancel()
     },
     'conversation/cancelWork': ({ key, work }) => {
-      const { current } = controller
-      if (!current || !mine(key)) return
+      const open = controller.shownAs(key)
+      if (!open) return
       const what = 'terminalId' in work ? l10n.t('Stop Command') : l10n.t('Stop Tool Call')
-      return tellFailed(waitForAgent(current.agentName, what, () => current.session.cancelWork(work)))
+      return tellFailed(waitForAgent(open.agentName, what, () => open.session.cancelWork(work)))
     },
     'conversation/permission': ({ key, requestId, optionId }) => {
-      if (mine(key)) controller.answerPermission(requestId, optionId)
+      // one that isn't pending any more is shown with what became of it
+      controller.shownAs(key)?.session.answerPermission(requestId, optionId)
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {
-      if (mine(key)) return tellFailed(answerElicitation(controller, { openLink }, requestId, answer))
+      const session = controller.shownAs(key)?.session
+      if (session) return tellFailed(answerElicitation(session, { openLink }, requestId, answer))
     },
     'conversation/rename': ({ key, title }) => {
-      const { current } = controller
-      if (!current || !mine(key)) return
+      const open = controller.shownAs(key)
+      if (!open) return
       return tellFailure(
-        current.agentId,
+        open.agentId,
         (agentId, then) => controller.offerSignIn(agentId, then),
         () =>
-          waitForAgent(current.agentName, l10n.t('Rename Session'), () =>
-            organizer.rename(referenceOf(current), title),
+          waitForAgent(open.agentName, l10n.t('Rename Session'), () =>
+            organizer.rename(referenceOf(open), title),
           ),
       )
     },

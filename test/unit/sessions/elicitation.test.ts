@@ -23,24 +23,41 @@ async function begin() {
   await started
   const client = fixture.manager.client('one', () => fixture.hosts.get('one').running?.sessions)
   const question = () => fixture.controller.current?.session.state.entries.at(-1)
-  const pending = () => fixture.controller.current!.session.pendingRequests[0]!.requestId
-  return { fixture, client, question, pending }
+  const session = () => fixture.controller.current!.session
+  const pending = () => session().pendingRequests[0]!.requestId
+  return { fixture, client, question, session, pending }
 }
 
 describe('Forms and addresses, on their way to the person', () => {
   it('stand in the conversation they name', async () => {
-    const { fixture, client, question, pending } = await begin()
+    const { fixture, client, question, session, pending } = await begin()
     const asked = client.createElicitation!(form(), never)
     assert.equal(question()?.kind, 'elicitation')
-    assert.equal(
-      fixture.controller.answerElicitation(pending(), { action: 'accept', content: { name: 'Ada' } }),
-      true,
-    )
+    assert.equal(session().answerElicitation(pending(), { action: 'accept', content: { name: 'Ada' } }), true)
     assert.deepEqual(await asked, { action: 'accept', content: { name: 'Ada' } })
     assert.deepEqual(await client.createElicitation!(form({ sessionId: 'nobody' }), never), {
       action: 'cancel',
     })
     assert.deepEqual(fixture.nativeQuestions, [])
+  })
+
+  it('take the answer of a page that shows another conversation by the time that it is told', async () => {
+    const { fixture, client, pending } = await begin()
+    const asked = client.createElicitation!(form(), never)
+    const { key } = fixture.controller.current!
+    const requestId = pending()
+    const started = fixture.controller.start('one')
+    await settle()
+    fixture.agent.news[1]!.resolve({ sessionId: 'next' })
+    await started
+    assert.notEqual(fixture.controller.key, key)
+    const { session } = fixture.controller.shownAs(key)!
+    await answerElicitation(session, { openLink: () => Promise.resolve() }, requestId, {
+      action: 'accept',
+      content: { name: 'Ada' },
+    })
+    assert.deepEqual(await asked, { action: 'accept', content: { name: 'Ada' } })
+    assert.equal(fixture.controller.shownAs('nobody'), undefined)
   })
 
   it('stand where the person works with the agent when they name none, and else nowhere', async () => {
@@ -85,7 +102,7 @@ describe('Forms and addresses, on their way to the person', () => {
   })
 
   it('open no address after they were withdrawn', async () => {
-    const { fixture, client, pending } = await begin()
+    const { client, session, pending } = await begin()
     const request = new AbortController()
     const asked = client.createElicitation!(visit, request.signal)
     const requestId = pending()
@@ -93,39 +110,39 @@ describe('Forms and addresses, on their way to the person', () => {
     await asked
     const opened: string[] = []
     const actions = { openLink: async (href: string) => void opened.push(href) }
-    await answerElicitation(fixture.controller, actions, requestId, { action: 'accept' })
+    await answerElicitation(session(), actions, requestId, { action: 'accept' })
     assert.deepEqual(opened, [])
   })
 
   it('open an address before the agent hears of the consent, and not when it cannot be opened', async () => {
-    const { fixture, client, pending } = await begin()
+    const { client, session, pending } = await begin()
     const asked = client.createElicitation!(visit, never)
     const refuse = { openLink: () => Promise.reject(new Error("The link couldn't be opened.")) }
     await assert.rejects(
-      answerElicitation(fixture.controller, refuse, pending(), { action: 'accept' }),
+      answerElicitation(session(), refuse, pending(), { action: 'accept' }),
       /couldn't be opened/,
     )
     const opened: string[] = []
     const actions = { openLink: async (href: string) => void opened.push(href) }
-    await answerElicitation(fixture.controller, actions, pending(), { action: 'accept' })
+    await answerElicitation(session(), actions, pending(), { action: 'accept' })
     assert.deepEqual(opened, ['https://example.com/'])
     assert.deepEqual(await asked, { action: 'accept' })
 
     void client.createElicitation!({ ...visit, url: 'file:///etc/passwd' }, never)
     await assert.rejects(
-      answerElicitation(fixture.controller, actions, pending(), { action: 'accept' }),
+      answerElicitation(session(), actions, pending(), { action: 'accept' }),
       /http and https/,
     )
-    await answerElicitation(fixture.controller, actions, pending(), { action: 'decline' })
+    await answerElicitation(session(), actions, pending(), { action: 'decline' })
     assert.deepEqual(opened, ['https://example.com/'])
   })
 
   it('say so when the form does not take the values', async () => {
-    const { fixture, client, pending } = await begin()
+    const { client, session, pending } = await begin()
     void client.createElicitation!(form(), never)
     const actions = { openLink: async () => {} }
     const answer = { action: 'accept' as const, content: { name: 'far too long' } }
-    await assert.rejects(answerElicitation(fixture.controller, actions, pending(), answer), /doesn't accept/)
-    await answerElicitation(fixture.controller, actions, 'gone', answer)
+    await assert.rejects(answerElicitation(session(), actions, pending(), answer), /doesn't accept/)
+    await answerElicitation(session(), actions, 'gone', answer)
   })
 })

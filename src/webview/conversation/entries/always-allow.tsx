@@ -1,52 +1,14 @@
-import { useCallback, useRef, useState } from 'preact/hooks'
-import type { PermissionEntry } from '../../../conversation/state.ts'
-import type { RuleOffers } from '../../../views/bridge/conversation.ts'
+import { useRef, useState } from 'preact/hooks'
+import type { RuleOffers as FoundOffers } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Button } from '../../ui/button.tsx'
-import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 
 /** Offers to write a rule that answers questions like this one; the user sees it before it is saved. */
-export function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
-  const button = useRef<HTMLButtonElement>(null)
-  const { composer } = useApp()
-  const [open, setOpen] = useState(false)
-  // the request is answered with it and its button is gone; another request may have the focus by now
-  const saved = useCallback(() => {
-    const { activeElement } = document
-    setOpen(false)
-    if (activeElement === document.body || activeElement?.closest('.rule-offers')) composer.current?.focus()
-  }, [composer])
-  const close = useCallback(() => {
-    setOpen(false)
-    button.current?.focus()
-  }, [])
-  return (
-    <>
-      <button
-        ref={button}
-        type="button"
-        class="link-button always-allow"
-        aria-haspopup="dialog"
-        aria-expanded={open}
-        title={t('Creates a rule that allows this automatically')}
-        onClick={() => setOpen(!open)}
-      >
-        {t('Always Allow…')}
-      </button>
-      {open && (
-        <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>
-          <Offers requestId={entry.requestId} onSaved={saved} />
-        </Popup>
-      )}
-    </>
-  )
-}
-
-function Offers({ requestId, onSaved }: { requestId: string; onSaved: () => void }) {
+export function RuleOffers({ requestId, onSaved }: { requestId: string; onSaved: () => void }) {
   const { host } = useApp()
-  const [found, setFound] = useState<RuleOffers | undefined>(undefined)
+  const [found, setFound] = useState<FoundOffers | undefined>(undefined)
   const [chosen, setChosen] = useState(0)
   const [failure, setFailure] = useState('')
   const asked = useRef(false)

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useCallback, useRef, useState } from 'preact/hooks'
 import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { visible, visibleWords } from '../../../common/visible.ts'
 import { optionHint, optionName, outcomeWords } from '../../../conversation/permission-words.ts'
@@ -11,6 +11,7 @@ import { pretty, rawCode } from '../../tools/raw.ts'
 import { relativePath } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { LoadingPart, lazy } from '../../ui/lazy.tsx'
+import { Popup } from '../../ui/popup.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { folds } from '../rows/rows.ts'
@@ -20,7 +21,30 @@ import { hasDiff, ToolContent, useWhole } from './tool-call.tsx'
 
 const controlKey = () => (/Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl')
 
-const AlwaysAllow = lazy(() => import('./always-allow.tsx').then(module => module.AlwaysAllow))
+const RuleOffers = lazy(() => import('./always-allow.tsx').then(module => module.RuleOffers))
+
+/** What moves less than this under the pointer is pressed in place. CSS pixels. */
+const IN_PLACE = 8
+
+/**
+ * Answers as a press of the button that ends where it began, although the button moved away from under the pointer
+ * meanwhile, because what stands above it came or went: the browser makes no click of it then.
+ */
+function answerOnRelease(down: PointerEvent, answer: () => void): void {
+  if (down.button !== 0) return
+  const button = down.currentTarget as Element
+  const over = new AbortController()
+  const once = { capture: true, signal: over.signal }
+  const end = (up: PointerEvent) => {
+    if (up.pointerId !== down.pointerId) return
+    over.abort()
+    if (up.type !== 'pointerup' || button.contains(up.target as Node)) return
+    if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) < IN_PLACE) answer()
+  }
+  window.addEventListener('pointerup', end, once)
+  window.addEventListener('pointercancel', end, once)
+  window.addEventListener('blur', () => over.abort(), { signal: over.signal })
+}
 
 /** A question the agent waits for: a box while it is open, one line once it is answered. */
 export function Permission({ slot }: { slot: EntrySlot }) {
@@ -39,6 +63,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const all = store.waiting.value
   const count = all.length > 1 ? t('{0} of {1}', all.indexOf(slot.id) + 1, all.length) : undefined
   const label = t('Permission needed: {0}', visibleWords(entry.title))
+  const answer = (optionId?: string) =>
+    host.send('conversation/permission', { requestId: entry.requestId, optionId })
 
   if (!first && !slot.open.value) {
     return (
@@ -83,9 +109,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
             data-primary={option === primary ? '' : undefined}
             data-kind={option.kind}
             title={titleWithKey(option, entry.options)}
-            onClick={() =>
-              host.send('conversation/permission', { requestId: entry.requestId, optionId: option.optionId })
-            }
+            onPointerDown={event => answerOnRelease(event, () => answer(option.optionId))}
+            onClick={() => answer(option.optionId)}
           >
             {first && i < 9 && (
               <span class="key" aria-hidden="true">
@@ -102,7 +127,8 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
           <button
             type="button"
             class="button secondary"
-            onClick={() => host.send('conversation/permission', { requestId: entry.requestId })}
+            onPointerDown={event => answerOnRelease(event, () => answer())}
+            onClick={() => answer()}
           >
             <span class="button-label">{t('Cancel')}</span>
           </button>
@@ -112,6 +138,43 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
         )}
       </div>
     </div>
+  )
+}
+
+/** Offers a rule that answers questions like this one. The button is there with the others, so that none of them moves. */
+function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const { composer } = useApp()
+  const [open, setOpen] = useState(false)
+  // the request is answered with it and its button is gone; another request may have the focus by now
+  const saved = useCallback(() => {
+    const { activeElement } = document
+    setOpen(false)
+    if (activeElement === document.body || activeElement?.closest('.rule-offers')) composer.current?.focus()
+  }, [composer])
+  const close = useCallback(() => {
+    setOpen(false)
+    button.current?.focus()
+  }, [])
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="link-button always-allow"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        title={t('Creates a rule that allows this automatically')}
+        onClick={() => setOpen(!open)}
+      >
+        {t('Always Allow…')}
+      </button>
+      {open && (
+        <Popup anchor={button} onClose={close} class="rule-offers" label={t('Create Permission Rule')}>
+          <RuleOffers requestId={entry.requestId} onSaved={saved} />
+        </Popup>
+      )}
+    </>
   )
 }
 

@@ -350,6 +350,45 @@ describe('conversation page', function () {
     )
   })
 
+  it('answers what was pressed in place, although the button moved away from under the pointer', async () => {
+    const options = [
+      { optionId: 'yes', name: 'Allow', kind: 'allow_once' as const },
+      { optionId: 'no', name: 'Reject', kind: 'reject_once' as const },
+    ]
+    await show([toolCall('t'), permission('1', { options, toolCallId: 'call-t' })])
+    const button = (name: string) =>
+      [...page.document.querySelectorAll<HTMLElement>('[data-option]')].find(({ title }) =>
+        title.startsWith(name),
+      )
+    await page.until(() => button('Allow'))
+    // all buttons are there with the first: one that came later would move them
+    assert.ok(page.document.querySelector('.permission .always-allow'))
+    const pointer = (type: string, on: Element, clientX: number, more: MouseEventInit = {}) => {
+      const event = new page.window.MouseEvent(type, { bubbles: true, clientX, clientY: 50, ...more })
+      on.dispatchEvent(Object.assign(event, { pointerId: 1 }))
+    }
+    const press = (from: number, to: number, on: Element, more?: MouseEventInit) => {
+      pointer('pointerdown', button('Allow')!, from, more)
+      pointer('pointerup', on, to, more)
+    }
+    const below = button('Reject')!
+    // elsewhere, with another button, and what the browser makes a click of by itself
+    press(100, 140, below)
+    press(100, 100, below, { button: 2 })
+    press(100, 100, button('Allow')!)
+    pointer('pointerdown', button('Allow')!, 100)
+    pointer('pointercancel', below, 100)
+    pointer('pointerup', below, 100)
+    press(100, 102, below)
+    await page.until(() => answers.length > 0)
+    await patch({ op: 'entry', index: 2, entry: message('m', 'agent', 'Meanwhile') })
+    await page.until(() => text().includes('Meanwhile'))
+    assert.deepEqual(
+      answers.map(({ optionId }) => optionId),
+      ['yes'],
+    )
+  })
+
   it('answers the permission request that has the focus with Ctrl+Enter and Ctrl+Backspace, and none from elsewhere', async () => {
     const options = [
       { optionId: 'always', name: 'Always', kind: 'allow_always' as const },

@@ -303,7 +303,7 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * The open session that a page showed under this key, for what the person did there: the view may show another one by the
+   * The open session that a page showed under this key, for what the user did there: the view may show another one by the
    * time that it is told.
    */
   shownAs(key: string): OpenSession | undefined {

@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import type { InstalledVsCode } from './install-vscode.ts'
 import type { IsolatedRoot } from './isolated-root.ts'
 import { ProcessGroup, processesOf } from './processes.ts'
@@ -36,6 +38,17 @@ export class Server {
 
   get log(): string {
     return this.#group.output
+  }
+
+  /** The warnings and errors in the logs of its extension hosts that name Parley, with their stacks. */
+  extensionHostProblems(): string[] {
+    const logs = join(this.root.userData, 'logs')
+    const files = readdirSync(logs, { recursive: true, encoding: 'utf8' })
+    const hosts = files.filter(file => file.endsWith('remoteexthost.log'))
+    if (hosts.length === 0) throw new Error(`No log of an extension host in ${logs}: ${files}`)
+    return hosts
+      .flatMap(file => readFileSync(join(logs, file), 'utf8').split(/^(?=\d{4}-\d\d-\d\d [\d:.]+ \[)/m))
+      .filter(entry => /^\S+ \S+ \[(warning|error)\]/.test(entry) && /parley\.parley/i.test(entry))
   }
 
   /** The uri by which the workbench knows a file of this machine. */

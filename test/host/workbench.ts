@@ -96,6 +96,19 @@ export class Workbench {
     return this.#opened.console
   }
 
+  /**
+   * The warnings and errors that the extension host told of and that Parley has a part in, in all windows of the server.
+   * Node's own warnings say nothing of where they come from, so they all count; the window's console has them.
+   */
+  extensionHostProblems(): string[] {
+    const told = this.console.filter(
+      entry =>
+        /^(warning|error): .*\[Extension Host\]/.test(entry) &&
+        (/\(node:\d+\) /.test(entry) || /parley\.parley|\bparley:/i.test(entry)),
+    )
+    return [...told, ...this.server.extensionHostProblems()]
+  }
+
   /** Addresses outside this machine that the page asked for. */
   get refused(): readonly string[] {
     return this.#opened.refused

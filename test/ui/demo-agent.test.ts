@@ -49,6 +49,24 @@ describe('a conversation with the demo agent', () => {
     await conversation.text(/\/edit/).waitFor()
   })
 
+  it('leaves no warning and no error of Parley in the log of the extension host', async () => {
+    const workbench = await vscode.open()
+    const conversation = await begin(workbench)
+    await conversation.send('/edit planets.js')
+    await conversation.permission.getByRole('button', { name: 'Allow once' }).click()
+    await conversation.text('The change is written').waitFor()
+    await workbench.runCommand('Parley: Manage Agents')
+    await workbench.webview('body[data-view="agents"] main')
+    await workbench.runCommand('Parley: Open History in Editor Tab')
+    await workbench.webview('body[data-view="history"] main')
+    await workbench.reload()
+    const restored = await ConversationPage.open(workbench)
+    await restored.phase('ready')
+    await restored.text('The change is written').waitFor()
+    await restored.ask('/help')
+    assert.deepEqual(workbench.extensionHostProblems(), [])
+  })
+
   it('ends the agent with the window', async () => {
     const agents = () =>
       processesOf(vscode.server.root.directory)

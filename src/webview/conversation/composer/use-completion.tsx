@@ -43,7 +43,7 @@ interface Completing {
   afterChoice(what: () => void): void
 }
 
-/** What the person chose before it was found: it is taken once it is there, also when they go on writing behind it. */
+/** What the user chose before it was found: it is taken once it is there, also when they go on writing behind it. */
 interface EarlyChoice {
   query: string
   /** where `@` and the query stand now */
@@ -51,7 +51,7 @@ interface EarlyChoice {
   to: number
   row: number
   goOn: boolean
-  /** what the person asked for since */
+  /** what the user asked for since */
   next: () => void
 }
 

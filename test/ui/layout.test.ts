@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { names, shownAgents } from '../screenshots/agents.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
 import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems, movingParts } from './support/layout.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
@@ -127,9 +130,12 @@ describe('the views', () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.open(workbench)
     await workbench.setSideBarWidth(300)
+    // what is open in the editor is offered there, too
+    await openFile(workbench, 'planets.js')
     const demo = await ConversationPage.begin(workbench, 'Demo Agent')
     await demo.ready()
     await demo.button(/^Mode: /).waitFor()
+    await demo.button(/^Add planets\.js/).waitFor()
     const menus = await demo.frame.evaluate<string[]>(`
       [...document.querySelectorAll('.options > .option')].slice(0, 2).map(option => {
         const { width } = option.querySelector('.option-chevron').getBoundingClientRect()
@@ -171,6 +177,29 @@ describe('the views', () => {
     await workbench.screenshot('room-for-the-conversation')
     await conversation.button(/^Stop \(/).click()
     await ended(conversation)
+  })
+
+  it('name the file that the input offers, in a side bar of any width', async () => {
+    const workbench = await vscode.open()
+    const long = `a-file-whose-name-is-much-too-long-for-a-side-bar-${randomUUID().slice(0, 8)}.test.ts`
+    writeFileSync(join(dirname(vscode.workspace), 'planets-api', long), '')
+    await ConversationPage.open(workbench)
+    const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
+    await conversation.ready()
+    for (const [file, end] of [
+      ['planets.js', 'planets.js'],
+      [long, long.slice(-14)],
+    ] as const) {
+      await openFile(workbench, file)
+      const offered = conversation.frame.getByRole('button', { name: `Add ${file} (Alt+Enter)` })
+      for (const width of [280, 300, 400, 460, 560]) {
+        await workbench.setSideBarWidth(width)
+        await offered.waitFor()
+        const seen = () => conversation.frame.evaluate<string>(nameOffered)
+        await waitFor(`${end} at ${width} pixels`, async () => (await seen()).endsWith(end))
+        await fits(conversation, `${file} at ${width} pixels`)
+      }
+    }
   })
 
   it('write every block in its own direction', async () => {
@@ -252,6 +281,13 @@ const buttonsSeen = `[...document.querySelectorAll('.rule-buttons button')].ever
   const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
   return top >= 0 && bottom <= innerHeight && button.contains(there)
 })`
+
+/** What can be read of the name of the file that the input offers: the parts that are not cut off, or an ellipsis. */
+const nameOffered = `[...document.querySelectorAll('.offered-name > span')].map(part => {
+  const { right } = part.getBoundingClientRect()
+  const cut = part.scrollWidth > part.clientWidth || right > part.closest('button').getBoundingClientRect().right
+  return cut ? '…' : part.textContent
+}).join('')`
 
 /** Of a diff that is asked about: whether any of its lines is broken, and how much of it is out of sight at the side. */
 const linesOfDiff = `(() => {

@@ -7,6 +7,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 import { isPicture } from './attach.ts'
 import type { Draft } from './draft.ts'
+import { cutOf } from './input/mentions.ts'
 
 interface AttachmentsProps {
   items: readonly Attachment[]
@@ -137,11 +138,13 @@ interface OfferedContextProps {
 
 export function OfferedContext({ item, onAdd }: OfferedContextProps) {
   const label = t('Add {0} (Alt+Enter)', item.label)
+  const cut = cutOf(item.label)
   return (
     <button type="button" class="offered-context" aria-label={label} title={label} onClick={onAdd}>
       <Icon name="add" />
-      <span class="chip-label" dir="auto">
-        {item.label}
+      <span class="offered-name cut" dir="auto">
+        <span class="cut-start">{item.label.slice(0, cut)}</span>
+        <span class="cut-end">{item.label.slice(cut)}</span>
       </span>
     </button>
   )

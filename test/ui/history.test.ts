@@ -119,6 +119,18 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
+  it('gives way to a session that is begun with an agent', async () => {
+    const workbench = await vscode.open()
+    await ConversationPage.begin(workbench, 'Able')
+    const history = await HistoryPage.open(workbench)
+    await history.rows.first().waitFor()
+    await workbench.choose('Parley: New Session with Agent…', 'Demo Agent')
+    const conversation = await ConversationPage.find(workbench)
+    await conversation.agent('Demo Agent')
+    await conversation.focused(conversation.composer)
+    assert.equal(await history.search.count(), 0)
+  })
+
   it('shows ten sessions in a window of 800 pixels, and is what a reload brings back', async () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.begin(workbench, 'Able')

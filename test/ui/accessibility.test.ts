@@ -3,7 +3,7 @@ import type { Frame } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { shownAgents } from '../screenshots/agents.ts'
-import { readThemeLooks, type ThemeLook, violationsIn } from './support/axe.ts'
+import { readThemeLooks, seenIn, type ThemeLook, violationsIn } from './support/axe.ts'
 import { pastePicture } from './support/clipboard.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { HistoryPage } from './support/history-page.ts'
@@ -128,6 +128,34 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await ended(conversation)
   })
 
+  it('a permission request, of whose options one stands out and none looks disabled', async () => {
+    const conversation = await begin('Fixture')
+    await conversation.send('[[permissions 1]]')
+    const { frame, permission } = conversation
+    await permission.waitFor()
+    await passes(frame)
+    const seen = await seenIn<SeenOption[]>(frame, looks ?? [], optionsOfPermission)
+    assert.equal(seen.length, 4)
+    for (const { kind, seen: options } of seen) {
+      const [first, ...others] = options
+      assert.ok(first && others.length > 0, kind)
+      assert.equal(first.isPrimary, true, kind)
+      assert.deepEqual([...new Set(others.map(({ isPrimary }) => isPrimary))], [false], kind)
+      // what marks it is not its place alone: it is filled, or its border is wider
+      const marked = first.background !== others[0]!.background || first.border !== others[0]!.border
+      assert.ok(marked, `${kind}: ${JSON.stringify([first, others[0]])}`)
+      assert.equal(new Set(others.map(({ background, border }) => `${background} ${border}`)).size, 1, kind)
+      for (const { opacity, hasBorder, color, text } of options) {
+        assert.equal(opacity, 1, kind)
+        assert.ok(hasBorder || color !== text, `${kind}: no edge`)
+      }
+      for (const { color, text } of others)
+        assert.equal(color, text, `${kind}: a color of what can't be used`)
+    }
+    await conversation.button(/^Stop \(/).click()
+    await ended(conversation)
+  })
+
   it('markdown', async () => {
     const { frame } = await answered('Demo Agent', '/markdown', 'That was all of it.')
     await passes(frame)
@@ -230,3 +258,28 @@ describe('axe finds nothing wrong, in four themes, with', () => {
     await history.search.fill('')
   })
 })
+
+/** How an option looks: `text` is the color of what can be read around it. */
+interface SeenOption {
+  isPrimary: boolean
+  background: string
+  border: string
+  color: string
+  text: string
+  opacity: number
+  hasBorder: boolean
+}
+
+/** The options of the permission request that is asked. */
+const optionsOfPermission = `[...document.querySelectorAll('.permission.first [data-option]')].map(option => {
+  const { backgroundColor, borderTopWidth, borderTopColor, color, opacity } = getComputedStyle(option)
+  return {
+    isPrimary: option.hasAttribute('data-primary'),
+    background: backgroundColor,
+    border: borderTopWidth + ' ' + borderTopColor,
+    color,
+    text: getComputedStyle(document.body).color,
+    opacity: Number(opacity),
+    hasBorder: parseFloat(borderTopWidth) > 0 && !/, 0\\)$|transparent/.test(borderTopColor),
+  }
+})`

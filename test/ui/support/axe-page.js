@@ -37,11 +37,15 @@ globalThis.parleyLook = {
     return new Map(names.map(name => [name, style.getPropertyValue(name)]))
   },
 
-  /** One line for each element that breaks a rule. */
-  async check(tags) {
-    // colors that still fade into the next theme's would be mixtures of both
+  /** Colors that still fade into the next theme's would be mixtures of both. */
+  settle() {
     for (const animation of document.getAnimations())
       if (animation.effect?.getTiming().iterations !== Number.POSITIVE_INFINITY) animation.finish()
+  },
+
+  /** One line for each element that breaks a rule. */
+  async check(tags) {
+    this.settle()
     const { violations } = await globalThis.axe.run(document, {
       runOnly: { type: 'tag', values: tags },
       resultTypes: ['violations'],

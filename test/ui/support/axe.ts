@@ -53,3 +53,19 @@ export async function violationsIn(frame: Frame, looks: readonly ThemeLook[]): P
     }
   return [...found]
 }
+
+/** What an expression finds in a page in each of the looks, once nothing fades any more. */
+export async function seenIn<T>(
+  frame: Frame,
+  looks: readonly ThemeLook[],
+  expression: string,
+): Promise<Array<{ kind: ThemeKind; seen: T }>> {
+  await frame.evaluate(page)
+  const found: Array<{ kind: ThemeKind; seen: T }> = []
+  for (const { kind, given } of looks) {
+    await frame.evaluate(`parleyLook.wear(${JSON.stringify(given)}, ${JSON.stringify(grounds[0])})`)
+    await frame.evaluate('parleyLook.settle()')
+    found.push({ kind, seen: await frame.evaluate<T>(expression) })
+  }
+  return found
+}

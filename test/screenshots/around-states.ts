@@ -203,7 +203,7 @@ export const aroundStates: State[] = [
       for (const name of ['account', 'absent']) {
         await search.fill(name)
         const agent = page.locator('.agent').first()
-        await agent.getByRole('button', { name: /^Check:/ }).click()
+        await agent.locator('.act-check').click()
         await agent.locator('.agent-check').waitFor()
         await studio.window(`manage-agents-${name}`)
         // a tab of 280 pixels beside the activity bar

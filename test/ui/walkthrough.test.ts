@@ -14,6 +14,9 @@ describe('the walkthrough', () => {
     const tab = page.getByRole('tab', { name: /Get Started with Parley|Walkthrough|Welcome/ })
     const conversation = await ConversationPage.open(workbench)
     await conversation.button(/^Try the Demo Agent/).waitFor()
+    // the registry is turned off: nothing asks to install what nobody offers
+    await conversation.frame.getByText('Add an agent in settings, or try the demo.').waitFor()
+    assert.doesNotMatch(await conversation.frame.locator('body').innerText(), /install/i)
     assert.equal(
       await page
         .getByRole('tab')
@@ -38,7 +41,9 @@ describe('the walkthrough', () => {
     }
 
     await begin('Choose an agent', 'Manage Agents', 'agent')
-    await workbench.webview('body[data-view="agents"]')
+    const agents = await workbench.webview('body[data-view="agents"]')
+    await agents.getByText('The agent registry is turned off in the settings.').waitFor()
+    assert.equal(await agents.getByRole('button', { name: /^Install/ }).count(), 0)
     await begin('Sign in', 'Sign In', 'sign-in')
     await workbench.palette.getByText('Demo Agent').first().waitFor()
     await workbench.closePalette()

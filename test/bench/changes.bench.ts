@@ -207,9 +207,11 @@ try {
   })
   await measure('a look at 1,000 files', 1, () => tracker.refresh())
   const moved = Array.from({ length: TOUCHED }, (_, i) => file(i + 600))
-  const named = moved.flatMap(one => [one, `${one}.moved`])
+  const target = (one: string) => path.join(root, 'moved', path.basename(one))
+  mkdirSync(path.join(root, 'moved'))
+  const named = moved.flatMap(one => [one, target(one)])
   await changes.tool({ toolCallId: 'move', begun: true, done: false }, [], named)
-  for (const one of moved) await rename(one, `${one}.moved`)
+  for (const one of moved) await rename(one, target(one))
   await measure('200 files that were moved', 1, () =>
     changes.tool({ toolCallId: 'move', begun: true, done: true }, [], named),
   )

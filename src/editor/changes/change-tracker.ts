@@ -356,6 +356,11 @@ export class ChangeTracker extends Owner {
     return this.#read(path).catch(() => undefined)
   }
 
+  /** Agents changed the file, and it is listed. */
+  isKnown(path: string): boolean {
+    return this.#files.get(this.#ownKey(path))?.hasChanges ?? false
+  }
+
   /** What a file is that holds these bytes. */
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
     return this.#states.with(bytes, path, mode, this.#document(path)?.encoding)
@@ -427,10 +432,11 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** The user is about to rename files or folders: that they are gone means nothing. */
-  renaming(from: string): void {
-    for (const [key, file] of this.#files) {
-      if (this.shared.rules.contains(from, file.path)) this.#renaming.add(key)
+  /** The user is about to rename files or folders: that they are gone, and that others are there, means nothing. */
+  renaming(from: string, to: string): void {
+    const { rules } = this.shared
+    for (const [key, { path }] of this.#files) {
+      if (rules.contains(from, path) || rules.contains(to, path)) this.#renaming.add(key)
     }
   }
 
@@ -452,6 +458,7 @@ export class ChangeTracker extends Owner {
         const there = this.#files.get(next)
         if (there?.isKnown) await this.#putAside(there)
         const moved = file.clone(path)
+        this.#renaming.delete(next)
         this.#files.set(next, moved)
         if (dirty) this.#dirty.add(next)
         if (unsaved) {
@@ -460,6 +467,16 @@ export class ChangeTracker extends Owner {
         }
         this.#edited(next, moved, true)
         this.#change.fire(new Set([file.path, path]))
+      })
+    }
+    // a file that no agent changed is where an agent took one away: it is the user's
+    for (const [key, { path }] of [...this.#files]) {
+      if (!rules.contains(real, path) || !this.#renaming.has(key)) continue
+      await this.#queue.run(key, async () => {
+        this.#renaming.delete(key)
+        const file = this.#files.get(key)
+        const now = file && (await this.#read(path))
+        if (now) this.#edited(key, file, file.edit(now, 'user'))
       })
     }
   }

@@ -141,16 +141,17 @@ export class FolderScan {
   /** From now on the file was what it is now. */
   async accept({ files }: FolderSnapshot, path: string): Promise<void> {
     const seen = await look(path)
-    if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes) await this.#keep(path, seen)
+    if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes)
+      await this.#keep(path, seen).catch(() => {})
     if (seen) files.set(path, seen)
     else files.delete(path)
   }
 
-  /** What differs from a snapshot now. `isSeen: false`: that can't be told. */
-  async changed({
-    root,
-    files: before,
-  }: FolderSnapshot): Promise<{ changes: NoticedState[]; omitted: number; isSeen: boolean }> {
+  /** What differs from a snapshot now, but for what is known of anyway. `isSeen: false`: that can't be told. */
+  async changed(
+    { root, files: before }: FolderSnapshot,
+    isKnown: (path: string) => boolean,
+  ): Promise<{ changes: NoticedState[]; omitted: number; isSeen: boolean }> {
     const paths = await this.#list(root)
     if (!paths) return { changes: [], omitted: 0, isSeen: false }
     const now = new Set(paths)
@@ -169,7 +170,7 @@ export class FolderScan {
     for (const [path, was] of found.sort(([one], [other]) => (one < other ? -1 : 1))) {
       const state = await this.#before(path, was)
       if (state) changes.push({ path, before: state })
-      else omitted++
+      else if (!isKnown(path)) omitted++
     }
     return { changes, omitted, isSeen: true }
   }

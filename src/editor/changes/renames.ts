@@ -19,7 +19,7 @@ export interface Rename {
   to: RenameSide
 }
 
-/** Files that are edited as well are only compared when there are so few; all others are found by their content. */
+/** Files that are edited as well are only compared when so few have one name, or are left; others are found by content. */
 const MAX_COMPARED = 20
 /** So much of the longer text is in the other one, too. */
 const MIN_ALIKE = 0.5
@@ -49,19 +49,34 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
     else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
   }
   const left = [...byText.values()].flat().filter(({ attributes }) => attributes.type === 'text')
-  if (edited.length === 0 || edited.length > MAX_COMPARED || left.length > MAX_COMPARED) return renames
-  const linesOf = new Map([...edited, ...left].map(side => [side, countLines(side.text)]))
-  const pairs = edited.flatMap(from =>
-    left
-      .filter(to => inOneTurn(from, to))
-      .map(to => ({ from, to, alike: alike(linesOf.get(from)!, linesOf.get(to)!) })),
-  )
-  const taken = new Set<RenameSide>()
-  for (const { from, to, alike: share } of pairs.sort((a, b) => b.alike - a.alike)) {
-    if (share < MIN_ALIKE || taken.has(from) || taken.has(to)) continue
-    taken.add(from).add(to)
-    take(from, to)
+  const lines = new Map<RenameSide, ReadonlyMap<string, number>>()
+  const linesOf = (side: RenameSide) => {
+    const known = lines.get(side) ?? countLines(side.text)
+    lines.set(side, known)
+    return known
   }
+  const taken = new Set<RenameSide>()
+  const compare = (some: readonly RenameSide[], others: readonly RenameSide[]) => {
+    const [from, to] = [some, others].map(sides => sides.filter(side => !taken.has(side)))
+    if (!from || !to || from.length > MAX_COMPARED || to.length > MAX_COMPARED) return
+    const pairs = from.flatMap(one =>
+      to
+        .filter(other => inOneTurn(one, other))
+        .map(other => ({ from: one, to: other, alike: alike(linesOf(one), linesOf(other)) })),
+    )
+    for (const pair of pairs.sort((one, other) => other.alike - one.alike)) {
+      if (pair.alike < MIN_ALIKE || taken.has(pair.from) || taken.has(pair.to)) continue
+      taken.add(pair.from).add(pair.to)
+      take(pair.from, pair.to)
+    }
+  }
+  // of a folder that was moved, and in which files were edited, all names are the same
+  const byName = new Map<string, RenameSide[]>()
+  for (const to of left) byName.set(nameOf(to), [...(byName.get(nameOf(to)) ?? []), to])
+  const names = new Map<string, RenameSide[]>()
+  for (const from of edited) names.set(nameOf(from), [...(names.get(nameOf(from)) ?? []), from])
+  for (const [name, some] of names) compare(some, byName.get(name) ?? [])
+  compare(edited, left)
   return renames
 }
 

@@ -347,6 +347,10 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.stateWith(bytes, path, mode)
   }
 
+  isKnown(path: string): boolean {
+    return this.tracker.isKnown(path)
+  }
+
   get scan(): FolderScan {
     return this.tracker.scan
   }

@@ -143,7 +143,8 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
   )
   own.add(
     workspace.onWillRenameFiles(({ files }) => {
-      for (const { oldUri } of files) if (oldUri.scheme === 'file') tracker.renaming(oldUri.fsPath)
+      for (const { oldUri, newUri } of files)
+        if (oldUri.scheme === 'file') tracker.renaming(oldUri.fsPath, newUri.fsPath)
     }),
   )
   own.add(

@@ -66,6 +66,8 @@ export interface StateReader {
   stateOf(path: string): Promise<FileState | undefined>
   /** What a file is that holds these bytes. */
   stateWith: StateOf
+  /** Its changes are listed anyway. */
+  isKnown(path: string): boolean
   /** For what is in no repository. */
   scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
 }
@@ -141,7 +143,9 @@ export class WorkTree {
   async #scanned(
     snapshot: FolderSnapshot,
   ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
-    const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot)
+    const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot, path =>
+      this.#reader.isKnown(path),
+    )
     if (!isSeen) return undefined
     return { changes: await this.#different(changes), omitted }
   }
@@ -196,7 +200,7 @@ export class WorkTree {
       const isSame = (await stampOf(path)).stamp === stamp
       if (isSame && (!isFresh || !before)) continue
       const state = before && (await this.#reader.stateOf(path))
-      if (!before || !state) omitted++
+      if (!before || !state) omitted += this.#reader.isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before })
     }
     const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
@@ -207,7 +211,7 @@ export class WorkTree {
       const state = await this.#reader.stateOf(path)
       const known = contents.get(path)
       const before = known && state && (await this.#asCheckedOut(checkout, path, known, state))
-      if (!before) omitted++
+      if (!before) omitted += this.#reader.isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before })
     }
     return { changes, omitted }

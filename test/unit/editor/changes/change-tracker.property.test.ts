@@ -154,6 +154,7 @@ class World {
 
   /** All that is done to files is done. */
   async settled(): Promise<void> {
+    await this.#accepted
     await this.tracker.refresh()
     await this.tracker.refresh()
   }
@@ -377,7 +378,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       if (!exists || dirty || to === undefined) return
       // VS Code waits for those who want to know
       await world.settled()
-      tracker.renaming(path)
+      tracker.renaming(path, world.path(to))
       renameSync(path, world.path(to))
       editor.close(path)
       for (const one of [name, to]) await world.byUser(world.path(one))

@@ -639,6 +639,35 @@ describe('the change tracker', () => {
       assert.deepEqual([existsSync(file('a.txt')), existsSync(file('d.txt'))], [false, false])
     })
 
+    it('beside another file to which the user gave the old name, of which no line is lost', async () => {
+      writeFileSync(file('mine.txt'), 'mine\n')
+      await command(() => renameSync(file('a.txt'), file('b.txt')), ['a.txt', 'b.txt'])
+      changes.beginTurn(2, () => true)
+      tracker.renaming(file('mine.txt'), file('a.txt'))
+      renameSync(file('mine.txt'), file('a.txt'))
+      await tracker.renamed(file('mine.txt'), file('a.txt'))
+      await changes.refresh()
+      await undo()
+      assert.match(text('a.txt'), /^mine$/m)
+      assert.match(text('a.txt'), /^one\ntwo\nthree$/m)
+    })
+
+    it('of many that were edited and moved with their folder', async () => {
+      mkdirSync(file('from'))
+      const names = Array.from({ length: 30 }, (_, i) => `${i}.txt`)
+      for (const name of names) writeFileSync(file(`from/${name}`), 'one\ntwo\nthree\n')
+      for (const name of names) await write(`from/${name}`, 'one\n2\nthree\n')
+      const named = names.flatMap(name => [file(`from/${name}`), file(`to/${name}`)])
+      const report = (done: boolean) => changes.tool({ toolCallId: 't', begun: true, done }, [], named)
+      await report(false)
+      renameSync(file('from'), file('to'))
+      await report(true)
+      assert.deepEqual(
+        listed(),
+        names.map(name => renamed(`from/${name}`, `to/${name}`, 1, 1)),
+      )
+    })
+
     it('one by one where a folder was moved, each with its own name, bytes and links, too', async () => {
       mkdirSync(file('from'))
       for (const name of ['x', 'y']) writeFileSync(file(`from/${name}.txt`), 'the same\n')
@@ -844,7 +873,7 @@ describe('the change tracker', () => {
         ['d', 'e'],
         ['a.txt', 'b.txt'],
       ] as const) {
-        tracker.renaming(file(from))
+        tracker.renaming(file(from), file(to))
         renameSync(file(from), file(to))
         await changes.refresh()
         await tracker.renamed(file(from), file(to))

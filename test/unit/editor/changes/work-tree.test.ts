@@ -295,6 +295,7 @@ describe('what changes in a work tree', () => {
       tree = new WorkTree({
         stateOf: path => files.stateOf(path),
         stateWith: (bytes, path, mode) => files.stateWith(bytes, path, mode),
+        isKnown: path => files.isKnown(path),
         scan,
       })
     }
@@ -381,6 +382,12 @@ describe('what changes in a work tree', () => {
       put('large.txt', 'x'.repeat(31))
       assert.deepEqual(await changedBy(() => put('large.txt', 'y')), {})
       assert.equal(omitted, 1)
+      const known = join(root, 'large.txt')
+      writeFileSync(known, 'x'.repeat(33))
+      const before = await tree.snapshot([root])
+      await files.writing(known, 'y'.repeat(33), async () => writeFileSync(known, 'y'.repeat(33)))
+      assert.equal((await tree.changed(before)).omitted, 0, 'what is listed is not counted')
+      rmSync(known)
       create({ bytes: 30 })
       const names = ['clean.txt', 'gone.txt', 'sub/in.txt']
       const changes = await changedBy(() => {

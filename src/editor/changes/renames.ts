@@ -104,9 +104,8 @@ function nameOf({ file }: RenameSide): string {
 function countLines(text: string): Map<string, number> {
   const counts = new Map<string, number>()
   for (const line of splitLines(text)) {
-    const bare = line.trimEnd()
     // every file has empty ones
-    if (bare !== '') counts.set(bare, (counts.get(bare) ?? 0) + 1)
+    if (line.length > 2) counts.set(line, (counts.get(line) ?? 0) + 1)
   }
   return counts
 }
@@ -114,7 +113,12 @@ function countLines(text: string): Map<string, number> {
 /** Which share of the lines of the longer one is in both. */
 function alike(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
   let common = 0
-  for (const [line, count] of one) common += Math.min(count, other.get(line) ?? 0)
-  const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, n) => all + n, 0)
-  return common / Math.max(1, sum(one), sum(other))
+  let all = 0
+  let others = 0
+  for (const [line, count] of one) {
+    common += Math.min(count, other.get(line) ?? 0)
+    all += count
+  }
+  for (const count of other.values()) others += count
+  return common / Math.max(1, all, others)
 }

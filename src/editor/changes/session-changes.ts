@@ -83,6 +83,9 @@ export class ChangeScope {
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
   readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
+  /** what was found last, and in what */
+  #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
+  readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: ReturnType<typeof changedLines> }>()
 
   constructor(tracker: ChangeTracker, session?: string) {
     this.tracker = tracker
@@ -99,13 +102,17 @@ export class ChangeScope {
     const files = this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
     const renames = this.#renames(turn)
     if (renames.length === 0) return files
-    const from = new Set(renames.map(rename => rename.from.file.path))
+    const gone = new Set(renames.map(rename => rename.from.file.path))
     const to = new Map(renames.map(rename => [rename.to.file.path, rename]))
     const described = new Map(files.map(file => [file.path, file]))
     return files.flatMap(file => {
-      if (from.has(file.path)) return []
+      if (gone.has(file.path)) return []
       const rename = to.get(file.path)
-      return rename ? describeRename(rename, file, described.get(rename.from.file.path)) : file
+      if (!rename) return file
+      const from = rename.from.file.path
+      const isUncertain = file.uncertain || described.get(from)?.uncertain
+      const uncertain = isUncertain && { uncertain: isUncertain }
+      return { path: file.path, status: 'renamed', from, ...uncertain, ...this.#changedLines(rename) }
     })
   }
 
@@ -196,7 +203,23 @@ export class ChangeScope {
     const deleted = of('deleted')
     if (deleted.length === 0) return []
     const sides = (files: TrackedFile[]) => files.map(file => this.#side(file, turn))
-    return renamesAmong(sides(deleted), sides(of('added')))
+    const [from, to] = [sides(deleted), sides(of('added'))]
+    const known = this.#known
+    if (known && isSame(known.deleted, from) && isSame(known.added, to)) return known.renames
+    const renames = renamesAmong(from, to)
+    if (turn === undefined) this.#known = { deleted: from, added: to, renames }
+    return renames
+  }
+
+  #changedLines({ from, to }: Rename): ReturnType<typeof changedLines> {
+    const known = this.#counts.get(to)
+    if (known?.from === from) return known.counts
+    const isText = from.attributes.type === 'text' && to.attributes.type === 'text'
+    const counts = isText
+      ? changedLines(splitLines(from.text), splitLines(to.text))
+      : { added: 0, removed: 0 }
+    this.#counts.set(to, { from, counts })
+    return counts
   }
 
   #side(file: TrackedFile, turn?: number): RenameSide {
@@ -476,21 +499,8 @@ function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined 
   return { path: file.path, status, ...(uncertain && { uncertain }), added, removed }
 }
 
-function describeRename(
-  { from, to }: Rename,
-  { path, uncertain }: ChangedFile,
-  other: ChangedFile | undefined,
-): ChangedFile {
-  const isUncertain = uncertain || other?.uncertain
-  const isText = from.attributes.type === 'text' && to.attributes.type === 'text'
-  const counts = isText ? changedLines(splitLines(from.text), splitLines(to.text)) : { added: 0, removed: 0 }
-  return {
-    path,
-    status: 'renamed',
-    from: from.file.path,
-    ...(isUncertain && { uncertain: isUncertain }),
-    ...counts,
-  }
+function isSame<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, i) => item === other[i])
 }
 
 function changedLines(

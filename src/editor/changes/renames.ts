@@ -1,7 +1,6 @@
 /** Which files that agents deleted and added are one file under another name: `mv` and most tools tell of no rename. */
 import type { TurnRef } from './change-versions.ts'
 import { sameAttributes } from './file-state.ts'
-import { splitLines } from './line-edits.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 /** A file that is gone from where it was, or that is where none was. */
@@ -9,6 +8,7 @@ export interface RenameSide {
   file: TrackedFile
   /** what it was, or is */
   text: string
+  readonly lines: readonly string[]
   attributes: TrackedFile['attributes']
   /** of those who deleted or added it */
   turns: readonly TurnRef[]
@@ -49,21 +49,16 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
     else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
   }
   const left = [...byText.values()].flat().filter(({ attributes }) => attributes.type === 'text')
-  const lines = new Map<RenameSide, ReadonlyMap<string, number>>()
-  const linesOf = (side: RenameSide) => {
-    const known = lines.get(side) ?? countLines(side.text)
-    lines.set(side, known)
-    return known
-  }
   const taken = new Set<RenameSide>()
   const compare = (some: readonly RenameSide[], others: readonly RenameSide[]) => {
     const [from, to] = [some, others].map(sides => sides.filter(side => !taken.has(side)))
     if (!from || !to || from.length > MAX_COMPARED || to.length > MAX_COMPARED) return
-    const pairs = from.flatMap(one =>
-      to
+    const pairs = from.flatMap(one => {
+      const known = new Set(one.lines)
+      return to
         .filter(other => inOneTurn(one, other))
-        .map(other => ({ from: one, to: other, alike: alike(linesOf(one), linesOf(other)) })),
-    )
+        .map(other => ({ from: one, to: other, alike: alike(known, one, other) }))
+    })
     for (const pair of pairs.sort((one, other) => other.alike - one.alike)) {
       if (pair.alike < MIN_ALIKE || taken.has(pair.from) || taken.has(pair.to)) continue
       taken.add(pair.from).add(pair.to)
@@ -101,24 +96,10 @@ function nameOf({ file }: RenameSide): string {
   return file.path.slice(Math.max(file.path.lastIndexOf('/'), file.path.lastIndexOf('\\')) + 1)
 }
 
-function countLines(text: string): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const line of splitLines(text)) {
-    // every file has empty ones
-    if (line.length > 2) counts.set(line, (counts.get(line) ?? 0) + 1)
-  }
-  return counts
-}
-
-/** Which share of the lines of the longer one is in both. */
-function alike(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
+/** About which share of the lines of the longer one is in both; `known` are those of the one. */
+function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): number {
   let common = 0
-  let all = 0
-  let others = 0
-  for (const [line, count] of one) {
-    common += Math.min(count, other.get(line) ?? 0)
-    all += count
-  }
-  for (const count of other.values()) others += count
-  return common / Math.max(1, all, others)
+  // every file has empty ones, and short ones
+  for (const line of other.lines) if (line.length > 2 && known.has(line)) common++
+  return common / Math.max(1, one.lines.length, other.lines.length)
 }

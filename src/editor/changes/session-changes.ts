@@ -214,10 +214,8 @@ export class ChangeScope {
   #changedLines({ from, to }: Rename): ReturnType<typeof changedLines> {
     const known = this.#counts.get(to)
     if (known?.from === from) return known.counts
-    const isText = from.attributes.type === 'text' && to.attributes.type === 'text'
-    const counts = isText
-      ? changedLines(splitLines(from.text), splitLines(to.text))
-      : { added: 0, removed: 0 }
+    const isText = from.attributes.type === 'text' && to.attributes.type === 'text' && from.text !== to.text
+    const counts = isText ? changedLines(from.lines, to.lines) : { added: 0, removed: 0 }
     this.#counts.set(to, { from, counts })
     return counts
   }
@@ -227,7 +225,17 @@ export class ChangeScope {
     if (known?.version === file.version) return known.side
     const matches = this.#matches({ ...(turn !== undefined && { turn }) })
     const state = file.attributes.type === 'absent' ? file.without(matches) : file.state
-    const side = { file, ...state, turns: file.attributeAuthors(matches).flatMap(({ turns }) => turns) }
+    let lines: string[] | undefined
+    const side: RenameSide = {
+      file,
+      ...state,
+      // needed of those that have no other of the same content
+      get lines() {
+        lines ??= splitLines(this.text)
+        return lines
+      },
+      turns: file.attributeAuthors(matches).flatMap(({ turns }) => turns),
+    }
     if (turn === undefined) this.#sides.set(file, { version: file.version, side })
     return side
   }

@@ -84,6 +84,7 @@ const leaving = {
 
 const prompted = { systemPrompt: { mode: { override: {} } } }
 const taking = { results: { initialize: { agentCapabilities: { sessionCapabilities: prompted } } } }
+const reopening = (agentCapabilities: object) => ({ results: { initialize: { agentCapabilities } } })
 
 const agents = (root: IsolatedRoot) => ({
   first: fixtureAgent(root, 'First'),
@@ -94,6 +95,12 @@ const agents = (root: IsolatedRoot) => ({
     systemPrompt: { text: 'You are a poet.', mode: 'override' },
   },
   adding: fixtureAgent(root, 'Adding', taking),
+  loading: fixtureAgent(
+    root,
+    'Loading',
+    reopening({ loadSession: true, sessionCapabilities: { ...prompted, resume: null } }),
+  ),
+  resuming: fixtureAgent(root, 'Resuming', reopening({ sessionCapabilities: { ...prompted, resume: {} } })),
   // as Parley knows it, but for this
   codex: { protocol: 'latest', name: 'My Codex' },
 })
@@ -177,4 +184,36 @@ describe('what an agent is offered', () => {
     })
     assert.equal(received('First', 'session/new')[0]?.systemPrompt, undefined)
   })
+
+  for (const [agent, method] of [
+    ['Loading', 'session/load'],
+    ['Resuming', 'session/resume'],
+  ] as const)
+    it(`is told the session’s own system prompt by ${method}, not the one of now`, async () => {
+      const own = { mode: 'append', content: text('Be brief.') }
+      const workbench = await vscode.open()
+      await ConversationPage.open(workbench)
+      const conversation = await ConversationPage.begin(workbench, agent)
+      await conversation.ask('[[say Here I am.]]')
+      assert.deepEqual(received(agent, 'session/new')[0]?.systemPrompt, own)
+      try {
+        vscode.server.root.updateSettings({ 'parley.systemPrompt': 'Take your time.' })
+        await workbench.reload()
+        const restored = await ConversationPage.open(workbench)
+        await restored.agent(agent)
+        await restored.phase('ready')
+        const [reopened] = await waitFor(method, () => {
+          const all = received(agent, method)
+          return all.length > 0 && all
+        })
+        assert.deepEqual(reopened?.systemPrompt, own)
+        await ConversationPage.begin(workbench, agent)
+        assert.deepEqual(received(agent, 'session/new')[1]?.systemPrompt, {
+          mode: 'append',
+          content: text('Take your time.'),
+        })
+      } finally {
+        vscode.server.root.updateSettings({ 'parley.systemPrompt': 'Be brief.' })
+      }
+    })
 })

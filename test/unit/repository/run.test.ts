@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { runStep } from '../../run/run-step.ts'
 import { schedule } from '../../run/schedule.ts'
 import { shares } from '../../run/shares.ts'
-import { addTallies, formatTally, parseTally } from '../../run/tally.ts'
+import { addTallies, formatTally, parseTally, withoutRetried } from '../../run/tally.ts'
 import { whatFailed, whatWasTriedAgain } from '../../run/what-failed.ts'
 
 const mochaProgram = 'node_modules/mocha/bin/mocha.js'
@@ -77,7 +77,10 @@ describe('the run of all tests', () => {
       assert.match(again[0]!, /^ {2}↻ is moody\n {6}Error: not now\n/)
       assert.doesNotMatch(again[0]!, /2 passed/)
       assert.match(whatFailed(output), /is broken:\n\s+Error: never/)
-      assert.deepEqual(parseTally(output), { passed: 2, failed: 1, skipped: 0 })
+      const tally = parseTally(output)!
+      assert.deepEqual(tally, { passed: 2, failed: 1, skipped: 0 })
+      // as on CI
+      assert.deepEqual(withoutRetried(tally, again.length), { passed: 1, failed: 2, skipped: 0 })
     } finally {
       rmSync(directory, { recursive: true })
     }

@@ -221,10 +221,14 @@ export class Workbench {
       `.activitybar .action-item [aria-label="${name}"], .activitybar .action-item[aria-label="${name}"]`,
     )
     await label.first().waitFor()
-    // a click on the icon of the one that is open closes it
     const named = this.page.locator(`[aria-label="${name}"]`)
     const open = this.page.locator('.activitybar .action-item.checked').filter({ has: named })
-    if (!(await open.isVisible())) await label.first().click()
+    // a click on the icon of the one that is open closes it: so does one that comes while VS Code brings it back
+    await waitFor(`view container ${name}`, async () => {
+      if (await open.isVisible()) return true
+      await label.first().click()
+      return succeeds(open.waitFor({ timeout: 10_000 }))
+    })
   }
 
   /**

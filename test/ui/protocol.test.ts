@@ -189,7 +189,9 @@ describe('what an agent is offered', () => {
     ['Loading', 'session/load'],
     ['Resuming', 'session/resume'],
   ] as const)
-    it(`is told the session’s own system prompt by ${method}, not the one of now`, async () => {
+    it(`is told the session’s own system prompt by ${method}, not the one of now`, async function () {
+      // a window, its reload and two sessions
+      this.timeout(180_000)
       const own = { mode: 'append', content: text('Be brief.') }
       const workbench = await vscode.open()
       await ConversationPage.open(workbench)

@@ -1,12 +1,9 @@
 import { type Answer, type JsonSchema, nextId, type Question } from './model.ts'
-import type { Scenarios } from './scenarios.ts'
+import { SCENARIOS } from './scenarios.ts'
 import { toolUseFor } from './tools.ts'
 
 /** What the script has for a question. */
-export function answer(
-  question: Question,
-  scenarios: Scenarios,
-): Answer & { scenario: string; step: number } {
+export function answer(question: Question): Answer & { scenario: string; step: number } {
   const plain = (scenario: string, text: string[]) => ({
     scenario,
     step: 0,
@@ -19,7 +16,7 @@ export function answer(
   // A question without tools is about something beside the conversation, such as a title for it.
   if (question.tools.length === 0) return plain('(no tools)', ['Mock ', 'session ', 'title'])
   const tagged = newestTag(question)
-  const steps = tagged && scenarios[tagged.name]?.(tagged.workspace)
+  const steps = tagged && SCENARIOS[tagged.name]?.(tagged.workspace)
   if (!tagged || !steps) return plain('(no tag)', ['OK ', '(no scenario).'])
   const number = question.messages.slice(tagged.at + 1).filter(({ role }) => role === 'call').length
   const step = steps[Math.min(number, steps.length - 1)] ?? {}
@@ -39,7 +36,6 @@ export function answer(
     text,
     uses,
     pause: step.pause ?? 2,
-    after: step.after,
   }
 }
 

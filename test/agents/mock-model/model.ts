@@ -22,8 +22,6 @@ export interface Step {
   work?: Work[]
   /** Milliseconds between two pieces; 2 if not told. */
   pause?: number
-  /** The model thinks until then. */
-  after?: Promise<unknown>
 }
 
 /** A tool as the agent offers it; `schema` is the JSON schema of its arguments. */
@@ -69,7 +67,6 @@ export interface Answer {
   text: string[]
   uses: ToolUse[]
   pause: number
-  after?: Promise<unknown> | undefined
 }
 
 /** One vendor's interface. */

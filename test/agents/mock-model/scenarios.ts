@@ -1,13 +1,11 @@
 import path from 'node:path'
 import type { Step } from './model.ts'
 
-export type Scenarios = Record<string, (workspace: string) => Step[]>
-
 /**
  * What the model answers, by the name in double brackets in the newest prompt: `[[edit /workspace]]`. One step is one
  * answer; the next step follows once the agent has reported on the tools of the one before.
  */
-export const SCENARIOS: Scenarios = {
+export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
   hello: () => [
     {
       text: [

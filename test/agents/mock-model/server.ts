@@ -6,7 +6,6 @@ import { gemini } from './gemini.ts'
 import type { Answer, Dialect } from './model.ts'
 import { openaiChat } from './openai-chat.ts'
 import { openaiResponses } from './openai-responses.ts'
-import { SCENARIOS, type Scenarios } from './scenarios.ts'
 
 const DIALECTS: Dialect[] = [openaiChat, openaiResponses, gemini]
 
@@ -18,11 +17,11 @@ export interface MockModel {
   close(): Promise<void>
 }
 
-/** Starts a model on loopback that answers from a script, in the dialect in which it is asked. */
-export async function startMockModel(scenarios: Scenarios = SCENARIOS): Promise<MockModel> {
+/** Starts a model on loopback that answers from {@link SCENARIOS}, in the dialect in which it is asked. */
+export async function startMockModel(): Promise<MockModel> {
   const requests: MockModel['requests'] = []
   const server = http.createServer((request, response) => {
-    handle(request, response, { requests, scenarios }).catch(error => response.destroy(error))
+    handle(request, response, requests).catch(error => response.destroy(error))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -39,16 +38,15 @@ export async function startMockModel(scenarios: Scenarios = SCENARIOS): Promise<
 async function handle(
   request: http.IncomingMessage,
   response: http.ServerResponse,
-  { requests, scenarios }: Pick<MockModel, 'requests'> & { scenarios: Scenarios },
+  requests: MockModel['requests'],
 ): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://mock')
   const body = await readJson(request)
   for (const dialect of DIALECTS) {
     const asked = dialect.read(pathname, body)
     if (!asked) continue
-    const answered = answer(asked.question, scenarios)
+    const answered = answer(asked.question)
     requests.push({ path: pathname, scenario: answered.scenario, step: answered.step })
-    await answered.after
     if (asked.stream) return stream(response, dialect, answered)
     return json(response, 200, dialect.whole(answered))
   }

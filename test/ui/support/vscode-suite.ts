@@ -14,9 +14,7 @@ import { assertSpokenToAsDefined } from './fixture-agent.ts'
 
 export interface VsCodeSuiteOptions extends ServerOptions {
   /** Added to the user settings that keep the workbench quiet. Called when the root is there, before the server starts. */
-  settings?:
-    | Record<string, unknown>
-    | ((root: IsolatedRoot) => Record<string, unknown> | Promise<Record<string, unknown>>)
+  settings?: Record<string, unknown> | ((root: IsolatedRoot) => Record<string, unknown>)
   version?: VsCodeVersion
 }
 
@@ -87,7 +85,7 @@ export class VsCodeSuite {
     const vscode = await installVsCode(options.version ?? current)
     const root = new IsolatedRoot()
     const { settings = {} } = options
-    root.updateSettings(typeof settings === 'function' ? await settings(root) : settings)
+    root.updateSettings(typeof settings === 'function' ? settings(root) : settings)
     this.workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
     await installVsix(vscode, root, vsixFile)
     this.#server = await startServer(vscode, root, {

@@ -66,13 +66,14 @@ for (const name of names) {
   await photograph(name, readmeStates, readmeAgents)
 }
 for (const line of missed) console.error(line)
-if (missed.length > 0) process.exitCode = 1
+// the model of the agents on the README's pictures still listens
+process.exit(missed.length > 0 ? 1 : 0)
 
 /** Each has a server of its own: nothing that one run left shows in the next. */
 async function photograph(
   name: string,
   from: State[],
-  agents: (root: IsolatedRoot) => Record<string, AgentSetting>,
+  agents: (root: IsolatedRoot) => Record<string, AgentSetting> | Promise<Record<string, AgentSetting>>,
   { workspaceTrust = false } = {},
 ): Promise<void> {
   const taken = from.filter(state => wanted.test(state.name))
@@ -85,7 +86,7 @@ async function photograph(
     'editor.lightbulb.enabled': 'off',
     'security.workspace.trust.startupPrompt': 'never',
     'workbench.editor.useModal': 'off',
-    'parley.agents': agents(root),
+    'parley.agents': await agents(root),
     'parley.permissionRules': [{ command: 'git *', action: 'allow' }],
   })
   await installVsix(vscode, root, vsixFile)

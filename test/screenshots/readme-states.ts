@@ -1,6 +1,7 @@
 import type { Frame } from 'playwright-core'
 import { openFile } from '../ui/support/editor.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
+import { prompts } from './readme-agents.ts'
 import type { State, Studio } from './studio.ts'
 
 /** The pictures of the README, each as wide as it is shown there. */
@@ -10,19 +11,27 @@ export const readmeStates: State[] = [
     async take(studio) {
       const { workbench } = studio
       const before = await sized(studio, 1140, 560)
-      const grace = await studio.ready('Grace')
-      await grace.send('[[title Speed up the tests]] [[slow 600000]]')
-      await grace.button(/^Stop/).waitFor()
-      const ada = await studio.ready('Ada')
-      await ada.send('Let a 404 say which planets there are')
-      await ada.permission.waitFor()
+      for (const prompt of prompts.past) {
+        const codex = await studio.ready('Codex')
+        await codex.send(prompt)
+        await codex.text('Done.').waitFor()
+        await studio.ended(codex)
+      }
+      const codex = await studio.ready('Codex')
+      await codex.send(prompts.slow)
+      await codex.button(/^Stop/).waitFor()
+      const gemini = await studio.ready('Gemini CLI')
+      await gemini.send(prompts.asks)
+      await gemini.permission.waitFor()
       const history = await HistoryPage.open(workbench)
-      await history.rows.filter({ hasText: 'dark mode' }).waitFor()
+      await history.rows.filter({ hasText: prompts.past[0]! }).waitFor()
       for (let at = 0; at < 3; at++) await history.search.press('ArrowDown')
       await workbench.setSideBarWidth(460)
       await studio.showAll(history.frame, '.history-list')
       await studio.sideBar('readme-history')
       await workbench.runCommand('Parley: Show Conversation')
+      await gemini.button(/^Stop \(/).click()
+      await studio.ended(gemini)
       await workbench.page.setViewportSize(before)
       await studio.usualWidth()
     },
@@ -35,15 +44,16 @@ export const readmeStates: State[] = [
       await openFile(workbench, 'planets.js')
       await workbench.openViewContainer('Parley')
       await workbench.setSideBarWidth(460)
-      const conversation = await studio.ready('Ada')
-      const prompt = 'Find planets whatever their case, and let a 404 say which ones there are.'
-      await conversation.send(prompt)
-      const question = conversation.permission
+      const conversation = await studio.ready('Codex')
+      await conversation.send(prompts.work)
+      const first = conversation.permission.filter({ hasText: 'planets.js' })
+      await first.getByRole('button', { name: 'Yes, proceed' }).click()
+      const question = conversation.permission.filter({ hasText: 'server.js' })
       await question.waitFor()
       await question.locator('.diff .hljs-storage').first().waitFor()
       await studio.window('readme-work')
 
-      await question.getByRole('button', { name: 'Allow once' }).click()
+      await question.getByRole('button', { name: 'Yes, proceed' }).click()
       await studio.ended(conversation)
       await conversation.button('Review').click()
       await workbench.page.locator('.multiDiffEntry', { hasText: 'server.js' }).waitFor()
@@ -55,7 +65,7 @@ export const readmeStates: State[] = [
       await workbench.runCommand('Parley: Open Conversation in Editor Tab')
       await workbench.runCommand('View: Close Primary Side Bar')
       const tab = await studio.tab()
-      await tab.button(/^Edit: Edit planets/).click()
+      await tab.button(/^Edit: .*planets/).click()
       await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
       await sized(studio, 1140, 880)
       await studio.editor('readme-diff')
@@ -70,12 +80,13 @@ export const readmeStates: State[] = [
     async take(studio) {
       const { keyboard } = studio.workbench.page
       await studio.workbench.setSideBarWidth(460)
-      const conversation = await studio.ready('Ada')
+      const conversation = await studio.ready('Codex')
       await conversation.composer.click()
       const rows = conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
       await keyboard.type('Draw the orbits of @planets')
       await rows.filter({ hasText: 'planets.js' }).first().waitFor()
       await keyboard.press('Enter')
+      await conversation.composer.locator('.mention', { hasText: 'planets.js' }).waitFor()
       await keyboard.type('as on the sketch, and load them in @app')
       await rows.filter({ hasText: 'app.js' }).first().waitFor()
       await keyboard.press('Enter')

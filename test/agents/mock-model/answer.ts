@@ -1,9 +1,18 @@
-import { type Answer, type JsonSchema, nextId, type Question } from './model.ts'
+import { type Answer, type JsonSchema, nextId, type Question, type Step } from './model.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { toolUseFor } from './tools.ts'
 
+/** What is answered to a prompt that is known by its words. */
+export interface Script {
+  prompt: string
+  steps: Step[]
+}
+
 /** What the script has for a question. */
-export function answer(question: Question): Answer & { scenario: string; step: number } {
+export function answer(
+  question: Question,
+  scripts: readonly Script[] = [],
+): Answer & { scenario: string; step: number } {
   const plain = (scenario: string, text: string[]) => ({
     scenario,
     step: 0,
@@ -12,11 +21,16 @@ export function answer(question: Question): Answer & { scenario: string; step: n
     uses: [],
     pause: 0,
   })
-  if (question.answerSchema) return plain('(json)', [JSON.stringify(smallest(question.answerSchema))])
+  const scripted = newestScript(question, scripts)
+  if (question.answerSchema) {
+    // a title is asked for: that of a script is the beginning of its prompt
+    const title = scripted?.name.split(',')[0] ?? 'Mock title'
+    return plain('(json)', [JSON.stringify(smallest(question.answerSchema, title))])
+  }
   // A question without tools is about something beside the conversation, such as a title for it.
   if (question.tools.length === 0) return plain('(no tools)', ['Mock ', 'session ', 'title'])
-  const tagged = newestTag(question)
-  const steps = tagged && SCENARIOS[tagged.name]?.(tagged.workspace)
+  const tagged = scripted ?? newestTag(question)
+  const steps = tagged?.steps
   if (!tagged || !steps) return plain('(no tag)', ['OK ', '(no scenario).'])
   const number = question.messages.slice(tagged.at + 1).filter(({ role }) => role === 'call').length
   const step = steps[Math.min(number, steps.length - 1)] ?? {}
@@ -39,24 +53,41 @@ export function answer(question: Question): Answer & { scenario: string; step: n
   }
 }
 
-function newestTag({ messages }: Question): { name: string; workspace: string; at: number } | undefined {
+interface Found {
+  name: string
+  steps: Step[] | undefined
+  /** the message that it was found in */
+  at: number
+}
+
+function newestScript({ messages }: Question, scripts: readonly Script[]): Found | undefined {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]
+    const script =
+      message?.role === 'user' ? scripts.find(({ prompt }) => message.text.includes(prompt)) : undefined
+    if (script) return { name: script.prompt, steps: script.steps, at }
+  }
+  return undefined
+}
+
+function newestTag({ messages }: Question): Found | undefined {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages[at]
     if (message?.role !== 'user') continue
     const tag = [...message.text.matchAll(/\[\[([a-z]+)(?:\s+([^\]]+))?\]\]/g)].at(-1)
-    if (tag?.[1]) return { name: tag[1], workspace: (tag[2] ?? process.cwd()).trim(), at }
+    if (tag?.[1]) return { name: tag[1], steps: SCENARIOS[tag[1]]?.((tag[2] ?? process.cwd()).trim()), at }
   }
   return undefined
 }
 
 /** The least value that a schema takes. */
-function smallest(schema: JsonSchema): unknown {
+function smallest(schema: JsonSchema, text: string): unknown {
   const type = String(Array.isArray(schema.type) ? schema.type[0] : schema.type).toLowerCase()
   if (schema.enum) return schema.enum.includes('user') ? 'user' : schema.enum[0]
   switch (type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([name, property]) => [name, smallest(property)]),
+        Object.entries(schema.properties ?? {}).map(([name, property]) => [name, smallest(property, text)]),
       )
     case 'array':
       return []
@@ -66,6 +97,6 @@ function smallest(schema: JsonSchema): unknown {
     case 'integer':
       return 1
     default:
-      return 'Mock title'
+      return text
   }
 }

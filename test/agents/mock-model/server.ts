@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer } from './answer.ts'
+import { answer, type Script } from './answer.ts'
 import { gemini } from './gemini.ts'
 import type { Answer, Dialect } from './model.ts'
 import { openaiChat } from './openai-chat.ts'
@@ -17,11 +17,14 @@ export interface MockModel {
   close(): Promise<void>
 }
 
-/** Starts a model on loopback that answers from {@link SCENARIOS}, in the dialect in which it is asked. */
-export async function startMockModel(): Promise<MockModel> {
+/**
+ * Starts a model on loopback that answers from {@link SCENARIOS} and the scripts given, in the dialect in which it is
+ * asked.
+ */
+export async function startMockModel(scripts: readonly Script[] = []): Promise<MockModel> {
   const requests: MockModel['requests'] = []
   const server = http.createServer((request, response) => {
-    handle(request, response, requests).catch(error => response.destroy(error))
+    handle(request, response, requests, scripts).catch(error => response.destroy(error))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -39,13 +42,14 @@ async function handle(
   request: http.IncomingMessage,
   response: http.ServerResponse,
   requests: MockModel['requests'],
+  scripts: readonly Script[],
 ): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://mock')
   const body = await readJson(request)
   for (const dialect of DIALECTS) {
     const asked = dialect.read(pathname, body)
     if (!asked) continue
-    const answered = answer(asked.question)
+    const answered = answer(asked.question, scripts)
     requests.push({ path: pathname, scenario: answered.scenario, step: answered.step })
     if (asked.stream) return stream(response, dialect, answered)
     return json(response, 200, dialect.whole(answered))

@@ -243,10 +243,12 @@ describe('from the editor into the conversation', () => {
     await waitFor('end of the session', () => deleted() === sessions + 1)
     assert.match(readFileSync(file, 'utf8'), /Named the ninth planet/, 'the agent may write nothing')
 
+    // that of the message before is shown for a moment longer
+    const progress = workbench.notification('Fixture is writing a commit message…')
+    await progress.waitFor({ state: 'detached' })
     appendFileSync(file, '// [[gate]]\n')
     git('add', '.')
     await generate()
-    const progress = workbench.notification('Fixture is writing a commit message…')
     await progress.waitFor()
     await progress.hover()
     await progress.getByRole('button', { name: 'Cancel' }).click()

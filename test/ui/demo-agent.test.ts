@@ -77,7 +77,6 @@ describe('a conversation with the demo agent', () => {
     assert.ok(mine().length > 0)
     await workbench.close()
     await waitFor('end of the agent', () => mine().length === 0)
-    assert.deepEqual(agents(), ofOthers)
   })
 
   it('reports usage and cost, which are added up by agent and day', async () => {

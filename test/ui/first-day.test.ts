@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
@@ -176,10 +177,8 @@ describe('the first day', () => {
       await hands.click(bar.getByRole('button', { name: 'Revert All Changes…' }))
       await hands.click(workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }))
       await bar.waitFor({ state: 'detached' })
+      await waitFor('the file as it was', () => readFileSync(file(), 'utf8') === before)
     })
-    const undone = readFileSync(file(), 'utf8') === before
-    writeFileSync(file(), before)
-    assert.ok(undone)
   })
 
   it('brings back what was said, by a word of it', async () => {

@@ -1,7 +1,7 @@
 /**
- * What agents changed on disk, for the whole window: each file once, however many sessions work in it. What an agent
- * writes through the client or says that it writes is its own; what changes otherwise while turns run is theirs, marked
- * as uncertain; all else is the user's and is carried into the text from before.
+ * Tracks what agents changed on disk, for the whole window. A file that several sessions change is tracked once. Text
+ * that an agent writes through the client, or reports, is the agent's. Other changes during a turn are attributed to the
+ * turn and marked as uncertain. All other changes are the user's and are applied to the original text as well.
  */
 import type { FileChange } from '../../acp/model.ts'
 import { delay, KeyedQueue } from '../../common/async.ts'
@@ -28,35 +28,35 @@ import { FolderScan } from './folder-scan.ts'
 import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 
-/** A file before and after something was undone in it. */
+/** A file before and after an undo. */
 export interface UndoneFile {
   before: StoredFile
   after: StoredFile
 }
 
-/** Something that was undone, and can be brought back. */
+/** An undo that can be reverted. */
 export interface Undone {
   id: string
   /** milliseconds since the epoch */
   at: number
-  /** whose changes they were; absent: of several */
+  /** the session whose changes were undone; absent if there were several */
   session?: string
   files: UndoneFile[]
 }
 
-/** Keeps what is known through a reload. */
+/** Persists the tracked files across reloads. */
 export interface TrackerStore extends BlobStore {
   load(): Promise<StoredFile[]>
-  /** Soon, in the background; `undefined`: nothing is to be known of it. */
+  /** Saves in the background. `undefined` removes the file. */
   save(path: string, file: StoredFile | undefined): void
-  /** Resolves once it is on the disk; it replaces what is known of it. */
+  /** Replaces the stored undo. Resolves when it is on disk. */
   saveUndone(undone: Undone): Promise<void>
-  /** Adds one more file to it. Resolves once that is on the disk. */
+  /** Adds a file to the undo. Resolves when it is on disk. */
   addUndone(undone: Omit<Undone, 'files'>, file: UndoneFile): Promise<void>
-  /** The latest first. */
+  /** Newest first. */
   loadUndone(): Promise<Undone[]>
   forgetUndone(id: string): void
-  /** Soon, in the background; replaces what is stored. */
+  /** Saves in the background and replaces what is stored. */
   saveDropped(dropped: readonly DroppedHistory[]): void
   loadDropped(): Promise<DroppedHistory[]>
 }
@@ -68,16 +68,16 @@ export interface DroppedHistory {
   why: 'age' | 'size'
 }
 
-/** What changed while a session's agent worked, and is not tracked. */
+/** Files that changed during a session's turn but aren't tracked. */
 export interface Omitted {
-  /** There are too many, or they are too large. */
+  /** There are too many of them, or they are too large. */
   files: number
-  /** Folders in which nobody can tell what commands changed. */
+  /** Folders where changes by commands can't be detected. */
   folders: readonly string[]
 }
 const NOTHING: Omitted = { files: 0, folders: [] }
 
-/** How long, and how much of it, checkpoints are kept. */
+/** How long checkpoints are kept, and how much space they may use. */
 export interface CheckpointLimits {
   maxAgeMs: number
   maxBytes: number
@@ -86,21 +86,21 @@ export interface CheckpointLimits {
 export interface TrackerOptions {
   files: FilesShared
   store: TrackerStore
-  /** Takes a file away whose content is in the store; rejects where there is no trash. */
+  /** Moves a file to the trash; its content is in the store. Rejects if there is no trash. */
   trash?: (path: string) => Promise<void>
-  /** Read whenever checkpoints are dropped; absent: they are kept without a limit. */
+  /** Read each time checkpoints are dropped. Absent: checkpoints are kept without a limit. */
   checkpoints?: () => CheckpointLimits
-  /** Globs of what is not looked at in folders without a repository. */
+  /** Globs of files to ignore in folders without a repository. */
   excluded?: () => readonly string[]
 }
 
-/** What an agent says that a tool call does to a file. */
+/** What a tool call does to a file, as the agent reports it. */
 export interface ToolChange {
   toolCallId: string
-  /** It may have been done, since the tool call is no longer waiting. */
+  /** The change may have been made: the tool call is no longer waiting. */
   begun: boolean
   done: boolean
-  /** Absent: the tool call only names the file. */
+  /** Absent if the tool call only names the file. */
   change?: FileChange
   patch?: { format: string; text: string }
 }
@@ -113,29 +113,29 @@ interface Claim extends ToolChange {
 
 interface RunningTurn {
   author: AgentAuthor
-  /** It may be changing files now. */
+  /** The agent may be changing files now. */
   isWorking: () => boolean
   covers: (path: string) => boolean
 }
 
 /**
- * - `undone`: nothing is left of it.
- * - `user`, `agent`: the rest has changes of theirs on top.
- * - `unsaved`: the file has unsaved changes that do not go with it.
+ * - `undone`: no change is left.
+ * - `user`, `agent`: the rest has later changes by the user or another agent.
+ * - `unsaved`: the file has unsaved changes that conflict.
  */
 export type UndoOutcome = 'undone' | 'user' | 'agent' | 'unsaved'
 
 export interface UndoOptions {
   ids?: ReadonlySet<number>
-  /** Gives up the user's changes on top. */
+  /** Discards the user's later changes. */
   force?: boolean
-  /** Also what the user has kept: a checkpoint is restored. */
+  /** Also undoes kept changes, to restore a checkpoint. */
   kept?: boolean
 }
 
 /**
- * What is known of a document with unsaved changes in which changes were undone: how it was before and after each, so
- * that the editor's own undo and redo are followed. What the user types is found from `at` on.
+ * A document with unsaved changes in which agents' changes were undone: its states before and after each undo, so that
+ * the editor's own undo and redo can be recognized. What the user types is found from `at` on.
  */
 interface Unsaved {
   states: Array<{ file: TrackedFile; text: string }>
@@ -144,27 +144,27 @@ interface Unsaved {
 
 interface ClientWrite {
   content: string
-  /** what the user typed before the editor had it */
+  /** what the user had typed before the editor had the agent's text */
   typed?: string
-  /** The editor has it, and may format it as it saves. */
+  /** The editor has the agent's text, and may format it when it saves. */
   shown?: true
 }
 
-/** Of a document with unsaved changes so many states are known. */
+/** Number of states remembered for a document with unsaved changes. */
 const MAX_STATES = 50
-/** More files are not tracked. */
+/** Maximum number of tracked files. */
 const MAX_FILES = 10_000
-/** Of so many files it is remembered that their checkpoints were dropped. */
+/** Number of files for which a dropped checkpoint is remembered. */
 const MAX_DROPPED = 2000
-/** So often a file is looked at that has lost all its text, and after so many milliseconds. */
+/** How often a file that became empty is read again, and the delay in milliseconds. */
 const MAX_EMPTY_LOOKS = 5
 const EMPTY_LOOK_MS = 20
-/** Files looked at side by side. */
+/** Number of files read at the same time. */
 const MAX_LOOKS = 8
 
 export class ChangeTracker extends Owner {
   readonly shared: FilesShared
-  /** What commands change where no Git tells of it. */
+  /** Detects changes by commands in folders without a Git repository. */
   readonly scan: FolderScan
   readonly #store: TrackerStore
   readonly #trash: (path: string) => Promise<void>
@@ -173,31 +173,31 @@ export class ChangeTracker extends Owner {
   readonly #files = new Map<string, TrackedFile>()
   readonly #claims = new Map<string, Claim[]>()
   readonly #turns = new Map<string, RunningTurn>()
-  /** by key, what is being written through the client */
+  /** by key: writes through the client in progress */
   readonly #writes = new Map<string, ClientWrite>()
   /** files whose documents have unsaved changes */
   readonly #dirty = new Set<string>()
-  /** by key, of those in which changes were undone */
+  /** by key: documents in which changes were undone */
   readonly #unsaved = new Map<string, Unsaved>()
   /** files that the user is renaming */
   readonly #renaming = new Set<string>()
   /** files that changed on disk under unsaved changes */
   readonly #stale = new Set<string>()
-  /** by key: what a file was that was deleted under unsaved changes, which are changes to that */
+  /** by key: a file that was deleted while it had unsaved changes, which are relative to it */
   readonly #deleted = new Map<string, TrackedFile>()
-  /** by the key of another spelling of a file's path, by way of a link: its own key */
+  /** by the key of another path of a file (through a link): its own key */
   readonly #aliases = new Map<string, string>()
-  /** by a file's own key: such paths of it, at which the editor may have it open */
+  /** by a file's own key: those other paths, under which the editor may have it open */
   readonly #spellings = new Map<string, Set<string>>()
-  /** by key: a change that no tool call has reported yet, and the file before it */
+  /** by key: a change that no tool call has reported yet, with the file before it */
   readonly #unclaimed = new Map<string, { file: TrackedFile; version: number; before: TrackedFile }>()
-  /** by key: what a file was when its first change was reported, as far as what else was reported since tells */
+  /** by key: the file when its first change was reported, updated with what was reported since */
   readonly #assumed = new Map<string, { file: TrackedFile; text: string }>()
-  /** by key: how often the user kept or undid changes of it */
+  /** by key: how often the user kept or undid its changes */
   readonly #decided = new Map<string, number>()
   /** by session */
   readonly #omitted = new Map<string, Omitted>()
-  /** by session: keys of files that changed when too many were tracked */
+  /** by session: keys of files that changed when the limit of tracked files was reached */
   readonly #untracked = new Map<string, Set<string>>()
   readonly #watch: FileWatch
   readonly #ready: Promise<void>
@@ -208,9 +208,9 @@ export class ChangeTracker extends Owner {
   readonly #limits: () => CheckpointLimits | undefined
   #undoCount = 0
 
-  /** Files whose changes are others than before, by their paths. */
+  /** Paths of files whose changes are different now. */
   readonly onDidChange = this.#change.event
-  /** The user kept or undid changes of a file: its path. */
+  /** Path of a file in which the user kept or undid changes. */
   readonly onDidDecide = this.#decision.event
 
   constructor({ files, store, trash, checkpoints, excluded }: TrackerOptions) {
@@ -237,7 +237,7 @@ export class ChangeTracker extends Owner {
     return this.shared.rules.key(path)
   }
 
-  /** A file is also reached by other paths. */
+  /** A file can also be reached by other paths. */
   alias(realPath: string, paths: readonly string[]): void {
     const own = this.key(realPath)
     for (const path of paths) {
@@ -259,7 +259,7 @@ export class ChangeTracker extends Owner {
     return this.#aliases.get(key) ?? key
   }
 
-  /** Tells of a file, from now on, whether the user kept or undid changes of it since. */
+  /** Returns a function that tells whether the user has kept or undone changes of the file since this call. */
   watchDecided(): (path: string) => boolean {
     const before = new Map(this.#decided)
     return path => {
@@ -268,7 +268,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** What changed during a session's turn and is not tracked. */
+  /** Stores which files changed during the session's turn but aren't tracked. */
   omit(session: string, omitted: Omitted): void {
     if (JSON.stringify(this.#omitted.get(session) ?? NOTHING) === JSON.stringify(omitted)) return
     this.#omitted.set(session, omitted)
@@ -280,17 +280,17 @@ export class ChangeTracker extends Owner {
     return { files: files + (this.#untracked.get(session)?.size ?? 0), folders }
   }
 
-  /** What was undone, the latest first. */
+  /** Undos that can be reverted, newest first. */
   get undone(): readonly Undone[] {
     return this.#undone
   }
 
-  /** Resolves once what was stored is known. */
+  /** Resolves when the stored state has been read. */
   get ready(): Promise<void> {
     return this.#ready
   }
 
-  /** The file with the user's unsaved changes in it. */
+  /** The file including the user's unsaved changes. */
   view(path: string): TrackedFile | undefined {
     const key = this.#ownKey(path)
     const file = this.#files.get(key)
@@ -299,8 +299,8 @@ export class ChangeTracker extends Owner {
   }
 
   /**
-   * The file without what one session changed, or without what all agents changed; a file that agents did not change is
-   * as it is. `undefined`: it can't be read.
+   * The file without the changes of one session, or of all agents. A file that agents didn't change is returned as it is.
+   * `undefined` if it can't be read.
    */
   async before(path: string, session?: string): Promise<FileState | undefined> {
     await this.#ready
@@ -310,14 +310,14 @@ export class ChangeTracker extends Owner {
     return file.without(author => author.turns.some(turn => turn.session === session))
   }
 
-  /** What a file holds, its text in UTF-8 and marked so. */
+  /** The content of a file; its text in UTF-8 with a byte order mark. */
   async bytesOf({ attributes, text }: FileState): Promise<Uint8Array> {
     if (attributes.type === 'text') return Buffer.from(/^[\0-\x7f]*$/.test(text) ? text : `\ufeff${text}`)
     if (attributes.type === 'binary') return (await this.#store.get(attributes.hash)) ?? new Uint8Array()
     return attributes.type === 'link' ? Buffer.from(attributes.target) : new Uint8Array()
   }
 
-  /** Files with changes of agents, in the order of the first ones. */
+  /** Files with agents' changes, in the order of their first change. */
   views(): TrackedFile[] {
     const files = [...this.#files].flatMap(([key, file]) =>
       (file.hasChanges || this.#unsaved.has(key)) && !file.gone ? file : [],
@@ -329,7 +329,7 @@ export class ChangeTracker extends Owner {
     return this.#dirty.size === 0 ? files : files.map(file => this.view(file.path) ?? file)
   }
 
-  /** Whose changes there are, in the order of the first ones. */
+  /** Sessions with changes, in the order of their first change. */
   sessions(): Set<string> {
     const sessions = new Set<string>()
     for (const file of this.#files.values()) {
@@ -338,39 +338,38 @@ export class ChangeTracker extends Owner {
     return sessions
   }
 
-  /** Looks at all files as they are on disk now. Never rejects. */
+  /** Reads all tracked files from disk again. Never rejects. */
   async refresh(): Promise<void> {
     await this.#ready
     await this.#look([...this.#files.keys()])
   }
 
-  /** The text of a file as it is on disk; `undefined`: it has none. Never rejects. */
+  /** The text of a file on disk; `undefined` if it has none. Never rejects. */
   async textOf(path: string): Promise<FileText | undefined> {
     const state = await this.stateOf(path)
     const type = state?.attributes.type
     return type === 'absent' ? null : type === 'text' ? state!.text : undefined
   }
 
-  /** A file as it is on disk; `undefined`: it can't be told. Never rejects. */
+  /** A file on disk; `undefined` if it can't be read. Never rejects. */
   async stateOf(path: string): Promise<FileState | undefined> {
     return this.#read(path).catch(() => undefined)
   }
 
-  /** Agents changed the file, and it is listed. */
+  /** Whether agents changed the file, so that it is listed. */
   isKnown(path: string): boolean {
     return this.#files.get(this.#ownKey(path))?.hasChanges ?? false
   }
 
-  /** What a file is that holds these bytes. */
+  /** The file state for these bytes. */
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
     return this.#states.with(bytes, path, mode, this.#document(path)?.encoding)
   }
 
-  // ---- what the user does ------------------------------------------------------------------------------------------
+  // ---- the user's actions ---------------------------------------------------------------------------------------------
 
   /**
-   * The user saved a file in the editor. `likely`: or took back what was not saved, to what the file was before it changed
-   * on disk.
+   * The user saved a file in the editor. `likely`: or reverted unsaved changes, to the file before it changed on disk.
    */
   saved(path: string, text: string, { likely = false } = {}): void {
     void this.#ofUser(path, async (key, file) => {
@@ -399,12 +398,12 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** A document changed: its text is with unsaved changes (`dirty`), or what is on disk. */
+  /** A document changed. Its text has unsaved changes (`dirty`) or is what's on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
     const at = this.#ownKey(path)
     if (dirty ? this.#files.size === 0 : !this.#dirty.has(at) && !this.#files.has(at)) return
     const write = this.#writes.get(at)
-    // the agent's own text, or typed before it or after
+    // the agent's own text, or typed before or after it
     const text = write && dirty ? textOf() : undefined
     const unsaved = dirty ? this.#unsaved.get(at) : undefined
     if (unsaved) {
@@ -424,7 +423,7 @@ export class ChangeTracker extends Owner {
         this.#stale.delete(key)
         this.#deleted.delete(key)
         const had = this.#unsaved.delete(key)
-        // loaded anew from the disk
+        // reloaded from disk
         if (!this.#writes.has(key)) await this.#observe(key, file)
         if (had) this.#edited(key, file, true)
       }
@@ -432,7 +431,7 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** The user is about to rename files or folders: that they are gone, and that others are there, means nothing. */
+  /** The user is about to rename files or folders: files that disappear or appear because of that aren't changes. */
   renaming(from: string, to: string): void {
     const { rules } = this.shared
     for (const [key, { path }] of this.#files) {
@@ -440,7 +439,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** The user renamed files or folders in the editor: changes go along. */
+  /** The user renamed files or folders in the editor: their changes move with them. */
   async renamed(from: string, to: string): Promise<void> {
     await this.#ready
     const { rules } = this.shared
@@ -469,7 +468,7 @@ export class ChangeTracker extends Owner {
         this.#change.fire(new Set([file.path, path]))
       })
     }
-    // a file that no agent changed is where an agent took one away: it is the user's
+    // a file that no agent changed replaces one that an agent removed: it is the user's
     for (const [key, { path }] of [...this.#files]) {
       if (!rules.contains(real, path) || !this.#renaming.has(key)) continue
       await this.#queue.run(key, async () => {
@@ -481,9 +480,9 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  // ---- what agents do ----------------------------------------------------------------------------------------------
+  // ---- agents' actions -------------------------------------------------------------------------------------------------
 
-  /** A turn runs from now on. `isWorking`: what changes in the roots now may be its work. */
+  /** A turn starts. `isWorking`: whether changes in the roots may be its work now. */
   beginTurn(session: string, author: AgentAuthor, roots: readonly string[], isWorking: () => boolean): void {
     const { rules } = this.shared
     let real = roots
@@ -494,7 +493,7 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** Looks at what changed until now, once all is `told` of it, and takes nothing for this turn's work any more. */
+  /** The turn ends: attributes what has changed so far, after `told` resolves, and nothing after that. */
   async endTurn(session: string, told?: Promise<unknown>): Promise<void> {
     const turn = this.#turns.get(session)
     if (!turn) return
@@ -503,7 +502,7 @@ export class ChangeTracker extends Owner {
     await this.#look([...this.#files].flatMap(([key, file]) => (turn.covers(file.path) ? key : [])))
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     this.dropCheckpoints()
-    // the next turn may have begun while the files were looked at: what it has told is its own
+    // the next turn may have started meanwhile: what it reported is its own
     const isNext = this.#turns.has(session)
     if (!isNext)
       for (const seen of [this.#unclaimed, this.#assumed])
@@ -516,7 +515,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** An agent writes a file through the client: `work` does it. */
+  /** An agent writes a file through the client; `work` does the writing. */
   async writing<T>(path: string, content: string, author: AgentAuthor, work: () => Promise<T>): Promise<T> {
     const key = this.key(path)
     const write: ClientWrite = { content: withoutMark(content) }
@@ -533,7 +532,7 @@ export class ChangeTracker extends Owner {
         known.editText(withLineEndsOf(document.text(), known.text), 'user')
         this.#files.set(key, known)
       }
-      // on the disk before the agent's text is
+      // on disk before the agent's text is
       if (known) await this.#store.put(Buffer.from(known.text))
       this.#writes.set(key, write)
     })
@@ -566,7 +565,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** A tool call told what it does to a file, or that it did. */
+  /** A tool call reported what it does or did to a file. */
   async tool(path: string, author: AgentAuthor, reported: readonly ToolChange[]): Promise<void> {
     const key = this.key(path)
     const [first] = reported
@@ -592,7 +591,7 @@ export class ChangeTracker extends Owner {
     })
   }
 
-  /** A file changed while turns ran, and nobody spoke of it: `before` is what it was, or at least its text. */
+  /** A file changed during turns without a report. `before`: the file before that, or at least its text. */
   async noticed(
     path: string,
     before: FileText | FileState,
@@ -601,13 +600,13 @@ export class ChangeTracker extends Owner {
   ): Promise<void> {
     const key = this.key(path)
     await this.#run(key, async () => {
-      // whose text it is, is known
+      // the author of the text is known
       if (this.#writes.has(key)) return
       const now = await this.#read(path)
       if (!now) return
       const file = this.#files.get(key)
       const working = [...this.#turns].filter(([, turn]) => turn.isWorking() && turn.covers(path))
-      // a look at what a turn did may end when the next one has begun
+      // detecting a turn's changes may finish after the next turn has started
       const isLate = author.turns.some(({ session, turn }) => {
         const running = this.#turns.get(session)
         return running?.author.turns.every(one => one.turn !== turn)
@@ -630,7 +629,7 @@ export class ChangeTracker extends Owner {
 
   // ---- keep and undo -----------------------------------------------------------------------------------------------
 
-  /** Takes what matches for the user's: it is no change any more. */
+  /** Keeps the matching changes: they become the user's text. */
   keep(path: string, matches: Matches, ids?: ReadonlySet<number>): void {
     const key = this.key(path)
     const file = this.#files.get(key)
@@ -643,8 +642,8 @@ export class ChangeTracker extends Owner {
   }
 
   /**
-   * Brings back what was there before what matches, and leaves all else. Rejects with the file system's error. What was
-   * undone is told to `note`, to be brought back by {@link restore}.
+   * Undoes the matching changes and leaves everything else. Rejects with the file system's error. `note` receives what
+   * was undone, so that {@link restore} can revert it.
    */
   async undo(
     path: string,
@@ -671,7 +670,7 @@ export class ChangeTracker extends Owner {
         await this.#replace(key, file, target, view)
         this.#decide(key, file)
       } else if (!view.document && !rewound) {
-        // a file that the agent added and that holds the user's lines alone is the user's
+        // a file that the agent added but that has only the user's lines is the user's
         this.#files.set(key, target)
         this.#edited(key, target, target.hasChanges !== file.hasChanges)
       }
@@ -681,12 +680,12 @@ export class ChangeTracker extends Owner {
 
   // ---- checkpoints -------------------------------------------------------------------------------------------------
 
-  /** Files of which a checkpoint knows changes that match, with the user's unsaved changes in them. */
+  /** Files with matching changes in a checkpoint, including the user's unsaved changes. */
   checkpointed(matches: Matches): TrackedFile[] {
     return this.#viewed([...this.#files.values()].filter(file => file.historyAuthors(matches).length > 0))
   }
 
-  /** What a file becomes without what matches, kept or not; `unsaved`: its unsaved changes don't go with it. */
+  /** The file without the matching changes, kept or not. `unsaved`: its unsaved changes conflict with that. */
   rewound(path: string, matches: Matches): Rewound | 'unsaved' | undefined {
     const key = this.#ownKey(path)
     const file = this.#files.get(key)
@@ -702,7 +701,7 @@ export class ChangeTracker extends Owner {
     return this.#dropped.filter(({ turns }) => turns.some(matches))
   }
 
-  /** Drops what checkpoints know of changes that match. */
+  /** Drops the matching changes from checkpoints. */
   forgetCheckpoints(matches: Matches): void {
     for (const [key, file] of [...this.#files]) {
       if (file.historyAuthors(matches).length === 0) continue
@@ -711,7 +710,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** Drops checkpoints that are too old, and the oldest while all take too much room. */
+  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the size limit. */
   dropCheckpoints(): void {
     const limits = this.#limits()
     if (!limits) return
@@ -741,7 +740,7 @@ export class ChangeTracker extends Owner {
     this.#store.saveDropped(this.#dropped)
   }
 
-  /** Remembers what was undone, on the disk before it is. `into`: it goes on with this. */
+  /** Stores an undo on disk before it is done. `into`: the undo that it is part of. */
   async beginUndone(
     session: string | undefined,
     into?: Undone,
@@ -763,7 +762,7 @@ export class ChangeTracker extends Owner {
     return { undone, note }
   }
 
-  /** The user put another file in the place of this one: what was there before an agent can be brought back from here on. */
+  /** The user replaced this file with another one; from now on, undoing restores what was there before the agent. */
   async #putAside(file: TrackedFile): Promise<void> {
     const [author] = [
       ...file.hunks(() => true).flatMap(hunk => hunk.authors),
@@ -773,13 +772,13 @@ export class ChangeTracker extends Owner {
     await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() })
   }
 
-  /** Brings back what was undone. Answers with the paths where something is in the way or not saved, which stay as they are. */
+  /** Reverts an undo. Returns the paths that were left alone because something is in the way or unsaved. */
   async restore(id: string): Promise<string[]> {
     await this.#ready
     const undone = this.#undone.find(one => one.id === id)
     if (!undone) return []
     const left: UndoneFile[] = []
-    // one file may have been undone in parts: the last one first
+    // a file may have been undone in steps: revert the last one first
     for (const one of undone.files.toReversed()) {
       const key = this.key(one.before.path)
       const isBelow = left.some(other => this.key(other.before.path) === key)
@@ -804,7 +803,7 @@ export class ChangeTracker extends Owner {
     const then = TrackedFile.restore(after)
     if (!file || !was || !then || (file.gone && then.attributes.type !== 'absent')) return false
     const view = this.#view(key, file)
-    // what is not saved would hide whose the lines are that come back; the editor's own undo brings them back, too
+    // with unsaved changes, the authors of the restored lines couldn't be told; the editor's own undo restores them, too
     if (!view || view.document || !sameAttributes(view.file.attributes, then.attributes)) return false
     const text = mergeLines(splitLines(then.text), splitLines(view.file.text), splitLines(was.text))?.join('')
     if (text === undefined) return false
@@ -822,7 +821,7 @@ export class ChangeTracker extends Owner {
     return true
   }
 
-  // ---- within ------------------------------------------------------------------------------------------------------
+  // ---- internals ---------------------------------------------------------------------------------------------------------
 
   async #load(): Promise<void> {
     try {
@@ -842,13 +841,13 @@ export class ChangeTracker extends Owner {
     void this.#look([...this.#files.keys()])
   }
 
-  /** Waits for nothing but what is done to this file. */
+  /** Waits only for work on this file. */
   async #run<T>(key: string, work: () => Promise<T>): Promise<T> {
     await this.#ready
     return this.#queue.run(key, work)
   }
 
-  /** Does something about a tracked file, in the order in which the editor tells of it. Never rejects. */
+  /** Runs `work` on a tracked file, in the order of the editor's events. Never rejects. */
   async #ofUser(path: string, work: (key: string, file: TrackedFile) => Promise<void>): Promise<void> {
     try {
       await this.#ready
@@ -897,7 +896,7 @@ export class ChangeTracker extends Owner {
     if (now) this.#settle(key, file, now)
   }
 
-  /** Programs empty a file before they write it: what has just lost its text is looked at again. */
+  /** Programs empty a file before they write it, so read a file again that has just become empty. */
   async #readWhole({ path, text }: TrackedFile): Promise<FileState | undefined> {
     let now = await this.#read(path)
     for (let looks = 1; looks < MAX_EMPTY_LOOKS; looks++) {
@@ -912,7 +911,7 @@ export class ChangeTracker extends Owner {
     return this.#states.read(path, this.#document(path)?.encoding)
   }
 
-  /** Tracks a file that is the user's until now. False: too many are tracked. */
+  /** Starts to track a file, all of which is the user's so far. Returns false if too many are tracked. */
   #begin(key: string, path: string, state: FileState): boolean
   #begin(key: string, path: string): Promise<boolean>
   #begin(key: string, path: string, state?: FileState): boolean | Promise<boolean> {
@@ -924,7 +923,7 @@ export class ChangeTracker extends Owner {
     return true
   }
 
-  /** Drops the oldest checkpoint of a file that is not to be reviewed. False: there is none. */
+  /** Drops the oldest checkpoint of a file that has nothing to review. Returns false if there is none. */
   #makeRoom(): boolean {
     let oldest: [string, TrackedFile] | undefined
     for (const entry of this.#files) {
@@ -937,7 +936,7 @@ export class ChangeTracker extends Owner {
     return true
   }
 
-  /** What the file was before a tool call of which nothing is known yet; `undefined`: nobody can tell. */
+  /** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */
   #original(now: FileState, { change, patch, done }: ToolChange): FileState | undefined {
     const { type } = now.attributes
     if (type !== 'text' && type !== 'absent') return done ? undefined : now
@@ -946,19 +945,19 @@ export class ChangeTracker extends Owner {
     return text === undefined ? undefined : textState(text, now)
   }
 
-  /** Whose the difference is between what is known of a file and what it is now. */
+  /** Attributes the difference between the last known file and the file as it is now. */
   #settle(key: string, file: TrackedFile, now: FileState, otherwise: Author = 'user'): void {
     if (!file.gone && sameState(file.state, now)) return
     const isOtherText = file.text !== now.text
     const unsaved = this.#document(file.path)
-    // the editor has written what the user typed, and tells of it next
+    // the editor has written what the user typed; its event follows
     if (isOtherText && unsaved?.isDirty() && sameButEnds(unsaved.text(), now.text)) {
       this.#unclaimed.delete(key)
       this.#edited(key, file, file.edit(now, 'user'))
       return
     }
     const before = file.clone()
-    // or it has, and somebody wrote once more since
+    // or it has, and the file was written again since
     let changed = isOtherText && unsaved?.isDirty() === true && editSaved(file, unsaved.text(), now.text)
     const claims = this.#claims.get(key) ?? []
     for (const claim of claims)
@@ -976,7 +975,10 @@ export class ChangeTracker extends Owner {
     this.#edited(key, file, edited || changed)
   }
 
-  /** What was taken for the user's when the first change was reported is that of a tool call that wrote by then, too. */
+  /**
+   * A change that was attributed to the user when the first change was reported may be that of another tool call that had
+   * written by then.
+   */
   #takeBackAssumed(
     key: string,
     file: TrackedFile,
@@ -998,7 +1000,7 @@ export class ChangeTracker extends Owner {
     }
   }
 
-  /** What was seen before its tool call reported it is that tool call's after all. */
+  /** A change that was seen before its tool call reported it belongs to that tool call. */
   #takeBackUnclaimed(key: string, now: FileState, reported: readonly ToolChange[]): void {
     const unclaimed = this.#unclaimed.get(key)
     this.#unclaimed.delete(key)
@@ -1022,19 +1024,19 @@ export class ChangeTracker extends Owner {
     if (expected === undefined) return false
     const bare = (text: string) => text.replaceAll('\r\n', '\n').replace(/\n$/, '')
     const others = bare(expected) === bare(now.text) ? file.text : othersPart(file.text, expected, now.text)
-    // not there yet, or nobody can tell
+    // not there yet, or unknown
     if (others === now.text || (others === undefined && !claim.begun)) return false
     claim.applied = true
     if (others === undefined) return file.edit({ text: expected, attributes: now.attributes }, author)
     const unclaimed = claims.some(one => one !== claim && one.begun && !one.applied && one.change)
-    // what another tool call is to be seen in is left to that
+    // leave what another tool call is expected to have changed to that one
     if (unclaimed && others !== file.text)
       return file.edit({ text: expected, attributes: now.attributes }, author)
     file.editText(others, this.#authorOf(file, claims))
     return file.edit(now, author)
   }
 
-  /** Who changed a file of which nobody said how. */
+  /** Attributes a change of a file that no one reported. */
   #authorOf(file: TrackedFile, claims: readonly Claim[], otherwise: Author = 'user'): Author {
     const naming = claims.find(
       ({ begun, applied, change, patch }) =>
@@ -1076,7 +1078,7 @@ export class ChangeTracker extends Owner {
     if (this.#files.size === 0) this.#watch.set(false)
   }
 
-  /** The file with unsaved changes in it, and their document; `undefined` where those do not go with what is on disk. */
+  /** The file with its unsaved changes, and their document; `undefined` if they conflict with what is on disk. */
   #view(key: string, file: TrackedFile): { file: TrackedFile; document?: OpenDocument } | undefined {
     const document = this.#document(file.path)
     if (!document?.isDirty() || file.gone) return { file }
@@ -1086,7 +1088,7 @@ export class ChangeTracker extends Owner {
     return { file: view, document }
   }
 
-  /** What is known of the text that the user types in, where a document of the file has unsaved changes. */
+  /** The tracked text of the file's document with unsaved changes, if there is one. */
   #inDocument(key: string, file: TrackedFile): TrackedFile {
     const unsaved = this.#unsaved.get(key)
     return unsaved?.states[unsaved.at]?.file ?? file
@@ -1135,7 +1137,7 @@ export class ChangeTracker extends Owner {
     this.#decision.fire(path)
   }
 
-  /** The content is in the store by now. */
+  /** The content is already in the store. */
   async #discard(path: string): Promise<void> {
     await this.#trash(path).catch(() => this.shared.fileSystem.remove(path))
   }
@@ -1152,7 +1154,7 @@ function textState(text: FileText, { attributes }: FileState, mode?: number): Fi
   return { text, attributes: { ...stored, mode: mode ?? stored.mode } }
 }
 
-/** Whether a text on disk has all that the user typed in a file: it was saved, and is the user's. */
+/** Whether a text on disk contains everything that the user typed: then it was saved and is the user's. */
 function editSaved(file: TrackedFile, typed: string, now: string): boolean {
   const text = withLineEndsOf(typed, file.text)
   const merged = mergeLines(splitLines(file.text), splitLines(text), splitLines(now))
@@ -1163,7 +1165,7 @@ function sameButEnds(one: string, other: string): boolean {
   return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
 }
 
-/** A formatter makes one of the other. */
+/** Whether the texts differ only as a formatter would change them. */
 function sameButSpace(one: string, other: string): boolean {
   return one === other || one.replace(/\s/g, '') === other.replace(/\s/g, '')
 }

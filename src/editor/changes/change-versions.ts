@@ -1,20 +1,20 @@
-/** What became of one place of a file, version by version: whose each is, and how one author's is taken back. */
+/** The versions of one place of a file, each with its author, and how to undo those of one author. */
 
 /** A turn of a session in this window. */
 export interface TurnRef {
   /** the session's key in this window */
   session: string
-  /** as the conversation counts them */
+  /** number of the turn in the conversation */
   turn: number
 }
 
-/** Whose work a version is. */
+/** The author of a version. */
 export interface AgentAuthor {
-  /** The turn that made it; several when several ran and none said that it was the one. */
+  /** The turn that made the version; several if several were running and none reported it. */
   turns: TurnRef[]
   /** the tool call that named the file */
   toolCallId?: string
-  /** It happened while the turn ran, and nothing says that the agent did it. */
+  /** The change happened during the turn, but no report says that the agent made it. */
   uncertain?: true
 }
 export type Author = AgentAuthor | 'user'
@@ -22,11 +22,11 @@ export type Author = AgentAuthor | 'user'
 export interface Version<T> {
   value: T
   by: Author
-  /** versions of one place in the order of time; unique for each edit of a file */
+  /** increases with each edit of a file; orders the versions of a place */
   seq: number
 }
 
-/** The first is the user's; all that follow are later. */
+/** The first version is the user's; the others are later. */
 export type Versions<T> = Version<T>[]
 
 export type Matches = (author: AgentAuthor) => boolean
@@ -36,8 +36,8 @@ function isBy(author: Author, matches: Matches): boolean {
 }
 
 /**
- * As few versions as tell the same; one alone means that nothing of an agent is left. `everyTurn`: also what agents took
- * back themselves stays, since a turn may have begun with it.
+ * The fewest equivalent versions; a single one means that no agent's change is left. `everyTurn`: also keeps what agents
+ * reverted themselves, since a turn may have started from it.
  */
 export function normalized<T>(
   versions: Versions<T>,
@@ -49,7 +49,7 @@ export function normalized<T>(
   for (const version of versions) {
     const last = result.at(-1)
     if (last && same(last.value, version.value)) continue
-    // the first is what all others are told against
+    // the first is what all others are compared with
     if (last && sameAuthor(last.by, version.by)) result.pop()
     result.push(version)
     const previous = result.at(-2)
@@ -57,7 +57,7 @@ export function normalized<T>(
       result.pop()
       continue
     }
-    // back to what it was before the last one
+    // the same as before the last one
     const before = result.at(-3)
     if (before && isBack(version) && same(before.value, version.value) && !hides(result, -2))
       result.splice(-2)
@@ -69,7 +69,7 @@ export function normalized<T>(
     : result
 }
 
-/** Did an agent take away what the user had written, in the versions from `start` on? */
+/** Whether an agent removed what the user had written, in the versions from `start` on. */
 function hides<T>(versions: Versions<T>, start: number): boolean {
   return versions.at(-1)!.by !== 'user' && versions.slice(start).some(({ by }) => by === 'user')
 }
@@ -86,19 +86,19 @@ function sameAuthor(one: Author, other: Author): boolean {
 }
 
 /**
- * How versions are without some agents'. `conflict`: something of others came on top, of the user or else of another
- * agent; then `versions` gives up all of that.
+ * Versions without those of some agents. `conflict`: the user or another agent changed the place later; `versions` then
+ * lacks those changes.
  */
 export interface Without<T> {
   versions: Versions<T>
   conflict?: 'user' | 'agent'
-  /** On a conflict: as far as it goes without giving up anything. */
+  /** On a conflict: what can be undone without losing other changes. */
   partial?: Versions<T>
-  /** On a conflict with the user: as far as it goes when what is the user's on top is given up, and no other agent's. */
+  /** On a conflict with the user: what can be undone if the user's later changes are discarded, but no other agent's. */
   forced?: Versions<T>
 }
 
-/** Takes back what `matches`. */
+/** Undoes the versions that match. */
 export function without<T>(
   versions: Versions<T>,
   matches: Matches,
@@ -114,7 +114,7 @@ export function without<T>(
   if (merged) return { versions: merged }
   const last = versions.findLastIndex(({ by }) => !isBy(by, matches))
   const partial = versions.slice(0, last + 1)
-  // above another agent's there may be more that only the user is on top of
+  // above another agent's version, there may be more with only the user's changes on top
   const agents = versions.findLastIndex(({ by }) => by !== 'user' && !isBy(by, matches))
   const given = versions.slice(0, Math.max(lowest, agents + 1))
   if (!versions.slice(given.length, last).some(({ by }) => isBy(by, matches)))
@@ -123,7 +123,7 @@ export function without<T>(
   return { versions: rest, conflict: 'user', partial, forced: below.partial ?? below.versions }
 }
 
-/** What others made on top of what is taken back, made to what was there before. */
+/** Applies later changes by others to what was there before the undone version. */
 function rebased<T>(
   versions: Versions<T>,
   lowest: number,
@@ -141,7 +141,7 @@ function rebased<T>(
   return result
 }
 
-/** What `matches` is the user's from now on. */
+/** Makes the matching versions the user's. */
 export function kept<T>(versions: Versions<T>, matches: Matches): Versions<T> {
   return versions.map(version => (isBy(version.by, matches) ? { ...version, by: 'user' } : version))
 }

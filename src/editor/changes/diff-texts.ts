@@ -1,4 +1,4 @@
-/** The texts of a changed file before and after a change, as a diff editor shows them or as they can be told from the change. */
+/** The texts of a file before and after a change, as a diff editor shows them or as the change implies them. */
 
 import { randomUUID } from 'node:crypto'
 import { constants, open } from 'node:fs/promises'
@@ -15,8 +15,8 @@ export interface DiffTexts {
 }
 
 /**
- * Agents send whole files or fragments, before the edit or after it, or only a patch. With the file's text of now,
- * a fragment or a patch is completed to whole files where that is possible without doubt.
+ * Agents send whole files or fragments, before the edit or after it, or only a patch. With the file's text of now, a
+ * fragment or a patch is completed to whole files if that is unambiguous.
  */
 export function diffTexts(
   change: FileChange,
@@ -78,7 +78,7 @@ function patchOf(change: FileChange, text: string): StructuredPatch | undefined 
     return undefined
   }
   const name = (path: string | undefined) => path?.replace(/^[ab]\//, '').replace(/\t.*$/, '')
-  /** characters of a path that a file of the patch tells; a whole path is surer than its last name */
+  /** number of characters of the path that a file of the patch matches; more is more certain */
   const likeness = (path: string, file: string | undefined) =>
     file !== undefined && (path === file || path.replaceAll('\\', '/').endsWith(`/${file}`)) ? file.length : 0
   const rated = files.map(file => ({
@@ -97,7 +97,7 @@ function patchOf(change: FileChange, text: string): StructuredPatch | undefined 
 
 function fromPatch(file: StructuredPatch, current: string | undefined): DiffTexts {
   if (current !== undefined) {
-    // Undone first: a file that has the edit already would often take it a second time.
+    // Try the undo first: the patch often applies a second time to a file that has the edit already.
     const before = applyPatch(current, formatPatch(reversePatch(file)))
     if (before !== false) return { oldText: before, newText: current }
     const after = applyPatch(current, file)
@@ -115,10 +115,10 @@ function fromPatch(file: StructuredPatch, current: string | undefined): DiffText
   return { oldText: side('+'), newText: side('-') }
 }
 
-/** A text file's content; `null`: there is no file. */
+/** The content of a text file; `null` if the file doesn't exist. */
 export type FileText = string | null
 
-/** What the file was before the change, as far as that can be told; the agent may have made it already. */
+/** The file before the change, which the agent may have made already; `undefined` if that is unknown. */
 export function originalText(
   change: FileChange,
   current: FileText,
@@ -128,10 +128,10 @@ export function originalText(
   const { operation, oldText, newText } = change
   if (operation === 'add' && oldText === undefined) return done || current === newText ? null : current
   if (operation === 'delete') return current ?? oldText ?? undefined
-  // a file that is not there after all was not changed
+  // a file that still doesn't exist wasn't changed
   if (current === null) return done ? undefined : null
   if (operation === 'move' || operation === 'copy') return done ? null : current
-  // whole texts on either side
+  // whole texts on both sides
   if (current === newText) return oldText ?? null
   if (current === oldText) return current
   const texts = diffTexts(change, { current, ...(patch && { patch }) })
@@ -140,7 +140,7 @@ export function originalText(
   return done ? undefined : current
 }
 
-/** What a file becomes by a change that an agent tells of; `undefined` where that cannot be told. */
+/** The file after a change that an agent reports; `undefined` if that is unknown. */
 export function expectedText(
   change: FileChange,
   current: string,
@@ -157,16 +157,16 @@ export function expectedText(
 }
 
 /**
- * Parts what happened to a text between two looks at it: `expected` is what one author was to make of `before`. Answers
- * with the text as the others made it, before that author's part: `after` itself where that part is not there, and
- * `undefined` where the two cannot be parted.
+ * Separates the changes between two reads of a text. `expected` is what one author wanted to make of `before`. Returns
+ * the text with only the others' changes: `after` itself if the author's change isn't in it, and `undefined` if they
+ * can't be separated.
  */
 export function othersPart(before: string, expected: string, after: string): string | undefined {
   const was = splitLines(before)
   const meant = splitLines(expected)
   const others = mergeLines(meant, was, splitLines(after))?.join('')
   if (others !== undefined) return others
-  // each piece of it is to be found: lines that were not there, or that are no longer there
+  // each part of the change must be found: lines that weren't there before, or that are gone
   const isThere = lineEdits(was, meant).every(({ start, end, lines }) => {
     const given = lines.join('')
     const gone = was.slice(start, end).join('')
@@ -176,14 +176,14 @@ export function othersPart(before: string, expected: string, after: string): str
 }
 
 /**
- * The line, from 1, at which a change's text begins in its file: agents send fragments without saying where they belong.
- * `undefined` where that can't be told, and for files outside of the session's folders.
+ * The line, from 1, at which a change's text begins in its file: agents send fragments without their position.
+ * `undefined` if it's unknown, and for files outside of the session's folders.
  */
 export async function findFragment(change: FileChange, roots: Roots): Promise<number | undefined> {
   try {
     const file = await new PathGuard(roots).within(change.path)
     if (!file) return undefined
-    // a pipe that nobody writes to would never open
+    // opening a pipe that has no writer would never return
     const handle = await open(file.realPath, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       const stat = await handle.stat()
@@ -204,8 +204,8 @@ export interface LineRange {
 }
 
 /**
- * The lines of a file's text that a change wrote; where it only removed lines, the one after them. None while the text
- * doesn't contain the change, or contains it more than once.
+ * The lines of a file that a change wrote; if it only removed lines, the line after them. None if the text doesn't
+ * contain the change, or contains it more than once.
  */
 export function editedLines(change: FileChange, text: string): LineRange[] {
   const { oldText = '', newText } = change
@@ -228,7 +228,7 @@ export class DiffContents {
 
   /** Keeps the texts until {@link release}. */
   hold(texts: { oldText: string; newText: string }): string {
-    // Never one of before a reload: the editor may still hold a text under it.
+    // Never an id from before a reload: the editor may still have a text with it.
     const id = randomUUID()
     this.#texts.set(id, texts)
     return id
@@ -239,7 +239,7 @@ export class DiffContents {
     return side === 'old' ? texts?.oldText : side === 'new' ? texts?.newText : undefined
   }
 
-  /** Forgets what no open tab shows any more; `open` are the ids that tabs show. */
+  /** Forgets texts that no open tab shows. `open`: the ids that tabs show. */
   keepOnly(open: ReadonlySet<string>): void {
     for (const id of this.#texts.keys()) if (!open.has(id)) this.#texts.delete(id)
   }

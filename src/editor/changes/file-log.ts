@@ -1,7 +1,7 @@
 /**
- * Who changed which lines of a file: agents' changes, that can be kept and undone one by one, between lines that are the
- * user's. What the user edits outside of agents' changes is in the text from before as well, so that undoing what agents
- * did never takes it back.
+ * Who changed which lines of a file: agents' changes, which can be kept and undone one by one, between the user's lines.
+ * The user's edits outside of agents' changes are part of the original text as well, so undoing agents' changes never
+ * reverts them.
  */
 import {
   type AgentAuthor,
@@ -18,31 +18,31 @@ import { type LineEdit, lineEdits, mergeLines, sameLines, splitLines } from './l
 interface Plain {
   lines: string[]
 }
-/** Lines that an agent changed; the last version is in the file now. */
+/** Lines that an agent changed; the last version is the current one. */
 interface Changed {
   id: number
   versions: Versions<string[]>
 }
 type Segment = Plain | Changed
 
-/** An agent's change of some lines. */
+/** A change that an agent made to some lines. */
 export interface Hunk {
   id: number
-  /** The first line now, 0-based. */
+  /** The first line in the current text, 0-based. */
   start: number
-  /** as they would be without it */
+  /** the lines without the change */
   before: string[]
-  /** as they are now */
+  /** the lines now */
   after: string[]
   authors: AgentAuthor[]
-  /** Something on top of it would be lost if it were undone: of the user, or of another agent. */
+  /** Undoing it would lose a later change by the user or another agent. */
   conflict?: 'user' | 'agent'
 }
 
-/** As it is stored: numbers are lines of the text that the file has now. */
+/** The stored form: numbers count lines of the file's current text. */
 export type StoredSegment = number | Changed
 
-/** With more edits at once they count as one. */
+/** More edits at once are treated as one. */
 const MAX_EDITS = 1000
 
 export class FileLog {
@@ -61,12 +61,12 @@ export class FileLog {
     this.#nextId = 1 + Math.max(0, ...changes.map(({ id }) => id))
   }
 
-  /** Of a file in which everything is the user's. `everyTurn`: as `normalized` has it. */
+  /** For a file that is all the user's. `everyTurn`: as `normalized` has it. */
   static of(text: string, everyTurn?: boolean): FileLog {
     return new FileLog([{ lines: splitLines(text) }], everyTurn)
   }
 
-  /** `undefined`: the text is not the one that was stored with it. */
+  /** `undefined` if the text isn't the one it was stored with. */
   static restore(text: string, stored: readonly StoredSegment[], everyTurn?: boolean): FileLog | undefined {
     const lines = splitLines(text)
     const segments: Segment[] = []
@@ -102,13 +102,13 @@ export class FileLog {
     return copy
   }
 
-  /** The file now. */
+  /** The current text. */
   get text(): string {
     this.#text ??= this.#lines().join('')
     return this.#text
   }
 
-  /** The file without what agents did. */
+  /** The text without any agent's changes. */
   get base(): string {
     return this.#join(({ versions }) => versions[0]!.value)
   }
@@ -117,7 +117,7 @@ export class FileLog {
     return this.#segments.some(isChanged)
   }
 
-  /** How long all that is known of it is. UTF-16 units. */
+  /** The size of all versions, in UTF-16 units. */
   get size(): number {
     let size = 0
     const add = (lines: readonly string[]) => {
@@ -130,12 +130,12 @@ export class FileLog {
     return size
   }
 
-  /** The file without what `matches`; where something came on top of it, without that, too. */
+  /** The text without the matching changes and later changes on top of them. */
   without(matches: Matches): string {
     return this.#join(({ versions }) => without(versions, matches, mergeLines).versions.at(-1)!.value)
   }
 
-  /** The changes that `matches`, in the order of their lines. */
+  /** The matching changes, in the order of their lines. */
   hunks(matches: Matches): Hunk[] {
     const hunks: Hunk[] = []
     let start = 0
@@ -157,7 +157,7 @@ export class FileLog {
     return hunks
   }
 
-  /** The file became `text`. False: it was that already. */
+  /** The text changed to `text`. Returns false if it's the same. */
   edit(text: string, by: Author): boolean {
     if (text === this.text) return false
     const lines = this.#lines()
@@ -165,13 +165,13 @@ export class FileLog {
     let edits = lineEdits(lines, after)
     if (edits.length > MAX_EDITS) edits = [joined(lines, edits)]
     this.#seq++
-    // from the last, so that the lines of the others stay where they are
+    // from the last to the first, so that the line numbers of the others stay valid
     for (const edit of edits.reverse()) this.#apply(edit, by)
     this.#tidy()
     return true
   }
 
-  /** Takes the changes of these ids for the user's, as far as they match. */
+  /** Keeps the changes with these ids, if they match: they become the user's. */
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     for (const change of this.#segments.filter(isChanged)) {
       if (!ids || ids.has(change.id)) change.versions = kept(change.versions, matches)
@@ -180,8 +180,8 @@ export class FileLog {
   }
 
   /**
-   * Takes the changes of these ids back, as far as they match. Those with something on top are left, but those with the
-   * user's text on top are not when `force` is given.
+   * Undoes the changes with these ids, if they match. Changes with later changes on top are left, unless these are the
+   * user's and `force` is set.
    */
   undo(matches: Matches, options: { ids?: ReadonlySet<number>; force?: boolean } = {}): void {
     for (const change of this.#segments.filter(isChanged)) {
@@ -209,8 +209,8 @@ export class FileLog {
   }
 
   /**
-   * Lines that a change had taken away and that come back in their place (the editor's undo) are in that change again,
-   * not lines beside it. Answers with what is left of the edit, from the last; `undefined`: all of it.
+   * Lines that a change had removed and that reappear in their place (the editor's undo) become part of that change
+   * again. Returns what is left of the edit, last part first; `undefined` for all of it.
    */
   #giveBack({ start, end, lines }: LineEdit, by: Author): LineEdit[] | undefined {
     let at = 0
@@ -255,11 +255,11 @@ export class FileLog {
     return undefined
   }
 
-  /** What the user does outside of agents' changes is no change: it is in the text from before, too. */
+  /** The user's edits outside of agents' changes aren't changes to review: they're part of the original text, too. */
   #editByUser(edit: LineEdit): void {
     const touched = this.#overlapped(edit)
     if (edit.lines.length === 0) {
-      // lines that go need no place: each piece loses its own
+      // removed lines need no position: each segment loses its own
       let at = this.#startOf(touched.first)
       const pieces = this.#segments.splice(touched.first, touched.count)
       const left = pieces.map(piece => {
@@ -283,7 +283,7 @@ export class FileLog {
     this.#segments.splice(touched.first, touched.count, inserted)
   }
 
-  /** One change of what the edit touches, with all versions that its pieces had. */
+  /** Merges the segments that the edit touches into one change with all of their versions. */
   #change(edit: LineEdit, by: Author): void {
     const touched = this.#overlapped(edit)
     const { before, pieces, after, offset } = this.#cut(touched, edit)
@@ -302,7 +302,7 @@ export class FileLog {
     return [...versions, { value, by, seq: this.#seq }]
   }
 
-  /** Which segments an edit touches. An edit beside a change does not touch it. */
+  /** The segments that an edit touches. An edit next to a change doesn't touch it. */
   #overlapped({ start, end }: LineEdit): { first: number; count: number; hasChanges: boolean } {
     let first = -1
     let count = 0
@@ -331,7 +331,7 @@ export class FileLog {
     return at
   }
 
-  /** Parts the lines of the user that the edit does not touch from the touched segments at either end. */
+  /** Splits the user's lines that the edit doesn't touch from the touched segments at both ends. */
   #cut(
     { first, count }: { first: number; count: number },
     { start, end }: LineEdit,
@@ -356,7 +356,7 @@ export class FileLog {
     return { before, pieces, after, offset: start - from }
   }
 
-  /** Few segments: none without a line, no two beside each other that are the user's. */
+  /** The fewest segments: none is empty, and no two of the user's are adjacent. */
   #tidy(): void {
     this.#text = undefined
     const tidy: Segment[] = []
@@ -379,8 +379,8 @@ function current(segment: Segment): string[] {
 }
 
 /**
- * Which of these lines an earlier version had; `indexes` are theirs. The user may give back a part, or type between; what
- * an agent writes around them is one change of its own, to be undone as one.
+ * Those of the lines that an earlier version had; `indexes`: their positions in `lines`. The user may restore some of the
+ * lines or type between them; what an agent writes around them is a single change, undone as one.
  */
 function givenBack(
   versions: Versions<string[]>,
@@ -395,7 +395,7 @@ function givenBack(
     if (by !== 'user') {
       if (isWhole && value.length === lines.length) return { value, indexes }
     } else if (isWhole) return { value, indexes }
-    // a bracket is in many lines
+    // a bracket alone occurs on many lines
     else if (indexes.some(i => /\w/.test(lines[i]!)) && indexes.length > part.length) part = indexes
   }
   const first = part[0]
@@ -404,7 +404,7 @@ function givenBack(
   return { value, indexes: value.map((_, i) => first + i) }
 }
 
-/** Which of these lines, written right before a change or right after it, belong to an earlier version of it. */
+/** Which of these lines, written directly before or after a change, belong to an earlier version of it. */
 function givenBackBeside(
   versions: Versions<string[]>,
   lines: readonly string[],
@@ -423,7 +423,7 @@ function givenBackBeside(
   return most
 }
 
-/** Of the lines that both have, their places in the other. */
+/** For lines that both have, their positions in the other. */
 function commonLines(one: readonly string[], other: readonly string[]): number[] {
   const indexes: number[] = []
   let shift = 0
@@ -452,7 +452,7 @@ function joined(lines: readonly string[], edits: readonly LineEdit[]): LineEdit 
   return { start, end, lines: result.concat(lines.slice(at, end)) }
 }
 
-/** The versions of all pieces as those of one place, in the order of time. */
+/** The versions of all segments as those of one place, oldest first. */
 function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
   const times = new Map<number, Author>()
   for (const piece of pieces.filter(isChanged)) {
@@ -468,14 +468,14 @@ function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
   return base.concat([...times].sort(([a], [b]) => a - b).map(([seq, by]) => ({ value: at(seq), by, seq })))
 }
 
-/** What is to be told of a piece. */
+/** A segment with its versions normalized: split or unchanged if less of it is the agent's now. */
 function settled(segment: Segment, everyTurn: boolean): Segment[] {
   if (!isChanged(segment)) return [segment]
   segment.versions = normalized(segment.versions, sameLines, everyTurn)
   return segment.versions.length === 1 ? [{ lines: current(segment) }] : trimmed(segment)
 }
 
-/** A change without the lines that all its versions begin and end with. */
+/** A change without the lines that all of its versions start and end with. */
 function trimmed({ id, versions }: Changed): Segment[] {
   const [{ value: first }] = versions as [Versions<string[]>[number]]
   const most = Math.min(...versions.map(({ value }) => value.length))

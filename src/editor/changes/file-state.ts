@@ -1,39 +1,39 @@
-/** A file as it is on disk, with all that is needed to bring it back byte by byte. */
+/** A file on disk, with everything that is needed to restore it byte for byte. */
 import { lstat, chmod as nodeChmod, readFile, readlink, rm, symlink } from 'node:fs/promises'
 import { writeAtomically } from '../files/file-system.ts'
 import type { FilesShared } from '../files/files.ts'
 import { decodeFile, encodeFile } from '../files/text-files.ts'
 
-/** All of a file but its text. Modes are the permission bits. */
+/** Everything about a file except its text. Modes are the permission bits. */
 export type FileAttributes =
   | { type: 'absent' }
-  /** `encoding` is VS Code's name of it. */
+  /** `encoding`: VS Code's name for it. */
   | { type: 'text'; encoding: string; bom: boolean; mode: number }
-  /** Its bytes are in the store by this hash. */
+  /** Its bytes are in the store under this hash. */
   | { type: 'binary'; hash: string; size: number; mode: number }
   | { type: 'link'; target: string }
-  /** Too large to be kept: `size` in bytes, `modified` in milliseconds since the epoch. */
+  /** Too large to store: `size` in bytes, `modified` in milliseconds since the epoch. */
   | { type: 'large'; size: number; modified: number; mode: number }
 
 export interface FileState {
   attributes: FileAttributes
-  /** without byte order mark; empty when it is no text */
+  /** without the byte order mark; empty for binary files */
   text: string
 }
 
-/** Keeps bytes by what they are, each once. */
+/** Stores contents by their hash, each one once. */
 export interface BlobStore {
-  /** Resolves with their hash once they are on the disk. */
+  /** Resolves with the hash when the bytes are on disk. */
   put(bytes: Uint8Array): Promise<string>
   get(hash: string): Promise<Uint8Array | undefined>
 }
 
-/** Longer texts are handled as a whole, not line by line. Bytes. */
+/** Longer texts aren't compared line by line. Bytes. */
 const MAX_TEXT_BYTES = 4_000_000
-/** Larger files are not kept. Bytes. */
+/** Larger files aren't stored. Bytes. */
 const MAX_FILE_BYTES = 50_000_000
 
-/** What a text file is of which no more is known. */
+/** The default for a text file about which nothing else is known. */
 export const NEW_TEXT = { type: 'text', encoding: 'utf8', bom: false, mode: 0o644 } as const
 export const ABSENT: FileState = { attributes: { type: 'absent' }, text: '' }
 
@@ -45,7 +45,7 @@ export function sameState(one: FileState, other: FileState): boolean {
   return one.text === other.text && sameAttributes(one.attributes, other.attributes)
 }
 
-/** Reads and writes files as they are. */
+/** Reads and writes files without changing their bytes. */
 export class FileStates {
   readonly #shared: FilesShared
   readonly #blobs: BlobStore
@@ -55,14 +55,14 @@ export class FileStates {
     this.#blobs = blobs
   }
 
-  /** `undefined`: what is there is neither a file nor a link. `encoding`: the one that it is known to have. */
+  /** `undefined` if it's neither a file nor a link. `encoding`: the file's encoding, if known. */
   async read(path: string, encoding?: string): Promise<FileState | undefined> {
     try {
       const info = await lstat(path)
       if (info.isSymbolicLink())
         return { attributes: { type: 'link', target: await readlink(path) }, text: '' }
       if (!info.isFile()) return undefined
-      // Windows has none of these bits but one, which follows from another attribute
+      // Windows has only one of these bits, which follows from another attribute
       const mode = process.platform === 'win32' ? 0o666 : info.mode & 0o7777
       if (info.size > MAX_FILE_BYTES) {
         return { attributes: { type: 'large', size: info.size, modified: info.mtimeMs, mode }, text: '' }
@@ -84,7 +84,7 @@ export class FileStates {
     return { attributes: { type: 'binary', hash, size: bytes.byteLength, mode }, text: '' }
   }
 
-  /** Makes the file so; `discard` takes away what is no longer to be there. Rejects when it cannot. */
+  /** Writes the state to the file, or removes it with `discard`. Rejects if that fails. */
   async write(path: string, state: FileState, discard: (path: string) => Promise<void>): Promise<void> {
     const { attributes } = state
     const { fileSystem, rules } = this.#shared
@@ -107,7 +107,7 @@ export class FileStates {
     if (process.platform !== 'win32') await nodeChmod(path, attributes.mode)
   }
 
-  /** Sets no more than the mode. */
+  /** Sets only the mode. */
   async setMode(path: string, mode: number): Promise<void> {
     if (process.platform !== 'win32') await nodeChmod(path, mode)
   }
@@ -120,7 +120,7 @@ export class FileStates {
     return bytes
   }
 
-  /** `undefined` where writing the text would not give the same bytes again. */
+  /** `undefined` if writing the text wouldn't produce the same bytes. */
   async #text(
     bytes: Uint8Array,
     path: string,

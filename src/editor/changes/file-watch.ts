@@ -1,9 +1,9 @@
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 
-/** Many files change at once: a build, another branch. Milliseconds. */
+/** Debounce, since a build or a checkout changes many files at once. Milliseconds. */
 const GATHER_MS = 100
 
-/** Hears of some files on disk, by their keys, and tells which of them changed; while nobody needs it, it hears nothing. */
+/** Watches some files on disk, by their keys, and reports which changed. Watches nothing while there is no listener. */
 export class FileWatch extends Owner {
   readonly #begin: ((changed: (path: string) => void) => Disposable) | undefined
   readonly #keyOf: (path: string) => string
@@ -26,7 +26,7 @@ export class FileWatch extends Owner {
     this.register(toDisposable(() => this.set(false)))
   }
 
-  /** Whether there is something to hear of. */
+  /** Whether there is anything to watch. */
   set(on: boolean): void {
     if (on === (this.#watching !== undefined)) return
     if (on) {
@@ -41,7 +41,7 @@ export class FileWatch extends Owner {
     this.#aliases.clear()
   }
 
-  /** The file of this key is also reached by another path. */
+  /** The file with this key can also be reached by another path. */
   alias(path: string, key: string): void {
     const other = this.#keyOf(path)
     if (other !== key) this.#aliases.set(other, key)

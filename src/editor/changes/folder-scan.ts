@@ -1,6 +1,6 @@
 /**
- * Notices what changes in folders that Git knows nothing of: by a look at all of their files before and after. What they
- * held is in the store, by its hash; a file that was not written since is not read again.
+ * Detects changes in folders without a Git repository, by scanning all of their files before and after. Contents are in
+ * the store by their hash; a file that wasn't written since isn't read again.
  */
 import { lstat, readFile, readlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -8,61 +8,61 @@ import { join, parse } from 'node:path'
 import { listOnDisk } from '../list-files.ts'
 import { ABSENT, type BlobStore, type FileState } from './file-state.ts'
 
-/** A folder with more files is not looked at: that it isn't is told. */
+/** A folder with more files isn't scanned, which is reported. */
 const MAX_FILES = 20_000
-/** Of a larger file, and once all take more room, it is only known that they changed. Bytes. */
+/** For larger files, and beyond the total, it's only known that they changed. Bytes. */
 const MAX_FILE_BYTES = 5_000_000
 const MAX_BYTES = 64_000_000
-/** So many times as much is put into the store until the window is closed: files change. */
+/** The store may grow to this multiple of `MAX_BYTES` while the window is open, since files change. */
 const MAX_ROUNDS = 4
-/** Of more files that change in one turn none is looked up: a build, or an installation. How many there are is told. */
+/** If more files change in one turn (a build or an installation), none of them is read; only their number is reported. */
 const MAX_CHANGED = 1000
-/** A folder in which a look takes longer is not looked at again. Milliseconds. */
+/** A folder that takes longer to scan isn't scanned again. Milliseconds. */
 const MAX_LOOK_MS = 10_000
-/** Files looked at side by side. */
+/** Number of files read at the same time. */
 const MAX_LOOKS = 8
-/** File systems tell times apart that are so far from each other. Milliseconds. */
+/** The resolution of file times on any file system. Milliseconds. */
 export const FRESH_MS = 20
-/** Folders that programs fill, where no `.gitignore` says so. */
+/** Folders with generated content, used if there is no `.gitignore`. */
 const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
 
-/** A file that is not as it was, and what it was. */
+/** A file that changed, with its previous state. */
 export interface NoticedState {
   /** absolute */
   path: string
   before: FileState
 }
 
-/** What is known of a file as it was at a time. */
+/** A file as it was at a point in time. */
 interface Seen {
-  /** another one whenever the file was written */
+  /** changes each time the file is written */
   stamp: string
-  /** It was written just before: a write right after may have left the same stamp. */
+  /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
   mode: number
   size: number
-  /** of its bytes in the store; absent: they are not kept */
+  /** of its bytes in the store; absent if they aren't stored */
   hash?: string
   /** of a link */
   target?: string
 }
 
-/** A folder as it was at a time. */
+/** A folder as it was at a point in time. */
 export interface FolderSnapshot {
   root: string
   /** by absolute path */
   files: Map<string, Seen>
 }
 
-/** What holds these bytes; a hash of what is no text is known to the store. */
+/** The file state for these bytes; binary content is referred to by its hash in the store. */
 export type StateOf = (bytes: Uint8Array, path: string, mode: number) => Promise<FileState>
 
 export interface FolderScanOptions {
   store: BlobStore
   stateOf: StateOf
-  /** What the user hides from view, as globs. */
+  /** Globs of files that the user hides. */
   excluded?: () => readonly string[]
-  /** How much room checkpoints may take. Bytes. */
+  /** How much space checkpoints may use. Bytes. */
   maxBytes?: () => number
   limits?: Partial<Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>>
 }
@@ -73,13 +73,13 @@ export class FolderScan {
   readonly #excluded: () => readonly string[]
   readonly #maxBytes: () => number
   readonly #limits: Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>
-  /** by root: the last look */
+  /** by root: the last scan */
   readonly #last = new Map<string, ReadonlyMap<string, Seen>>()
-  /** by root: the look that goes on */
+  /** by root: the scan in progress */
   readonly #looks = new Map<string, Promise<FolderSnapshot | undefined>>()
-  /** What was put into the store since the window opened, from which it is removed when the next one does. Bytes. */
+  /** What was added to the store since the window opened. It's removed when the next window opens. Bytes. */
   #written = 0
-  /** folders in which a look took too long */
+  /** folders where a scan took too long */
   readonly #slow = new Set<string>()
 
   constructor({
@@ -97,10 +97,10 @@ export class FolderScan {
     this.#limits = { ...most, ...limits }
   }
 
-  /** Remembers how a folder is now; `undefined`: it has too many files, or it can't be read. */
+  /** Takes a snapshot of a folder; `undefined` if it has too many files or can't be read. */
   async snapshot(root: string): Promise<FolderSnapshot | undefined> {
     if (isTooWide(root) || this.#slow.has(root)) return undefined
-    // a look that began earlier may have passed what changed since
+    // a scan that started earlier may have missed later changes
     await this.#looks.get(root)?.catch(() => {})
     const look = this.#snapshot(root).finally(() => {
       if (this.#looks.get(root) === look) this.#looks.delete(root)
@@ -138,7 +138,7 @@ export class FolderScan {
     return { root, files: new Map(files) }
   }
 
-  /** From now on the file was what it is now. */
+  /** Updates one file in the snapshot to its current state. */
   async accept({ files }: FolderSnapshot, path: string): Promise<void> {
     const seen = await look(path)
     if (seen && seen.target === undefined && seen.size <= this.#limits.fileBytes)
@@ -147,7 +147,7 @@ export class FolderScan {
     else files.delete(path)
   }
 
-  /** What differs from a snapshot now, but for what is known of anyway. `isSeen: false`: that can't be told. */
+  /** The differences from a snapshot, except those that are known anyway. `isSeen: false`: they can't be determined. */
   async changed(
     { root, files: before }: FolderSnapshot,
     isKnown: (path: string) => boolean,
@@ -155,13 +155,13 @@ export class FolderScan {
     const paths = await this.#list(root)
     if (!paths) return { changes: [], omitted: 0, isSeen: false }
     const now = new Set(paths)
-    // what a new rule leaves out of the list is still there
+    // a file that a new rule ignores still exists
     for (const path of before.keys()) now.add(path)
     const found: Array<[string, Seen | undefined]> = []
     await forEach([...now], async path => {
       const was = before.get(path)
       const isSame = was?.stamp === (await look(path))?.stamp
-      // what is not kept can't be compared
+      // contents that aren't stored can't be compared
       if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
     })
     if (found.length > this.#limits.changed) return { changes: [], omitted: found.length, isSeen: true }
@@ -182,7 +182,7 @@ export class FolderScan {
     return bytes && this.#stateOf(bytes, path, was.mode)
   }
 
-  /** `undefined`: there are too many, or they can't be listed. */
+  /** `undefined` if there are too many files or they can't be listed. */
   async #list(root: string): Promise<string[] | undefined> {
     const excluded = [...FILLED, ...this.#excluded().flatMap(expanded)]
     const most = this.#limits.files
@@ -193,17 +193,17 @@ export class FolderScan {
   async #keep(path: string, seen: Seen): Promise<void> {
     this.#written += seen.size
     const hash = await this.#store.put(await readFile(path))
-    // it was not written while it was read
+    // it wasn't written while it was read
     if ((await look(path))?.stamp === seen.stamp) seen.hash = hash
   }
 }
 
-/** All of a person's files, or all of a disk. */
+/** A home directory or the root of a disk. */
 function isTooWide(root: string): boolean {
   return root === homedir() || root === parse(root).root
 }
 
-/** `undefined`: there is no file. */
+/** `undefined` if there is no file. */
 async function look(path: string): Promise<Seen | undefined> {
   const info = await lstat(path).catch(() => undefined)
   if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
@@ -225,7 +225,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: MAX_LOOKS }, next))
 }
 
-/** `{a,b}` is nothing that a `.gitignore` knows. */
+/** `.gitignore` doesn't support `{a,b}`. */
 function expanded(glob: string): string[] {
   const [, before, choices, after] = /^(.*?)\{([^{}]*)\}(.*)$/.exec(glob) ?? []
   return choices === undefined

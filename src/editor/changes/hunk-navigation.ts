@@ -1,7 +1,7 @@
-/** Finding agents' changes by lines: those at a place, and the next one of a file or of the files after it. */
+/** Finds agents' changes by lines: those at a position, and the next one in the file or the files after it. */
 import type { Hunk } from './file-log.ts'
 
-/** Lines from `start` to before `end`, 0-based; equal: the place before that line. */
+/** Lines from `start` to `end` (exclusive), 0-based; if they are equal, the position before that line. */
 export interface LineRange {
   start: number
   end: number
@@ -15,20 +15,20 @@ export function hunksAt<T extends Placed>(hunks: readonly T[], { start, end }: L
   return hunks.filter(hunk => hunk.start <= last && start < hunk.start + Math.max(1, hunk.after.length))
 }
 
-/** A change of the editor's own comparison, as `scm/change/title` passes it. Lines from 1; an end of 0: no lines. */
+/** A change of the editor's quick diff, as `scm/change/title` passes it. Lines are 1-based; an end of 0 means no lines. */
 export interface LineChange {
   modifiedStartLineNumber: number
   modifiedEndLineNumber: number
 }
 
-/** Which of our changes the editor's change shows. */
+/** The agent's change that a quick diff change shows. */
 export function hunksOfChange<T extends Placed>(
   hunks: readonly T[],
   { modifiedStartLineNumber: first, modifiedEndLineNumber: last }: LineChange,
 ): T[] {
-  // removed lines are after the line that it names
+  // removed lines follow the line that it names
   if (last === 0) return hunks.filter(hunk => hunk.after.length === 0 && hunk.start === first)
-  // its lines and ours may begin apart, where equal lines can be taken for either
+  // its lines and ours may start differently if equal lines match in several ways
   return hunks.filter(hunk => hunk.start < last && hunk.start + hunk.after.length >= first - 1)
 }
 
@@ -42,7 +42,7 @@ export interface Place {
   line: number
 }
 
-/** Where the next or previous change is, from a place or from outside of all files; around at the end. */
+/** The next or previous change from a position, or from outside of all files. Wraps around. */
 export function nextChange(
   files: readonly FileHunks[],
   from: Place | undefined,

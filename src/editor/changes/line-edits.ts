@@ -1,4 +1,4 @@
-/** Differences between texts by lines, and merging two people's edits of one text. */
+/** Line differences between texts, and merging two authors' edits of one text. */
 import { diffArrays } from 'diff'
 
 /** Replaces the lines from `start` to `end` (exclusive, 0-based) by `lines`. */
@@ -8,10 +8,10 @@ export interface LineEdit {
   lines: string[]
 }
 
-/** Comparing takes this long at most, in milliseconds; what takes longer is one edit of all that differs. */
+/** Time limit for a comparison, in milliseconds; beyond it, everything that differs is one edit. */
 const MAX_COMPARE_MS = 25
 
-/** The lines of a text, each with its line end; `\n` ends a line. An empty text has none. */
+/** The lines of a text, each with its line end (`\n`). An empty text has none. */
 export function splitLines(text: string): string[] {
   const lines: string[] = []
   let start = 0
@@ -23,7 +23,7 @@ export function splitLines(text: string): string[] {
   return lines
 }
 
-/** What makes `before` into `after`, in order; edits neither overlap nor touch. */
+/** The edits from `before` to `after`, in order; they neither overlap nor touch. */
 export function lineEdits(before: readonly string[], after: readonly string[]): LineEdit[] {
   const most = Math.min(before.length, after.length)
   let head = 0
@@ -62,8 +62,8 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
 }
 
 /**
- * `base` with the edits of both `one` and `other`; `undefined` where the two overlap, or where one inserts lines beside
- * what the other edits, since then nobody can tell their order.
+ * `base` with the edits of both `one` and `other`; `undefined` where the two overlap, or where one inserts lines next to
+ * the other's edit, since their order is then ambiguous.
  */
 export function mergeLines(
   base: readonly string[],
@@ -90,13 +90,13 @@ export function mergeLines(
   return merged
 }
 
-/** Of two edits in order. */
+/** Whether two edits, given in order, overlap or insert at the same place. */
 function meet(first: LineEdit, second: LineEdit): boolean {
   if (second.start !== first.end) return second.start < first.end
   return first.start === first.end || second.start === second.end
 }
 
-/** `text`, whose lines all end alike as an editor has it, with the line ends of the same lines of `model`. */
+/** `text`, which has uniform line ends as in an editor, with the line ends of the same lines in `model`. */
 export function withLineEndsOf(text: string, model: string): string {
   const bare = (line: string) => line.replace(/\r?\n$/, '')
   const lines = splitLines(text)
@@ -109,7 +109,7 @@ export function withLineEndsOf(text: string, model: string): string {
     at = end
   }
   result.push(...theirs.slice(at))
-  // only the last line may be without an end: where it has one is the text's to say
+  // only the last line may lack a line end, and `text` decides whether it has one
   const last = lines.length - 1
   if (last >= 0 && /\n$/.test(lines[last]!) !== /\n$/.test(result[last]!)) result[last] = lines[last]!
   return result.join('')

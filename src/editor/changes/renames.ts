@@ -1,16 +1,16 @@
-/** Which files that agents deleted and added are one file under another name: `mv` and most tools tell of no rename. */
+/** Detects renames among the files that agents deleted and added, since `mv` and most tools don't report them. */
 import type { TurnRef } from './change-versions.ts'
 import { sameAttributes } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
-/** A file that is gone from where it was, or that is where none was. */
+/** A file that was deleted or added. */
 export interface RenameSide {
   file: TrackedFile
-  /** what it was, or is */
+  /** its previous or new state */
   text: string
   readonly lines: readonly string[]
   attributes: TrackedFile['attributes']
-  /** of those who deleted or added it */
+  /** the turns that deleted or added it */
   turns: readonly TurnRef[]
 }
 
@@ -19,12 +19,12 @@ export interface Rename {
   to: RenameSide
 }
 
-/** Files that are edited as well are only compared when so few have one name, or are left; others are found by content. */
+/** Edited files are compared only if at most this many have the same name or are left; others are matched by content. */
 const MAX_COMPARED = 20
-/** So much of the longer text is in the other one, too. */
+/** The share of the longer text that must be in the other one, too. */
 const MIN_ALIKE = 0.5
 
-/** Each file is in one rename at most. The same content counts first, then the same name, then what is most alike. */
+/** Each file is in at most one rename. The same content takes precedence, then the same name, then the most similar text. */
 export function renamesAmong(deleted: readonly RenameSide[], added: readonly RenameSide[]): Rename[] {
   const renames: Rename[] = []
   const byText = new Map<string, RenameSide[]>()
@@ -40,7 +40,7 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   }
   const edited: RenameSide[] = []
   for (const from of deleted) {
-    // nothing tells empty files apart
+    // empty files can't be told apart
     const same = byText
       .get(from.text)
       ?.filter(to => inOneTurn(from, to) && isSameFile(from, to) && !isEmpty(from))
@@ -65,7 +65,7 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
       take(pair.from, pair.to)
     }
   }
-  // of a folder that was moved, and in which files were edited, all names are the same
+  // in a moved folder with edited files, all names are the same
   const byName = new Map<string, RenameSide[]>()
   for (const to of left) byName.set(nameOf(to), [...(byName.get(nameOf(to)) ?? []), to])
   const names = new Map<string, RenameSide[]>()
@@ -79,7 +79,7 @@ function inOneTurn(one: RenameSide, other: RenameSide): boolean {
   return one.turns.some(a => other.turns.some(b => a.session === b.session && a.turn === b.turn))
 }
 
-/** A mode may have changed with the name; bytes and the target of a link may not. */
+/** The mode may have changed with the name, but not the bytes or a link's target. */
 function isSameFile({ attributes: one }: RenameSide, { attributes: other }: RenameSide): boolean {
   if (one.type === 'text' || one.type === 'binary') {
     if (one.type === 'text') return other.type === 'text'
@@ -96,10 +96,10 @@ function nameOf({ file }: RenameSide): string {
   return file.path.slice(Math.max(file.path.lastIndexOf('/'), file.path.lastIndexOf('\\')) + 1)
 }
 
-/** About which share of the lines of the longer one is in both; `known` are those of the one. */
+/** The approximate share of the longer text's lines that is in both; `known`: the lines of one of them. */
 function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): number {
   let common = 0
-  // every file has empty ones, and short ones
+  // every file has empty and short lines
   for (const line of other.lines) if (line.length > 2 && known.has(line)) common++
   return common / Math.max(1, one.lines.length, other.lines.length)
 }

@@ -1,21 +1,21 @@
-/** What Git tells of a repository's files: which differ from the last commit, and what commits have of them. */
+/** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
 import { join } from 'node:path'
 import { runGit } from '../git.ts'
 
 const MOST_OUTPUT = 10_000_000
-/** Of what commits have no more is read at a time. Bytes. */
+/** Maximum size of committed content read at a time. Bytes. */
 export const MOST_BYTES = 20_000_000
-/** A Git command may take this long; a repository in which a look takes longer is not looked at again. Milliseconds. */
+/** Time limit for a Git command; a repository where one takes longer isn't checked again. Milliseconds. */
 export const TIMEOUT_MS = 5000
 
-/** Where a folder's repository is, and its last commit; `undefined`: there is none. */
+/** A folder's repository and its last commit; `undefined` if there is none. */
 export async function repositoryOf(root: string): Promise<{ top: string; commit: string } | undefined> {
   const where = await git(root, ['rev-parse', '--show-toplevel', 'HEAD'])
   const [top, commit] = where?.split('\n') ?? []
   return top && commit ? { top, commit } : undefined
 }
 
-/** How a checkout makes files of what commits have of them; asked for once, and only where it matters. */
+/** How a checkout converts committed content to files; read once, and only if needed. */
 export class Checkout {
   readonly #root: string
   readonly #paths: readonly string[]
@@ -27,12 +27,12 @@ export class Checkout {
     this.#paths = paths
   }
 
-  /** The work tree has the file in an encoding that Git does not store. */
+  /** In the work tree, the file has another encoding than in Git's storage. */
   async isEncoded(path: string): Promise<boolean> {
     return (await this.#attributesOf(path)).has('working-tree-encoding')
   }
 
-  /** Lines of the file that end with a line feed get another end. */
+  /** A checkout replaces line feeds with other line ends. */
   async endsWithCrlf(path: string): Promise<boolean> {
     const attributes = await this.#attributesOf(path)
     const eol = attributes.get('eol')
@@ -78,7 +78,7 @@ async function git(
   return output && !output.cut ? output.text : undefined
 }
 
-/** Absolute paths of what differs from the last commit within a folder; `undefined` when that cannot be told. */
+/** Absolute paths of the files in a folder that differ from the last commit; `undefined` if that is unknown. */
 export async function statusOf(root: string, top: string): Promise<string[] | undefined> {
   const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']
   const text = await git(root, [...args, '--ignore-submodules=all', '--', '.'])
@@ -88,7 +88,7 @@ export async function statusOf(root: string, top: string): Promise<string[] | un
     .map(line => join(top, line.slice(3)))
 }
 
-/** What commits made since then changed within a folder. */
+/** Paths in a folder that commits since then changed. */
 export async function committedSince(
   root: string,
   top: string,
@@ -101,16 +101,16 @@ export async function committedSince(
   return text?.split('\0').flatMap(line => (line === '' ? [] : join(top, line)))
 }
 
-/** A file as a commit has it. */
+/** A file in a commit. */
 export interface Committed {
-  /** absent: there is none */
+  /** absent if the commit doesn't have the file */
   bytes?: Buffer
   mode: number
 }
-/** How Git says that a file is a link. */
+/** Git's mode of a symbolic link. */
 export const LINK = 0o120000
 
-/** What a commit has of files; nothing of one that is too large, or stored elsewhere. */
+/** The content of files in a commit; without those that are too large or stored elsewhere. */
 export async function committedContents(
   root: string,
   top: string,
@@ -118,7 +118,7 @@ export async function committedContents(
   paths: readonly string[],
 ): Promise<Map<string, Committed>> {
   const contents = new Map<string, Committed>()
-  // a line of input cannot hold such a name
+  // such a name doesn't fit on a line of input
   const named = paths.filter(path => !path.includes('\n'))
   if (named.length === 0) return contents
   const names = named.map(path => `${commit}:${path.slice(top.length + 1).replaceAll('\\', '/')}`)
@@ -148,7 +148,7 @@ export async function committedContents(
   return contents
 }
 
-/** What is stored under these names, as far as it could be read. */
+/** The content of these objects, if it can be read. */
 async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): Promise<Buffer[]> {
   if (wanted.length === 0) return []
   const output = await runGit(root, ['cat-file', '--batch'], {
@@ -170,7 +170,7 @@ async function blobsOf(root: string, wanted: ReadonlyArray<{ name: string }>): P
   return blobs
 }
 
-/** The permission bits that a commit has of files, whether they can be run; or {@link LINK}. */
+/** The permission bits of files in a commit (whether they are executable), or {@link LINK}. */
 async function modesOf(top: string, commit: string, paths: readonly string[]): Promise<Map<string, number>> {
   const names = paths.map(path => path.slice(top.length + 1).replaceAll('\\', '/'))
   const text = await git(top, ['ls-tree', '-z', '--full-tree', commit, '--', ...names])
@@ -184,7 +184,7 @@ async function modesOf(top: string, commit: string, paths: readonly string[]): P
   return modes
 }
 
-/** Where the content is that is stored elsewhere. */
+/** Where content is that is stored elsewhere. */
 function isPointer(bytes: Buffer): boolean {
   return bytes.subarray(0, 30).toString('latin1').startsWith('version https://git-lfs.')
 }

@@ -1,4 +1,4 @@
-/** What agents changed, as the tracker of the window knows it: of all sessions or of one, to be kept and undone. */
+/** Agents' changes from the window's tracker, of all sessions or of one, to be kept or undone. */
 import { basename } from 'node:path'
 import type { FileChange, Roots } from '../../acp/model.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -26,9 +26,9 @@ export interface ChangedFile {
   /** absolute */
   path: string
   status: 'added' | 'modified' | 'deleted' | 'renamed'
-  /** Of a renamed file: where it was. Absolute. */
+  /** Of a renamed file: its previous path, absolute. */
   from?: string
-  /** All of it changed while a turn ran, and nothing says that the agent did it; of a renamed file: some of it. */
+  /** All of its changes happened during a turn without a report by the agent; for a renamed file: some of them. */
   uncertain?: boolean
   added: number
   removed: number
@@ -39,51 +39,51 @@ export interface CheckpointFile {
   /** absolute */
   path: string
   action: 'change' | 'create' | 'delete'
-  /** of lines that come and go */
+  /** of added and removed lines */
   added: number
   removed: number
-  /** All of it changed while a turn ran, and nothing says that the agent did it. */
+  /** All of its changes happened during a turn without a report by the agent. */
   uncertain?: true
   /**
-   * Why some or all of it stays as it is.
+   * Why some or all of it is left unchanged.
    * - `user`, `agent`: changes of the user, or of another session, are in the same lines.
-   * - `unsaved`: it has unsaved changes that don't go with it.
-   * - `gone`: the user deleted it since.
+   * - `unsaved`: it has unsaved changes that conflict.
+   * - `gone`: the user has deleted it.
    * - `large`: it was too large to be saved.
-   * - `age`, `size`: what was saved of it was dropped.
+   * - `age`, `size`: its checkpoint was dropped.
    */
   left?: 'user' | 'agent' | 'unsaved' | 'gone' | 'large' | 'age' | 'size'
 }
 
-/** What is kept or undone: all that the session changed, or a part of it. */
+/** Selects what to keep or undo: all changes of the session, or some. */
 export interface ChangeSelection {
   paths?: readonly string[]
   turn?: number
-  /** This turn and all later ones, kept or not: to undo them is to restore the checkpoint before this turn. */
+  /** This turn and all later ones, kept or not: undoing them restores the checkpoint before this turn. */
   since?: number
   /** by path */
   hunks?: { path: string; ids: ReadonlySet<number> }
-  /** Leaves what is uncertain. */
+  /** Skips uncertain changes. */
   certain?: boolean
 }
 
 export interface UndoReport {
-  /** To bring it back; absent: nothing was undone. */
+  /** Id to revert the undo with; absent if nothing was undone. */
   undone?: Undone
-  /** What was left as it is, and why. */
+  /** What was left unchanged, and why. */
   left: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
 }
 
-/** What agents of one session changed, or of all. */
+/** The changes of one session's agents, or of all sessions. */
 export class ChangeScope {
   /** absent: all sessions */
   readonly session: string | undefined
-  /** What the session was forked from: the turns until then are part of its conversation, too. */
+  /** The sessions that it was forked from: their turns before the fork are part of its conversation, too. */
   origins: () => readonly TurnRef[] = () => []
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
   readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
-  /** what was found last, and in what */
+  /** the last renames found, and the files in which they were found */
   #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
   readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: ReturnType<typeof changedLines> }>()
 
@@ -92,12 +92,12 @@ export class ChangeScope {
     this.session = session
   }
 
-  /** A file changed, of this session or of another. */
+  /** A file of this or another session changed. */
   get onDidChange(): Event<ReadonlySet<string>> {
     return this.tracker.onDidChange
   }
 
-  /** What differs from before, in the order of the first changes. */
+  /** The changed files, in the order of their first change. */
   list(turn?: number): ChangedFile[] {
     const files = this.tracker.views().flatMap(file => this.#describe(file, turn) ?? [])
     const renames = this.#renames(turn)
@@ -116,7 +116,7 @@ export class ChangeScope {
     })
   }
 
-  /** One file as {@link list} has it; a renamed one also by its name from before. */
+  /** One file of {@link list}; a renamed one also by its previous path. */
   file(path: string): ChangedFile | undefined {
     const view = this.tracker.view(path)
     const file = view?.hasChanges && !view.gone ? this.#describe(view) : undefined
@@ -124,12 +124,12 @@ export class ChangeScope {
     return this.list().find(one => one.path === file.path || one.from === file.path)
   }
 
-  /** What files are read and written with. */
+  /** Reads and writes the files. */
   get shared(): FilesShared {
     return this.tracker.shared
   }
 
-  /** Looks at all files as they are now. Never rejects. */
+  /** Reads all tracked files from disk again. Never rejects. */
   refresh(): Promise<void> {
     return this.tracker.refresh()
   }
@@ -139,7 +139,7 @@ export class ChangeScope {
     return this.tracker.view(path)?.without(this.#matches({}))
   }
 
-  /** The changes of a file, in the order of their lines, unsaved changes of the user included. */
+  /** The changes of a file, in the order of their lines, with the user's unsaved changes taken into account. */
   hunks(path: string): Hunk[] {
     return this.tracker.view(path)?.hunks(this.#matches({})) ?? []
   }
@@ -151,8 +151,8 @@ export class ChangeScope {
   }
 
   /**
-   * Undoes what it can without a loss. `force`: the user's own changes within what the agent changed are given up.
-   * `into`: it is brought back together with this.
+   * Undoes what can be undone without losing other changes. `force`: discards the user's edits within the agent's
+   * changes. `into`: the undo that this becomes part of, so that both are reverted together.
    */
   async undo(
     selection: ChangeSelection = {},
@@ -162,7 +162,7 @@ export class ChangeScope {
     const isShared = selection.since !== undefined && this.origins().length > 0
     const { undone, note } = await this.tracker.beginUndone(isShared ? undefined : this.session, into)
     const left: UndoReport['left'] = []
-    /** by the new path of a renamed file: why the old one could not come back */
+    /** by the new path of a renamed file: why the old one couldn't be restored */
     const blocked = new Map<string, UndoReport['left'][number]['why']>()
     const renames = selection.since === undefined ? this.#renames(selection.turn) : []
     const stays = (path: string, why: UndoReport['left'][number]['why']) => {
@@ -171,7 +171,7 @@ export class ChangeScope {
       if (rename) blocked.set(rename.to.file.path, why)
     }
     for (const { path } of this.#selected(selection)) {
-      // a renamed file stays where it is until it is back where it was
+      // keep the renamed file until it's restored at its previous path
       const why = blocked.get(path)
       if (why) {
         left.push({ path, why })
@@ -190,12 +190,12 @@ export class ChangeScope {
     return { ...(undone.files.length > 0 && { undone }), left }
   }
 
-  /** The other half of a renamed file goes with all of its changes. */
+  /** Undoing all changes of a renamed file includes its other path. */
   #idsOf(path: string, { hunks }: ChangeSelection): ReadonlySet<number> | undefined {
     return hunks && this.tracker.key(path) === this.tracker.key(hunks.path) ? hunks.ids : undefined
   }
 
-  /** Files that an agent renamed, in the order of the first changes. */
+  /** Files that an agent renamed, in the order of their first change. */
   #renames(turn?: number): Rename[] {
     const views = this.tracker.views()
     const of = (status: ChangedFile['status']) =>
@@ -229,7 +229,7 @@ export class ChangeScope {
     const side: RenameSide = {
       file,
       ...state,
-      // needed of those that have no other of the same content
+      // only needed for files without a match of the same content
       get lines() {
         lines ??= splitLines(this.text)
         return lines
@@ -255,7 +255,7 @@ export class ChangeScope {
       const both = [rename.from.file, rename.to.file]
       if (!both.some(file => chosen.has(file))) continue
       for (const file of both) chosen.delete(file)
-      // half of a rename would leave the file twice, or not at all
+      // undoing half of a rename would leave two copies of the file, or none
       if (selection.certain && both.some(file => this.#describe(file, turn)?.uncertain)) continue
       if (!hunks || this.#isWhole(rename, hunks)) for (const file of both) chosen.add(file)
       else for (const file of both.filter(isWanted)) chosen.add(file)
@@ -263,7 +263,7 @@ export class ChangeScope {
     return [...chosen]
   }
 
-  /** With all changes of a renamed file its name is chosen, too. */
+  /** Selecting all changes of a renamed file includes its name. */
   #isWhole({ from, to }: Rename, { path, ids }: NonNullable<ChangeSelection['hunks']>): boolean {
     const file = [from.file, to.file].find(one => this.tracker.key(one.path) === this.tracker.key(path))
     return this.hunks(file?.path ?? path).every(({ id }) => ids.has(id))
@@ -271,7 +271,7 @@ export class ChangeScope {
 
   #matches({ turn, since, certain }: ChangeSelection): Matches {
     const { session } = this
-    // only a checkpoint goes back into what came before a fork
+    // only restoring a checkpoint affects turns before a fork
     const origins = since === undefined ? [] : this.origins()
     return author => {
       if (certain && author.uncertain) return false
@@ -286,7 +286,7 @@ export class ChangeScope {
     }
   }
 
-  /** What {@link undo} of all turns since this one does, file by file; what it has to leave is listed, too. */
+  /** The effect of {@link undo} for all turns since this one, file by file, including files that it can't change. */
   checkpoint(since: number): CheckpointFile[] {
     const matches = this.#matches({ since })
     const { tracker } = this
@@ -319,7 +319,7 @@ export class ChangeScope {
     return files
   }
 
-  /** `undefined`: it is as it was before. */
+  /** `undefined` if it is unchanged. */
   #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
     if (turn !== undefined) return describe(file, this.#matches({ turn }))
     const known = this.#described.get(file)
@@ -330,13 +330,13 @@ export class ChangeScope {
   }
 }
 
-/** What one session's agent changed, and what it changes. */
+/** The changes of one session's agent, past and ongoing. */
 export class SessionChanges extends ChangeScope {
   declare readonly session: string
   #roots: Roots
   #guard: PathGuard
   #turn = 0
-  /** What tool calls told and is not known to the tracker yet: their paths are checked first. */
+  /** Changes that tool calls reported but that haven't reached the tracker: their paths are checked first. */
   readonly #reports = new Set<Promise<void>>()
 
   constructor(tracker: ChangeTracker, session: string, roots: Roots) {
@@ -345,13 +345,13 @@ export class SessionChanges extends ChangeScope {
     this.#guard = this.#guardOf(roots)
   }
 
-  /** The session goes on with these roots. */
+  /** The session continues with these roots. */
   setRoots(roots: Roots): void {
     this.#roots = roots
     this.#guard = this.#guardOf(roots)
   }
 
-  /** A turn runs. `isWorking`: it may be changing files now. */
+  /** A turn starts. `isWorking`: whether it may be changing files now. */
   beginTurn(turn: number, isWorking: () => boolean): void {
     this.#turn = turn
     const { cwd, additionalDirectories } = this.#roots
@@ -362,13 +362,16 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.endTurn(this.session, Promise.all(this.#reports))
   }
 
-  /** The text of a file of the roots now; `undefined`: it has none. Never rejects. */
+  /** The current text of a file in the roots; `undefined` if it has none. Never rejects. */
   async textOf(path: string): Promise<FileText | undefined> {
     const file = await this.#guard.check(path).catch(() => undefined)
     return file?.inside ? this.tracker.textOf(file.realPath) : undefined
   }
 
-  /** A file of the roots as it is on disk, a link as such; `undefined`: it is in no root, or it can't be told. */
+  /**
+   * A file in the roots as it is on disk; links aren't followed. `undefined` if it's outside of the roots or can't be
+   * read.
+   */
   async stateOf(path: string): Promise<FileState | undefined> {
     const place = await this.#placeOf(path)
     return place === undefined ? undefined : this.tracker.stateOf(place)
@@ -386,24 +389,24 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.scan
   }
 
-  /** Where a file or a link is that is in the roots; a link is not followed. */
+  /** The real path of a file or link in the roots; a link itself isn't followed. */
   async #placeOf(path: string): Promise<string | undefined> {
     const { rules } = this.tracker.shared
     const folder = await this.#guard.check(rules.dirname(path)).catch(() => undefined)
     return folder?.inside ? rules.join(folder.realPath, basename(path)) : undefined
   }
 
-  /** Tells of a file, from now on, whether the user kept or undid changes of it since. */
+  /** Returns a function that tells whether the user has kept or undone changes of the file since this call. */
   watchDecided(): (path: string) => boolean {
     return this.tracker.watchDecided()
   }
 
-  /** The user kept or undid changes of a file, of this session or of another: its path. */
+  /** Path of a file in which the user kept or undid changes, of this or another session. */
   get onDidDecide(): Event<string> {
     return this.tracker.onDidDecide
   }
 
-  /** A file is about to be written through the client: `work` does it. */
+  /** A file is about to be written through the client; `work` does the writing. */
   async writing<T>(path: string, content: string, work: () => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
     if (!file?.inside) return work()
@@ -411,7 +414,7 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.writing(file.realPath, content, this.#author(), work)
   }
 
-  /** A tool call told of these changes, and of these files that it works on. Never rejects. */
+  /** A tool call reported these changes, and these files that it works on. Never rejects. */
   tool(
     reported: Omit<ToolChange, 'change' | 'patch'>,
     diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
@@ -447,13 +450,13 @@ export class SessionChanges extends ChangeScope {
     }
   }
 
-  /** Files changed while a turn ran, this one or one that is over; nobody spoke of most of them. */
+  /** Files changed during this turn or an earlier one, most of them without a report. */
   async noticed(
     changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number }>,
     turn = this.#turn,
   ): Promise<void> {
     for (const { path, before, mode } of changes) {
-      // a text is that of what a link leads to
+      // a text is that of a link's target
       const isState = typeof before === 'object' && before !== null
       const file = isState ? undefined : await this.#guard.check(path).catch(() => undefined)
       const place = isState ? await this.#placeOf(path) : file?.inside ? file.realPath : undefined
@@ -462,7 +465,7 @@ export class SessionChanges extends ChangeScope {
     }
   }
 
-  /** What changed in the turn and is not listed. */
+  /** Files that changed during the turn but aren't listed. */
   get omitted(): Omitted {
     return this.tracker.omitted(this.session)
   }
@@ -471,7 +474,7 @@ export class SessionChanges extends ChangeScope {
     this.tracker.omit(this.session, omitted)
   }
 
-  /** Forgets all: the session is new, what was stored under its id is of another one. */
+  /** Forgets everything: the session is new, and what was stored under its id is another session's. */
   clear(): void {
     void this.tracker.ready.then(() => {
       this.keep()

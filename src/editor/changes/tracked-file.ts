@@ -1,7 +1,6 @@
 /**
- * What is known of one file that agents changed: its lines, and all else of it, each with who changed it. Beside what is
- * to be reviewed it holds the file's history: the same edits, in which what the user kept is still the agent's, so that
- * a checkpoint can be restored.
+ * One file that agents changed: who changed its lines, its mode, and so on. Besides the changes to review, it contains
+ * the file's history: the same edits, in which kept changes are still the agent's, so that a checkpoint can be restored.
  */
 import {
   type AgentAuthor,
@@ -24,14 +23,14 @@ import {
 
 /** A tracked file as it is stored. */
 export interface StoredFile {
-  /** absolute, where it really is */
+  /** absolute real path */
   path: string
-  /** the text now, empty when it is no text */
+  /** the current text; empty for binary files */
   text: string
   segments: StoredSegment[]
   attributes: Versions<FileAttributes>
   gone?: boolean
-  /** as if the user had kept nothing; absent: it is no longer kept */
+  /** as if the user had kept nothing; absent if it was dropped */
   history?: StoredHistory
 }
 
@@ -42,10 +41,10 @@ interface StoredHistory {
   at: number
 }
 
-/** What a file becomes when a checkpoint is restored. */
+/** The effect of restoring a checkpoint on a file. */
 export interface Rewound {
   file: TrackedFile
-  /** Changes of these came on top and stay, with what is under them. */
+  /** Later changes by these authors stay, together with what they build on. */
   conflict?: 'user' | 'agent'
 }
 
@@ -57,10 +56,10 @@ export class TrackedFile {
   #gone: boolean
   #version = 0
   #sessions: { version: number; sessions: string[] } | undefined
-  /** The same file, in which nothing was kept; absent: agents did not change it since its checkpoints were dropped. */
+  /** The same file as if nothing had been kept; absent if agents didn't change it since its checkpoints were dropped. */
   #history: { file: TrackedFile; at: number; size?: { version: number; bytes: number } } | undefined
 
-  /** It is the history of a file. */
+  /** Whether this is the history of a file. */
   readonly #isHistory: boolean
 
   private constructor(
@@ -78,13 +77,13 @@ export class TrackedFile {
     this.#gone = gone
   }
 
-  /** A file in which everything is the user's. */
+  /** A file that is all the user's. */
   static of(path: string, state: FileState, isHistory = false): TrackedFile {
     const attributes: Versions<FileAttributes> = [{ value: state.attributes, by: 'user', seq: 0 }]
     return new TrackedFile(path, FileLog.of(state.text, isHistory), attributes, false, isHistory)
   }
 
-  /** `undefined`: what was stored does not fit together. */
+  /** `undefined` if the stored data is inconsistent. */
   static restore({ history, ...stored }: StoredFile, isHistory = false): TrackedFile | undefined {
     const { path, text, segments, attributes, gone } = stored
     const log = FileLog.restore(text, segments, isHistory)
@@ -121,17 +120,17 @@ export class TrackedFile {
     return copy
   }
 
-  /** Something is known of it that can be reviewed or restored. */
+  /** Whether anything can be reviewed or restored. */
   get isKnown(): boolean {
     return this.hasChanges || this.#history !== undefined
   }
 
-  /** When an agent changed it last, in milliseconds since the epoch; absent: no checkpoint knows the file. */
+  /** When an agent last changed it, in milliseconds since the epoch; absent if no checkpoint includes the file. */
   get historyAt(): number | undefined {
     return this.#history?.at
   }
 
-  /** About how much its history takes on disk. Bytes. */
+  /** Approximate size of its history on disk. Bytes. */
   get historyBytes(): number {
     const history = this.#history
     if (!history) return 0
@@ -144,7 +143,7 @@ export class TrackedFile {
     return history.size.bytes
   }
 
-  /** Whose changes can be restored from its history. */
+  /** Authors whose changes can be restored from its history. */
   historyAuthors(matches: Matches): AgentAuthor[] {
     const file = this.#history?.file
     if (!file) return []
@@ -154,19 +153,19 @@ export class TrackedFile {
     ].filter(matches)
   }
 
-  /** What matches can't be restored any more. */
+  /** Drops the matching changes from the history. */
   forgetHistory(matches: Matches = () => true): void {
     const file = this.#history?.file
     file?.keep(matches)
     if (!file?.hasChanges) this.#history = undefined
   }
 
-  /** Another number after every change. */
+  /** Increases with every change. */
   get version(): number {
     return this.#version
   }
 
-  /** The user took the file away. Should it come back, it is what it was. */
+  /** The user deleted the file. If it reappears, it's the same file again. */
   get gone(): boolean {
     return this.#gone
   }
@@ -183,12 +182,12 @@ export class TrackedFile {
     return { text: this.text, attributes: this.attributes }
   }
 
-  /** The file without what agents did. */
+  /** The file without agents' changes. */
   get base(): FileState {
     return { text: this.#log.base, attributes: this.#attributes[0]!.value }
   }
 
-  /** Whose changes are in it. */
+  /** The authors of its changes. */
   get sessions(): readonly string[] {
     if (this.#sessions?.version !== this.#version) {
       const all = () => true
@@ -203,12 +202,12 @@ export class TrackedFile {
     return this.#log.hasChanges || this.#attributes.length > 1
   }
 
-  /** The file without what `matches` and what came on top of it. */
+  /** The file without the matching changes and later changes on top of them. */
   without(matches: Matches): FileState {
     return { text: this.#log.without(matches), attributes: this.attributesWithout(matches) }
   }
 
-  /** All but the text of {@link without}. */
+  /** Like {@link without}, except for the text. */
   attributesWithout(matches: Matches): FileAttributes {
     return without(this.#attributes, matches, () => undefined).versions.at(-1)!.value
   }
@@ -217,23 +216,23 @@ export class TrackedFile {
     return this.#log.hunks(matches)
   }
 
-  /** Who changed more than the text, as far as it `matches`. */
+  /** Matching authors of changes other than to the text. */
   attributeAuthors(matches: Matches): Exclude<Author, 'user'>[] {
     return this.#attributes.flatMap(({ by }) => (by !== 'user' && matches(by) ? by : []))
   }
 
-  /** Something on top of it would be lost if what matches were undone. */
+  /** Whether undoing the matching changes would lose later ones. */
   attributeConflict(matches: Matches): 'user' | 'agent' | undefined {
     return without(this.#attributes, matches, () => undefined).conflict
   }
 
-  /** The file became so. False: it was so already. `historyBy`: whose it is in the history, where that is another. */
+  /** The file changed to this state. Returns false if it's the same. `historyBy`: the author in the history, if different. */
   edit(state: FileState, by: Author, historyBy = by): boolean {
     this.#inHistory(historyBy, file => file.#edit(state, historyBy))
     return this.#edit(state, by)
   }
 
-  /** Does in the history what is done to the file, from the first change of an agent on. */
+  /** Repeats in the history what is done to the file, starting with an agent's first change. */
   #inHistory(by: Author, work: (file: TrackedFile) => void): void {
     if (!this.#history && by === 'user') return
     this.#history ??= { file: TrackedFile.of(this.path, this.#gone ? ABSENT : this.state, true), at: 0 }
@@ -253,7 +252,7 @@ export class TrackedFile {
     if (this.#gone) {
       if (absent && by === 'user') return false
       this.#gone = false
-      // what comes after the user took the file away is made anew
+      // what follows the user's deletion is a new file
       if (by !== 'user') {
         this.#log = FileLog.of('', this.#isHistory)
         this.#attributes = [{ value: { type: 'absent' }, by: 'user', seq: 0 }]
@@ -268,7 +267,7 @@ export class TrackedFile {
     return text || attributes
   }
 
-  /** The text became so, and nothing else. */
+  /** Only the text changed. */
   editText(text: string, by: Author): boolean {
     this.#inHistory(by, file => file.#editText(text, by))
     return this.#editText(text, by)
@@ -282,14 +281,14 @@ export class TrackedFile {
 
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     this.#log.keep(matches, ids)
-    // with the last of its lines kept, a new file is kept
+    // keeping the last line of a new file keeps the file
     if (!ids || this.#log.hunks(matches).length === 0) this.#setAttributes(kept(this.#attributes, matches))
-    // with what is no longer there, what became of its lines is settled, too
+    // keeping a deletion also settles the changes of its lines
     if (this.#attributes.length === 1 && this.attributes.type !== 'text') this.#log.keep(() => true)
     this.#version++
   }
 
-  /** Takes back what it can. Answers with what stayed because something came on top of it. */
+  /** Undoes what it can. Returns the authors whose later changes prevented the rest. */
   undo(
     matches: Matches,
     options: { ids?: ReadonlySet<number>; force?: boolean } = {},
@@ -297,7 +296,7 @@ export class TrackedFile {
     const conflict = this.#undo(matches, options)
     const { state } = this
     this.#inHistory('user', file => {
-      // back to what it was before collapses to that; only a file that goes has to be told apart from a deleted one
+      // undoing everything yields the original; only a file that is to be removed must be distinguished from a deleted one
       if (state.attributes.type === 'absent') file.#undo(matches, { force: true })
       file.#become(state)
     })
@@ -305,8 +304,8 @@ export class TrackedFile {
   }
 
   /**
-   * The file without what `matches`, whether the user kept it or not. `undefined`: nothing of it is known. `force`: the
-   * user's changes on top are given up.
+   * The file without the matching changes, kept or not; `undefined` if there are none. `force`: discards the user's later
+   * changes.
    */
   rewound(matches: Matches, options: { force?: boolean } = {}): Rewound | undefined {
     if (this.#gone || this.historyAuthors(matches).length === 0) return undefined
@@ -321,7 +320,7 @@ export class TrackedFile {
     return { file: target, ...(conflict && { conflict }) }
   }
 
-  /** What is left to differ is the user's. */
+  /** The remaining differences are the user's. */
   #become(state: FileState): void {
     if (sameState(this.state, state)) return
     if (state.attributes.type !== 'absent') {
@@ -350,7 +349,7 @@ export class TrackedFile {
       if (next.type === 'absent' && this.#log.hunks(author => !matches(author)).length > 0) {
         conflict ??= 'agent'
       } else if (next.type === 'absent' && this.#log.text !== '') {
-        // the user's own lines stay, and with them the file
+        // the user's own lines stay, and therefore the file
         if (left.length === 0) this.#setAttributes(kept(this.#attributes, matches))
       } else {
         this.#setAttributes(forced || (result.partial ?? result.versions))
@@ -360,12 +359,12 @@ export class TrackedFile {
     if (this.attributes.type !== 'text' && this.#log.text !== '') {
       const isOthers = ({ by }: { by: Author }) => by !== 'user' && !matches(by)
       if (this.#attributes.some(isOthers)) {
-        // the lines that came back are in a file that another agent deleted or replaced
+        // the restored lines are in a file that another agent deleted or replaced
         this.#log = before.log
         this.#attributes = before.attributes
         return 'agent'
       }
-      // the user's lines bring the file back
+      // the user's lines restore the file
       const known = before.attributes.findLast(({ value }) => value.type === 'text')?.value
       this.#attributes = [{ value: known ?? NEW_TEXT, by: 'user', seq: 0 }]
     }

@@ -5,32 +5,32 @@ import type { ChangeTracker } from './change-tracker.ts'
 const BASE_SCHEME = 'parley-base'
 
 /**
- * The address of a file without what one session changed in it, or without what all agents changed. `missing`: of an
- * empty file, to stand for one that is not there.
+ * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that stands
+ * for a missing one.
  */
 export function baseUri(path: string, session?: string, missing?: boolean): vscode.Uri {
   const query = new URLSearchParams({ ...(session && { session }), ...(missing && { missing: '1' }) })
   return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
 }
 
-/** Files as they would be without agents' changes, to be compared with what they are. */
+/** Serves files without agents' changes, for comparison with the current ones. */
 export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   readonly #tracker: () => Promise<ChangeTracker>
   readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())
-  /** addresses that editors show, with how many do */
+  /** URIs that editors show, with the number of editors */
   readonly #watched = new Map<string, { uri: vscode.Uri; count: number }>()
   #changes = 0
 
   readonly onDidChangeFile = this.#change.event
 
-  /** `tracker` is asked for when the first file is read, also of an editor of before a reload. */
+  /** `tracker` is called when the first file is read, which an editor restored after a reload may do. */
   constructor(tracker: () => Promise<ChangeTracker>) {
     super()
     this.#tracker = tracker
     this.register(vscode.workspace.registerFileSystemProvider(BASE_SCHEME, this, { isReadonly: true }))
   }
 
-  /** Tells editors of changes from now on. */
+  /** Starts to notify editors of changes. */
   follow(tracker: ChangeTracker): void {
     this.register(
       tracker.onDidChange(paths => {
@@ -56,7 +56,7 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const bytes = await this.readFile(uri)
-    // always another one: what was read before may be of before
+    // always a new value: what was read before may be outdated
     return { type: vscode.FileType.File, ctime: 0, mtime: ++this.#changes, size: bytes.byteLength }
   }
 

@@ -5,23 +5,23 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 import { ChangeScope } from './session-changes.ts'
 
-/** Commands that the lenses run. They get the file's address and the ids of the changes. */
+/** Commands of the code lenses. Their arguments are the file's URI and the ids of the changes. */
 export interface LensCommands {
   keep: string
   revert: string
 }
 
-/** Context keys: whether agents changed something, and the paths of the changed files. */
+/** Context keys: whether there are changes by agents, and the paths of the changed files. */
 export interface ChangeContextKeys {
   hasChanges: string
   changedFiles: string
 }
 
 const UPDATE_MS = 200
-/** More paths are not compared in `when` clauses. */
+/** Maximum number of paths in the context key for `when` clauses. */
 const MAX_CONTEXT_PATHS = 2000
 
-/** Marks agents' changes in the editor: files in lists and on tabs, changes by code lenses, and what `when` clauses ask. */
+/** Shows agents' changes in the editor: file decorations, code lenses, and context keys for `when` clauses. */
 export class ChangeDecorations
   extends Owner
   implements vscode.CodeLensProvider, vscode.FileDecorationProvider

@@ -13,7 +13,7 @@ interface Review {
   tab: vscode.Tab
   changes: ChangeScope
   title: string
-  /** what is in it: VS Code can't change the list of files */
+  /** its files: VS Code can't change the list later */
   shown: string
 }
 
@@ -45,7 +45,7 @@ export class ChangeEditors extends Owner {
     await vscode.commands.executeCommand('vscode.diff', left, right, title, { preview: true })
   }
 
-  /** All files in one editor, which is the same as long as it shows the same files. */
+  /** Shows all files in one editor, which is reused as long as it shows the same files. */
   review(changes: ChangeScope, title: string): Promise<void> {
     const open = this.#opening.then(() => this.#review(changes, title))
     this.#opening = open.catch(() => {})
@@ -66,11 +66,11 @@ export class ChangeEditors extends Owner {
     await vscode.commands.executeCommand('vscode.changes', title, resources)
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab
     if (tab?.label.startsWith(title)) this.#reviews.add({ tab, changes, title, shown: listed(files) })
-    // one in which something is not saved would ask first
+    // closing one with unsaved changes would ask the user
     await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))
   }
 
-  /** The user is back at a review whose list is no longer true. */
+  /** The user returned to a review whose list of files is outdated. */
   #renew(review: Review): void {
     const files = review.changes.list()
     if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
@@ -96,7 +96,7 @@ function listed(files: readonly ChangedFile[]): string {
   return files.map(({ path, status }) => `${status} ${path}`).join('\n')
 }
 
-/** Takes a file away into the trash; rejects where there is none. */
+/** Moves a file to the trash; rejects if there is none. */
 export async function trashFile(file: string): Promise<void> {
   await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
 }
@@ -107,18 +107,18 @@ export function hiddenFiles(): string[] {
   return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
 }
 
-/** Tells the tracker what the user does to files in the editor. */
+/** Reports the user's file operations in the editor to the tracker. */
 export function followUserEdits(tracker: ChangeTracker): Disposable {
   const own = new DisposableStore()
   const { workspace } = vscode
-  /** of documents with unsaved changes, their last versions */
+  /** the latest versions of documents with unsaved changes */
   const unsaved = new WeakMap<vscode.TextDocument, number>()
-  /** the versions that were told to be saved */
+  /** the versions that were reported as saved */
   const told = new WeakMap<vscode.TextDocument, number>()
   const typed = (document: vscode.TextDocument) => {
     const { uri, isDirty, version } = document
     if (uri.scheme !== 'file') return
-    // that nothing is unsaved any more is told before the save is
+    // VS Code reports that a document isn't dirty before it reports the save
     const isSame = !isDirty && unsaved.get(document) === version
     if (isDirty) unsaved.set(document, version)
     else unsaved.delete(document)

@@ -5,10 +5,10 @@ import { Owner } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { DiffContents, type DiffTexts } from './diff-texts.ts'
 
-/** Shows an agent's edits in the editor's diff view, from texts that are held while a tab shows them. */
+/** Shows an agent's edits in diff editors, whose texts are kept in memory while a tab shows them. */
 export class Diffs extends Owner {
   readonly #contents = new DiffContents()
-  /** Ids on their way into a tab. */
+  /** Ids whose tab is being opened. */
   readonly #opening = new Set<string>()
   readonly #scheme: string
 
@@ -23,14 +23,14 @@ export class Diffs extends Owner {
     this.register(
       vscode.window.tabGroups.onDidChangeTabs(event => event.closed.length > 0 && this.#release()),
     )
-    // Those of before a reload have lost their texts.
+    // Tabs restored after a reload have lost their texts.
     const stale = diffTabs(this.#scheme).filter(({ id }) => this.#contents.text(id, 'old') === undefined)
     if (stale.length > 0) void vscode.window.tabGroups.close(stale.map(({ tab }) => tab))
   }
 
   /**
-   * Opens a diff editor titled `name (Agent's edit)`, if no other title is given. `file` is the changed file, which gives
-   * name and language. Resolves with the address of its right side, and with what closes it again.
+   * Opens a diff editor titled `name (Agent's edit)`, unless another title is given. `file` is the changed file, used for
+   * the name and language. Resolves with the URI of the right side and a function that closes the editor.
    */
   async open(
     file: string,
@@ -55,7 +55,7 @@ export class Diffs extends Owner {
     return { uri: uri('new'), close }
   }
 
-  /** diffs whose texts are held */
+  /** diffs whose texts are in memory */
   get held(): number {
     return this.#contents.size
   }
@@ -88,10 +88,10 @@ function parse(uri: vscode.Uri): { id: string; side: string } {
   return { id, side }
 }
 
-/** Shows in a diff editor what a file would become, and asks: in a notification, and by buttons over the diff. */
+/** Shows a proposed file in a diff editor and asks the user, in a notification and with buttons above the diff. */
 export class Proposals extends Owner {
   readonly #diffs = this.register(new Diffs('parley-proposal'))
-  /** by the address of the diff's right side */
+  /** by the URI of the diff's right side */
   readonly #asked = new Map<string, (apply: boolean) => void>()
 
   /** The user's answer to the proposal in the diff with this right side, or in the active one. */
@@ -102,7 +102,7 @@ export class Proposals extends Owner {
     answer(apply)
   }
 
-  /** Resolves with the answer; the diff is closed then. Never, while the person gives none. */
+  /** Resolves with the user's answer, after closing the diff. Stays pending without one. */
   async ask(file: string, texts: DiffTexts, question: string): Promise<boolean> {
     const title = l10n.t('{0} (proposed)', path.basename(file))
     const { uri, close } = await this.#diffs.open(file, texts, { title, preview: false })

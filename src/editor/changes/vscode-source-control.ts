@@ -6,7 +6,7 @@ import type { ChangeTracker } from './change-tracker.ts'
 import { type ChangedFile, ChangeScope } from './session-changes.ts'
 import { baseUri } from './vscode-base-files.ts'
 
-/** Between two looks at what changed, in milliseconds. */
+/** Minimum interval between updates, in milliseconds. */
 const UPDATE_MS = 200
 
 interface Shown {
@@ -16,8 +16,8 @@ interface Shown {
 }
 
 /**
- * Agents' changes in the Source Control view, grouped by session, and as marks beside the lines of editors. There only
- * while there are changes: another provider changes how the view looks.
+ * Agents' changes in the Source Control view, grouped by session, and in the gutter of editors. Only exists while there
+ * are changes, because an additional provider changes how the view looks.
  */
 export class ChangesSourceControl extends Owner {
   readonly #tracker: ChangeTracker
@@ -26,7 +26,7 @@ export class ChangesSourceControl extends Owner {
   #shown: Shown | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** `nameOf`: what a session is called. */
+  /** `nameOf`: the title of a session. */
   constructor(tracker: ChangeTracker, nameOf: (session: string) => string) {
     super()
     this.#tracker = tracker
@@ -44,7 +44,7 @@ export class ChangesSourceControl extends Owner {
     }, UPDATE_MS)
   }
 
-  /** The changes of the session that a group of the view shows. */
+  /** The changes of the session that a group in the view shows. */
   scopeOf(groupId: string): ChangeScope | undefined {
     const session = [...(this.#shown?.groups ?? [])].find(([, group]) => group.id === groupId)?.[0]
     return session === undefined ? undefined : this.#scope(session)

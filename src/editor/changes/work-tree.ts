@@ -20,20 +20,20 @@ import {
   TIMEOUT_MS,
 } from './repository-files.ts'
 
-/** Of more files that differ from what was committed nothing is kept at the beginning of a turn. */
+/** If more files differ from the last commit, their content isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
-/** Of more files that change in one turn nothing is looked up: a build, or another branch. How many there are is told. */
+/** If more files change in one turn (a build, a checkout), none of them is read; only their number is reported. */
 const MAX_CHANGED = 1000
 
 export interface Noticed {
   changes: NoticedState[]
-  /** files that changed, too, and whose content from before is not known: there are too many, or they are too large */
+  /** further changed files whose previous content is unknown: there are too many, or they are too large */
   omitted: number
-  /** folders in which nobody can tell what changed: they are too large, or Git takes too long */
+  /** folders where changes can't be detected: they are too large, or Git takes too long */
   unseen: string[]
 }
 
-/** How a repository was at a time: what differed from its last commit then, and what that was. */
+/** A snapshot of a repository: the files that differed from its last commit, with their content. */
 interface RepositorySnapshot {
   root: string
   top: string
@@ -42,52 +42,52 @@ interface RepositorySnapshot {
   dirty: Map<string, Dirty>
 }
 
-/** How folders were at a time. */
+/** A snapshot of folders. */
 export interface Snapshot {
   repositories: RepositorySnapshot[]
   folders: FolderSnapshot[]
   unseen: string[]
-  /** folders in which the user did something to all files */
+  /** folders whose files all were changed by a user's action */
   accepted: string[]
 }
 
 interface Dirty {
-  /** `undefined`: it is not kept */
+  /** `undefined` if it isn't stored */
   state: FileState | undefined
-  /** another one whenever the file was written */
+  /** changes each time the file is written */
   stamp: string
-  /** It was written just before: a write right after may have left the same stamp. */
+  /** The file was written just before: another write right after that may have left the same stamp. */
   isFresh: boolean
 }
 
-/** What a session may know of files. */
+/** Gives a session access to files. */
 export interface StateReader {
-  /** As it is on disk; `undefined`: it is none of the session's, or it can't be told. Never rejects. */
+  /** A file on disk; `undefined` if it's outside of the session's folders or can't be read. Never rejects. */
   stateOf(path: string): Promise<FileState | undefined>
-  /** What a file is that holds these bytes. */
+  /** The file state for these bytes. */
   stateWith: StateOf
-  /** Its changes are listed anyway. */
+  /** Whether its changes are listed anyway. */
   isKnown(path: string): boolean
-  /** For what is in no repository. */
+  /** For folders without a repository. */
   scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
 }
 
 /**
- * Notices which files of a session's folders change while its agent works, whoever changes them: by what Git says of
- * them before and after, or by a look at all files where there is no repository. What Git leaves out is left out.
+ * Detects which files in a session's folders change while its agent works, whoever changes them. Compares Git's status
+ * before and after, or all files in folders without a repository. Files that Git ignores are ignored.
  */
 export class WorkTree {
   readonly #reader: StateReader
-  /** folders in which a look took too long */
+  /** folders where detecting changes took too long */
   readonly #slow = new Set<string>()
-  /** by root: what differed at the last look, so that nothing is read again that was not written since */
+  /** by root: the files that differed last time, so that only files written since are read again */
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
 
   constructor(reader: StateReader) {
     this.#reader = reader
   }
 
-  /** Looks at folders without a repository for the first time, so that the look before a turn is short. */
+  /** Scans folders without a repository in advance, so that the scan before a turn is quick. */
   async prepare(folders: readonly string[]): Promise<void> {
     for (const folder of folders) {
       const root = await realpath(folder).catch(() => folder)
@@ -95,7 +95,7 @@ export class WorkTree {
     }
   }
 
-  /** Remembers how the folders are now. */
+  /** Takes a snapshot of the folders. */
   async snapshot(folders: readonly string[]): Promise<Snapshot> {
     const taken: Snapshot = { repositories: [], folders: [], unseen: [], accepted: [] }
     const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
@@ -112,7 +112,7 @@ export class WorkTree {
     return taken
   }
 
-  /** The user did something with a file or a folder: what is there now is what was there before. Links resolved. */
+  /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
   async accept({ repositories, folders, accepted }: Snapshot, path: string): Promise<void> {
     const state = await this.#reader.stateOf(path)
     if (!state || state.attributes.type === 'absent') accepted.push(path)
@@ -123,7 +123,7 @@ export class WorkTree {
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
   }
 
-  /** What differs from a snapshot now. */
+  /** The differences from a snapshot. */
   async changed({ repositories, folders, unseen, accepted }: Snapshot): Promise<Noticed> {
     const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
     const byPath = new Map<string, NoticedState>()
@@ -150,7 +150,7 @@ export class WorkTree {
     return { changes: await this.#different(changes), omitted }
   }
 
-  /** What was only touched is as it was. */
+  /** A file that was only touched hasn't changed. */
   async #different(changes: readonly NoticedState[]): Promise<NoticedState[]> {
     const different: NoticedState[] = []
     for (const change of changes) {
@@ -217,7 +217,10 @@ export class WorkTree {
     return { changes, omitted }
   }
 
-  /** What a commit has of a file, as it was in the work tree: a commit knows little of modes, and ends lines its own way. */
+  /**
+   * The content of a file in a commit, converted to what the work tree had: commits store few modes and their own line
+   * ends.
+   */
   async #asCheckedOut(
     checkout: Checkout,
     path: string,
@@ -243,7 +246,7 @@ export class WorkTree {
     const isCrlf =
       hasEnds && (is.type === 'text' ? now.text.includes('\r\n') : await checkout.endsWithCrlf(path))
     const text = isCrlf ? before.text.replaceAll('\n', '\r\n') : before.text
-    // a commit may have another encoding than the work tree
+    // the encoding in a commit may differ from that in the work tree
     const isConverted =
       is.type === 'text' && before.attributes.encoding !== is.encoding && (await checkout.isEncoded(path))
     const { encoding, bom } = isConverted ? is : before.attributes

@@ -20,13 +20,13 @@ interface Abandoned {
 }
 
 /**
- * The loads and resumes that the user gave up and the agent has not answered yet, by session. Agents ignore a
- * cancellation: what they still replay belongs to no conversation, and must not mix with what is asked for next.
+ * The loads and resumes that the user gave up and the agent has not answered yet, by session. Agents ignore the
+ * cancellation: what they still replay belongs to no conversation and must not mix with later requests.
  */
 export class AbandonedRequests {
   readonly #bySession = new Map<string, Abandoned>()
 
-  /** `answer` settles when the agent answers the request after all, or is gone. */
+  /** `answer` settles when the agent answers the request after all, or exits. */
   add(sessionId: string, answer: Promise<unknown>): void {
     const settled = answer
       .then(
@@ -49,7 +49,7 @@ export class AbandonedRequests {
     return true
   }
 
-  /** Resolves when nothing more comes of an abandoned request; `undefined` when there is none. */
+  /** Resolves when no abandoned request can send updates any more; `undefined` if there is none. */
   settled(sessionId: string): Promise<void> | undefined {
     return this.#bySession.get(sessionId)?.settled
   }

@@ -34,12 +34,12 @@ import {
 import { readStart, type SetVia, setOptionResponseSchema, type WireSession } from './wire/session.ts'
 import { readCommand } from './wire/update.ts'
 
-/** malformed parts of what an agent sends that are logged */
+/** maximum number of malformed parts of an agent's messages that are logged */
 const REPORTS = 500
-/** sessions of one agent that are remembered at once */
+/** maximum number of sessions remembered for one agent */
 const SESSIONS = 10_000
 
-/** What a surface needs of the link to its agent. */
+/** What a version's surface needs from the link to its agent. */
 export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'>
 
 export interface SurfaceOptions {
@@ -50,7 +50,7 @@ export interface SurfaceOptions {
   log: Logger
 }
 
-/** What the surfaces of both versions have in common; `v1/` and `v2/` add what their version has alone. */
+/** What the surfaces of both versions have in common; `v1/` and `v2/` add what is specific to theirs. */
 export abstract class AgentBase<S extends WireSession> implements ConnectionHandlers {
   readonly info: Agent['info']
   readonly capabilities: AgentCapabilities
@@ -89,10 +89,10 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     report: Report,
   ): S
   protected abstract serverToWire(server: McpServer): object
-  /** The params of a set, beside the session. */
+  /** The params of a set request, except for the session. */
   protected abstract setToWire(set: SetVia): object
   protected abstract readUpdate(raw: unknown, session: S): void
-  /** What may be asked of a client beside what both versions have. */
+  /** Client requests that only this version has. */
   protected abstract answer(
     method: string,
     params: unknown,
@@ -236,7 +236,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   // ---- what the agent sends --------------------------------------------------------------------------------------
 
   notification(method: string, params: unknown): boolean {
-    // By the method alone: other notifications have been seen with the same params.
+    // Identified by the method alone: other notifications can have the same params.
     switch (method) {
       case 'session/update':
         if (isRecord(params) && typeof params.sessionId === 'string') {
@@ -268,7 +268,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.answer(method, params, signal)
   }
 
-  /** Asks the user; ends at once when the question is withdrawn or its turn canceled. */
+  /** Asks the user; ends immediately if the question is withdrawn or its turn is canceled. */
   protected async askPermission(request: PermissionRequest, signal: AbortSignal) {
     const session = this.session(request.sessionId)
     const question = new AbortController()
@@ -301,7 +301,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected session(sessionId: string): S {
     let session = this.#sessions.get(sessionId)
     if (!session) {
-      // An agent may make up an id for each update; the oldest go then.
+      // An agent may use a new id for each update; then the oldest are dropped.
       const [oldest] = this.#sessions.size < SESSIONS ? [] : this.#sessions.keys()
       if (oldest !== undefined) this.#sessions.delete(oldest)
       session = this.createSession(sessionId, this.#emit, this.report)
@@ -319,7 +319,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return setupToWire(setup, this.capabilities, server => this.serverToWire(server))
   }
 
-  /** Reads the answer that starts a session. */
+  /** Reads the response that starts a session. */
   protected started(sessionId: string, raw: unknown): SessionStart {
     const session = this.session(sessionId)
     const { options, report } = session
@@ -329,7 +329,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return { sessionId, ...given('configOptions', options.all), ...given('commands', session.commands) }
   }
 
-  /** Loads or resumes a session that the agent has, once nothing more comes of an earlier try that was given up. */
+  /** Loads or resumes an existing session, after an earlier abandoned attempt is over. */
   protected async reopen(
     method: string,
     sessionId: string,
@@ -356,7 +356,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     if (!can) throw new NotSupportedError(`The agent cannot ${what}.`)
   }
 
-  /** Sends a request. An error in `params` and an error of the agent both reject with an {@link AgentRequestError}. */
+  /** Sends a request. Errors in `params` and errors from the agent both reject with an {@link AgentRequestError}. */
   protected async ask(
     method: string,
     params: () => object,
@@ -370,7 +370,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     }
   }
 
-  /** Like `ask`, but fails where the agent did not say that it `can` do what is asked (`what`: that, after "cannot"). */
+  /** Like `ask`, but fails if the agent lacks the capability (`can`). `what`: the action, as it reads after "cannot". */
   protected askIf(
     can: boolean | undefined,
     what: string,
@@ -406,7 +406,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return start(await this.ask(method, params, signal, answer => void answer.then(late, () => {})))
   }
 
-  /** A session that is not there is as gone as it was to be. */
+  /** A session that doesn't exist doesn't need to be removed. */
   async #gone(method: string, can: boolean, what: string, sessionId: string): Promise<void> {
     try {
       await this.askIf(can, what, method, { sessionId })

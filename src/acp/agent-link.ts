@@ -9,16 +9,16 @@ import { LineTooLongError } from './transport/line-splitter.ts'
 import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
 
-/** characters of what an agent printed beside the protocol that a failure card shows at most */
+/** maximum number of characters of an agent's other output that a failure card shows */
 const NOISE_TAIL = 4 * 1024
-/** lines of it that are logged */
+/** maximum number of its lines that are logged */
 const NOISE_LINES = 1000
-/** How long the second sign of an end may come after the first (exit, end of output), in milliseconds. */
+/** Time between the two signs of an agent's end (exit, end of output), in milliseconds. */
 const END_SPREAD = 1000
-/** How long stderr is read after the end, in milliseconds. */
+/** How long stderr is read after the agent ended, in milliseconds. */
 const STDERR_SPREAD = 250
 
-/** A running agent and the connection to it, ending together: the one place that knows how and why it ended. */
+/** A running agent and its connection, which end together. The only place that knows how and why it ended. */
 export class AgentLink implements Disposable {
   readonly connection: Connection
   readonly #process: AgentProcess
@@ -61,14 +61,14 @@ export class AgentLink implements Disposable {
     })
     writer.onClose(() => void this.#endOfStream('The agent closed its input.'))
     void process.exited.then(async () => {
-      // What it wrote before it went still counts; a child of it may hold the pipe open, though.
+      // Read what it wrote before it exited, but not forever: a child process may keep the pipe open.
       await withTimeout(outputEnd.promise, END_SPREAD)
       await this.#endByExit()
     })
     this.connection.listen()
   }
 
-  /** Fires once, when the agent is gone for any reason; every request was rejected before. */
+  /** Fires once, when the agent ended for any reason; all requests were rejected before that. */
   get onDidClose(): Event<AgentExit> {
     return listener => {
       if (!this.#exit) return this.#onDidClose.event(listener)
@@ -78,7 +78,7 @@ export class AgentLink implements Disposable {
     }
   }
 
-  /** What the agent printed on stdout that was no message, the last part of it. */
+  /** The last part of what the agent printed to stdout that wasn't a message. */
   get stdoutNoise(): string {
     return this.#noise.text
   }
@@ -92,13 +92,13 @@ export class AgentLink implements Disposable {
     this.#process.dispose()
   }
 
-  /** Ends the agent and resolves when nothing of it runs any more. */
+  /** Ends the agent and resolves when all of its processes have exited. */
   async stop(times?: StopTimes): Promise<void> {
     this.#finish({ reason: 'disposed', stderrTail: this.stderrTail })
     await this.#process.stop(times)
   }
 
-  /** One of the streams ended. Mostly the process is about to exit, and its exit code says more. */
+  /** One of the streams ended. Usually the process is about to exit, and its exit code says more. */
   async #endOfStream(message: string): Promise<void> {
     if (this.#ending) return
     await withTimeout(this.#process.exited, END_SPREAD)
@@ -130,7 +130,10 @@ export class AgentLink implements Disposable {
   }
 }
 
-/** Passes on so many messages and then says once that no more will come: a flood must not fill the log. */
+/**
+ * Passes on a limited number of messages, then reports once that the rest is dropped, so that a flood doesn't fill the
+ * log.
+ */
 export function limitLog(write: (message: string) => void, max: number): (message: string) => void {
   let count = 0
   return message => {

@@ -25,22 +25,23 @@ import { WriterClosedError } from './transport/ndjson-writer.ts'
 import { OrderedReader, type PausableReader, type WireMessage } from './transport/ordered-reader.ts'
 
 export interface ConnectionHandlers {
-  /** Handles a notification at once, in its place in the stream. `false`: there is no such notification. */
+  /** Handles a notification immediately, in the order of the stream. Returns false if there is no such notification. */
   notification(method: string, params: unknown): boolean
   /**
-   * Answers a request; `undefined`: there is no such method. A rejection with an {@link RpcError} is answered as it
-   * is, any other as an internal error with its message. `signal` aborts when the peer withdraws the request or is gone.
+   * Answers a request; `undefined` if there is no such method. A rejection with an {@link RpcError} is answered as it is,
+   * any other as an internal error with its message. `signal` aborts when the peer withdraws the request or the
+   * connection ends.
    */
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | undefined
 }
 
-/** A writer that knows how much of what the peer asked for it has not read; see `NdjsonWriter`. */
+/** A writer that knows how many of its answers the peer hasn't read; see `NdjsonWriter`. */
 export interface AnswerWriter extends MessageWriter {
   readonly unreadBytes?: number
   readonly progress?: Promise<void>
 }
 
-/** The peer asks and does not read the answers. */
+/** The peer sends requests but doesn't read the answers. */
 export class UnreadAnswersError extends Error {
   override readonly name = 'UnreadAnswersError'
 
@@ -55,18 +56,18 @@ export interface ConnectionOptions {
   handlers: ConnectionHandlers
   log: Logger
   tap?: { current: TraceTap | undefined }
-  /** What must not be read in the errors that the peer answers. */
+  /** Secrets to redact in the peer's errors. */
   secrets?: SecretRegistry
 }
 
 const CANCEL_REQUEST = '$/cancel_request'
-/** The form of the Language Server Protocol, which some libraries send by themselves. */
+/** The cancellation of the Language Server Protocol, which some libraries send automatically. */
 const LSP_CANCEL_REQUEST = '$/cancelRequest'
 
 /**
- * One JSON-RPC connection on vscode-jsonrpc, in ACP's manners: `$/cancel_request` both ways, unknown requests answered
- * -32601, unknown notifications dropped (each method logged once). Order: a message is handled completely, including
- * the continuations of the promise it resolves, before the next is looked at.
+ * A JSON-RPC connection on vscode-jsonrpc that follows ACP: `$/cancel_request` both ways, unknown requests answered
+ * -32601, unknown notifications dropped (each method logged once). Order: a message is handled completely, including the
+ * continuations of the promise it resolves, before the next one is read.
  */
 export class Connection implements Disposable {
   readonly #rpc: MessageConnection
@@ -77,11 +78,11 @@ export class Connection implements Disposable {
   readonly #log: Logger
   readonly #tap: { current: TraceTap | undefined }
   readonly #running = new Map<CancellationId, RequestCancellation>()
-  /** one for each request that waits for its answer: rejects it */
+  /** rejects one of our pending requests */
   readonly #pending = new Set<(error: Error) => void>()
-  /** by the id of a request of ours that waits for its answer: aborts when it ends */
+  /** by the id of our pending request: aborts when it ends */
   readonly #outgoing = new Map<string, AbortController>()
-  /** the id of the request that was written last */
+  /** the id of the last request written */
   #lastSent: CancellationId | undefined
   readonly #dropped = new Set<string>()
   readonly #onDidClose = new Emitter<Error | undefined>()
@@ -142,8 +143,8 @@ export class Connection implements Disposable {
    * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal`
    * aborts (the peer is notified), and with the reason given to {@link end} if the connection ended first.
    *
-   * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may continue the work all the
-   * same. Its promise settles as the peer's answer does, or rejects when the connection ends.
+   * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may continue the work anyway. Its
+   * promise settles as the peer's answer does, or rejects when the connection ends.
    */
   request(
     method: string,
@@ -183,7 +184,7 @@ export class Connection implements Disposable {
         this.#log.debug(`${method} was not sent: ${messageOf(error)}`)
         return
       }
-      // it is written at once, and only then has it an id
+      // it is written synchronously, and only then has an id
       if (this.#lastSent !== undefined) id = this.#beginOutgoing(this.#lastSent)
       answer.then(
         result => {
@@ -195,7 +196,7 @@ export class Connection implements Disposable {
     })
   }
 
-  /** Aborts when our request of this id ends, however it does; `undefined`: no such request waits for its answer. */
+  /** Aborts when our request with this id ends, whatever the outcome; `undefined` if no such request is pending. */
   requestSignal(id: unknown): AbortSignal | undefined {
     return typeof id === 'number' || typeof id === 'string'
       ? this.#outgoing.get(String(id))?.signal
@@ -213,7 +214,7 @@ export class Connection implements Disposable {
     this.#outgoing.delete(id)
   }
 
-  /** Sends a notification; one that cannot be sent any more is logged. */
+  /** Sends a notification; logs it if the connection has ended. */
   notify(method: string, params: unknown): void {
     if (this.#closed || this.#ended) return
     try {
@@ -240,7 +241,7 @@ export class Connection implements Disposable {
     this.#onDidClose.dispose()
   }
 
-  // ---- what comes in -------------------------------------------------------------------------------------------
+  // ---- incoming messages ----------------------------------------------------------------------------------------------
 
   /** Sees every message first and handles the notifications; `false` leaves it to vscode-jsonrpc. */
   #takes(message: WireMessage): boolean {
@@ -265,7 +266,7 @@ export class Connection implements Disposable {
     return true
   }
 
-  /** An error that names no request belongs to the one that waits, if there is just one. */
+  /** An error without a request's id belongs to the pending request, if there is only one. */
   #orphanError(message: WireMessage): void {
     const error = message.error ?? { code: RpcCode.internalError, message: '' }
     this.#log.warn(
@@ -284,7 +285,7 @@ export class Connection implements Disposable {
 
   #drop(method: string): void {
     if (this.#dropped.has(method)) return
-    // Bounded: an agent that makes up a new name each time must not fill memory.
+    // Bounded, because an agent could use a new name each time and fill the memory.
     if (this.#dropped.size < 1000) this.#dropped.add(method)
     this.#log.debug(`Ignoring the agent's notifications ${method}`)
   }
@@ -340,8 +341,8 @@ export class Connection implements Disposable {
   }
 
   /**
-   * The writer as vscode-jsonrpc gets it. That the agent takes nothing more does not end the connection: what it wrote
-   * before is still to be read, and then the reader ends it. A request that cannot be written waits for that, too.
+   * The writer for vscode-jsonrpc. A closed stdin doesn't end the connection: what the agent wrote before that must still
+   * be read, and then the reader ends it. A request that can't be written waits for that, too.
    */
   #tapped(writer: AnswerWriter): MessageWriter {
     const write = (message: Message): Promise<void> => {
@@ -360,7 +361,7 @@ export class Connection implements Disposable {
     return { onError: never, onClose: never, write, end: () => writer.end(), dispose: () => writer.dispose() }
   }
 
-  /** Reads nothing more until the agent has read what it asked for; ends the connection when it does not. */
+  /** Stops reading until the agent has read the answers to its requests; ends the connection if it doesn't. */
   async #holdWhileUnread(): Promise<void> {
     if (this.#isHolding) return
     this.#isHolding = true
@@ -385,7 +386,7 @@ export class Connection implements Disposable {
   }
 }
 
-/** The token of one incoming request, with an abort signal beside it. */
+/** The cancellation token of an incoming request, with an abort signal. */
 interface RequestToken extends CancellationToken {
   readonly id: CancellationId
   readonly signal: AbortSignal

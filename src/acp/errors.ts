@@ -49,7 +49,7 @@ export function errorWords(message: unknown, data: unknown): { message?: string;
   }
 }
 
-/** characters of a detail that are shown */
+/** maximum number of characters of a detail that are shown */
 const DETAIL_LENGTH = 4000
 
 /**
@@ -134,7 +134,7 @@ function kindOf(method: string, error: RpcError): AgentRequestError['kind'] {
   }
 }
 
-// There is a code for it, but agents use others for an unknown session: then only the message identifies it.
+// There is a code for an unknown session, but agents use others: then only the message identifies the error.
 const NO_SESSION = [
   /\bsessions?\b.*\b(not found|unknown|does not exist|doesn't exist|not exist|no longer|expired)\b/i,
   /\b(unknown|invalid|no such|no previous|could not find|cannot find)\b.*\bsessions?\b/i,

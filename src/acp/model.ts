@@ -96,7 +96,7 @@ export type ToolCallContent =
 
 export interface ToolCallLocation {
   path: string
-  /** 1-based; absent when the agent gave none (or 0). */
+  /** 1-based; absent if the agent sent none (or 0). */
   line?: number
 }
 
@@ -533,7 +533,7 @@ export interface AuthMethod {
   terminal?: { command?: string; args: string[]; env: Record<string, string>; label?: string }
   /** Environment variables to ask for; the agent is restarted with them. An `agent` method may have them, too. */
   vars?: Array<{ name: string; label?: string; secret: boolean; optional: boolean }>
-  /** The agent wants to be given the address of a gateway, which only its own settings can hold. */
+  /** The agent needs the URL of a gateway, which only its own settings can contain. */
   gateway?: true
 }
 

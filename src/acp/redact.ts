@@ -31,7 +31,7 @@ const SECRET_TEXT: RegExp[] = [
 
 const ASSIGNMENT = /([A-Za-z_][\w.-]*)(\s*=\s*["']?)([^\s"'&;,|()<>]+)/g
 const ADDRESS = /\b(?:https?|wss?):\/\/[^\s"'<>]+/gi
-/** A part of an address's path that no person wrote: some services put the key there. */
+/** A path segment that looks generated: some services put the key into the URL's path. */
 const MADE_UP = /^(?=.*\d)(?=.*[A-Za-z])[\w~%-]{16,}$/
 
 /**
@@ -100,21 +100,21 @@ function redactPairs(pairs: object, depth: number): object {
   )
 }
 
-/** All texts of a value under a secret's key; what else it holds is looked at as usual. */
+/** All strings of a value under a secret's key; everything else in it is handled as usual. */
 function redactWhole(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value === '' ? value : REDACTED
   if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value.map(() => REDACTED)
   return redactValue(value, depth + 1)
 }
 
-/** An argument after another, which may be a flag that says what it is. */
+/** An argument and the one before it, which may be a flag that says what it is. */
 function redactArgument(flag: string, argument: string): string {
   if (SECRET_FLAG.test(flag) && !argument.startsWith('-')) return REDACTED
   if (HEADER_FLAG.test(flag)) return argument.replace(/^([^:]*:\s*).+$/s, `$1${REDACTED}`)
   return redactText(argument)
 }
 
-/** A text with everything in it replaced that looks like a secret. */
+/** A text with everything replaced that looks like a secret. */
 export function redactText(text: string): string {
   let result = text
   for (const pattern of SECRET_TEXT) result = result.replace(pattern, `$1${REDACTED}`)

@@ -29,7 +29,7 @@ const SUPPORTED_VERSIONS = [STABLE_VERSION, DRAFT_VERSION]
 export const startAgent: StartAgent = async (launch, client, options) => {
   const { signal } = options
   if (signal?.aborted) throw failed({ kind: 'cancelled' })
-  // Before the agent has said which version it speaks there is nothing it may ask.
+  // The agent may not send requests before the version is negotiated.
   let surface: ConnectionHandlers = { notification: () => false, request: () => undefined }
   let link: AgentLink
   try {
@@ -58,8 +58,8 @@ export const startAgent: StartAgent = async (launch, client, options) => {
 }
 
 /**
- * Offers a version and speaks the one that the agent answers. An agent that answers an error is offered another once:
- * the newest it names, or the released one where the draft was offered.
+ * Offers a version and uses the one that the agent answers. If the agent answers with an error, offers another one once:
+ * the newest that it names, or the released one if the draft was offered.
  */
 async function negotiate(
   link: AgentLink,
@@ -94,7 +94,7 @@ async function negotiate(
 const authDataSchema = z.object({ authMethods: z.unknown() })
 const versionDataSchema = z.object({ supported: z.array(z.number()).min(1) })
 
-/** The version to offer an agent that answered an error to the one it was offered. */
+/** The version to offer to an agent that answered the first offer with an error. */
 function otherVersion(error: RpcError, offered: number): number | undefined {
   if (error.code === RpcCode.authRequired) return undefined
   const supported = versionDataSchema.safeParse(error.data).data?.supported
@@ -103,7 +103,7 @@ function otherVersion(error: RpcError, offered: number): number | undefined {
   return offered === STABLE_VERSION ? undefined : STABLE_VERSION
 }
 
-/** The agent answered a version that Parley does not speak. */
+/** The agent answered with a version that Parley doesn't support. */
 class VersionError extends Error {
   readonly offered: number
 
@@ -152,13 +152,13 @@ function startFailure(
   return { kind: 'initialize-error', command, error: { code: RpcCode.internalError, message }, stderrTail }
 }
 
-/** Agents that refuse to start before a sign-in put into the error what `initialize` would have answered. */
+/** Agents that refuse to start before a sign-in include the response to `initialize` in the error. */
 function methodsIn({ data }: RpcError, { log }: ConnectOptions): AuthMethod[] {
   const { authMethods } = authDataSchema.safeParse(data).data ?? {}
   return readAuthMethods(authMethods, problem => log.warn(`Dropped: ${problem}`))
 }
 
-/** The newest version of an agent that refused ours with an error, as v2's negotiation has it. */
+/** The newest version of an agent that refused ours with an error, as v2's negotiation defines it. */
 function offeredVersion(error: RpcError): number | undefined {
   const supported = versionDataSchema.safeParse(error.data).data?.supported
   if (supported) return Math.max(...supported)

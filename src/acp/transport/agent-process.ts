@@ -13,13 +13,13 @@ import type { AgentLaunch } from '../agent.ts'
 export interface AgentProcessOptions {
   /** Receives stderr in whole lines. */
   onStderr?: (line: string) => void
-  /** Ends the process tree when this process dies without having done so. */
+  /** Ends the process tree if this process dies without having done so. */
   guard?: ProcessGuard
-  /** What must not be read in stderr. */
+  /** Secrets to redact in stderr. */
   secrets?: SecretRegistry
 }
 
-/** How long to wait before each harder step of an ending, in milliseconds. */
+/** How long to wait before each stronger step when ending the agent, in milliseconds. */
 export interface StopTimes {
   /** after stdin was closed, before SIGTERM */
   terminateAfterMs: number
@@ -37,7 +37,7 @@ export interface ProcessExit {
   signal: string | null
 }
 
-/** characters of stderr that a failure card shows at most */
+/** maximum number of characters of stderr that a failure card shows */
 const STDERR_TAIL = 8 * 1024
 
 /**
@@ -100,14 +100,14 @@ export class AgentProcess implements Disposable {
     return this.#stderr.text
   }
 
-  /** Resolves when stderr has been read to its end, or `ms` have passed: a grandchild may hold it open. */
+  /** Resolves when stderr has been read to its end, or `ms` have passed, since a grandchild may keep it open. */
   async stderrRead(ms: number): Promise<void> {
     await withTimeout(this.#stderrEnded, ms)
   }
 
   /**
-   * Ends the whole tree: closes stdin, waits, SIGTERM, waits, SIGKILL. Resolves when nothing of it runs any more.
-   * A second call waits for the first.
+   * Ends the whole tree: closes stdin, waits, SIGTERM, waits, SIGKILL. Resolves when all of it has exited. A second call
+   * waits for the first.
    */
   stop(times: StopTimes = GENTLE_STOP): Promise<void> {
     this.#stopping ??= this.#stop(times)
@@ -122,7 +122,7 @@ export class AgentProcess implements Disposable {
     // Before its input ends: once the agent has exited, the shells that it leaves behind can't be identified.
     await this.#tree.look()
     if (!this.stdin.writableEnded) this.stdin.end()
-    // What it still writes is of no use, but a full pipe must not keep it from ending.
+    // Its further output isn't needed, but a full pipe must not keep it from exiting.
     this.stdout.resume()
     if (!this.#hasExited) await withTimeout(this.exited, times.terminateAfterMs)
     await this.#endTree(times)
@@ -130,7 +130,7 @@ export class AgentProcess implements Disposable {
     this.#child.stderr?.destroy()
   }
 
-  /** Ends what still runs of the tree. After an exit of the agent's own, too: it leaves children behind at times. */
+  /** Ends what is left of the process tree, also after the agent exited by itself: it may leave children behind. */
   #endTree(times: StopTimes): Promise<void> {
     this.#ending ??= (async () => {
       await this.#tree.end(times.killAfterMs)
@@ -153,7 +153,7 @@ export class AgentProcess implements Disposable {
   }
 }
 
-/** Keeps the last part of a text that comes in pieces, cut at a line's start where there is one. */
+/** Keeps the last part of a text that arrives in chunks, starting at a new line if there is one. */
 export class Tail {
   readonly #maxLength: number
   #text = ''
@@ -165,7 +165,7 @@ export class Tail {
 
   append(text: string): void {
     this.#text += text
-    // Cut seldom, so that appending stays cheap.
+    // Trimmed rarely, so that appending stays cheap.
     if (this.#text.length > this.#maxLength * 2) this.#text = this.#cut()
   }
 

@@ -13,7 +13,7 @@ export class LineTooLongError extends Error {
   }
 }
 
-/** A buffer for unfinished lines that grew larger than this is released with its line. */
+/** A buffer for an unfinished line that grew larger than this is released together with the line. */
 const KEEP_BYTES = 256 * 1024
 
 /**
@@ -27,7 +27,7 @@ export class LineSplitter {
   #restBytes = 0
   /** the line that was unfinished before the last push */
   #first: string | undefined
-  /** the other whole lines, decoded together: one decode a chunk is much cheaper than one a line */
+  /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */
   #text = ''
   #position = 0
   #tooLong = false
@@ -36,7 +36,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes
   }
 
-  /** Takes the next bytes. Call {@link next} until it returns `undefined` before pushing again. */
+  /** Adds the next bytes. Call {@link next} until it returns `undefined` before pushing again. */
   push(chunk: Buffer): void {
     if (this.#tooLong) return
     const last = chunk.lastIndexOf(NEWLINE)
@@ -59,7 +59,7 @@ export class LineSplitter {
 
   /**
    * The next whole line, without its newline.
-   * @throws LineTooLongError where the line is longer than the limit; all before it have been given.
+   * @throws LineTooLongError if the line is longer than the limit; all lines before it were returned.
    */
   next(): string | undefined {
     if (this.#first !== undefined) {
@@ -78,7 +78,7 @@ export class LineSplitter {
     return line
   }
 
-  /** What came after the last newline, when the stream has ended. */
+  /** What followed the last newline, after the stream has ended. */
   flush(): string | undefined {
     return this.#restBytes === 0 ? undefined : this.#takeRest()
   }

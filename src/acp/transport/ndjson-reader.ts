@@ -6,19 +6,19 @@ import { LineSplitter } from './line-splitter.ts'
 import { asMessage } from './ordered-reader.ts'
 
 export interface NdjsonReaderOptions {
-  /** A longer line fires an error (`LineTooLongError`) and ends the reading. */
+  /** A longer line fires an error (`LineTooLongError`) and stops the reader. */
   maxFrameBytes: number
   /** Receives each line that isn't a JSON-RPC message, cut to {@link NOISE_LENGTH} characters, except blank lines. */
   onNoise?: (line: string) => void
 }
 
-/** characters of a noise line that are worth telling */
+/** maximum number of characters of a noise line that are reported */
 export const NOISE_LENGTH = 2000
 
 /**
- * Reads newline-delimited JSON-RPC from a byte stream. A line that isn't a message is reported as noise and skipped;
- * a batch is handed on message by message. While paused it neither parses nor reads on, so a flood waits in the
- * pipe and not in our memory.
+ * Reads newline-delimited JSON-RPC from a byte stream. A line that isn't a message is reported as noise and skipped; a
+ * batch is handed on message by message. While paused, it neither parses nor reads, so a flood stays in the pipe instead
+ * of in memory.
  */
 export class NdjsonReader extends AbstractMessageReader {
   readonly #stream: Readable
@@ -27,7 +27,7 @@ export class NdjsonReader extends AbstractMessageReader {
   /** what arrived while paused: a stream doesn't stop immediately */
   readonly #chunks: Buffer[] = []
   #callback: DataCallback | undefined
-  /** what is left of a batch, and the place in it */
+  /** a batch and the position of its next message */
   #batch: unknown[] | undefined
   #batchPosition = 0
   #paused = false
@@ -62,7 +62,7 @@ export class NdjsonReader extends AbstractMessageReader {
     }
   }
 
-  /** Hands on nothing more until {@link resume}, not even what was read already. */
+  /** Passes on nothing more until {@link resume}, not even what was already read. */
   pause(): void {
     if (this.#paused) return
     this.#paused = true
@@ -100,7 +100,7 @@ export class NdjsonReader extends AbstractMessageReader {
     this.fireClose()
   }
 
-  /** Hands on all that can be handed on now. Entered once at a time: a handler may pause and resume within. */
+  /** Passes on everything possible now. Not reentrant: a handler may pause and resume meanwhile. */
   #work(): void {
     if (this.#working || this.#done) return
     this.#working = true
@@ -165,12 +165,12 @@ export class NdjsonReader extends AbstractMessageReader {
 
 const OPEN_BRACE = 123
 const OPEN_BRACKET = 91
-/** The object or array a line holds, or `undefined` when it holds none. */
+/** The object or array on a line; `undefined` if there is none. */
 function parseLine(line: string): unknown {
   let text = line
   const first = text.charCodeAt(0)
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-    // Some agents draw on the terminal before their first message: the codes go, the message counts.
+    // Some agents write terminal escape codes before their first message: strip the codes, keep the message.
     text = stripVTControlCharacters(text).trim()
     const start = text.charCodeAt(0)
     if (start !== OPEN_BRACE && start !== OPEN_BRACKET) return undefined

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node'
 import { deferred } from '../../common/async.ts'
 
-/** Nothing can be written any more: the stream was ended, here or by the agent. */
+/** Nothing can be written any more, because the stream was ended, here or by the agent. */
 export class WriterClosedError extends Error {
   override readonly name = 'WriterClosedError'
 
@@ -11,31 +11,31 @@ export class WriterClosedError extends Error {
   }
 }
 
-/** What a waiting line takes in memory besides its text, in bytes. */
+/** Memory that a waiting line needs besides its text, in bytes. */
 const LINE_OVERHEAD = 512
-/** Waiting lines are handed to the stream in pieces of this many characters, so that progress is seen. */
+/** Waiting lines are written in chunks of this many characters, so that progress is visible. */
 const BATCH_LENGTH = 64 * 1024
 
 interface WaitingLine {
   text: string
-  /** what it counts for as an unread answer, in bytes; 0 for what is no answer */
+  /** its size as an unread answer, in bytes; 0 if it isn't an answer */
   cost: number
 }
 
 /**
  * Writes JSON-RPC as one line each, in the order of the calls. `write` resolves when the stream can take more, so a
- * caller that awaits never fills memory faster than the agent reads. Answers can't be awaited that way: the agent asks
- * for them. {@link unreadBytes} says how much of them waits.
+ * caller that awaits never fills memory faster than the agent reads. Answers can't be limited that way, since the agent
+ * requests them; {@link unreadBytes} tells how many bytes of them are waiting.
  */
 export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #stream: Writable
   #closed = false
   #errors = 0
-  /** what the stream could not take yet, from `#next` on */
+  /** what the stream couldn't accept yet, from `#next` on */
   #waiting: WaitingLine[] = []
   #next = 0
   #unreadBytes = 0
-  /** waits for the stream to take more; shared by all who wait */
+  /** waits for the stream to accept more; shared by all waiting callers */
   #drained: Promise<void> | undefined
   #progress = deferred()
 
@@ -75,12 +75,12 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
     return this.#drained
   }
 
-  /** Answers that the agent has not read, with what each takes in memory; the last of them may be in the pipe. */
+  /** Bytes of answers that the agent hasn't read, including their memory overhead; the last of them may be in the pipe. */
   get unreadBytes(): number {
     return this.#unreadBytes
   }
 
-  /** Resolves when the agent has read something, or reads nothing more. */
+  /** Resolves when the agent has read something, or stopped reading for good. */
   get progress(): Promise<void> {
     return this.#progress.promise
   }
@@ -111,7 +111,7 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
     this.#progress = deferred()
   }
 
-  /** Hands waiting lines to the stream until it is full. Returns whether it took all of them. */
+  /** Writes waiting lines to the stream until it is full. Returns whether all were written. */
   #writeBatches(): boolean {
     while (this.#next < this.#waiting.length) {
       let batch = ''

@@ -15,11 +15,11 @@ export interface PausableReader extends MessageReader {
 /**
  * Lets one message at a time into vscode-jsonrpc, and notifications past its queue.
  *
- * vscode-jsonrpc takes each message from its queue in a timer callback of its own, and reads on meanwhile. So: a
- * message that `takes` handles (every notification) is handled at once, in place, which is much faster; any other is
- * handed to vscode-jsonrpc and all reading stops until {@link settled} is called after it was dispatched and the
- * continuations of its promise have run. A response therefore never overtakes the notifications before it, nor is
- * it overtaken by those after it, and a flood piles up in the pipe instead of in a queue.
+ * vscode-jsonrpc takes each message from its queue in a timer callback of its own, and keeps reading meanwhile. Therefore
+ * a message that `takes` handles (every notification) is handled immediately, in place, which is much faster. Any other
+ * message is passed to vscode-jsonrpc, and all reading stops until {@link settled} is called after it was dispatched and
+ * the continuations of its promise have run. A response therefore never overtakes the notifications before it, nor is it
+ * overtaken by those after it, and a flood stays in the pipe instead of in a queue.
  */
 export class OrderedReader extends AbstractMessageReader {
   readonly #inner: PausableReader
@@ -43,14 +43,14 @@ export class OrderedReader extends AbstractMessageReader {
     return this.#inner.listen(message => this.#deliver(message as WireMessage))
   }
 
-  /** The message that was handed on has been dispatched: the next may come. */
+  /** The message that was passed on has been dispatched: the next one may follow. */
   settled(): void {
     if (!this.#waiting) return
     this.#waiting = false
     this.#proceed()
   }
 
-  /** Hands on no further message until {@link release}. */
+  /** Passes on no further message until {@link release}. */
   hold(): void {
     this.#held = true
     this.#inner.pause()
@@ -107,9 +107,9 @@ export interface WireMessage extends Message {
 }
 
 /**
- * Makes a JSON-RPC message of a parsed value, or returns `undefined` when it is none (a log line in JSON, say).
- * Agents differ: `jsonrpc` may be missing, an error may be a bare string or carry its code as text, a response may
- * hold neither result nor error (taken as a null result). The value is changed in place where it must be.
+ * Makes a JSON-RPC message of a parsed value, or returns `undefined` if it isn't one (a log line in JSON, for example).
+ * Agents differ: `jsonrpc` may be missing, an error may be a bare string or carry its code as text, a response may have
+ * neither a result nor an error (read as a null result). The value is changed in place if necessary.
  */
 export function asMessage(value: unknown): WireMessage | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined

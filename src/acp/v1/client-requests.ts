@@ -23,13 +23,13 @@ export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
 export const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
-/** Asks the user; ends at once when the question is withdrawn or its turn canceled. */
+/** Asks the user; ends immediately if the question is withdrawn or its turn is canceled. */
 export type AskPermission = (
   request: PermissionRequest,
   signal: AbortSignal,
 ) => Promise<ReturnType<typeof outcomeToWire>>
 
-/** Answers what a v1 agent asks of its client; `undefined` for a method that is not in v1. */
+/** Answers the client requests of a v1 agent; `undefined` for a method that isn't in v1. */
 export function answerRequest(
   client: AgentClient,
   askPermission: AskPermission,
@@ -86,7 +86,7 @@ export function answerRequest(
   }
 }
 
-/** Aborts long work when the agent no longer waits for it. */
+/** Aborts long-running work if the agent no longer waits for it. */
 function unlessWithdrawn<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const withdraw = () => reject(new CancelledError())
@@ -96,7 +96,7 @@ function unlessWithdrawn<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** Agents create files by reading first, and one takes any error of a missing file for a failure of its write. */
+/** Agents read a file before they create it, and one takes any error for a missing file as a failure of its write. */
 async function readTextFile(
   client: AgentClient,
   request: Parameters<AgentClient['readTextFile']>[0],

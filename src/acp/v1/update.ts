@@ -9,7 +9,7 @@ import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/updat
 export interface UpdateSinkV1 extends UpdateSink {
   /** `current_mode_update` */
   mode(modeId: string): void
-  /** Whether the agent offers a mode of that id. */
+  /** Whether the agent offers a mode with that id. */
   offersMode(modeId: string): boolean
   /** Ids of the terminals that a tool call shows. */
   readonly shownTerminals: Set<string>
@@ -23,7 +23,7 @@ export function readUpdate(raw: unknown, sink: UpdateSinkV1): void {
   if (update) sink.emit(update)
 }
 
-/** `undefined`: nothing is left to tell. */
+/** `undefined` if there is nothing to report. */
 function readKind(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
   switch (raw.sessionUpdate) {
     case 'tool_call':
@@ -64,7 +64,7 @@ function readToolCallUpdate(raw: Json, sink: UpdateSinkV1): SessionUpdate | unde
   sink.emit({ type: 'tool_call', toolCall })
   for (const update of readTerminalMeta(raw._meta)) {
     const terminalId = update.type === 'terminal' ? update.terminal.terminalId : update.terminalId
-    // Output that no content refers to would be seen nowhere.
+    // Output that no content refers to would not be visible anywhere.
     if (!sink.shownTerminals.has(terminalId)) {
       sink.shownTerminals.add(terminalId)
       const content = { type: 'terminal', terminalId } as const
@@ -79,14 +79,13 @@ const CONTEXT = /^\s*<(session_context)>[\s\S]*<\/\1>\s*$/
 const FUNCTION_RESPONSES = /^\s*(\[Function Response: [^\]\n]*\]\s*)+$/
 
 /**
- * Text that some agents (Gemini CLI) sent to their model themselves and replay as the user's: what they know of
- * the workspace, which becomes a resource that comes with the prompt, and that tools answered, which their calls show
- * already (`undefined`).
+ * Text that some agents (Gemini CLI) sent to their model themselves and replay as the user's: their description of the
+ * workspace, which becomes a resource of the prompt, and tool results, which the tool calls already show (`undefined`).
  */
 export function withoutMachineText(content: ContentBlock): ContentBlock | undefined {
   if (content.type !== 'text') return content
   const { text } = content
-  // Most of what is replayed is neither: look at the first character, not at all of it.
+  // Most replayed text is neither, so check the first character before the whole text.
   const first = text.trimStart()[0]
   if (first === '[' && FUNCTION_RESPONSES.test(text)) return undefined
   const context = first === '<' ? CONTEXT.exec(text)?.[1] : undefined
@@ -95,7 +94,7 @@ export function withoutMachineText(content: ContentBlock): ContentBlock | undefi
 
 const MODE_NOTE = /^\[MODE_UPDATE\] (\S+)$/
 
-/** The mode that an agent says it is in now, where it says so only in words for another client (Gemini CLI). */
+/** The mode that an agent reports only as text, which is meant for another client (Gemini CLI). */
 function modeInText(content: ContentBlock): string | undefined {
   return content.type === 'text' && content.text.startsWith('[MODE')
     ? MODE_NOTE.exec(content.text)?.[1]
@@ -106,8 +105,8 @@ const FILES = '\n--- Content from referenced context ---\nContent from @'
 const FILE = /\nContent from @([^\n]+):\n/
 
 /**
- * A prompt as some agents replay it (Gemini CLI): in one text, with that of the files which came with it at its end.
- * The files are resources beside the words.
+ * A prompt as some agents replay it (Gemini CLI): a single text that ends with the content of the mentioned files. The
+ * files become resources next to the text.
  */
 export function withFilesApart(content: ContentBlock): ContentBlock[] {
   const at = content.type === 'text' ? content.text.indexOf(FILES) : -1
@@ -129,7 +128,7 @@ type TerminalUpdate = Extract<SessionUpdate, { type: 'terminal' | 'terminal_outp
 
 /**
  * Terminals of the agent, reported in a tool call's `_meta`: `terminal_info`, `terminal_output` or
- * `terminal_output_delta` (both add to the output), `terminal_exit`. A convention, in no specification.
+ * `terminal_output_delta` (both add to the output), `terminal_exit`. This is a convention that no specification contains.
  */
 function readTerminalMeta(meta: unknown): TerminalUpdate[] {
   if (!isRecord(meta)) return []

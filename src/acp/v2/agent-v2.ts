@@ -24,7 +24,7 @@ import { readUpdate, TerminalText, type UpdateSinkV2 } from './update.ts'
 /** An agent that speaks ACP v2, a draft. */
 export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   readonly protocolVersion = 2
-  /** It replays by `session/load`, as an early draft had it. */
+  /** It replays with `session/load`, as in an early draft. */
   readonly #loads: boolean
 
   constructor(options: SurfaceOptions) {
@@ -48,7 +48,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     return this.reopen(method, sessionId, params, signal)
   }
 
-  /** State updates of the agent report the turn: before the answer, after it, or both. */
+  /** The agent's state updates report the turn before or after the response, or both. */
   async prompt(sessionId: string, content: ContentBlock[]): Promise<{ messageId?: string }> {
     const params = () => ({ sessionId, prompt: promptToWire(content, this.capabilities) })
     const abandoned = this.abandonedLoad(sessionId)
@@ -56,7 +56,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     const result = await this.ask('session/prompt', params)
     if (!isRecord(result)) return {}
     const { messageId, stopReason } = result
-    // An early draft answered at the turn's end, as v1 does.
+    // An early draft responded at the end of the turn, as v1 does.
     if (typeof stopReason === 'string') {
       this.session(sessionId).emit({ type: 'state', state: 'idle', stopReason })
     }
@@ -167,7 +167,7 @@ function readCapabilities(wire: WireInitialize): AgentCapabilities {
   }
 }
 
-/** Every kind of server names its `type`. There is no `sse` in v2, so no agent takes one. */
+/** Every kind of server has a `type`. There is no `sse` in v2, so no agent accepts one. */
 export function serverToWire(server: McpServer) {
   if (server.type === 'stdio') {
     const { type, name, command, args, env } = server
@@ -178,12 +178,12 @@ export function serverToWire(server: McpServer) {
   return { type: 'http' as const, name, url, headers }
 }
 
-/** The value of a config option as `session/set_config_option` has it. */
+/** The value of a config option as `session/set_config_option` sends it. */
 export function valueToWire(value: string | boolean) {
   return typeof value === 'boolean' ? { type: 'boolean' as const, value } : { type: 'id' as const, value }
 }
 
-/** `toolCall` is where v1, and an early draft of v2, had what it is about. */
+/** `toolCall` contains the subject in v1 and in an early draft of v2. */
 export const permissionSchema = z.object({
   sessionId: z.string(),
   title: maybeText,

@@ -16,7 +16,7 @@ export function readUpdate(raw: unknown, sink: UpdateSinkV2): void {
   if (update) sink.emit(update)
 }
 
-/** `undefined`: nothing is left to tell. */
+/** `undefined` if there is nothing to report. */
 function readKind(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
   switch (raw.sessionUpdate) {
     case 'user_message':
@@ -63,7 +63,7 @@ function readMessage(raw: Json, role: MessageRole, sink: UpdateSinkV2): SessionU
 }
 
 function readBlocks(raw: unknown, sink: UpdateSinkV2): ContentBlock[] | undefined {
-  // One block, or bare text, where a list belongs.
+  // Accepts a single block or bare text in place of a list.
   if (!Array.isArray(raw) && (isRecord(raw) || typeof raw === 'string')) return readBlocks([raw], sink)
   if (!Array.isArray(raw)) return dropped(sink, 'content is no list')
   return readList(raw, readBlock, sink.report, 'content')
@@ -107,7 +107,7 @@ function readTerminal(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined 
   }
   if (exitStatus === null) terminal.exit = null
   else if (isRecord(exitStatus)) {
-    // The object alone says that the command ended.
+    // The presence of the object means that the command ended.
     const { exitCode, signal } = exitSchema.parse(exitStatus)
     terminal.exit = { exitCode: typeof exitCode === 'number' ? exitCode : null, signal: signal ?? null }
   }
@@ -132,25 +132,25 @@ function readTerminalOutput(raw: Json, sink: UpdateSinkV2): SessionUpdate | unde
     : { type: 'terminal_output', terminalId, text }
 }
 
-/** terminals of one session whose unfinished characters are remembered */
+/** maximum number of terminals of one session whose unfinished characters are remembered */
 const TERMINALS = 1000
 
-/** Base64 with its padding or without. */
+/** Base64 with or without padding. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * The output of an agent's own terminals as text. It comes as bytes, each chunk in base64 of its own; a chunk may end
- * within a character, whose rest is in the next. Escape sequences stay in the text; the view interprets them.
+ * The output of an agent's own terminals as text. The output arrives as bytes, each chunk encoded in base64; a chunk may
+ * end within a character that continues in the next one. Escape sequences stay in the text; the view interprets them.
  */
 export class TerminalText {
   readonly #decoders = new Map<string, StringDecoder>()
 
-  /** What a chunk adds to a terminal's output; `undefined` when it is not base64. */
+  /** The text that a chunk adds to a terminal's output; `undefined` if it isn't base64. */
   append(terminalId: string, data: string): string | undefined {
     return BASE64.test(data) ? this.#decoder(terminalId).write(Buffer.from(data, 'base64')) : undefined
   }
 
-  /** The whole output of a terminal, in place of all that came before; `undefined` when it is not base64. */
+  /** The whole output of a terminal, which replaces earlier output; `undefined` if it isn't base64. */
   replace(terminalId: string, data: string): string | undefined {
     if (!BASE64.test(data)) return undefined
     this.clear(terminalId)

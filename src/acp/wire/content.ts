@@ -18,8 +18,8 @@ export const resourceSchema = z.object({
 })
 
 /**
- * A content block, the same in both versions. A block of an unknown kind, or of a known kind but malformed, is kept
- * whole as `unknown`; a bare string is taken as text; `undefined` when there is nothing to show at all.
+ * A content block, the same in both versions. A block of an unknown kind, or of a known kind but malformed, is kept whole
+ * as `unknown`; a bare string is read as text; `undefined` if there is nothing to show.
  */
 export function readBlock(raw: unknown): ContentBlock | undefined {
   if (typeof raw === 'string') return { type: 'text', text: raw }
@@ -29,7 +29,7 @@ export function readBlock(raw: unknown): ContentBlock | undefined {
   return { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
 }
 
-/** An audience in which there is the assistant and not the user. */
+/** An audience that includes the assistant but not the user. */
 function isForAgent(annotations: unknown): boolean {
   const audience = isRecord(annotations) ? annotations.audience : undefined
   return Array.isArray(audience) && audience.includes('assistant') && !audience.includes('user')
@@ -81,7 +81,7 @@ function readKnown(raw: { [key: string]: unknown }): Known | undefined {
   }
 }
 
-/** An object with the key, when there is a value. */
+/** An object with the key if there is a value, else an empty one. */
 export function given<K extends string, T>(key: K, value: T | null | undefined): { [P in K]?: T } {
   return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]?: T })
 }

@@ -28,7 +28,7 @@ export const elicitationSchema = z.object({
   mode: maybeText,
   message: z.string(),
   sessionId: maybeText,
-  /** the id of a request of the client's, in place of the session */
+  /** the id of a client request, instead of a session */
   requestId: anything,
   toolCallId: maybeText,
   requestedSchema: anything,
@@ -41,7 +41,7 @@ export const formSchema = z.object({
   properties: anything,
   required: texts,
 })
-/** All kinds of properties in one: their names do not collide. */
+/** All kinds of properties in one schema, since their names don't collide. */
 export const propertySchema = z.object({
   type: maybeText,
   title: maybeText,
@@ -63,8 +63,8 @@ export const enumOptionSchema = z.object({ const: z.string(), title: maybeText, 
 export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
 /**
- * Answers `elicitation/create`; `undefined` where no view can ask the user. One that belongs to a request of the client's
- * ends with it. `requestSignal`: aborts when the request of that id ends; `undefined` for one that is not under way.
+ * Answers `elicitation/create`; `undefined` if no view can ask the user. An elicitation that belongs to a client request
+ * ends with it. `requestSignal`: aborts when the request with that id ends; `undefined` if that request isn't pending.
  */
 export function answerElicitation(
   client: Pick<AgentClient, 'createElicitation'>,
@@ -93,7 +93,7 @@ export function answerElicitation(
   })
 }
 
-/** Ends with the request that it belongs to, if it names one; `undefined`: that request is over. */
+/** A signal that also aborts with the request that the elicitation belongs to; `undefined` if that request is over. */
 function scopeOf(
   { sessionId, requestId }: z.output<typeof elicitationSchema>,
   withdrawal: AbortSignal,
@@ -115,14 +115,14 @@ export function outcomeToWire(outcome: ElicitationOutcome) {
   }
 }
 
-/** @throws RpcError for a question that cannot be put */
+/** @throws RpcError for an elicitation that can't be shown */
 function readElicitation(wire: z.output<typeof elicitationSchema>, report: Report): ElicitationRequest {
   const base = {
     message: wire.message,
     ...given('sessionId', wire.sessionId),
     ...given('toolCallId', wire.toolCallId),
   }
-  // Early agents left out the mode of a form.
+  // Early agents omitted the mode of a form.
   switch (wire.mode ?? 'form') {
     case 'form': {
       const form = formSchema.safeParse(wire.requestedSchema).data

@@ -5,8 +5,8 @@ import { given } from './content.ts'
 import { anything, isRecord, maybe, maybeFlag, maybeText, type Report, readList } from './lenient.ts'
 
 /**
- * Parley's capabilities in the form of v1. A capability is listed only once it works. `_meta` has two
- * conventions of no specification: output of the agent's own terminals beside a tool call, and commands to sign in.
+ * Parley's capabilities in the form of v1. A capability is listed only once it works. `_meta` has two conventions that no
+ * specification contains: output of the agent's own terminals in tool calls, and commands to sign in.
  */
 export function clientCapabilitiesV1(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   const terminalAuth = features?.terminalAuth === true
@@ -23,7 +23,7 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** The same for v2, where everything else is part of every client. */
+/** The same for v2, where every client must support everything else. */
 export function clientCapabilitiesV2(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   return {
     ...(features?.terminalAuth ? { auth: { terminal: {} } } : {}),
@@ -31,7 +31,7 @@ export function clientCapabilitiesV2(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** One `initialize` that agents of both versions understand: it has the fields of each. */
+/** An `initialize` request that agents of both versions understand: it has the fields of both. */
 export function initializeRequest(
   protocolVersion: number,
   client: Partial<AgentClient>,
@@ -65,13 +65,13 @@ export function readInfo(wire: WireInitialize): { name: string; title?: string; 
   return { name: name ?? title ?? '', ...given('title', title), ...given('version', version) }
 }
 
-/** A capability that is an object where there is one. Agents have been seen to answer `true`, too. */
+/** A capability that should be an object, if present. Some agents answer `true` instead. */
 export function has(parent: unknown, key: string): boolean {
   const value = isRecord(parent) ? parent[key] : undefined
   return value !== undefined && value !== null && value !== false
 }
 
-/** Capabilities of no released schema, the same in both versions. `session`, `auth`: where that version has them. */
+/** Unreleased capabilities, the same in both versions. `session`, `auth`: the objects in which that version has them. */
 export function readUnstable(agent: unknown, session: unknown, auth: unknown): Partial<AgentCapabilities> {
   const can: Partial<AgentCapabilities> = {}
   if (has(session, 'fork')) can.fork = true
@@ -117,8 +117,8 @@ export function readAuthMethods(raw: unknown, report: Report): AuthMethod[] {
 }
 
 /**
- * A way to sign in. Beside the specification's, two found in the wild: `_meta["terminal-auth"]`, a whole command for
- * a terminal, and `env_var`, which asks for environment variables (its flags default to secret and required).
+ * A way to sign in. Besides the specified ones, supports two that agents use: `_meta["terminal-auth"]`, a whole command
+ * for a terminal, and `env_var`, which asks for environment variables (its flags default to secret and required).
  */
 function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   const wire = authMethodSchema.safeParse(raw).data
@@ -153,7 +153,7 @@ function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   return method
 }
 
-/** Where the agents of these providers read an API key from. */
+/** The variables from which agents of these providers read an API key. */
 const KEY_VARIABLES: Readonly<Record<string, string>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GEMINI_API_KEY',
@@ -162,7 +162,7 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 
 /**
  * The variable of a plain method that needs an API key: by `_meta["api-key"].provider` (Gemini CLI, Codex), or the only
- * one that its words name (Qwen Code: `OPENAI_API_KEY`, Droid: `FACTORY_API_KEY`, Grok: `XAI_API_KEY`).
+ * one mentioned in its text (Qwen Code: `OPENAI_API_KEY`, Droid: `FACTORY_API_KEY`, Grok: `XAI_API_KEY`).
  */
 function keyVariable({ name, description, _meta }: z.output<typeof authMethodSchema>): string | undefined {
   const key = isRecord(_meta) ? _meta['api-key'] : undefined

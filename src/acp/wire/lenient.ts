@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
 /**
- * Schemas of what agents send are lenient by rule: absent, `null` and malformed are the same for an optional field,
- * extra keys are dropped, and enums are open. Only what nothing can be shown without is required.
+ * Schemas of what agents send are lenient by rule: absent, `null` and malformed are the same for an optional field, extra
+ * keys are dropped, and enums are open. Only what is necessary to show anything is required.
  */
 export function maybe<T extends z.ZodType>(schema: T) {
   return schema.nullish().catch(undefined)
@@ -23,7 +23,7 @@ export function isRecord(value: unknown): value is Json {
 /** Receives what was dropped, as text for the log. */
 export type Report = (problem: string) => void
 
-/** Reads each item alone: one that is malformed is reported and dropped, the others stay. */
+/** Reads each item separately: a malformed one is reported and dropped, the others stay. */
 export function readList<T>(
   raw: unknown,
   read: (item: unknown, report: Report) => T | undefined,
@@ -43,7 +43,7 @@ export function readList<T>(
   return items
 }
 
-/** Like {@link readList}, but `undefined` when there is no list. */
+/** Like {@link readList}, but `undefined` if there is no list. */
 export function maybeList<T>(
   raw: unknown,
   read: (item: unknown, report: Report) => T | undefined,

@@ -26,7 +26,7 @@ import {
   readList,
 } from './lenient.ts'
 
-/** Answers a request whose params a schema takes; any others are an error that says what is wrong. */
+/** Answers a request whose params match the schema; otherwise responds with an error that says what is wrong. */
 export async function answer<T extends z.ZodType>(
   schema: T,
   params: unknown,
@@ -51,7 +51,7 @@ function readOption(raw: unknown): PermissionOption | undefined {
   return { optionId: option.optionId, name: option.name ?? option.optionId, kind: option.kind ?? '' }
 }
 
-/** The answer to a permission request; both versions have the same. */
+/** The response to a permission request, the same in both versions. */
 export function outcomeToWire(outcome: PermissionOutcome) {
   return outcome.type === 'cancelled'
     ? { outcome: { outcome: 'cancelled' as const } }
@@ -59,7 +59,7 @@ export function outcomeToWire(outcome: PermissionOutcome) {
 }
 
 /**
- * The common part of `session/new`, `load`, `resume` and `fork`. Only what the agent has a capability for is in it.
+ * The common part of `session/new`, `load`, `resume` and `fork`. Contains only what the agent has a capability for.
  * @param serverToWire how the version writes an MCP server
  */
 export function setupToWire<Server>(
@@ -68,7 +68,7 @@ export function setupToWire<Server>(
   serverToWire: (server: McpServer) => Server,
 ) {
   const { cwd, additionalDirectories, systemPrompt } = setup
-  // Several agents take a relative folder and go wrong later.
+  // Several agents accept a relative folder and fail later.
   for (const folder of [cwd, ...additionalDirectories]) {
     if (!path.isAbsolute(folder)) throw new NotSupportedError(l10n.t("{0} isn't an absolute path.", folder))
   }
@@ -84,7 +84,7 @@ export function setupToWire<Server>(
   }
 }
 
-/** The prompt's blocks. Throws {@link NotSupportedError} for a kind the agent does not take. */
+/** The blocks of the prompt. Throws {@link NotSupportedError} for a kind that the agent doesn't accept. */
 export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
   if (content.length === 0) throw new NotSupportedError(l10n.t('The prompt is empty.'))
   return content.map(block => blockToWire(block, can))
@@ -133,7 +133,7 @@ export const sessionInfoSchema = z.object({
   archived: maybeFlag,
 })
 
-/** A page of `session/list`. The cursor is left out when it is the one just used: it would be asked for forever. */
+/** A page of `session/list`. A cursor that was just used is omitted, to avoid an endless loop. */
 export function readSessionPage(raw: unknown, cursor: string | undefined, report: Report) {
   const page = isRecord(raw) ? raw : {}
   const sessions = readList(page.sessions, readSessionInfo, report, 'sessions')
@@ -164,7 +164,7 @@ export const accountSchema = z.object({
   organization: maybeText,
 })
 
-/** `auth/status` and `auth/status_update`; `undefined` when it says no state. */
+/** `auth/status` and `auth/status_update`; `undefined` if it contains no state. */
 export function readAuthStatus(raw: unknown, report: Report): AuthStatus | undefined {
   const wire = authStatusSchema.safeParse(raw).data
   return wire && { state: wire.state, accounts: readList(wire.accounts, readAccount, report, 'accounts') }

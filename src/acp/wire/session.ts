@@ -4,7 +4,7 @@ import { given } from './content.ts'
 import { anything, isRecord, maybe, maybeList, maybeText, type Report, readList } from './lenient.ts'
 import type { UpdateSink } from './update.ts'
 
-/** How the value of an option is set on the wire. */
+/** How to set the value of an option on the wire. */
 export type SetVia =
   | { method: 'session/set_mode'; params: { modeId: string } }
   | { method: 'session/set_model'; params: { modelId: string } }
@@ -14,8 +14,9 @@ export type SetVia =
     }
 
 /**
- * The options of one session. v2 has `configOptions` alone; v1 has up to three sources for them: `configOptions`, `modes` and the legacy `models`.
- * The first wins; the others become options of category `mode` and `model` where it has nothing for the same.
+ * The options of one session. v2 has `configOptions` alone; v1 has up to three sources for them: `configOptions`, `modes`
+ * and the legacy `models`. The first wins; the others become options of category `mode` and `model` unless it already has
+ * an equivalent.
  */
 export class SessionOptions {
   #reported: ConfigOption[] | undefined
@@ -27,7 +28,7 @@ export class SessionOptions {
     this.#report = report
   }
 
-  /** Takes what `session/new`, `load` or `resume` answered; what it does not mention stays. */
+  /** Reads the response to `session/new`, `load` or `resume`; what it doesn't mention stays. */
   start(wire: WireStart): void {
     this.#reported = readConfigOptions(wire.configOptions, this.#report) ?? this.#reported
     this.#mode = readModes(wire.modes, MODE_ID, this.#report) ?? this.#mode
@@ -59,7 +60,7 @@ export class SessionOptions {
     return { type: 'config_value', category: 'mode', value: modeId }
   }
 
-  /** Whether there is a mode of that id to choose. */
+  /** Whether there is a mode with that id. */
   offersMode(modeId: string): boolean {
     return (this.all ?? []).some(
       option =>
@@ -86,8 +87,8 @@ export class SessionOptions {
   }
 
   /**
-   * After a successful set: the update to emit, unless the agent reported the new value already. If its answer contains
-   * all options (`answered`), they count, even with another value.
+   * After a successful set: the update to emit, unless the agent reported the new value already. If the response contains
+   * all options (`answered`), these apply, even with another value.
    */
   confirm(optionId: string, value: string | boolean, answered: boolean): SessionUpdate | undefined {
     if (answered) return undefined
@@ -111,11 +112,11 @@ export class SessionOptions {
   }
 }
 
-/** Ids of the options made of `modes` and `models`; no agent has been seen with such. */
+/** Ids of the options made from `modes` and `models`; no known agent uses the same ids. */
 const MODE_ID = 'parley:mode'
 const MODEL_ID = 'parley:model'
 
-/** Whether the list has an option for the same thing: of the same category, or with the same values to choose from. */
+/** Whether the list has an equivalent option: of the same category, or with the same values. */
 function covers(options: ConfigOption[], other: ConfigOption): boolean {
   const values = new Set(other.type === 'select' ? other.choices.map(choice => choice.value) : [])
   return options.some(
@@ -155,7 +156,7 @@ export const choiceGroupSchema = z.object({
   options: z.array(z.unknown()),
 })
 
-/** One config option; of a type newer than Parley it is kept whole. */
+/** A config option; one of a type that Parley doesn't know is kept whole. */
 function readConfigOption(raw: unknown, report: Report): ConfigOption | undefined {
   const option = configOptionSchema.safeParse(raw).data
   const id = option?.configId || option?.id
@@ -199,7 +200,7 @@ function readChoice(raw: unknown): SelectChoice | undefined {
 
 type OptionBase = Pick<ConfigOption, 'id' | 'name' | 'description' | 'category'>
 
-/** Agents are at times in a state they do not offer: it is shown as a choice of its own. */
+/** An agent's current value may not be among those that it offers: it's added as a choice. */
 function select(base: OptionBase, currentValue: string, choices: SelectChoice[]): ConfigOption {
   const known = currentValue === '' || choices.some(choice => choice.value === currentValue)
   return {
@@ -215,14 +216,14 @@ export const modesSchema = z.object({
   availableModes: z.array(z.unknown()),
 })
 const modeSchema = z.object({ id: z.string().min(1), name: maybeText, description: maybeText })
-/** Never in a released schema, but what many agents still answer. */
+/** Never in a released schema, but many agents still send it. */
 const modelsSchema = z.object({
   currentModelId: maybeText,
   availableModels: z.array(z.unknown()),
 })
 const modelSchema = z.object({ modelId: z.string().min(1), name: maybeText, description: maybeText })
 
-/** `modes` of a session as an option, or `undefined` when there is nothing to choose from. */
+/** `modes` of a session as an option, or `undefined` if there is nothing to choose from. */
 function readModes(raw: unknown, id: string, report: Report): ConfigOption | undefined {
   const modes = modesSchema.safeParse(raw).data
   if (!modes) return undefined
@@ -254,7 +255,7 @@ function readModels(raw: unknown, id: string, report: Report): ConfigOption | un
   return select({ id, name: 'Model', category: 'model' }, models.currentModelId ?? '', choices)
 }
 
-/** `configOptions` of a result or an update; `undefined`: nothing was said of them. */
+/** `configOptions` of a result or an update; `undefined` if not reported. */
 function readConfigOptions(raw: unknown, report: Report): ConfigOption[] | undefined {
   return maybeList(raw, readConfigOption, report, 'configOptions')
 }
@@ -267,20 +268,20 @@ export const startSchema = z.object({
 })
 type WireStart = z.output<typeof startSchema>
 
-/** What a session's start answers; `null`, `{}` and anything else that is no object say nothing. */
+/** The response that starts a session; `null`, `{}` and anything that isn't an object mean that nothing is reported. */
 export function readStart(raw: unknown): WireStart {
   return isRecord(raw) ? (startSchema.safeParse(raw).data ?? {}) : {}
 }
 
 export const setOptionResponseSchema = z.object({ configOptions: maybe(z.array(z.unknown())) })
 
-/** What the surface of either version remembers of one session, and where its updates go. */
+/** What both versions' surfaces remember about a session, and where its updates go. */
 export class WireSession implements UpdateSink {
   readonly sessionId: string
   readonly options: SessionOptions
-  /** as the agent listed them last: some list them once, and not again when the session is loaded or resumed */
+  /** as last reported by the agent: some report them once, and not again when the session is loaded or resumed */
   commands: Command[] | undefined
-  /** the permission questions that wait for the user */
+  /** the pending permission requests */
   readonly questions = new Set<AbortController>()
   readonly emit: (update: SessionUpdate) => void
   readonly report: Report
@@ -299,7 +300,7 @@ export class WireSession implements UpdateSink {
   /** Resets the state of the agent's terminals before their output is replayed. */
   resetTerminals(): void {}
 
-  /** Answers every open permission question with `cancelled`, as a canceled turn must. */
+  /** Answers every pending permission request with `cancelled`, as the specification requires for a canceled turn. */
   withdrawQuestions(): void {
     for (const question of this.questions) question.abort()
     this.questions.clear()

@@ -28,7 +28,7 @@ export const tokensSchema = z.object({
   cachedWriteTokens: maybeNumber,
 })
 
-/** `usage` of a state (v2) or of a prompt's answer (v1). */
+/** `usage` of a state (v2) or of a prompt's response (v1). */
 export function readTokens(raw: unknown, of: TokenCount['of']): TokenCount | undefined {
   const wire = tokensSchema.safeParse(raw).data
   if (!wire) return undefined
@@ -43,7 +43,7 @@ export function readTokens(raw: unknown, of: TokenCount['of']): TokenCount | und
   }
 }
 
-/** A `state_update`; `undefined` when it names no state. */
+/** A `state_update`; `undefined` if it contains no state. */
 export function readState(raw: Json): SessionUpdate | undefined {
   const wire = stateSchema.safeParse(raw).data
   if (!wire) return undefined

@@ -12,7 +12,7 @@ import {
   readList,
 } from './lenient.ts'
 
-/** `capabilities` is v2's: what the client may ask of the tool call. */
+/** `capabilities` (v2): what the client may request for the tool call. */
 export const toolCallSchema = z.object({
   toolCallId: z.string(),
   title: maybeText,
@@ -84,7 +84,7 @@ export const diffSchema = z.object({
   newText: z.string(),
   _meta: anything,
 })
-/** v2's diff: any number of files, with a patch or without. */
+/** v2's diff: any number of files, with or without a patch. */
 export const diffChangesSchema = z.object({
   changes: z.array(z.unknown()),
   patch: maybe(z.object({ format: z.string(), text: z.string() })),
@@ -98,7 +98,7 @@ export const diffChangeSchema = z.object({
 })
 export const terminalSchema = z.object({ terminalId: z.string() })
 
-/** One piece of a tool call's content; of a kind newer than Parley, or malformed, it is kept whole. */
+/** A piece of a tool call's content; one of an unknown kind, or a malformed one, is kept whole. */
 export function readToolContent(raw: unknown): ToolCallContent | undefined {
   if (!isRecord(raw)) return undefined
   return readKnownContent(raw) ?? { type: 'unknown', kind: typeof raw.type === 'string' ? raw.type : '', raw }
@@ -143,7 +143,7 @@ function readDiff(raw: Json): ToolCallContent | undefined {
 
 function readTexts(diff: z.output<typeof diffSchema>): FileChange {
   const { path, newText } = diff
-  // A new file's old text is null, empty or absent; some agents say what they do beside it.
+  // A new file's old text is null, empty or absent; some agents report the operation in a separate field.
   const kind = isRecord(diff._meta) ? diff._meta.kind : undefined
   if (kind === 'delete') return { operation: 'delete', path, oldText: diff.oldText ?? '', newText }
   if (kind === 'add' || !diff.oldText) return { operation: 'add', path, newText }

@@ -25,7 +25,7 @@ import {
 import { readError, stateSchema } from './state.ts'
 import { readCanCancel } from './tool-call.ts'
 
-/** Where an update goes. What came of a session before is known to the sink alone. */
+/** Receives updates. Only the sink knows the session's earlier ones. */
 export interface UpdateSink {
   emit(update: SessionUpdate): void
   /** `config_option_update`: the raw list */
@@ -51,7 +51,7 @@ export const compactionSchema = z.object({
 export const compactionChunkSchema = z.object({ compactionId: z.string(), content: anything })
 export const planRemovedSchema = z.object({ planId: z.string() })
 
-/** Maps an update of a kind that both versions have. `undefined`: nothing is left to tell. */
+/** Maps an update of a kind that both versions have. `undefined` if there is nothing to report. */
 export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | undefined {
   const kind = raw.sessionUpdate
   switch (kind) {
@@ -101,7 +101,7 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
     case 'plan_update': {
       const plan = readPlan(raw.plan, sink.report)
       if (plan) return { type: 'plan', plan }
-      // What is of a newer kind takes the place of what was there all the same.
+      // Content of an unknown kind also replaces what was there.
       const planId = newerPlanId(raw.plan)
       if (planId !== undefined) sink.emit({ type: 'plan_removed', planId })
       return { type: 'unknown', kind, raw }
@@ -174,7 +174,7 @@ export function dropped(sink: UpdateSink, problem: string): undefined {
   return undefined
 }
 
-/** v1 has one plan a session, without an id. */
+/** In v1, a session has one plan, without an id. */
 const PLAN_ID = 'plan'
 
 export const planEntrySchema = z.object({ content: z.string(), priority: maybeText, status: maybeText })
@@ -198,7 +198,7 @@ export const planContentSchema = z.object({
   uri: maybeText,
 })
 
-/** The plan of a `plan_update`: entries, or a document. `undefined`: malformed, or of a kind newer than Parley. */
+/** The plan of a `plan_update`: entries, or a document. `undefined` if it's malformed or of an unknown kind. */
 function readPlan(raw: unknown, report: Report): Plan | undefined {
   const wire = planContentSchema.safeParse(raw).data
   if (!wire) return undefined
@@ -217,7 +217,7 @@ function readPlan(raw: unknown, report: Report): Plan | undefined {
 
 const PLAN_KINDS = new Set(['items', 'markdown', 'file'])
 
-/** The id of a plan of a kind newer than Parley. */
+/** The id of a plan of an unknown kind. */
 function newerPlanId(raw: unknown): string | undefined {
   const wire = planContentSchema.safeParse(raw).data
   return wire?.type && !PLAN_KINDS.has(wire.type) ? wire.planId : undefined
@@ -230,7 +230,7 @@ export const commandSchema = z.object({
   input: anything,
 })
 
-/** A slash command; both versions have the same. */
+/** A slash command, the same in both versions. */
 export function readCommand(raw: unknown): Command | undefined {
   const command = commandSchema.safeParse(raw).data
   if (!command) return undefined

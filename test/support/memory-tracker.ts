@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto'
-import {
-  ChangeTracker,
-  type DroppedHistory,
-  type TrackerStore,
-  type Undone,
-  type UndoneFile,
-} from '../../src/editor/changes/change-tracker.ts'
+import { ChangeTracker, type TrackerStore } from '../../src/editor/changes/change-tracker.ts'
+import type { DroppedHistory } from '../../src/editor/changes/checkpoints.ts'
 import type { StoredFile } from '../../src/editor/changes/tracked-file.ts'
+import type { Undone, UndoneFile } from '../../src/editor/changes/undo-log.ts'
 import { noDocuments } from '../../src/editor/files/documents.ts'
 import { disk } from '../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared } from '../../src/editor/files/files.ts'

@@ -45,6 +45,17 @@ export function sameState(one: FileState, other: FileState): boolean {
   return one.text === other.text && sameAttributes(one.attributes, other.attributes)
 }
 
+/** A file with this text (`null`: an absent file) and the other attributes of the current one. */
+export function textState(text: string | null, { attributes }: FileState, mode?: number): FileState {
+  if (text === null) return ABSENT
+  const stored = attributes.type === 'text' ? attributes : NEW_TEXT
+  return { text, attributes: { ...stored, mode: mode ?? stored.mode } }
+}
+
+export function sameButEnds(one: string, other: string): boolean {
+  return one === other || one.replaceAll('\r\n', '\n') === other.replaceAll('\r\n', '\n')
+}
+
 /** Reads and writes files without changing their bytes. */
 export class FileStates {
   readonly #shared: FilesShared

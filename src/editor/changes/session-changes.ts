@@ -5,14 +5,8 @@ import { messageOf } from '../../common/errors.ts'
 import type { Event } from '../../common/event.ts'
 import type { FilesShared } from '../files/files.ts'
 import { PathGuard } from '../path-guard.ts'
-import type {
-  ChangeTracker,
-  Omitted,
-  ToolChange,
-  Undone,
-  UndoOptions,
-  UndoOutcome,
-} from './change-tracker.ts'
+import type { ToolChange } from './attribution.ts'
+import type { ChangeTracker, Omitted, UndoOptions, UndoOutcome } from './change-tracker.ts'
 import type { AgentAuthor, Matches, TurnRef } from './change-versions.ts'
 import type { FileText } from './diff-texts.ts'
 import type { Hunk } from './file-log.ts'
@@ -21,6 +15,7 @@ import type { FolderScan } from './folder-scan.ts'
 import { lineEdits, splitLines } from './line-edits.ts'
 import { type Rename, type RenameSide, renamesAmong } from './renames.ts'
 import type { TrackedFile } from './tracked-file.ts'
+import type { Undone } from './undo-log.ts'
 
 export interface ChangedFile {
   /** absolute */

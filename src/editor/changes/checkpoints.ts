@@ -1,0 +1,79 @@
+/** Limits how long and how many checkpoints are kept, and remembers which ones were dropped. */
+import type { TurnRef } from './change-versions.ts'
+import type { TrackedFile } from './tracked-file.ts'
+
+/** A file whose checkpoints are no longer kept. */
+export interface DroppedHistory {
+  path: string
+  turns: TurnRef[]
+  why: 'age' | 'size'
+}
+
+/** How long checkpoints are kept, and how much space they may use. */
+export interface CheckpointLimits {
+  maxAgeMs: number
+  maxBytes: number
+}
+
+/** Number of files for which a dropped checkpoint is remembered. */
+const MAX_DROPPED = 2000
+
+export interface CheckpointStore {
+  /** Saves in the background and replaces what is stored. */
+  saveDropped(dropped: readonly DroppedHistory[]): void
+  loadDropped(): Promise<DroppedHistory[]>
+}
+
+export class Checkpoints {
+  readonly #store: CheckpointStore
+  readonly #limits: () => CheckpointLimits | undefined
+  #dropped: readonly DroppedHistory[] = []
+
+  constructor(store: CheckpointStore, limits: () => CheckpointLimits | undefined) {
+    this.#store = store
+    this.#limits = limits
+  }
+
+  async load(): Promise<void> {
+    this.#dropped = await this.#store.loadDropped()
+  }
+
+  get maxBytes(): number {
+    return this.#limits()?.maxBytes ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Files whose checkpoints of these turns were dropped. */
+  dropped(matches: (turn: TurnRef) => boolean): DroppedHistory[] {
+    return this.#dropped.filter(({ turns }) => turns.some(matches))
+  }
+
+  /** Drops checkpoints that are too old, and then the oldest ones until the rest fits the limit. Returns their files. */
+  drop(files: Iterable<TrackedFile>): TrackedFile[] {
+    const limits = this.#limits()
+    if (!limits) return []
+    const kept = [...files].flatMap(file => {
+      const at = file.historyAt
+      return at === undefined ? [] : { file, at, bytes: file.historyBytes }
+    })
+    kept.sort((a, b) => b.at - a.at)
+    const oldest = Date.now() - limits.maxAgeMs
+    let bytes = 0
+    const dropped: TrackedFile[] = []
+    for (const { file, at, bytes: own } of kept) {
+      bytes += own
+      if (at >= oldest && bytes <= limits.maxBytes) continue
+      this.dropOf(file, at < oldest ? 'age' : 'size')
+      dropped.push(file)
+    }
+    return dropped
+  }
+
+  dropOf(file: TrackedFile, why: DroppedHistory['why']): void {
+    const turns = file.historyAuthors(() => true).flatMap(author => author.turns)
+    const known = new Map(turns.map(turn => [`${turn.turn} ${turn.session}`, turn]))
+    const dropped = { path: file.path, turns: [...known.values()], why }
+    this.#dropped = [dropped, ...this.#dropped].slice(0, MAX_DROPPED)
+    file.forgetHistory()
+    this.#store.saveDropped(this.#dropped)
+  }
+}

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { posix } from 'node:path'
 import fc from 'fast-check'
-import {
-  customRules,
-  parsePlist,
-  themeRules,
-  tokenColors,
-} from '../../../../src/editor/theme/token-colors.ts'
-import { cpuTime } from '../../../support/cpu-time.ts'
+import { customRules, themeRules, tokenColors } from '../../../../src/editor/theme/token-colors.ts'
 
 const rule = (scope: unknown, foreground: unknown) => ({ scope, settings: { foreground } })
 
@@ -100,7 +94,6 @@ describe('a theme file', () => {
           </dict>
         </array>
       </dict></plist>`,
-    '/t/half.tmTheme': '<plist><dict><key>settings</key><array><dict><key>scope</key><string>comment',
   }
   const read = (file: string) =>
     files[file] === undefined ? Promise.reject(new Error('missing')) : Promise.resolve(files[file])
@@ -117,7 +110,6 @@ describe('a theme file', () => {
       assert.deepEqual([comment, string, keyword], ['#75715e', '#75715e', undefined], file)
       assert.equal((await rules(file)).length, 2)
     }
-    assert.deepEqual(await rules('/t/half.tmTheme'), [{ scope: 'comment' }])
   })
   it('may include itself, or be none', async () => {
     assert.ok((await rules('/t/circle.json')).length < 20)
@@ -126,16 +118,62 @@ describe('a theme file', () => {
   })
 })
 
-describe('a property list', () => {
-  it('is read with all that it may hold', () => {
+describe('a theme file of the older form', () => {
+  const rules = (xml: string) =>
+    themeRules(
+      '/t/a.tmTheme',
+      async () => xml,
+      (_, relative) => relative,
+    )
+  const theme = (settings: string, before = '') =>
+    `${before}<plist version="1.0"><dict><key>settings</key><array>${settings}</array></dict></plist>`
+  const one = '<dict><key>scope</key><string>comment</string></dict>'
+
+  it('is read with all that it may hold', async () => {
     const list =
-      '<plist><dict><key>a</key><array><integer>7</integer><real>0.5</real><true/><false/><array/><dict/></array>' +
-      '<key>&lt;&#233;&#x41;&unknown;</key><string><![CDATA[<b>&amp;]]></string></dict></plist>'
-    assert.deepEqual(parsePlist(list), { a: [7, 0.5, true, false, [], {}], '<éA&unknown;': '<b>&amp;' })
-    assert.equal(parsePlist('<html></html>'), undefined)
+      '<dict><key>a</key><array><integer>7</integer><real>0.5</real><true/><false/><array/><dict/></array>' +
+      '<key>&lt;&#233;&#x41;&unknown;</key><string/><key>b</key><date>2001-01-01T00:00:00Z</date></dict>'
+    assert.deepEqual(await rules(`\uFEFF${theme(`<string>none</string>${list}`)}`), [
+      { a: [7, 0.5, true, false, [], {}], '<éA&unknown;': '', b: new Date('2001-01-01T00:00:00Z') },
+    ])
   })
 
-  it('never fails, and takes no longer than it is long', () => {
+  it('gives no colors if it is broken', async () => {
+    assert.deepEqual(await rules(theme(one)), [{ scope: 'comment' }])
+    const broken = [
+      '',
+      'text',
+      '<html></html>',
+      '<plist/>',
+      theme(one).slice(0, -40),
+      theme('<key>x</key>'),
+      theme('</dict>'),
+      theme('<dict><string>no key</string></dict>'),
+      theme('<dict><key>a</key><key>b</key></dict>'),
+      theme('<string>&#999999999;</string>'),
+      theme('<integer>many</integer>'),
+      '</array></dict></plist>',
+    ]
+    for (const xml of broken) assert.deepEqual(await rules(xml), [], xml)
+  })
+
+  it('expands no entities of its own, reads no other files, and changes no prototype', async () => {
+    const laughs = Array.from(
+      { length: 20 },
+      (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`,
+    )
+    const declared = `<!DOCTYPE plist [<!ENTITY l0 "ha">${laughs.join('')}<!ENTITY file SYSTEM "file:///etc/passwd">]>`
+    assert.deepEqual(await rules(theme('<string>&l20;&file;</string>', declared)), [])
+    const undeclared = '<dict><key>scope</key><string>&l20;&file;</string></dict>'
+    assert.deepEqual(await rules(theme(undeclared)), [{ scope: '&l20;&file;' }])
+    const polluting =
+      '<dict><key>__proto__</key><dict><key>scope</key><string>x</string></dict>' +
+      '<key>constructor</key><dict><key>prototype</key><dict><key>scope</key><string>x</string></dict></dict></dict>'
+    await rules(theme(polluting))
+    assert.equal('scope' in {}, false)
+  })
+
+  it('never fails, and takes no longer than it is long', async () => {
     const piece = fc.constantFrom(
       '<dict>',
       '</dict>',
@@ -144,20 +182,21 @@ describe('a property list', () => {
       '<array>',
       '<!--',
       '<string>x',
+      '</string>',
       '<![CDATA[',
       '<',
       '&#999999999;',
     )
-    fc.assert(
-      fc.property(
-        fc.array(fc.oneof(piece, fc.string())),
-        parts => void parsePlist(`<plist>${parts.join('')}`),
-      ),
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(piece, fc.string())), async parts => {
+        tokenColors(await rules(theme(parts.join(''))))
+      }),
     )
-    const long = () => {
-      parsePlist(`<plist>${'<!--'.repeat(200_000)}`)
-      parsePlist(`<plist>${'<array>'.repeat(200_000)}`)
-    }
-    assert.ok(cpuTime(long) < 2000)
+    const before = process.cpuUsage()
+    for (const part of ['<!--', '<array>', '<dict><key>', '<string>&#', '<string>&#x', '<', '</', '<!'])
+      await rules(theme(part.repeat(200_000)))
+    assert.equal((await rules(theme(one.repeat(20_000)))).length, 20_000)
+    const { user, system } = process.cpuUsage(before)
+    assert.ok((user + system) / 1000 < 4000)
   })
 })

@@ -182,10 +182,10 @@ export class Workbench {
   }
 
   /**
-   * Runs a command that asks to choose, and chooses the line that contains a text. It lists what there is when it opens: it
+   * Runs a command that asks to choose, and moves to the line that contains a text. It lists what there is when it opens: it
    * is asked for anew until the line is there.
    */
-  async choose(title: string, text: string): Promise<void> {
+  async list(title: string, text: string): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" of "${title}"`, async () => {
       await this.runCommand(title)
@@ -193,6 +193,11 @@ export class Workbench {
       if (!listed) await this.closePalette()
       return listed
     })
+  }
+
+  /** Runs a command that asks to choose, and chooses the line that contains a text. */
+  async choose(title: string, text: string): Promise<void> {
+    await this.list(title, text)
     await this.paletteInput.press('Enter')
   }
 

@@ -92,7 +92,8 @@ export function hiddenTabs(count: number): Scenario {
 
 async function sessionInTab(window: BenchWindow): Promise<ConversationPage> {
   await window.workbench.runCommand('Parley: Open Conversation in Editor Tab')
-  await (await window.findAgent()).click()
+  await window.findAgent()
+  await window.chooseMarked()
   const frame = await waitFor('a new session in a tab', () =>
     frameInFront(window, frame => frame.locator('body[data-phase="ready"]').isVisible()),
   )

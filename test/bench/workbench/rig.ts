@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Browser, CDPSession, Locator } from 'playwright-core'
+import type { Browser, CDPSession } from 'playwright-core'
 import { launchBrowser } from '../../host/browser.ts'
 import { installVsCode } from '../../host/install-vscode.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
@@ -98,19 +98,16 @@ export class BenchWindow {
 
   /** A new session; the view is ready for a prompt and has come to rest. */
   async newSession(): Promise<ConversationPage> {
-    await (await this.findAgent()).click()
-    const conversation = await ConversationPage.find(this.workbench)
-    await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
-    await conversation.frame.locator('body[data-phase="ready"]').waitFor()
-    return conversation
+    return ConversationPage.begin(this.workbench, agentName)
   }
 
-  /** The line of the agent in the picker, which a click begins a session with. */
-  async findAgent(): Promise<Locator> {
-    await this.workbench.runCommand('Parley: New Session with Agent…')
-    const row = this.workbench.palette.locator('.monaco-list-row', { hasText: agentName }).first()
-    await row.waitFor()
-    return row
+  /** Marks the line of the agent in the picker: chosen, it begins a session. */
+  findAgent(): Promise<void> {
+    return this.workbench.list('Parley: New Session with Agent…', agentName)
+  }
+
+  chooseMarked(): Promise<void> {
+    return this.workbench.paletteInput.press('Enter')
   }
 
   /** The conversation that is shown. */
@@ -118,13 +115,9 @@ export class BenchWindow {
     return ConversationPage.find(this.workbench)
   }
 
-  /** The line of the long session in the picker, which a click loads. */
-  async findBigSession(): Promise<Locator> {
-    await this.workbench.runCommand('Parley: Load Session…')
-    const { palette } = this.workbench
-    const row = palette.locator('.monaco-list-row', { hasText: bigSession.title }).first()
-    await row.waitFor()
-    return row
+  /** Marks the line of the long session in the picker: chosen, it is loaded. */
+  findBigSession(): Promise<void> {
+    return this.workbench.list('Parley: Load Session…', bigSession.title)
   }
 
   /** The long session; it is loaded where another one is shown. */
@@ -134,7 +127,8 @@ export class BenchWindow {
     if (await before.frame.locator('.header', { hasText: `of ${turns}:` }).count()) return before
     // its agent may not run yet
     await this.newSession()
-    await (await this.findBigSession()).click()
+    await this.findBigSession()
+    await this.chooseMarked()
     const conversation = await this.shown()
     await conversation.frame
       .getByText(new RegExp(`Answer ${turns}\\b`))

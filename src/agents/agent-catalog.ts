@@ -18,7 +18,7 @@ import { describeProblem, kindOf, type SettingProblem, settingProblem } from './
 /** An agent of the catalog. */
 export interface CatalogAgent extends AgentDefinition {
   startable: boolean
-  /** Why it cannot be started, as a sentence. */
+  /** Why it can't be started, as a sentence. */
   reason?: string
 }
 
@@ -36,7 +36,7 @@ export interface LastUsedAgent {
 
 export interface AgentCatalogOptions {
   settings: SettingsSource
-  /** `get` is asked in a trusted workspace only, since it runs the user's shell. */
+  /** `get` is called only in a trusted workspace, since it runs the user's shell. */
   environment: { get(): Promise<LaunchEnvironment>; current(): LaunchEnvironment; refresh(): void }
   trust: Trust
   lastUsed: LastUsedAgent
@@ -44,7 +44,7 @@ export interface AgentCatalogOptions {
   demo?: AgentDefinition
   /** The agents that Parley installed. */
   installed?: Pick<InstalledAgents, 'agents' | 'onDidChange' | 'ready'>
-  /** The icons of agents that the registry lists. */
+  /** The icons of the registry's agents. */
   icons?: Pick<AgentIcons, 'get' | 'load' | 'onDidChange'>
   /** The Node that VS Code runs extensions with. */
   execPath?: string
@@ -52,8 +52,9 @@ export interface AgentCatalogOptions {
 }
 
 /**
- * Which agents there are in this window: those of the settings, those that Parley installed, the presets whose command is
- * on the PATH, the demo agent. Of the same id the first of these wins. Nothing is searched before `ready` or `refresh` is called.
+ * The agents available in this window: those of the settings, those that Parley installed, the presets whose command is
+ * on the PATH, and the demo agent. If several have the same id, the first of these applies. Nothing is searched until
+ * `ready` or `refresh` is called.
  */
 export class AgentCatalog extends Owner {
   readonly #options: AgentCatalogOptions
@@ -64,11 +65,11 @@ export class AgentCatalog extends Owner {
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
-  /** A search looked at the whole PATH: a preset that is missing is not there. */
+  /** A search has covered the whole PATH: a preset that it didn't find isn't installed. */
   #searched = false
-  /** What Parley installed was read. */
+  /** The installed agents have been read. */
   #installedKnown = false
-  /** Grows with each search, so that an outdated one does not have the last word. */
+  /** Increases with each search, so that the result of an outdated one is ignored. */
   #round = 0
 
   constructor(options: AgentCatalogOptions) {
@@ -94,13 +95,13 @@ export class AgentCatalog extends Owner {
       options.trust.onDidChange(() => {
         this.#readSettings()
         this.#changed.fire()
-        // The shell was not asked before; now it may be.
+        // The shell's environment wasn't read in an untrusted workspace; now it can be.
         if (this.#search !== undefined) void this.refresh()
       }),
     )
   }
 
-  /** The agents, the problems or the default agent may be others. */
+  /** The agents, the problems or the default agent may have changed. */
   get onDidChange(): Event<void> {
     return this.#changed.event
   }
@@ -137,8 +138,8 @@ export class AgentCatalog extends Owner {
   }
 
   /**
-   * The agent that *New Session* starts: the setting's and never another one; without the setting the one used last, else
-   * the first there is. The demo agent only if the setting names it.
+   * The agent that *New Session* starts: the one in the setting, and never another in its place. Without the setting, the
+   * one used last, else the first. The demo agent only if the setting names it.
    */
   get defaultAgent(): CatalogAgent | undefined {
     const { agent, isSet } = this.#configuredDefault()
@@ -154,7 +155,7 @@ export class AgentCatalog extends Owner {
     return problem && { problem, ...(agentId !== undefined && { agentId }) }
   }
 
-  /** The whole PATH was searched: an agent that isn't known is not there. */
+  /** The whole PATH was searched: an unknown agent isn't installed. */
   get isSearched(): boolean {
     return this.#searched
   }
@@ -178,7 +179,7 @@ export class AgentCatalog extends Owner {
     return this.#search
   }
 
-  /** With what the settings change of agents whose command they leave as it is. */
+  /** Applies settings of agents that don't set a command. */
   #withChanges(agents: readonly AgentDefinition[]): AgentDefinition[] {
     return agents.map(agent => {
       const change = this.#changes.get(agent.id)
@@ -201,7 +202,7 @@ export class AgentCatalog extends Owner {
     })
   }
 
-  /** What the registry draws for an agent, where it is known. */
+  /** The registry's icon of an agent, if known. */
   #iconOf(registryIds: readonly string[]): { icon?: string } {
     for (const id of registryIds) {
       const icon = this.#options.icons?.get(id)
@@ -215,7 +216,7 @@ export class AgentCatalog extends Owner {
     const wellKnown = (id: string) => {
       const preset = this.#presets.find(one => one.id === id)
       const isThere = installed?.agents.some(one => agentIdOf(one.id, this.#presets) === id)
-      // Until it's known what is installed, an entry without a command is no mistake.
+      // Until it's known what is installed, an entry without a command isn't an error.
       return (
         preset ??
         (isThere || (installed && !this.#installedKnown) ? { name: id, icon: 'sparkle' } : undefined)
@@ -246,7 +247,7 @@ export class AgentCatalog extends Owner {
       await this.#searchIn(round, await environment.get())
       if (round !== this.#round) return
       if (this.#searched) return
-      // That an agent is missing is known only now.
+      // Only now is it known whether an agent is missing.
       this.#searched = true
       this.#changed.fire()
     } catch (error) {
@@ -324,7 +325,7 @@ function installedDefinition(
     version,
     command: isScript ? execPath : program,
     args: isScript ? [program, ...launch.args] : launch.args,
-    // Without it an Electron would open a window; a plain Node does not look at it.
+    // Without this variable, Electron would open a window; plain Node ignores it.
     env: { ...(isScript && { ELECTRON_RUN_AS_NODE: '1' }), ...launch.env },
     icon: preset?.icon ?? 'sparkle',
     source: 'installed',

@@ -7,7 +7,7 @@ import { describeIssue, issuePath, kindOf, type SettingProblem, settingProblem }
 
 const SETTING = 'parley.agents'
 
-/** A text that can be a program's argument: no operating system takes one with a NUL in it. */
+/** A string that can be a program's argument: no operating system accepts a NUL in it. */
 export const processText = z.string().refine(text => !text.includes('\0'), {
   error: () => l10n.t('expected a string without NUL characters, found one'),
 })
@@ -32,7 +32,7 @@ const agentEntry = z.object({
   protocol: z.enum(protocolChoices).optional(),
   systemPrompt: systemPromptSetting.optional(),
 })
-/** What the settings change of a well-known agent, whose command they leave as it is. */
+/** Settings of a well-known agent that don't set a command. */
 const agentChange = agentEntry
   .partial()
   .omit({ command: true })
@@ -50,7 +50,7 @@ export type AgentChange = Partial<
 
 export interface AgentSettings {
   agents: AgentDefinition[]
-  /** of well-known agents that are started as Parley knows them, by id */
+  /** by id: settings of well-known agents that keep Parley's command */
   changes: ReadonlyMap<string, AgentChange>
   problems: SettingProblem[]
 }
@@ -60,7 +60,7 @@ export interface AgentSettings {
  * workspace can change one field of an agent in the user settings; each problem names the scope of its value.
  * An entry without a command changes a well-known agent of its id. A bad entry is left out, the others work. Unknown keys and bad names, icons or protocols are reported and ignored.
  *
- * @param wellKnown what a well-known agent of this id is called and looks like, when the entry does not say it
+ * @param wellKnown the name and icon of a well-known agent with this id, used if the entry has none
  */
 export function readAgentSettings(
   layers: readonly SettingLayer[],

@@ -3,8 +3,8 @@ import type { AgentCapabilities, SessionSetup } from '../acp/model.ts'
 import type { ProtocolChoice } from '../common/settings.ts'
 
 /**
- * An agent that can be started: what a user, a preset or Parley itself wrote, with variables such as
- * `${workspaceFolder}` still in it. `resolve-launch.ts` makes what is spawned of it.
+ * An agent that can be started: what a user, a preset or Parley itself wrote, with variables such as `${workspaceFolder}`
+ * still in it. `resolve-launch.ts` resolves it for spawning.
  */
 export interface AgentDefinition {
   /** Unique in the window; the key in `parley.agents`. */
@@ -13,18 +13,18 @@ export interface AgentDefinition {
   name: string
   /** One short sentence for a list of choices. */
   description?: string
-  /** Of an installed agent. */
+  /** Only for an installed agent. */
   version?: string
   /** An absolute path, a path relative to `cwd`, or a name to find on the PATH. */
   command: string
   args: string[]
-  /** Set over the login shell's environment. */
+  /** Overrides the login shell's environment. */
   env: Record<string, string>
   /** The directory of the process; each session has its own working directory. */
   cwd?: string
-  /** The name of a codicon, or an image's address (`data:`). */
+  /** The name of a codicon, or the `data:` URI of an image. */
   icon?: string
-  /** Which version of the protocol to offer it; the setting of all agents when absent. */
+  /** The protocol version to offer; if absent, the setting for all agents applies. */
   protocol?: ProtocolChoice
   /** Additional instructions; if absent, the setting for all agents applies. */
   systemPrompt?: SystemPrompt
@@ -51,7 +51,10 @@ export const systemPromptSetting = z.union([
   withMode,
 ])
 
-/** The agent's own prompt, even an empty one, overrides the one for all. `undefined` if there is no text. */
+/**
+ * The prompt configured for the agent, even an empty one, overrides the one for all agents. `undefined` if there is no
+ * text.
+ */
 export function chooseSystemPrompt(
   ofAgent: SystemPrompt | undefined,
   forAll: unknown,
@@ -60,7 +63,10 @@ export function chooseSystemPrompt(
   return chosen?.text.trim() ? chosen : undefined
 }
 
-/** What a session is given of the user's system prompt, and what is said of it. An agent may refuse what it does not take. */
+/**
+ * The user's system prompt as sent with a session, with a note for the user. An agent may refuse a form that it doesn't
+ * support.
+ */
 export function planSystemPrompt(
   wanted: SystemPrompt | undefined,
   can: AgentCapabilities,

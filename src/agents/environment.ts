@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Environment, environmentLookUp, pathDelimiter } from '../common/processes/spawn-process.ts'
 
-/** Sets `over` over `under`; on Windows a name replaces the same name in another case. */
+/** Merges `over` into `under`; on Windows, names are case-insensitive. */
 export function mergeEnvironment(
   under: Readonly<Environment>,
   over: Readonly<Environment>,
@@ -24,13 +24,13 @@ export interface NetworkSettings {
   proxy?: string
   noProxy?: readonly string[]
   strictSSL?: boolean
-  /** The system's certificates are trusted beside those that come with Node.js. */
+  /** The system's certificates are trusted in addition to those of Node.js. */
   systemCertificates?: boolean
 }
 
 /**
- * The environment of a package manager, which knows VS Code's network settings by variables alone. What the environment
- * says itself counts.
+ * The environment of a package manager, which gets VS Code's network settings only from variables. Variables that are
+ * already set take precedence.
  */
 export function withNetworkSettings(
   env: Readonly<Environment>,
@@ -45,7 +45,7 @@ export function withNetworkSettings(
   }
   if (strictSSL === false && !names.has('NPM_CONFIG_STRICT_SSL')) own.npm_config_strict_ssl = 'false'
   if (systemCertificates) {
-    // versions that don't know it leave it alone
+    // older versions ignore it
     if (!names.has('NODE_USE_SYSTEM_CA')) own.NODE_USE_SYSTEM_CA = '1'
     if (!names.has('UV_NATIVE_TLS')) own.UV_NATIVE_TLS = 'true'
   }
@@ -77,15 +77,15 @@ const editorNames = new Set([
   '_',
 ])
 const editorPrefixes = ['VSCODE_', 'CODE_SERVER_', 'ELECTRON_']
-/** Set by a user for installing packages, not by the editor for its processes. */
+/** Set by a user for installing packages, not by the editor. */
 const electronOfPackages =
   /^ELECTRON_(MIRROR|CUSTOM_|NIGHTLY_MIRROR|CACHE|SKIP_BINARY_DOWNLOAD|BUILDER_|GET_)/
 
 /**
- * The environment without what VS Code, code-server and Electron put there for themselves, so that an agent sees what
- * it would see in the user's terminal. `ELECTRON_RUN_AS_NODE` would turn an Electron program that the agent starts
- * into a Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that talk to this window through a
- * removed variable (`GIT_ASKPASS`, `BROWSER`) would fail. What the user set themselves stays.
+ * The environment without what VS Code, code-server and Electron put there for themselves, so that an agent sees what it
+ * would see in the user's terminal. `ELECTRON_RUN_AS_NODE` would turn an Electron program that the agent starts into a
+ * Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that talk to this window through a removed variable
+ * (`GIT_ASKPASS`, `BROWSER`) would fail. Variables that the user set stay.
  */
 export function withoutEditorVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -158,7 +158,7 @@ function restoreFromSnap(kept: Environment, env: Readonly<Record<string, string 
   return kept
 }
 
-/** Where programs are commonly put for one person; `~` is their home. In the order in which they are searched. */
+/** Common directories of programs for a single user, in the order in which they are searched; `~` is the home directory. */
 const unixDirectories = [
   '~/.local/bin',
   '~/bin',
@@ -183,8 +183,8 @@ const unixDirectories = [
 ]
 
 /**
- * The directories of that kind that exist, nvm's newest Node among them. They replace the PATH of a login shell
- * that could not be asked. Windows has none: there, every process gets the user's PATH.
+ * The directories of that kind that exist, nvm's newest Node among them. They complete the PATH if the login shell fails.
+ * Windows needs none: there, every process gets the user's PATH.
  */
 export async function commonBinDirectories(home: string, platform: NodeJS.Platform): Promise<string[]> {
   if (platform === 'win32') return []

@@ -5,13 +5,13 @@ import { type Environment, pathOf } from '../common/processes/spawn-process.ts'
 import { commonBinDirectories, joinPaths, mergeEnvironment, withoutEditorVariables } from './environment.ts'
 import { loginShell, readLoginShellEnvironment } from './login-shell.ts'
 
-/** What agents and MCP servers start with, before their own settings are put over it. */
+/** The environment that agents and MCP servers start with, before their own settings are applied. */
 export interface LaunchEnvironment {
   env: Environment
   platform: NodeJS.Platform
   /**
-   * `login-shell`: what the user's terminal has. `process`: what the editor was started with, as on Windows and as
-   * long as no shell was asked. `fallback`: the same and the common directories of programs, since the shell failed.
+   * `login-shell`: that of the user's terminal. `process`: that of the editor, used on Windows and before the shell was
+   * run. `fallback`: the same with the common directories of programs, since the shell failed.
    */
   source: 'login-shell' | 'process' | 'fallback'
 }
@@ -22,17 +22,17 @@ export interface LaunchEnvironmentOptions {
   env?: Readonly<Record<string, string | undefined>>
   platform?: NodeJS.Platform
   home?: string
-  /** The shell to ask. Default: the user's. */
+  /** The shell to run. Default: the user's. */
   shell?: string
-  /** How long a profile may take. Default: 10 s, as VS Code itself gives it. */
+  /** How long a profile may take. Default: 10 s, as in VS Code. */
   timeoutMs?: number
   /** A Node (or Electron) for the shell to run. Default: this process's. */
   execPath?: string
 }
 
 /**
- * The environment of a login shell, asked for once a window. Version managers such as nvm, fnm and volta, and Homebrew,
- * put their directories on the PATH in a shell's profile only, and an editor started from a dock never saw that.
+ * The environment of a login shell, read once per window. Version managers such as nvm, fnm and volta, and Homebrew, add
+ * their directories to the PATH only in a shell's profile, which an editor started from a dock doesn't read.
  */
 export class LaunchEnvironmentSource implements Disposable {
   readonly #log: Logger
@@ -61,15 +61,15 @@ export class LaunchEnvironmentSource implements Disposable {
   }
 
   /**
-   * The environment to start agents with. Asks the login shell the first time; never rejects, and never takes longer
-   * than the time limit.
+   * The environment to start agents with. Runs the login shell the first time; never rejects, and never takes longer than
+   * the time limit.
    */
   get(): Promise<LaunchEnvironment> {
     this.#asked ??= this.#ask()
     return this.#asked
   }
 
-  /** Forgets the answer, so that the next one sees what was installed or changed in a profile meanwhile. */
+  /** Forgets the environment, so that the next one includes what was installed or changed in a profile meanwhile. */
   refresh(): void {
     this.#asked = undefined
   }
@@ -94,7 +94,7 @@ export class LaunchEnvironmentSource implements Disposable {
       `The environment for agents comes from the login shell ${this.#shell} (${milliseconds} ms).`,
     )
     const env = withoutEditorVariables(answer.env, this.#platform)
-    // A system's profile may overwrite PATH and lose what the configuration of a container or remote put there.
+    // A system's profile may overwrite PATH and lose the directories that a container's or remote's configuration added.
     env.PATH = joinPaths([pathOf(env, this.#platform), pathOf(this.#own, this.#platform)], this.#platform)
     return { env, platform: this.#platform, source: 'login-shell' }
   }
@@ -114,7 +114,7 @@ export class LaunchEnvironmentSource implements Disposable {
     }
   }
 
-  /** Ends a shell that is still at it. */
+  /** Ends a shell that is still running. */
   dispose(): void {
     this.#ended.abort()
   }

@@ -2,7 +2,7 @@ import { SETTING_NAMES, SETTINGS, type SettingName } from '../common/settings.ts
 import { isPlainObject } from './setting-layers.ts'
 import { settingPath } from './setting-problem.ts'
 
-/** What outlives the window and is the same in local and remote windows: the extension's global state. */
+/** The extension's global state, which outlives the window and is shared by local and remote windows. */
 interface SharedState {
   get<T>(key: string): T | undefined
   set(key: string, value: unknown): void

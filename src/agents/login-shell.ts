@@ -10,13 +10,13 @@ import { type Environment, spawnProcess } from '../common/processes/spawn-proces
 export interface LoginShellRequest {
   /** absolute path of the shell */
   shell: string
-  /** what the shell starts with */
+  /** the environment that the shell starts with */
   env: Environment
   cwd: string
   timeoutMs: number
-  /** a Node, or an Electron that can be one */
+  /** a Node executable, or Electron running as Node */
   execPath: string
-  /** Ends the shell at once. */
+  /** Ends the shell immediately. */
   signal?: AbortSignal
 }
 export type LoginShellAnswer = { env: Environment } | { failure: string }
@@ -36,7 +36,7 @@ const duringProfile: Environment = {
 }
 const MARK = 'PARLEY_SHELL_MARK'
 
-/** The user's shell: `SHELL`, or else what the system's user database says; none for a user without a login. */
+/** The user's shell: `SHELL`, or else the one in the system's user database; none for a user without a login. */
 export function loginShell(env: Readonly<Record<string, string | undefined>>): string | undefined {
   let shell = env.SHELL
   if (!shell) {
@@ -50,11 +50,11 @@ export function loginShell(env: Readonly<Record<string, string | undefined>>): s
 }
 
 /**
- * Starts the shell as a login and interactive one, lets it read the user's profile, and has it print the environment
- * as JSON between two marks: other output of the profile is ignored, and values may contain line breaks.
+ * Starts the shell as a login and interactive one, lets it read the user's profile, and has it print the environment as
+ * JSON between two delimiters: other output of the profile is ignored, and values may contain line breaks.
  *
- * Never rejects. At the time limit the shell and all that it started in its process group is killed. It has no
- * terminal and an empty stdin, so that a profile that asks something continues at once.
+ * Never rejects. At the time limit, the shell's whole process group is killed. It has no terminal and an empty stdin, so
+ * that a profile that prompts for input continues immediately.
  */
 export async function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
   const mark = randomUUID()
@@ -111,14 +111,14 @@ function hear(
     const ended = (code: number | null, killed: string | null) =>
       fail(`it ended (${killed ?? `exit code ${code}`}) without telling its environment`)
     child.on('close', ended)
-    // A program that the profile left in the background may hold the output open: `close` would not come then.
+    // A background program started by the profile may keep the output open; then `close` would not fire.
     child.on('exit', (code, killed) => setTimeout(ended, AFTER_WORDS_MS, code, killed).unref())
   })
 }
 
 /**
- * Ends a shell that still runs, by force: an interactive bash ignores SIGTERM. One that has exited may have left a daemon,
- * which stays.
+ * Kills a shell that is still running: an interactive bash ignores SIGTERM. After a shell exited, a daemon that it left
+ * keeps running.
  */
 function endShell(child: ChildProcess, tree: ProcessTree): void {
   if (child.exitCode === null && child.signalCode === null) tree.kill()
@@ -130,7 +130,7 @@ function shellArguments(name: string): string[] {
   return ['-i', '-l', '-c']
 }
 
-/** The program has no quotes in it, so that single quotes around it do in every shell. */
+/** The program contains no quotes, so single quotes around it work in every shell. */
 function printCommand(name: string, execPath: string): string {
   const program = `process.stdout.write(process.env.${MARK}+JSON.stringify(process.env)+process.env.${MARK})`
   if (/^(?:pwsh|powershell)(?:\.exe)?$/i.test(name)) {
@@ -140,7 +140,7 @@ function printCommand(name: string, execPath: string): string {
   return `${name === 'nu' ? '^' : ''}${quoted} -e '${program}'`
 }
 
-/** The JSON between the marks, once it's complete. Inside the JSON the mark occurs too, but in quotes. */
+/** The JSON between the delimiters, once it's complete. The delimiter also occurs inside the JSON, but in quotes. */
 function between(output: string, mark: string, searchedTo: number): string | undefined {
   const closing = `}${mark}`
   const end = output.indexOf(closing, Math.max(0, searchedTo - closing.length))

@@ -2,8 +2,8 @@ import * as l10n from '@vscode/l10n'
 import type { AgentDefinition } from './definition.ts'
 
 /**
- * Well-known agents, offered when their command is on the PATH. A preset is one command line and nothing more; a user
- * who needs another writes an agent of the same id into `parley.agents`.
+ * Well-known agents, offered when their command is on the PATH. A preset is a single command line; a user who needs
+ * another one adds an agent with the same id to `parley.agents`.
  *
  * The command lines are those of the ACP registry's entries (the `cmd` or npm package and its `args`), the names of the
  * npm packages' `bin`, and the agents' own documentation, as noted at each.
@@ -13,7 +13,7 @@ export interface AgentPreset {
   name: string
   /** One short sentence. */
   description: () => string
-  /** The first whose command is found is the one. */
+  /** Alternatives; the first whose command is found is used. */
   launches: ReadonlyArray<{
     command: string
     args: readonly string[]
@@ -21,7 +21,7 @@ export interface AgentPreset {
   }>
   /** The name of a codicon. */
   icon: string
-  /** What the ACP registry calls it, and called it before. Installed from there it keeps this preset's id. */
+  /** Its current and former ids in the ACP registry. When installed from there, it keeps this preset's id. */
   registryIds: readonly string[]
 }
 
@@ -168,16 +168,16 @@ export const agentPresets: readonly AgentPreset[] = [
   },
 ]
 
-/** The id that an agent of the registry has here: that of the preset it is, so that its sessions and keys stay with it. */
+/** The id of a registry agent in Parley: that of its preset, if any, so that it keeps its sessions and keys. */
 export function agentIdOf(registryId: string, presets: readonly AgentPreset[] = agentPresets): string {
   return presets.find(preset => preset.registryIds.includes(registryId))?.id ?? registryId
 }
 
 /**
- * The bundled agent for a first try without an account. It is run by the Node that the editor has anyway.
+ * The bundled agent, to try Parley without an account. It runs on the Node that the editor includes.
  *
  * @param script absolute path of the bundled program
- * @param execPath a Node, or an Electron that can be one
+ * @param execPath a Node executable, or Electron running as Node
  */
 export function demoAgent(script: string, execPath: string = process.execPath): AgentDefinition {
   return {
@@ -186,7 +186,7 @@ export function demoAgent(script: string, execPath: string = process.execPath): 
     description: l10n.t('Shows what an agent can do. No account required.'),
     command: execPath,
     args: [script],
-    // Without it an Electron would open a window; a plain Node does not look at it.
+    // Without this variable, Electron would open a window; plain Node ignores it.
     env: { ELECTRON_RUN_AS_NODE: '1' },
     icon: 'beaker',
     source: 'demo',

@@ -17,14 +17,14 @@ export interface LaunchContext {
 }
 
 export type LaunchResolution =
-  /** `notes`: what works all the same but may surprise, each a sentence; for the agent's log. */
+  /** `notes`: sentences for the agent's log about things that work but may be unexpected. */
   | { ok: AgentLaunch; notes: string[] }
   /** `message`: what happened in one or two sentences, for an `AgentStartError`. */
   | { failure: AgentStartFailure; message: string }
 
 /**
- * Makes of a definition what is spawned: variables replaced, the command's absolute path, a `cwd` that exists, the
- * whole environment. Fails with `command-missing`, or with `spawn` when a variable or the directory is wrong.
+ * Resolves a definition for spawning: with variables replaced, the absolute path of the command, an existing `cwd`, and
+ * the whole environment. Fails with `command-missing`, or with `spawn` when a variable or the directory is wrong.
  */
 export async function resolveLaunch(
   definition: AgentDefinition,
@@ -40,7 +40,7 @@ export async function resolveLaunch(
     platform: environment.platform,
   }
   const replaced = (text: string, path: Array<string | number>): string => {
-    // Only what a user wrote has variables in it; a path of Parley's own is taken as it is.
+    // Only a user's definition contains variables; Parley's own paths are used as they are.
     if (definition.source !== 'settings') return text
     const substitution = substitute(text, variables)
     for (const problem of substitution.problems) {
@@ -103,12 +103,12 @@ export function expandHome(path: string, home: string): string {
   return /^~[\\/]/.test(path) ? join(home, path.slice(2)) : path
 }
 
-/** `agents/<id>/<version>-<unique>/`, where the installed agents are. */
+/** `agents/<id>/<version>-<unique>/`, the folder of an installed agent. */
 const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
 
 /**
  * A hash of how an agent starts: the program, its arguments, its environment and its directory, as configured. A
- * workspace may redefine an agent id; values that the user gave to the known agent must not be sent to that one.
+ * workspace may redefine an agent id; values that the user entered for the original agent must not be passed to that one.
  */
 export function launchFingerprint({
   command,
@@ -118,7 +118,7 @@ export function launchFingerprint({
   source,
 }: Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd'> &
   Partial<Pick<AgentDefinition, 'source'>>): string {
-  // An update of an installed agent is still the agent that the user knows.
+  // An updated version of an installed agent is still the same agent to the user.
   const plain = (path: string) => (source === 'installed' ? path.replace(VERSION_FOLDER, '$1') : path)
   const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
   const written = JSON.stringify([plain(command), args.map(plain), variables, cwd ?? null])

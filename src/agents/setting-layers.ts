@@ -14,7 +14,7 @@ export interface SettingLayer {
 
 /** A place to read settings from; VS Code's configuration is one. Keys are without the `parley.` before them. */
 export interface SettingsSource {
-  /** The scopes that have a value, the farthest first: a later layer wins over an earlier one. */
+  /** The scopes that have a value, in order of precedence: a later layer overrides an earlier one. */
   layers(key: SettingName): SettingLayer[]
   /** Something under `parley.` may have changed. */
   readonly onDidChange: Event<void>
@@ -25,8 +25,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /**
- * Merges the layers as VS Code merges settings of type object: objects key by key at every depth, everything else is
- * replaced by the nearer scope. A layer that is no object at the top is left to the caller's validation.
+ * Merges the layers as VS Code merges settings of type object: objects are merged key by key at every depth, everything
+ * else is replaced by the later scope. A layer that isn't an object is left to the caller's validation.
  */
 export function mergeLayers(layers: readonly SettingLayer[]): Record<string, unknown> {
   let merged: Record<string, unknown> = Object.create(null)
@@ -40,7 +40,7 @@ function mergeObjects(
   under: Record<string, unknown>,
   over: Record<string, unknown>,
 ): Record<string, unknown> {
-  // No prototype: a key named `__proto__` is then a key like any other.
+  // No prototype, so that `__proto__` is a key like any other.
   const merged: Record<string, unknown> = Object.create(null)
   for (const [key, value] of Object.entries(under)) merged[key] = value
   for (const [key, value] of Object.entries(over)) {
@@ -50,7 +50,7 @@ function mergeObjects(
   return merged
 }
 
-/** The nearest layer that contains the value at `path`, or else its closest parent. */
+/** The last layer that contains the value at `path`, or else its closest parent. */
 export function layerOf(
   layers: readonly SettingLayer[],
   path: ReadonlyArray<string | number>,

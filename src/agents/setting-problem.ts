@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { z } from 'zod'
 import { type SettingLayer, type SettingScope, valueAt } from './setting-layers.ts'
 
-/** One thing that is wrong in the settings, in words that lead to the place where it is mended. */
+/** A problem in the settings, with its location. */
 export interface SettingProblem {
   /** The setting's full id, such as `parley.agents`. */
   setting: string
@@ -13,9 +13,9 @@ export interface SettingProblem {
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
-  /** What is wrong, expected and found, without a full stop. Holds no value that may be a secret. */
+  /** What is wrong, expected and found, without a period at the end. Never contains a value that may be a secret. */
   message: string
-  /** `true`: the entry it is in is left out. `false`: it works all the same. */
+  /** `true`: the whole entry is ignored. `false`: the entry works nevertheless. */
   fatal: boolean
 }
 
@@ -108,7 +108,7 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   }
 }
 
-/** The path of an issue as a problem has it. */
+/** The path of a zod issue in the form of a problem's path. */
 export function issuePath(issue: z.core.$ZodIssue): Array<string | number> {
   return issue.path.map(key => (typeof key === 'number' ? key : String(key)))
 }

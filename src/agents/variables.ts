@@ -15,9 +15,9 @@ export interface VariableContext {
 interface VariableProblem {
   /** The variable as it is written, `${…}` included. */
   variable: string
-  /** What is wrong with it, without a full stop. */
+  /** What is wrong with it, without a period at the end. */
   message: string
-  /** `false`: it has a value nevertheless. */
+  /** `false`: it has a value anyway. */
   fatal: boolean
 }
 
@@ -34,14 +34,14 @@ export function variablesIn(text: string): string[] {
 }
 
 /**
- * Replaces the variables of a text, once and from left to right. The value of a variable is never expanded
- * again, so a folder named `${env:SECRET}` stays a folder's name. An unknown variable is left as it is and is a
- * problem. As in VS Code, an environment variable that isn't set is empty text, which is reported too.
+ * Replaces the variables in a text, once and from left to right. Values aren't expanded recursively, so a folder named
+ * `${env:SECRET}` stays as it is. An unknown variable is left as it is and is a problem. As in VS Code, an environment
+ * variable that isn't set is empty text, which is reported too.
  *
  * Known: `${workspaceFolder}`, `${workspaceFolder:name}`, `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`,
  * `${pathSeparator}` and its short form `${/}`.
  *
- * @param more answers further variables first (without `${` and `}`); `undefined` when it does not know one
+ * @param more resolves further variables first (without `${` and `}`); returns `undefined` for others
  */
 export function substitute(
   text: string,

@@ -10,12 +10,12 @@ import type { SettingLayer, SettingsSource } from './setting-layers.ts'
 
 const SECTION = 'parley'
 
-/** The value that applies in this window, or the default where it is none that the setting may hold. */
+/** The value that applies in this window, or the default if the value is invalid. */
 export function readSetting<N extends SettingName>(name: N): SettingValue<N> {
   return readSettingValue(name, vscode.workspace.getConfiguration(SECTION).get<unknown>(name))
 }
 
-/** What VS Code's own settings say of the network. */
+/** VS Code's own network settings. */
 export function networkSettings(): NetworkSettings {
   const http = vscode.workspace.getConfiguration('http')
   const isOff = http.get('proxySupport') === 'off'
@@ -27,7 +27,7 @@ export function networkSettings(): NetworkSettings {
   }
 }
 
-/** The unchecked values of each scope. With a folder: also that folder's. */
+/** The unchecked values of each scope, including those of a folder if given. */
 export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {
   return vscode.workspace.getConfiguration(SECTION, folder).inspect<unknown>(name)
 }
@@ -61,7 +61,10 @@ export async function openSetting(name?: SettingName): Promise<void> {
   )
 }
 
-/** Shows a setting in the JSON file of the user's settings that holds it: in a remote window, it may be that machine's. */
+/**
+ * Shows a setting in the JSON file of the user settings that contains it; in a remote window, that may be the remote
+ * machine's.
+ */
 export async function openUserSettingsFile(name: SettingName): Promise<void> {
   await vscode.commands.executeCommand(
     isRemoteWindow() && isMachineSetting(name)
@@ -92,9 +95,9 @@ export class VsCodeSettings extends Owner implements SettingsSource {
         if (event.affectsConfiguration(SECTION)) this.#changed.fire()
       }),
     )
-    // A folder brings its settings along.
+    // A folder's settings apply as soon as it's opened.
     this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#changed.fire()))
-    // Trust brings the workspace's settings along.
+    // The workspace's settings apply as soon as it's trusted.
     this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#changed.fire()))
   }
 
@@ -105,7 +108,7 @@ export class VsCodeSettings extends Owner implements SettingsSource {
       { scope: 'user', value: values?.globalValue },
       { scope: 'workspace', value: values?.workspaceValue },
     ]
-    // Of several folders that have the setting the first wins, so it comes last.
+    // If several folders have the setting, the first one takes precedence, so it comes last.
     for (const folder of [...(vscode.workspace.workspaceFolders ?? [])].reverse()) {
       const inFolder = inspectSetting(key, folder.uri)
       layers.push({ scope: 'folder', folder: folder.name, value: inFolder?.workspaceFolderValue })

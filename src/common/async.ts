@@ -80,7 +80,7 @@ export async function withSlowNotice<T>(
   }
 }
 
-/** Runs what is asked for one key one after the other, and what is asked for different keys side by side. */
+/** Runs work for the same key one after the other, and work for different keys concurrently. */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>()
 
@@ -98,7 +98,7 @@ export class KeyedQueue {
     return result
   }
 
-  /** keys with work under way */
+  /** keys with work in progress */
   get size(): number {
     return this.#tails.size
   }

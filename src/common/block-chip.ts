@@ -15,7 +15,7 @@ export interface Chip {
   detail?: string
 }
 
-/** The scheme of context that isn't a file; the kind follows. */
+/** The URI scheme of context that isn't a file; followed by the kind of context. */
 export const CONTEXT_SCHEME = 'parley:'
 const ICONS: Readonly<Record<string, string>> = {
   problems: 'warning',

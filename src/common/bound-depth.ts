@@ -1,13 +1,13 @@
 import { MAX_DEPTH } from './limits.ts'
 
-/** Replaces a value that is nested too deeply. */
+/** Placeholder for a value that is nested too deeply. */
 export const TOO_DEEP = '…'
 
 /**
  * Cuts what is nested deeper than {@link MAX_DEPTH} from a parsed JSON value, in place. Everything behind the connection
- * (validation, comparing, structured cloning, `JSON.stringify`) recurses, and a value of some thousand levels overflows
- * the stack there.
- * @param length of the JSON text: each level takes two characters, so that most messages need no look
+ * (validation, comparing, structured cloning, `JSON.stringify`) recurses, and a value with thousands of levels would
+ * overflow the stack.
+ * @param length of the JSON text: each level takes two characters, so short messages need no check
  */
 export function boundDepth<T>(value: T, length = Number.POSITIVE_INFINITY): T {
   return length < 2 * MAX_DEPTH ? value : (bounded(value, MAX_DEPTH) as T)
@@ -28,7 +28,7 @@ function bounded(value: unknown, levels: number): unknown {
     const member = object[key]
     if (typeof member !== 'object' || member === null) continue
     const cut = bounded(member, levels - 1)
-    // `__proto__` is a member like any other in parsed JSON; assigning it would not be.
+    // `__proto__` is an ordinary member in parsed JSON, but assigning it would set the prototype.
     if (cut !== member) Object.defineProperty(object, key, { value: cut, enumerable: true, writable: true })
   }
   return value

@@ -15,7 +15,7 @@ export function toDisposable(release: () => void): Disposable {
   }
 }
 
-/** Owns disposables and releases them in reverse order; one added after the end is released at once. */
+/** Owns disposables and releases them in reverse order; one added after disposal is disposed immediately. */
 export class DisposableStore implements Disposable {
   readonly #items = new Set<Disposable>()
   #disposed = false

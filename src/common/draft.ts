@@ -1,6 +1,6 @@
 /**
- * What stands in a composer: text, and things in it or beside it (a file, a selection, an image). A thing in the text
- * has a mark there, over the words that stand for it; one without a mark stands beside the text.
+ * The content of a composer: text, and items in the text or attached to it (a file, a selection, an image). An item in
+ * the text has a mark over the words that represent it; an item without a mark is attached.
  */
 export interface Draft<Item extends DraftItem = DraftItem> {
   text: string
@@ -26,18 +26,18 @@ export function isEmptyDraft({ text, items }: Draft): boolean {
   return text.trim() === '' && items.length === 0
 }
 
-/** The items beside the text. */
+/** The attached items, which have no mark in the text. */
 export function besideText<Item extends DraftItem>({ marks, items }: Draft<Item>): Item[] {
   const marked = new Set(marks.map(mark => mark.id))
   return items.filter(item => !marked.has(item.id))
 }
 
-/** The words that stand in the text for an item. */
+/** The words that represent an item in the text. */
 export function wordsFor(label: string): string {
   return `@${label}`
 }
 
-/** A draft whose marks fit its text and its items; what does not fit is left out. */
+/** A draft with valid marks only: marks that don't match its text or items are dropped. */
 export function soundDraft<Item extends DraftItem>({ text, marks, items }: Draft<Item>): Draft<Item> {
   const known = new Set(items.map(item => item.id))
   const used = new Set<string>()
@@ -54,8 +54,8 @@ export function soundDraft<Item extends DraftItem>({ text, marks, items }: Draft
 }
 
 /**
- * One draft after the other, an empty line between them. White space alone stays only at the end, where it was typed
- * behind the others. What stands in several of them under one id has another in each.
+ * Concatenates drafts, with an empty line between them. A draft of only white space is kept only at the end, where it was
+ * typed after the others. Items with the same id in several drafts get different ids.
  */
 export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
   const joined: Draft<Item> = { text: '', marks: [], items: [] }
@@ -93,7 +93,7 @@ function unlike<Item extends DraftItem>(draft: Draft<Item>, taken: ReadonlySet<s
 /** A part of a prompt: text, or one of the items. */
 export type DraftPart<Item> = { text: string } | { item: Item }
 
-/** The draft as it is sent: text and marked items in their order, then what stands beside. No part is empty text. */
+/** The draft as it is sent: text and marked items in order, then the attached items. No part is empty text. */
 export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<DraftPart<Item>> {
   const { text, marks, items } = soundDraft(draft)
   const byId = new Map(items.map(item => [item.id, item]))
@@ -114,17 +114,17 @@ export function partsOf<Item extends DraftItem>(draft: Draft<Item>): Array<Draft
   return parts
 }
 
-/** What a block of a prompt must have to be told apart. */
+/** The fields of a prompt's block needed here. */
 interface Block {
   type: string
-  /** it is for the model alone: nobody wrote it into the text */
+  /** it's only for the model and wasn't written by the user */
   agentOnly?: true
   text?: string
 }
 
 /**
- * Whether each block of a prompt stands in its text: text and, beside it, what a line of text leads up to or goes on
- * after. What was sent beside the text comes after its last letter.
+ * Whether each block of a prompt is part of its text: text, and blocks with text before or after them on the same line.
+ * Attached blocks come after the end of the text.
  */
 export function inText(blocks: readonly Block[]): boolean[] {
   const last = blocks.findLastIndex(isText)
@@ -148,7 +148,7 @@ function canStandInText(block: Block): boolean {
   return (block.type === 'resource' || block.type === 'resource_link') && !block.agentOnly
 }
 
-/** A prompt that was sent or waits, as a draft to write on. */
+/** A sent or queued prompt as a draft to continue editing. */
 export function draftOf<B extends Block, Item extends DraftItem>(
   blocks: readonly B[],
   itemOf: (block: B) => Item,
@@ -158,7 +158,7 @@ export function draftOf<B extends Block, Item extends DraftItem>(
   let afterText = false
   for (const [i, block] of blocks.entries()) {
     if (isText(block)) {
-      // two texts in a row are two paragraphs: nothing else parts them
+      // two texts in a row are two paragraphs
       if (afterText && !draft.text.endsWith('\n')) draft.text += '\n'
       draft.text += block.text
       afterText = true

@@ -1,4 +1,4 @@
-/** What a user looks for, and how. */
+/** A search text and its options. */
 export interface FindQuery {
   text: string
   matchCase: boolean
@@ -11,7 +11,7 @@ const wordCharacter = /[\p{L}\p{N}_]/u
 const noWordBefore = '(?<![\\p{L}\\p{N}_])'
 const noWordAfter = '(?![\\p{L}\\p{N}_])'
 
-/** The expression that finds what is asked for, global. Throws `SyntaxError` for a text that is no expression. */
+/** The global regular expression for a search. Throws `SyntaxError` if the text isn't a valid expression. */
 export function findPattern({ text, matchCase, wholeWord, regex }: FindQuery): RegExp {
   const flags = matchCase ? 'g' : 'gi'
   if (regex) {
@@ -20,7 +20,7 @@ export function findPattern({ text, matchCase, wholeWord, regex }: FindQuery): R
   }
   const source = text.replace(/[\\^$.*+?()[\]{}|/-]/g, character => `\\x${hex(character)}`)
   if (!wholeWord) return new RegExp(source, flags)
-  // an edge that is no word has no boundary to keep
+  // no word boundary is needed at an edge that isn't part of a word
   const characters = [...text]
   const before = wordCharacter.test(characters[0] ?? '') ? noWordBefore : ''
   const after = wordCharacter.test(characters.at(-1) ?? '') ? noWordAfter : ''
@@ -31,7 +31,7 @@ function hex(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(2, '0')
 }
 
-/** Where the pattern matches, as offsets `[start, end)`; matches of nothing are none. At most `most`. */
+/** The matches of the pattern, as offsets `[start, end)`, at most `most`. Empty matches are ignored. */
 export function matchesIn(pattern: RegExp, text: string, most: number): Array<[start: number, end: number]> {
   const found: Array<[number, number]> = []
   pattern.lastIndex = 0

@@ -5,7 +5,7 @@ export function formatCost(
   { amount, currency }: { amount: number; currency: string },
   language: string,
 ): string {
-  // More digits for amounts under a cent, the usual ones for others.
+  // More digits for amounts under a cent, else the usual number.
   const maximumFractionDigits = amount < 1 ? 4 : 2
   const unit = visible(currency)
   try {

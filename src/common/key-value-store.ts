@@ -11,8 +11,8 @@ export interface KeyValueStore {
 }
 
 /**
- * All values in one file, on disk as soon as they are set. In a browser, VS Code writes its mementos seconds later, and a
- * reload of the page loses what isn't written yet.
+ * Stores all values in one file, written immediately. In a browser, VS Code writes its mementos seconds later, and
+ * reloading the page loses what isn't written yet.
  */
 export class FileStore implements KeyValueStore {
   readonly #file: string
@@ -56,7 +56,7 @@ export class FileStore implements KeyValueStore {
   }
 }
 
-/** A file for each value, for larger ones: setting one writes no other. Nothing is held in memory. */
+/** Stores each value in its own file, for larger values: setting one doesn't write the others. Nothing is kept in memory. */
 export class FolderStore implements KeyValueStore {
   readonly #folder: string
   readonly #log: Logger

@@ -1,63 +1,63 @@
-/** Limits and waiting times that more than one module knows, or that a user notices. Times are in milliseconds. */
+/** Limits and timeouts that several modules use or that users notice. Times are in milliseconds. */
 
 // ---- agents and their processes ---------------------------------------------------------------------------------
 
-/** Between the end of an agent's input and the first signal. Most exit within 250 ms, two measured ones need 2 to 5 s. */
+/** From closing an agent's input to the first signal. Most agents exit within 250 ms; two measured ones need 2 to 5 s. */
 export const AGENT_EXIT_MS = 5000
-/** The same when the window closes: VS Code gives an extension 5 s in all, and the process guard takes over. */
+/** The same when the window closes: VS Code gives an extension 5 s in total, then the process guard takes over. */
 export const WINDOW_CLOSE_MS = 3000
-/** Between SIGTERM and SIGKILL. */
+/** From SIGTERM to SIGKILL. */
 export const KILL_AFTER_MS = 2000
-/** A process may take this long to vanish after SIGKILL. */
+/** How long a process may take to disappear after SIGKILL. */
 export const PROCESS_VANISH_MS = 3000
 export const PROCESS_POLL_MS = 40
 
-/** How often a sign-in's terminal is asked whether its command failed. */
+/** How often a sign-in's terminal is checked for a failed command. */
 export const SIGN_IN_POLL_MS = 250
 
-/** A window that owns a session or a file lock renews it this often. */
+/** How often a window renews the session or file lock that it owns. */
 export const OWNER_HEARTBEAT_MS = 5000
-/** An owner that hasn't renewed for this long is gone: it crashed, or its machine sleeps. */
+/** After this time without a renewal, the owner is considered gone: it crashed, or its machine sleeps. */
 export const OWNER_STALE_MS = 20_000
 
 // ---- slow work that a user waits for --------------------------------------------------------------------------
 
-/** After this time the user is told that the agent is slow, and may cancel. */
+/** After this time, the user is told that the agent is slow and can cancel. */
 export const SLOW_ANSWER_MS = 15_000
-/** An agent may take this long to list its sessions; then the list says so and offers to retry. */
+/** How long an agent may take to list its sessions before the list offers to retry. */
 export const LIST_SESSIONS_MS = 20_000
-/** While the files of a folder are listed again, a search waits this long; then it uses the old list. */
+/** How long a search waits for a folder's new list of files before it uses the old one. */
 export const FILE_LIST_MS = 400
-/** A search for symbols doesn't wait longer for a language. */
+/** How long a search for symbols waits for a language. */
 export const SYMBOLS_MS = 3000
-/** An agent that hasn't ended a canceled turn after this time is reported as not responding to Stop. */
+/** After this time, an agent that hasn't ended a canceled turn is reported as not responding to Stop. */
 export const CANCEL_GRACE_MS = 10_000
-/** Before another window takes over a session, its agent may take this long to stop the turn. */
+/** How long an agent may take to stop the turn before another window takes over the session. */
 export const STOP_TURN_MS = 3000
-/** Another window may take this long to release a session that was asked for; then the session is taken from it. */
+/** How long another window may take to release a requested session before the session is taken from it. */
 export const TAKE_OVER_MS = 10_000
-/** After a reload, the window before it may take this long to release its sessions. */
+/** How long the previous window may take to release its sessions after a reload. */
 export const RELOAD_CLOSE_MS = 3000
-/** A Git command may take this long. */
+/** Time limit for a Git command. */
 export const GIT_MS = 20_000
-/** A registry may take this long to answer. */
+/** Time limit for a registry's response. */
 export const REGISTRY_MS = 20_000
-/** Some agents answer a load before they replay: the replay is taken to be over after this time without an update. */
+/** Some agents answer a load before they replay. The replay is considered complete after this time without an update. */
 export const LATE_REPLAY_MS = 250
-/** A permission request is shown when its files could not be looked at within this time. */
+/** A permission request is shown if its files can't be checked within this time. */
 export const RULE_CHECK_MS = 2000
 
 // ---- what an agent may send -------------------------------------------------------------------------------------
 
-/** Levels of nesting in a message; deeper values are cut. Real messages have fewer than 20. */
+/** Levels of nesting in a message; deeper values are dropped. Real messages have fewer than 20. */
 export const MAX_DEPTH = 100
-/** Bytes of a file in which the place of a fragment is looked for. */
+/** Maximum size of a file, in bytes, in which a fragment is searched for. */
 export const MAX_FRAGMENT_FILE_BYTES = 4 * 1024 * 1024
-/** Requests of an agent that are being answered at the same time; further ones are refused. */
+/** Maximum number of an agent's requests in progress; further ones are refused. */
 export const MAX_OPEN_REQUESTS = 1000
-/** Bytes of answers in memory that an agent hasn't read; above that, nothing more is read from it. */
+/** Maximum size in bytes of answers that an agent hasn't read; beyond that, nothing more is read from it. */
 export const MAX_UNREAD_BYTES = 32 * 1024 * 1024
 /** If the agent then reads nothing for this long, its connection is closed. */
 export const UNREAD_ANSWERS_MS = 10_000
-/** A regular expression of an agent's form may take this long for one text. */
+/** Time limit for matching a regular expression of an agent's form against a text. */
 export const PATTERN_MS = 100

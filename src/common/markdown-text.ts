@@ -1,4 +1,4 @@
-/** Without any of these nothing is marked up. */
+/** Without any of these characters, a text has no markup. */
 const markup = /[*_`~\\[\]<>#&|!+]|^\s*[-=]|^\s*\d+[.)]\s/m
 const fence = /^ {0,3}(`{3,}|~{3,})(.*)$/
 const tableRule = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/
@@ -6,8 +6,8 @@ const setextRule = /^ {0,3}(=+|-+)\s*$/
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' }
 
 /**
- * What a reader sees of a markdown text, near enough to search in: no marks of emphasis, headings, lists, links and
- * tables, the content of code as it is. Linear in the text's length; not a parser, so oddly nested markup may stay.
+ * The visible text of Markdown, precise enough for searching: without the markup of emphasis, headings, lists, links and
+ * tables; code is unchanged. Takes linear time. It isn't a parser, so unusually nested markup may remain.
  */
 export function markdownText(source: string): string {
   if (!markup.test(source)) return source
@@ -27,7 +27,7 @@ export function markdownText(source: string): string {
   return out.join('\n')
 }
 
-/** A line without what makes it a heading, a quotation, an item or a row. */
+/** A line without the markup of a heading, quotation, list item or table row. */
 function lineText(line: string): string {
   if (!/^\s*[>*+\-#|\d]/.test(line)) return line
   const text = line
@@ -45,13 +45,13 @@ const addressHere = /<((?:https?|mailto|file):[^<>\s]*)>/y
 const entityHere = /&(amp|lt|gt|quot|nbsp);/y
 const wordCharacter = /[\p{L}\p{N}]/u
 
-/** A line without the marks in it. Code spans stay as they are. */
+/** A line without inline markup. Code spans are unchanged. */
 function inline(text: string): string {
   special.lastIndex = 0
   if (!special.test(text)) return text
   let out = ''
   let at = 0
-  /** lengths of runs of backticks that nothing closes any more */
+  /** lengths of backtick runs that are known not to be closed */
   const unclosed = new Set<number>()
   while (at < text.length) {
     special.lastIndex = at
@@ -89,7 +89,7 @@ function runAt(text: string, at: number): number {
   return end - at
 }
 
-/** Where a run of exactly so many backticks begins. */
+/** The start of a run of exactly this many backticks. */
 function closingTicks(text: string, from: number, length: number): number {
   for (let at = text.indexOf('`', from); at >= 0; ) {
     const run = runAt(text, at)
@@ -99,7 +99,7 @@ function closingTicks(text: string, from: number, length: number): number {
   return -1
 }
 
-/** The run is next to a word and may begin or end emphasis there. */
+/** Whether the run is next to a word, so that it may begin or end emphasis. */
 function isMark(text: string, at: number, length: number): boolean {
   const before = text[at - 1] ?? ' '
   const after = text[at + length] ?? ' '
@@ -108,7 +108,7 @@ function isMark(text: string, at: number, length: number): boolean {
   return text[at] === '*' || !(wordCharacter.test(before) && wordCharacter.test(after))
 }
 
-/** A link, an image, an address or an entity that begins there: how long it is and what is seen of it. */
+/** A link, image, URL or entity that starts at this position: its length and its visible text. */
 function constructAt(text: string, at: number): [length: number, seen: string] {
   const pattern = text[at] === '<' ? addressHere : text[at] === '&' ? entityHere : linkHere
   pattern.lastIndex = at

@@ -6,7 +6,7 @@ interface Choice {
 /** The favorite and recent values of an option. */
 export interface Remembered {
   favorites: readonly string[]
-  /** the last one first */
+  /** most recent first */
   recent: readonly string[]
 }
 
@@ -16,10 +16,10 @@ export interface OptionSection<T extends Choice> {
   choices: T[]
 }
 
-/** Up to this many choices are listed without favorites and recent ones. */
+/** Up to this many choices, favorites and recent values aren't listed separately. */
 const FEW = 8
 
-/** The choices as they are listed: favorites, what was used lately, then all of them, in the agent's order and groups. */
+/** The choices in the order of the list: favorites, recently used, then all, in the agent's order and groups. */
 export function sectionsOf<T extends Choice>(
   choices: readonly T[],
   remembered: Remembered | undefined,

@@ -1,21 +1,24 @@
-/** Replaces a secret. */
+/** The placeholder for a secret. */
 export const REDACTED = '•••'
 
-/** Shorter values are in too many words to be replaced. */
+/** Shorter values occur in too many words to be replaced. */
 const MIN_SECRET_LENGTH = 6
 
 /**
- * The secrets that Parley holds itself: inputs of MCP servers, values of sign-ins, headers of providers. Code that resolves
- * one adds it here; code that writes a log, a card or a saved conversation gets the text without them here.
+ * The secrets that Parley itself knows: inputs of MCP servers, sign-in values, headers of providers. Code that resolves
+ * one adds it here; code that writes a log, a card or a saved conversation redacts its text here.
  */
 export class SecretRegistry {
   readonly #values = new Set<string>()
   #forms: Forms | undefined
 
-  /** Values of less than six characters are not replaced. Never forgets: what was printed before may be logged later. */
+  /**
+   * Values shorter than six characters aren't replaced. Secrets are never removed, because earlier output may be logged
+   * later.
+   */
   add(value: string | undefined): void {
     if (value === undefined) return
-    // `Bearer abc…`: the agent may name the token alone
+    // `Bearer abc…`: the agent may print the token alone
     for (const part of [value, ...value.split(/\s+/)]) {
       const secret = part.trim()
       if (secret.length < MIN_SECRET_LENGTH || this.#values.has(secret)) continue
@@ -24,18 +27,18 @@ export class SecretRegistry {
     }
   }
 
-  /** The text with every held value replaced, also where it is escaped for JSON or an address, or is in base64. */
+  /** The text with every secret replaced, also if it's escaped for JSON or a URL, or encoded in base64. */
   redact(text: string): string {
     if (this.#values.size === 0) return text
     return text.replace(this.#compiled.pattern, REDACTED)
   }
 
-  /** A copy of a value of JSON with every text in it redacted; parts without a secret are shared. */
+  /** A copy of a JSON value with all strings redacted; parts without a secret are shared. */
   redactAll<T>(value: T): T {
     return this.#values.size === 0 ? value : (mapTexts(value, text => this.redact(text)) as T)
   }
 
-  /** Whether a held value begins in the one text and ends in the other, which follows it. */
+  /** Whether a secret starts in the first text and ends in the second, which follows it. */
   crosses(before: () => string, text: string): boolean {
     if (this.#values.size === 0) return false
     const { longest } = this.#compiled
@@ -43,7 +46,7 @@ export class SecretRegistry {
     return this.redact(end + start) !== this.redact(end) + this.redact(start)
   }
 
-  /** Redacts a text that comes in chunks: what may be the beginning of a secret waits for the next chunk. */
+  /** Redacts a text that arrives in chunks: the possible start of a secret is held back until the next chunk. */
   stream(): StreamRedactor {
     return new StreamRedactor(() => (this.#values.size === 0 ? undefined : this.#compiled))
   }
@@ -77,10 +80,10 @@ export class StreamRedactor {
   }
 }
 
-/** All forms in which the held values may appear. */
+/** All forms in which the secrets may appear. */
 interface Forms {
   pattern: RegExp
-  /** the beginnings of all forms, without the forms themselves */
+  /** the proper prefixes of all forms */
   prefixes: Set<string>
   longest: number
 }
@@ -89,7 +92,7 @@ function replaced(text: string, forms: Forms | undefined): string {
   return forms ? text.replace(forms.pattern, REDACTED) : text
 }
 
-/** Up to where nothing that comes later can complete a secret. */
+/** The position up to which no later text can complete a secret. */
 function safeEnd(text: string, { pattern, prefixes, longest }: Forms): number {
   let end = text.length
   for (let start = Math.max(0, text.length - longest + 1); start < text.length; start++) {
@@ -146,7 +149,7 @@ function looseUri(text: string): string {
   return encodeURI(wellFormed(text))
 }
 
-/** A half of a pair of surrogates can't be encoded. */
+/** A lone surrogate can't be encoded. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd')
 }
@@ -155,7 +158,7 @@ function strictUri(text: string): string {
   return uri(text).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** In base64 a text looks different at each of three places; what its neighbors change of it is left out. */
+/** In base64, a text has three forms, depending on its position; the characters that depend on its neighbors are omitted. */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value)
   return [0, 1, 2].flatMap(offset => {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 
 /**
- * Where VS Code lets a setting be set. `machine-overridable`: each machine has its own user value, so a remote window has
- * that of the remote machine alone. `window`: the user's, whichever machine they work on. `application`: that of the
- * local user settings alone.
+ * Where VS Code lets a setting be set. `machine-overridable`: each machine has its own user value, so a remote window
+ * uses only that of the remote machine. `window`: the user's value applies on all machines. `application`: only the value
+ * in the local user settings applies.
  */
 export type ConfigurationScope = 'application' | 'window' | 'machine-overridable'
 
@@ -19,14 +19,14 @@ const setting = <T>(schema: z.ZodType<T>, scope: ConfigurationScope, otherwise: 
   default: otherwise,
 })
 
-/** Its user reads and validates it scope by scope; this is only the outer shape. */
+/** The code that uses it validates it scope by scope; this is only the outer shape. */
 const layered = z.record(z.string(), z.unknown())
 
 /** `stable`: the released version. `latest`: its draft, falling back to the released one. */
 export const protocolChoices = ['stable', 'latest'] as const
 export type ProtocolChoice = (typeof protocolChoices)[number]
 
-/** Where `parley.agentRegistry` points without the user; `media/registry.json` is a copy of it. */
+/** The default of `parley.agentRegistry`; `media/registry.json` is a copy of this registry. */
 export const OFFICIAL_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
 
 /** Every setting of package.json, without the `parley.` before its name. A test compares both. */
@@ -65,7 +65,7 @@ export function isSettingName(name: unknown): name is SettingName {
   return typeof name === 'string' && Object.hasOwn(SETTINGS, name)
 }
 
-/** What a setting may hold counts; anything else is its default. */
+/** The value if it's valid, else the default. */
 export function readSettingValue<N extends SettingName>(name: N, value: unknown): SettingValue<N> {
   const { schema, default: otherwise } = SETTINGS[name]
   const parsed = schema.safeParse(value)

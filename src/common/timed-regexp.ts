@@ -5,7 +5,7 @@ const context: { work?: () => void } = createContext({})
 const script = new Script('work()')
 
 /**
- * Runs `work` with a time limit in milliseconds, which also stops a regular expression that backtracks without end.
+ * Runs `work` with a time limit in milliseconds, which also stops a regular expression with catastrophic backtracking.
  * Returns `undefined` on timeout.
  */
 export function inTime<T>(milliseconds: number, work: () => T): T | undefined {

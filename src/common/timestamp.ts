@@ -12,7 +12,7 @@ export function parseTimestamp(value: unknown): number | undefined {
   const parts = RFC3339.exec(text)
   if (!parts) return undefined
   const [, year, month, day, hour, minute, second, fraction = '', zone = 'Z'] = parts
-  // A leap second counts as the last of its minute, as everywhere else.
+  // A leap second counts as the last second of its minute.
   const seconds = Math.min(Number(second ?? 0), 59)
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), seconds)
   const valid =
@@ -34,13 +34,13 @@ function offset(zone: string): number {
   return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2))) * 60_000
 }
 
-/** The greatest absolute value that a `Date` can hold. */
+/** The greatest absolute value of a `Date`. */
 const MAX_DATE = 8.64e15
 
 function fromEpoch(value: number): number | undefined {
   if (!Number.isFinite(value)) return undefined
   const size = Math.abs(value)
-  // Between them lie factors of a thousand: seconds reach 1e11 in the year 5138, milliseconds 1e14.
+  // The units differ by factors of a thousand: seconds reach 1e11 in the year 5138, milliseconds 1e14.
   const ms = size < 1e11 ? value * 1000 : size < 1e14 ? value : size < 1e17 ? value / 1000 : value / 1e6
   return Math.abs(ms) <= MAX_DATE ? Math.trunc(ms) : undefined
 }

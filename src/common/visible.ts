@@ -1,5 +1,5 @@
 /**
- * Characters that change how a text looks without being seen: controls, direction overrides and isolates, zero widths,
+ * Invisible characters that change how a text looks: controls, direction overrides and isolates, zero-width characters,
  * fillers, tags. Line feeds and tabs are not among them.
  */
 const HIDDEN =
@@ -7,10 +7,10 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for by itself
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
 
-/** A joiner between letters that need it: in words of Persian or Hindi, say, and in emoji. */
+/** A joiner between letters that need it, for example in Persian, Hindi and emoji. */
 const JOINER = /(?<=[^\p{ASCII}])[\u200c\u200d](?=[^\p{ASCII}])/u
 
-/** The text with those characters spelled out, so that users see what they agree to. */
+/** The text with invisible characters spelled out, so that users see what they agree to. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, spelled)
 }

@@ -28,7 +28,7 @@ export interface Attachment {
 /** A prompt as it was written: text and the references of its chips, in order. */
 export type PromptPart = ContentBlock | (ContextRef & { label: string })
 
-/** A prompt that left its composer but isn't sent yet, as stored. */
+/** A prompt from the composer that isn't sent yet, as stored. */
 export interface StoredPrompt {
   id: string
   draft: Draft<Attachment>

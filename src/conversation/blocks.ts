@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../acp/model.ts'
 
-/** A block of our own, so that text can be appended to it without changing what an update holds. */
+/** A copy of the block, so that text can be appended without changing the update. */
 function ownBlock(block: ContentBlock): ContentBlock {
   return { ...block }
 }
@@ -10,8 +10,8 @@ export function ownBlocks(blocks: readonly ContentBlock[] | null | undefined): C
 }
 
 /**
- * Appends a block; text continues the text before it. Returns the index of the text block that grew, or -1 when
- * the block is a new one.
+ * Appends a block; text continues the text before it. Returns the index of the text block that grew, or -1 if the block
+ * is new.
  */
 export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number {
   const last = blocks.at(-1)
@@ -28,17 +28,17 @@ export function pushBlock(blocks: ContentBlock[], block: ContentBlock): void {
   blocks.push(ownBlock(block))
 }
 
-/** Whether a block says nothing at all: some agents send such chunks after a turn. */
+/** Whether a block is empty: some agents send such chunks after a turn. */
 export function isBlank(block: ContentBlock): boolean {
   return block.type === 'text' && block.text === ''
 }
 
-/** Whether there is anything in a prompt: white space alone is nothing. */
+/** Whether a prompt has content other than white space. */
 export function isEmptyPrompt(blocks: readonly ContentBlock[]): boolean {
   return blocks.every(block => block.type === 'text' && block.text.trim() === '')
 }
 
-/** All text of the blocks, one after the other. */
+/** The text of all blocks, concatenated. */
 export function textOf(blocks: readonly ContentBlock[]): string {
   let text = ''
   for (const block of blocks) if (block.type === 'text') text += block.text

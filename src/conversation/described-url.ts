@@ -1,10 +1,10 @@
-/** What a user must see of an address before they agree to open it. */
+/** What a user must see of a URL before they agree to open it. */
 export type UrlWarning =
-  /** What is sent can be read on the way. */
+  /** The connection isn't encrypted. */
   | 'http'
-  /** The host's name has letters that can look like others. */
+  /** The host name has letters that can look like others. */
   | 'punycode'
-  /** A user's name before the host can pass for the host. */
+  /** A user name before the host can be mistaken for the host. */
   | 'credentials'
 
 interface DescribedUrl {

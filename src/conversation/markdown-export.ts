@@ -45,7 +45,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   return `${parts.join('\n\n')}\n`
 }
 
-/** One entry; empty for what says nothing. */
+/** One entry; empty if there is nothing to show. */
 export function entryMarkdown(entry: Entry, terminals: ReadonlyMap<string, TerminalState>): string {
   switch (entry.kind) {
     case 'message':
@@ -83,7 +83,7 @@ export function entryMarkdown(entry: Entry, terminals: ReadonlyMap<string, Termi
   }
 }
 
-/** A message with all of its parts: text that came below other work continues it. */
+/** A message with all of its parts, including text that continues below other work. */
 export function wholeMessage(entries: readonly Entry[], index: number): MessageEntry | undefined {
   const entry = entries[index]
   if (entry?.kind !== 'message') return undefined
@@ -109,7 +109,7 @@ export function wholeMessage(entries: readonly Entry[], index: number): MessageE
   return whole
 }
 
-/** The bare text of a message; a prompt has the labels of its chips at their places. */
+/** The plain text of a message; in a prompt, chips are replaced by their labels. */
 export function messageText(entry: MessageEntry): string {
   if (entry.role === 'user') return draftOf(standing(entry.blocks), itemOf).text.trim()
   return entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n')
@@ -129,7 +129,7 @@ function standing(list: readonly ContentBlock[]): ContentBlock[] {
   return list.filter((_, i) => within[i])
 }
 
-/** A prompt's text with its files as links at their places; other attachments follow it. */
+/** A prompt's text with links in place of its files; other attachments follow it. */
 function prompt(list: readonly ContentBlock[]): string {
   const within = inText(list)
   const isFile = (one: ContentBlock) => 'uri' in one && !one.uri?.startsWith(CONTEXT_SCHEME)
@@ -242,7 +242,7 @@ function json(value: unknown): string {
   return fenced(JSON.stringify(value, undefined, 2) ?? '', 'json')
 }
 
-/** An address as the destination of a link. */
+/** A URL as the destination of a link. */
 function destination(uri: string): string {
   return `<${uri.replace(/[<>\s\\]/g, character => encodeURIComponent(character))}>`
 }
@@ -270,7 +270,7 @@ export function fenced(text: string, language = ''): string {
   return `${fence}${language.replace(/[^\w+#.-]/g, '')}\n${text.replace(/\n$/, '')}\n${fence}`
 }
 
-/** A text on one line, in which nothing is markup. */
+/** A text on one line, with markup escaped. */
 export function escaped(text: string): string {
   return text
     .replace(/\s+/g, ' ')
@@ -288,7 +288,7 @@ function escapedHtml(text: string): string {
 
 /**
  * Markdown of unknown origin, as a part of a longer text: a code block that it leaves open is closed, and outside of
- * code it neither opens nor closes a fold.
+ * code, it neither opens nor closes a `<details>` section.
  */
 export function contained(markdown: string): string {
   let open: string | undefined

@@ -327,7 +327,10 @@ class Texts {
     return this.#covered.has(slot) || (piece !== undefined && length > 0 && piece.covered >= length)
   }
 
-  /** `text`: that of the message, without white space. Where the message of the replay is already, lengthened by what was not seen of it; `undefined`: it is new. */
+  /**
+   * `text`: that of the message, without white space. The known message that corresponds to the replayed one, extended by
+   * text that was missing; `undefined` if it's new.
+   */
   find(reported: MessageEntry, text: string): Slot | undefined {
     if (text === '') return this.#findBlocks(reported)
     const stream = this.#streamOf(reported.role, reported.within)

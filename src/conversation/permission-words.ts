@@ -13,7 +13,7 @@ export function optionHint(option: PermissionOption, t: Translate): string | und
   return name === '' || saysKind(name, option.kind) ? undefined : kindWords(option.kind, t)
 }
 
-/** What became of a request that was answered with an option of this kind. */
+/** The outcome of a request that was answered with an option of this kind. */
 export function outcomeWords(kind: PermissionOption['kind'], t: Translate): string {
   switch (kind) {
     case 'allow_once':

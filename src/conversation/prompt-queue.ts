@@ -94,7 +94,7 @@ export class PromptQueue {
   readonly #prompts: Prompt[] = []
   #key: string
   #paused = false
-  /** The prompt that *Send Now* was selected for: sent next, however the running turn ends. */
+  /** The prompt for which *Send Now* was selected: sent next, however the running turn ends. */
   #now: Prompt | undefined
   #preparing: Prompt | undefined
   #onReady: (() => void) | undefined

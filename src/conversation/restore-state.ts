@@ -24,8 +24,8 @@ export interface KeptConversation {
 }
 
 /**
- * The state of a saved conversation, to be shown and continued: updates for a message or tool call in it
- * finds it. What was open when it was kept is closed, since nothing will close it any more.
+ * The state of a saved conversation, to be shown and continued: updates for a message or tool call in it finds it. What
+ * was open when it was saved is closed, since no update will close it any more.
  */
 export function restoreState({ entries, terminals, head }: KeptConversation): ReducingState {
   const state = stateOf(entries)
@@ -33,7 +33,7 @@ export function restoreState({ entries, terminals, head }: KeptConversation): Re
   if (head.title !== undefined) state.title = head.title
   if (head.usage !== undefined) state.usage = head.usage
   if (head.plans !== undefined) state.plans = [...head.plans]
-  // nothing has ended that turn, and nothing will
+  // no update has ended that turn, and none will
   state.memory.running = head.working === true && state.entries.at(-1)?.kind !== 'turn_end'
   reduceLocalWithin(state, { type: 'agent_gone' })
   return state
@@ -156,8 +156,8 @@ export function forkState(state: ReducingState, session: string): ReducingState 
 }
 
 /**
- * The value as JSON can write it: itself, or a copy without what is nested deeper than {@link MAX_DEPTH}; `undefined`
- * where no copy can be written either. Values from agents are bounded on arrival, but not those stored by an earlier version.
+ * The value as JSON can write it: itself, or a copy without values nested deeper than {@link MAX_DEPTH}; `undefined` if
+ * that can't be written either. Values from agents are bounded on arrival, but not those stored by an earlier version.
  */
 export function serializable<T>(value: T): T | undefined {
   for (const candidate of [() => value, () => boundedCopy(value, MAX_DEPTH) as T]) {
@@ -170,7 +170,7 @@ export function serializable<T>(value: T): T | undefined {
   return undefined
 }
 
-/** The same of an entry; one that can't be written at all keeps its place. */
+/** The same for an entry; one that can't be written at all keeps its position. */
 export function serializableEntry(entry: Entry): Entry {
   const { id, turn } = entry
   return serializable(entry) ?? { kind: 'unknown', id, turn, updateKind: 'damaged', raw: '' }

@@ -81,12 +81,12 @@ export interface PermissionEntry extends EntryBase {
   /** Its subject, if that is of a kind that this version of Parley doesn't know. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
-  /** Absent while it waits for the user. */
+  /** Absent while it is pending. */
   outcome?: PermissionOutcome
-  /** A rule of the settings answered it. */
+  /** Set if a permission rule answered it. */
   rule?: AppliedRule
 }
-/** What the agent asks for besides a permission: values for a form, or a visit to an address. */
+/** An elicitation: the agent asks the user to fill in a form or open a URL. */
 export interface ElicitationEntry extends EntryBase {
   kind: 'elicitation'
   /** Identifies the request when it's answered. */
@@ -97,7 +97,7 @@ export interface ElicitationEntry extends EntryBase {
   ask:
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
     | { mode: 'url'; elicitationId: string; url: string }
-  /** Absent while it waits for the user. */
+  /** Absent while it is pending. */
   outcome?: ElicitationOutcome
   /**
    * For a URL that the user agreed to open. `waiting`: the agent hasn't reported completion; `ended`:
@@ -110,7 +110,7 @@ export interface NoticeEntry extends EntryBase {
   severity: Open<'info' | 'warning' | 'error'>
   title: string
   description?: string
-  /** It says that the entries above come from Parley's saved copy. */
+  /** The entries above come from Parley's saved copy. */
   savedCopy?: true
   /** absolute paths of the changed files it concerns */
   files?: string[]
@@ -129,9 +129,9 @@ export interface ForkOrigin {
 export interface Rewind {
   from: number
   to: number
-  /** Files were restored: what that undid in them, by its id, to bring it back. */
+  /** Files were restored: the id of the undo, to revert it. */
   restored?: string
-  /** The user took it back. */
+  /** The user reverted it. */
   withdrawn?: true
 }
 export interface CompactionEntry extends EntryBase {
@@ -146,18 +146,18 @@ export interface SubagentEntry extends EntryBase {
   kind: 'subagent'
   /** the subagent's own session */
   sessionId: string
-  /** Absent: the agent gave it none. */
+  /** Absent if the agent didn't provide one. */
   title?: string
   /** its role or purpose */
   description?: string
-  /** What it does; absent: unknown. `endedAt` is when it became idle last. */
+  /** What it does; absent if unknown. `endedAt` is when it last became idle. */
   state?: SubagentState
-  /** Its work can be stopped without the turn's. */
+  /** Its work can be stopped separately from the turn. */
   canCancel: boolean
   cwd?: string
   additionalDirectories?: string[]
 }
-/** What one session says to another: `from` or `to` is a subagent's, or this session. */
+/** A message between sessions: `from` and `to` are subagents' sessions or this one. */
 export interface SessionMessageEntry extends EntryBase {
   kind: 'session_message'
   messageId: string
@@ -201,7 +201,7 @@ export interface TerminalState {
   output: string
   truncated: boolean
   exit?: TerminalExit
-  /** what the command sees as its screen */
+  /** the size of the screen for the command */
   size?: { cols: number; rows: number }
   canCancel?: boolean
   /** the subagent whose session it belongs to, by that session's id */
@@ -225,7 +225,7 @@ export interface SessionState {
   /** milliseconds since the epoch */
   updatedAt?: number
   activity: SessionActivity
-  /** The agent reported a state that doesn't say what it does. Its activity is the last known. */
+  /** The agent reported an unknown state. Its activity is the last known one. */
   unconfirmed?: true
   /** the number of background tasks, if the agent reports them; absent: none */
   background?: number

@@ -25,12 +25,12 @@ export interface DemoAgentOptions {
   log: (message: string) => void
 }
 
-/** As the client sends it: the released schema would drop capabilities of the draft. */
+/** The raw params: the released schema would drop capabilities of the draft. */
 const initializeRequest = z.object({
   clientCapabilities: z.custom<ClientCapabilities>(value => typeof value === 'object').optional(),
 })
 
-/** The demo agent's side of the protocol: every method, and nothing of what a turn does. */
+/** The demo agent's protocol methods, without the content of turns. */
 export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
   const sessions = new Sessions(store, error => log(`The session could not be written: ${String(error)}`))
@@ -135,7 +135,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
       return takeTurn({ session, client, features, signal, prompt: params.prompt, pace })
     })
     .onNotification('session/cancel', ({ params }) => {
-      // A session that was closed meanwhile has nothing left to cancel.
+      // If the session was closed meanwhile, there is nothing to cancel.
       void sessions.find(params.sessionId)?.cancel()
     })
 
@@ -152,7 +152,7 @@ function startOf(
   }
 }
 
-/** Its commands, and, of a session with a history, its usage. */
+/** Reports the session's commands, and its usage if it has a history. */
 async function sendStart(session: DemoSession, client: AgentContext): Promise<void> {
   await client.notify('session/update', {
     sessionId: session.id,
@@ -162,12 +162,12 @@ async function sendStart(session: DemoSession, client: AgentContext): Promise<vo
     await client.notify('session/update', { sessionId: session.id, update: usageOf(session) })
 }
 
-/** A session's first update comes after the response that names the session: a client may not know it before. */
+/** The first update follows the response with the session's id, because a client may not know the session before. */
 function afterResponse(work: () => Promise<void>, log: (message: string) => void): void {
   setImmediate(() => work().catch(error => log(`Not sent: ${String(error)}`)))
 }
 
-/** Throws the protocol's error for a folder that no session can work in. */
+/** Throws a protocol error for a folder in which no session can work. */
 export function checkPlace(place: { cwd: string; additionalDirectories?: string[] }): void {
   for (const directory of [place.cwd, ...(place.additionalDirectories ?? [])]) {
     if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')

@@ -9,8 +9,8 @@ import { createDemoAgentV2 } from './v2/agent.ts'
  * Parley's demo agent: a scripted ACP agent over stdio that needs no account, no network and no model.
  * It speaks v1 and v2, whichever the client offers.
  *
- * Environment: `PARLEY_DEMO_STATE` is the directory of its sessions; `PARLEY_DEMO_PACE` multiplies its pauses
- * (1 is the pace of a model, 0 none).
+ * Environment: `PARLEY_DEMO_STATE` is the directory of its sessions; `PARLEY_DEMO_PACE` multiplies its pauses (1 for the
+ * pace of a model, 0 for no pauses).
  */
 const pace = Number(process.env.PARLEY_DEMO_PACE ?? '1')
 const options = {

@@ -4,10 +4,10 @@ import * as z from 'zod'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
 
-/** What the user answered once and for all, by the kind of thing asked. */
+/** The user's "always" answers, by topic. */
 export type StandingAnswer = 'allow' | 'reject'
 
-/** One session that is open on this connection. */
+/** A session that is open on this connection. */
 export class DemoSession {
   readonly transcript: Transcript
   readonly standing = new Map<string, StandingAnswer>()
@@ -52,7 +52,7 @@ export class DemoSession {
     return this.#turn !== undefined
   }
 
-  /** Changes what is known of the session, here and on disk. A disk that cannot be written is only reported. */
+  /** Changes the session's metadata, in memory and on disk. A failed write is only reported. */
   change(fields: Partial<Omit<SessionMeta, 'version' | 'sessionId'>>): void {
     this.#meta = { ...this.#meta, ...fields }
     try {
@@ -66,7 +66,7 @@ export class DemoSession {
     this.transcript.add(update)
   }
 
-  /** Runs one turn; there is never a second one beside it. `outer` cancels it too. */
+  /** Runs a turn; there is never more than one at a time. `outer` cancels it, too. */
   async runTurn<T>(outer: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController()
     const ended = run(AbortSignal.any([abort.signal, outer]))
@@ -80,7 +80,7 @@ export class DemoSession {
     }
   }
 
-  /** Cancels the turn, if there is one, and waits for its end. */
+  /** Cancels the running turn, if any, and waits for its end. */
   async cancel(): Promise<void> {
     const turn = this.#turn
     if (!turn) return
@@ -89,10 +89,10 @@ export class DemoSession {
   }
 }
 
-/** Text is kept back until this many characters are gathered, so that a word is not a line of its own on disk. */
+/** Text is buffered up to this many characters, so that not every word becomes a line on disk. */
 const GATHER = 2_000
 
-/** The growing record of one session. Adjacent pieces of one message are joined. */
+/** The growing record of a session. Adjacent chunks of one message are joined. */
 export class Transcript {
   readonly #store: SessionStore
   readonly #sessionId: string
@@ -153,7 +153,7 @@ function join(first: SessionUpdate, second: SessionUpdate): SessionUpdate | unde
   return { ...first, content: { ...first.content, text: first.content.text + second.content.text } }
 }
 
-/** The updates that end what a transcript left open, as when the agent was killed in the middle of a turn. */
+/** The updates that close what a transcript left open, for example when the agent was killed during a turn. */
 export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
   const open = new Set<string>()
   for (const update of updates) {
@@ -171,7 +171,7 @@ export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
   }))
 }
 
-/** Sessions on one page of a list. */
+/** Number of sessions on a page of the list. */
 const PAGE = 20
 
 export interface SessionPlace {
@@ -180,7 +180,7 @@ export interface SessionPlace {
   mcpServers?: McpServer[]
 }
 
-/** The protocol's draft: no released schema has the method yet. `S`: the version's own shape of a server. */
+/** Only in the draft of the protocol, not in a released schema. `S`: the version's type of a server. */
 export function forkRequest<S>() {
   return z.object({
     sessionId: z.string(),
@@ -190,7 +190,7 @@ export function forkRequest<S>() {
   })
 }
 
-/** The sessions open on this connection, and the way to those on disk. */
+/** The sessions that are open on this connection, and access to those on disk. */
 export class Sessions {
   readonly #store: SessionStore
   readonly #onError: (error: unknown) => void
@@ -217,7 +217,7 @@ export class Sessions {
     return session
   }
 
-  /** Opens a session of the store, in the place the client names now. A turn that still runs in it is canceled. */
+  /** Opens a stored session with the folders that the client sends. Cancels its turn if one is still running. */
   async reopen(sessionId: string, place: SessionPlace): Promise<DemoSession> {
     const live = this.#open.get(sessionId)
     await live?.cancel()
@@ -231,7 +231,7 @@ export class Sessions {
     return session
   }
 
-  /** A new session with all that was said in another one so far, which goes on undisturbed. */
+  /** A fork: a new session with the transcript of another one, which continues unaffected. */
   fork(sessionId: string, place: SessionPlace): DemoSession {
     const live = this.#open.get(sessionId)
     live?.transcript.flush()
@@ -255,14 +255,14 @@ export class Sessions {
     return this.#open.get(sessionId)
   }
 
-  /** Throws the error of the protocol for a session that is not open. */
+  /** Throws a protocol error for a session that isn't open. */
   get(sessionId: string): DemoSession {
     const session = this.#open.get(sessionId)
     if (!session) throw RequestError.sessionNotFound(sessionId)
     return session
   }
 
-  /** One page of the sessions that were ever prompted, the newest first. */
+  /** A page of the sessions that have at least one prompt, newest first. */
   list(query: { cwd?: string | null; cursor?: string | null }): {
     sessions: SessionInfo[]
     nextCursor?: string
@@ -277,7 +277,7 @@ export class Sessions {
     return { sessions: page.map(infoOf), ...(more && last ? { nextCursor: cursorOf(last) } : {}) }
   }
 
-  /** All that a session told, for a client that loads it; what was cut short when it last ended is over now. */
+  /** The transcript of a session for a client that loads it; interrupted work is closed. */
   replay(session: DemoSession): SessionUpdate[] {
     const updates = this.#store.transcript(session.id)
     const ends = interruptions(updates)
@@ -285,7 +285,7 @@ export class Sessions {
     return [...updates, ...ends]
   }
 
-  /** Frees the session. One that was never prompted leaves nothing behind. */
+  /** Closes the session. Deletes it if it never got a prompt. */
   async close(sessionId: string): Promise<void> {
     const session = this.get(sessionId)
     this.#open.delete(sessionId)
@@ -300,7 +300,7 @@ export class Sessions {
     if (!this.#store.delete(sessionId) && !session) throw RequestError.sessionNotFound(sessionId)
   }
 
-  /** Cancels every turn and waits until all is written. */
+  /** Cancels all turns and waits until everything is written. */
   async stop(): Promise<void> {
     await Promise.all([...this.#open.values()].map(session => session.cancel()))
   }
@@ -312,7 +312,10 @@ export class Sessions {
   }
 }
 
-/** Names the last session of a page, so that sessions changed in between neither repeat nor vanish at random. */
+/**
+ * A cursor that contains the last session of a page, so that sessions that change in between are neither repeated nor
+ * skipped.
+ */
 function cursorOf(meta: SessionMeta): string {
   return Buffer.from(`${meta.updatedAt} ${meta.sessionId}`).toString('base64url')
 }

@@ -8,7 +8,7 @@ const MODES = [
 ] as const
 export type ModeId = (typeof MODES)[number]['id']
 
-/** The models differ in how fast they stream and in how large they say their context is. */
+/** The models differ in their streaming speed and reported context size. */
 const MODELS = [
   {
     id: 'demo-steady',
@@ -39,7 +39,7 @@ export function modeState(settings: Settings): SessionModeState {
   return { currentModeId: settings.mode, availableModes: MODES.map(mode => ({ ...mode })) }
 }
 
-/** @param booleans whether the client shows boolean options; without it that option stays away, as ACP asks. */
+/** @param booleans whether the client shows boolean options; without it, the option is omitted, as ACP requires. */
 export function configOptions(settings: Settings, booleans: boolean): SessionConfigOption[] {
   const options: SessionConfigOption[] = [
     {
@@ -74,7 +74,7 @@ export function configOptions(settings: Settings, booleans: boolean): SessionCon
   return options
 }
 
-/** The settings with one option changed, or `undefined` when the option or the value is not one of ours. */
+/** The settings with one option changed, or `undefined` if the option or value is unknown. */
 export function withOption(settings: Settings, configId: string, value: unknown): Settings | undefined {
   if (configId === 'mode') {
     const mode = MODES.find(candidate => candidate.id === value)

@@ -14,21 +14,21 @@ const metaSchema = z.object({
   title: z.string().optional(),
   /** ISO 8601 */
   updatedAt: z.iso.datetime(),
-  /** How many prompts it was sent; a session that was never sent one is not listed. */
+  /** Number of prompts; a session without any isn't listed. */
   prompts: z.int().min(0),
   settings: settingsSchema.catch(DEFAULT_SETTINGS),
-  /** What its tokens so far would cost, in credits that nobody pays. */
+  /** The cost of its tokens so far, in fictional credits. */
   credits: z.number().min(0).catch(0),
 })
-/** What is known of a session without reading its transcript. */
+/** The metadata of a session, stored separately from its transcript. */
 export type SessionMeta = z.infer<typeof metaSchema>
 
 const lineSchema = z.looseObject({ sessionUpdate: z.string() })
 
 /**
- * Sessions on disk, one directory each: `meta.json`, replaced in one step, and `transcript.ndjson`, only ever appended
- * to, one update a line. Two processes may use one store. What is damaged is left out: a session whose meta cannot be
- * read is not listed and not found, a torn line of a transcript is skipped.
+ * Sessions on disk, one directory each: `meta.json`, replaced atomically, and `transcript.ndjson`, which is only appended
+ * to, one update per line. Several processes may use the same store. Damaged data is ignored: a session with unreadable
+ * metadata isn't listed or found, and an incomplete line of a transcript is skipped.
  */
 export class SessionStore {
   readonly #directory: string
@@ -46,7 +46,7 @@ export class SessionStore {
     const directory = this.#directoryOf(meta.sessionId)
     if (!directory) throw new Error(`Not a session id: ${meta.sessionId}`)
     fs.mkdirSync(directory, { recursive: true })
-    // Written beside and renamed over, so that a reader sees the old file or the new one, never half of one.
+    // Written to a temporary file and renamed, so that a reader sees either the old or the new file, never a part.
     const file = path.join(directory, 'meta.json')
     const draft = path.join(directory, `meta.${randomUUID()}.tmp`)
     fs.writeFileSync(draft, `${JSON.stringify(meta, null, 2)}\n`)
@@ -58,7 +58,7 @@ export class SessionStore {
     }
   }
 
-  /** Every readable session, the newest first. */
+  /** All readable sessions, newest first. */
   list(): SessionMeta[] {
     let names: string[]
     try {
@@ -95,7 +95,7 @@ export class SessionStore {
     })
   }
 
-  /** Whether there was such a session. */
+  /** Returns whether the session existed. */
   delete(sessionId: string): boolean {
     const directory = this.#directoryOf(sessionId)
     if (!directory || !fs.existsSync(directory)) return false
@@ -103,7 +103,7 @@ export class SessionStore {
     return true
   }
 
-  /** `undefined` for anything but an id of ours: an id from the wire never becomes a path elsewhere. */
+  /** `undefined` for an invalid id, so that an id from the wire can't lead to another directory. */
   #directoryOf(sessionId: string): string | undefined {
     return z.uuid().safeParse(sessionId).success ? path.join(this.#directory, sessionId) : undefined
   }
@@ -132,7 +132,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Where sessions outlive the process: `PARLEY_DEMO_STATE`, or the place the operating system has for such things. */
+/** The directory of stored sessions: `PARLEY_DEMO_STATE`, or the operating system's directory for application data. */
 export function stateDirectory(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   if (env.PARLEY_DEMO_STATE) return path.resolve(env.PARLEY_DEMO_STATE)
   const home = os.homedir()

@@ -15,7 +15,7 @@ export async function takeTurn(options: {
   features: ClientFeatures
   signal: AbortSignal
   prompt: readonly ContentBlock[]
-  /** of the prompt, where the client knows one (v2) */
+  /** id of the user's message, if the client supports it (v2) */
   messageId?: string
   pace: number
 }): Promise<PromptResponse & { usage: TokenUsage }> {
@@ -53,7 +53,7 @@ function recordPrompt(
   session.change({ prompts: session.meta.prompts + 1, updatedAt: new Date().toISOString() })
 }
 
-/** The first line of a prompt, with the names of what it speaks of where they stood. */
+/** The first line of a prompt, with the names of its resources in place. */
 export function titleOf(prompt: readonly ContentBlock[]): string {
   const lastText = prompt.findLastIndex(block => block.type === 'text')
   const words = prompt.map((block, index) => {
@@ -67,7 +67,7 @@ export function titleOf(prompt: readonly ContentBlock[]): string {
   return characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : line
 }
 
-/** The first prompt gives the title. */
+/** The first prompt determines the title. */
 async function nameSession(session: DemoSession, client: DemoClient, wanted: string): Promise<void> {
   if (session.meta.title === undefined) session.change({ title: wanted })
   const { title, updatedAt } = session.meta

@@ -10,7 +10,7 @@ export interface ToolCallStart {
 export type ToolCallChange = Omit<ToolCallUpdate, 'toolCallId'>
 type Emit = (update: SessionUpdate, recordAs?: SessionUpdate) => Promise<void>
 
-/** One tool call of a turn, from its first word to its last. */
+/** A tool call of a turn, from its first update to its last. */
 export class ToolCall {
   readonly id: string
   readonly start: ToolCallStart
@@ -31,7 +31,7 @@ export class ToolCall {
     return this.#emit({ sessionUpdate: 'tool_call', toolCallId: this.id, status: 'pending', ...this.start })
   }
 
-  /** @param recordAs what a later replay shows instead, when the content will mean nothing by then (a terminal) */
+  /** @param recordAs what a replay shows instead of content that won't exist any more by then (a terminal) */
   update(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
     return this.#emit(this.#patch(change), recordAs && this.#patch(recordAs))
   }
@@ -44,7 +44,7 @@ export class ToolCall {
     return this.#end('completed', change, recordAs)
   }
 
-  /** Like {@link complete}, for work that ended badly and whose content already shows how. */
+  /** Like {@link complete}, for work that failed and whose content already shows why. */
   endFailed(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
     return this.#end('failed', change, recordAs)
   }
@@ -53,7 +53,7 @@ export class ToolCall {
     return this.#end('failed', { content: [...content, text(message)] })
   }
 
-  /** Stays open when the end could not be told, as in a turn that was canceled just now. */
+  /** Still open if its end couldn't be reported, as when the turn was just canceled. */
   async #end(
     status: 'completed' | 'failed',
     change: ToolCallChange,
@@ -68,7 +68,7 @@ export class ToolCall {
   }
 }
 
-/** Marks what the user stopped: v1 has no status for it. */
+/** Marks calls that the user stopped, since v1 has no status for that. */
 export const STOPPED = 'parley.demo/stopped'
 
 /** Text as the content of a tool call. */
@@ -76,7 +76,7 @@ export function text(value: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text: value } }
 }
 
-/** Text as it is, in a fence longer than any inside it. */
+/** Plain text in a fence that is longer than any inside of it. */
 export function fenced(value: string, language = ''): ToolCallContent {
   const longest = Math.max(2, ...[...value.matchAll(/`{3,}/g)].map(match => match[0].length))
   const fence = '`'.repeat(longest + 1)

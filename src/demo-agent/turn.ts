@@ -13,12 +13,12 @@ import type { DemoSession } from './session.ts'
 import { configOptions, type ModeId, modelOf } from './settings.ts'
 import { STOPPED, ToolCall, type ToolCallChange, type ToolCallStart } from './tool-call.ts'
 
-/** Milliseconds between two pieces of text at the pace of a usual model. */
+/** Milliseconds between two chunks of text at the pace of a typical model. */
 const BETWEEN_PIECES = 28
 
 /**
- * What a scene can do in a turn: talk, think, plan, call tools. Everything said is recorded for a later load. Every
- * step rejects with {@link TurnCancelled} once the turn is canceled, so that a scene needs no thought of it.
+ * What a scene can do in a turn: send text and thoughts, plan, call tools. Everything is recorded for a later load. Every
+ * step rejects with {@link TurnCancelled} once the turn is canceled, so that scenes don't have to handle it.
  */
 export class Turn {
   readonly session: DemoSession
@@ -26,7 +26,7 @@ export class Turn {
   readonly features: ClientFeatures
   readonly signal: AbortSignal
   readonly prompt: readonly ContentBlock[]
-  /** How the turn ends when nothing cancels it. */
+  /** The stop reason unless the turn is canceled. */
   stopReason: StopReason = 'end_turn'
   readonly #pace: number
   readonly #calls: ToolCall[] = []
@@ -58,18 +58,18 @@ export class Turn {
     if (this.signal.aborted) throw new TurnCancelled()
   }
 
-  /** For a scene that catches what its work threw: a canceled turn is not a failure to tell of. */
+  /** For scenes that catch errors of their work: a canceled turn isn't reported as a failure. */
   rethrowCancelled(error: unknown): void {
     this.check()
     if (error instanceof TurnCancelled) throw error
   }
 
-  /** Milliseconds as long as the chosen model would take for them. */
+  /** Waits for this many milliseconds, scaled to the selected model. */
   scaled(milliseconds: number): number {
     return milliseconds * this.#pace * modelOf(this.session.settings).pause
   }
 
-  /** A pause at the pace of the chosen model. */
+  /** A pause, scaled to the selected model. */
   async rest(milliseconds: number): Promise<void> {
     const scaled = this.scaled(milliseconds)
     if (scaled > 0) await pause(scaled, this.signal)
@@ -81,7 +81,7 @@ export class Turn {
     await this.#stream('agent_message_chunk', markdown, messageId)
   }
 
-  /** Streams a thought, unless the user switched thoughts off. */
+  /** Streams a thought, unless the user turned thoughts off. */
   async think(markdown: string): Promise<void> {
     if (!this.session.settings.thoughts) return
     await this.#stream('agent_thought_chunk', markdown, randomUUID())
@@ -103,7 +103,7 @@ export class Turn {
     await this.#sendPlan()
   }
 
-  /** Marks the step as begun, and every step before it as done. A step past the last one ends the plan. */
+  /** Marks the step as in progress and all steps before it as completed. A step after the last one completes the plan. */
   async step(number: number): Promise<void> {
     if (this.#plan.length === 0) return
     this.#plan = this.#plan.map((entry, index) => ({
@@ -120,7 +120,7 @@ export class Turn {
     return call
   }
 
-  /** Changes the mode on the agent's own account and tells the client, in the old and in the new way. */
+  /** Changes the mode on the agent's initiative and notifies the client, as both a mode and a config option. */
   async changeMode(mode: ModeId): Promise<void> {
     const settings = { ...this.session.settings, mode }
     this.session.change({ settings })
@@ -136,7 +136,7 @@ export class Turn {
     })
   }
 
-  /** Tells how full the context is and what the session has cost; answers with the tokens of the turn. */
+  /** Reports the context's size and the session's cost; returns the tokens of the turn. */
   async usage(inputTokens: number): Promise<TokenUsage> {
     const { session } = this
     const outputTokens = Math.max(0, session.used - inputTokens)
@@ -146,7 +146,7 @@ export class Turn {
     return { totalTokens, inputTokens, outputTokens }
   }
 
-  /** After a cancel: tells the client that nothing of this turn is still at work. */
+  /** After a cancellation, reports that no work of this turn is running any more. */
   async closeOpenCalls(): Promise<void> {
     for (const call of this.#calls.filter(candidate => candidate.isOpen)) {
       const update: SessionUpdate = {
@@ -179,11 +179,11 @@ export class Turn {
 }
 
 /**
- * Asks before a tool call is run, unless the mode or a standing answer has settled it.
+ * Asks for permission for a tool call, unless the mode or an earlier "always" answer decides.
  *
- * @param topic what "always" would be about: `edit` or `run`
- * @param subject what the user is shown besides the title: the diff, the command
- * @returns whether it may run; a rejected call has been marked as failed
+ * @param topic what an "always" answer applies to: `edit` or `run`
+ * @param subject what is shown besides the title: the diff or the command
+ * @returns whether it may run; a rejected call is marked as failed
  */
 export async function mayRun(
   turn: Turn,
@@ -212,7 +212,7 @@ export async function mayRun(
   return false
 }
 
-/** The option the user chose. Their canceling the question cancels the turn. */
+/** The option that the user chose. If they cancel the request, the turn is canceled. */
 export async function choose(
   turn: Turn,
   call: ToolCall,
@@ -240,12 +240,12 @@ export async function choose(
   return response.outcome.optionId
 }
 
-/** The turn was canceled; nothing more may be done or said but to answer so. */
+/** The turn was canceled; nothing more may be done except to respond with that. */
 export class TurnCancelled extends Error {
   override readonly name = 'TurnCancelled'
 }
 
-/** Waits, and rejects with {@link TurnCancelled} as soon as the signal aborts. */
+/** Waits; rejects with {@link TurnCancelled} as soon as the signal aborts. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new TurnCancelled())
@@ -261,23 +261,26 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
   })
 }
 
-/** Cuts a text as a model would stream it: about a word at a time, spaces kept, so that the pieces joined are the text. */
+/**
+ * Splits a text as a model would stream it: about a word at a time, including spaces, so that the joined chunks are the
+ * text.
+ */
 export function pieces(text: string): string[] {
   return text.match(/\s*\S{1,24}\s*/gu) ?? (text ? [text] : [])
 }
 
-/** A command of the agent's own, told as it runs. */
+/** A command that the agent runs itself and reports live. */
 export interface OwnTerminal {
   output(data: Uint8Array): void
   end(exit: { exitCode: number | null; signal: string | null }): void
 }
 
-/** What a turn needs of its client, in the terms of v1; in v2 an agent shows terminals of its own. */
+/** What a turn needs from its client, in terms of v1; in v2, an agent reports its own terminals. */
 export interface DemoClient extends Pick<AgentContext, 'notify' | 'request' | 'createTerminal'> {
   showTerminal?(sessionId: string, terminal: { id: string; command: string; cwd: string }): OwnTerminal
 }
 
-/** What the client offers, as questions. What it does not name it does not have. */
+/** The client's capabilities. Those that it doesn't list are absent. */
 export interface ClientFeatures {
   readTextFile: boolean
   writeTextFile: boolean
@@ -320,14 +323,14 @@ function isOffered(capability: unknown): boolean {
   return capability !== undefined && capability !== null && capability !== false
 }
 
-/** The tokens of one turn, which the protocol's draft adds to its end: no released schema has them yet. */
+/** The tokens of a turn, which the draft of the protocol reports at its end; no released schema has them yet. */
 export interface TokenUsage {
   totalTokens: number
   inputTokens: number
   outputTokens: number
 }
 
-/** How full the context is, and what the session has cost since it began. */
+/** The context's size and what the session has cost so far. */
 export function usageOf(session: DemoSession): SessionUpdate {
   const size = modelOf(session.settings).context
   return {

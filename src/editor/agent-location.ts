@@ -3,8 +3,8 @@ import type { Disposable } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
 
 /**
- * Reports where the session's agent works: the newest location of each tool call, once. A replay reports work
- * long done, and is not listened to.
+ * Reports where the session's agent works: the newest location of each tool call, once. A replay reports old work and is
+ * ignored.
  */
 export function onAgentLocation(session: Session, hear: (location: ToolCallLocation) => void): Disposable {
   /** by tool call: the number of reported locations, and the last of them */
@@ -30,20 +30,20 @@ export function onAgentLocation(session: Session, hear: (location: ToolCallLocat
 export interface GroupSeen {
   viewColumn: number
   isActive: boolean
-  /** What its active tab is: a text or diff, another kind such as a conversation, or none. */
+  /** The kind of its active tab: a text or diff, another kind such as a conversation, or none. */
   shows: 'text' | 'other' | 'nothing'
-  /** The text in it has unsaved changes. */
+  /** Its text has unsaved changes. */
   isDirty: boolean
   /** when the user last typed or moved the cursor in it, milliseconds since the epoch */
   usedAt?: number
 }
 
-/** After this time without a key or a click, a group is free to use. In milliseconds. */
+/** After this time without a key or click, a group may be used. Milliseconds. */
 export const RESTS_AFTER_MS = 5000
 
 /**
- * The group to show a file in; `beside`: a new one; `undefined`: none, the user works where it would be shown. A
- * conversation in a tab is never covered.
+ * The group in which to show a file; `beside` for a new one; `undefined` if the user is working where it would be shown.
+ * A conversation in a tab is never covered.
  */
 export function placeFor(groups: readonly GroupSeen[], now: number): number | 'beside' | undefined {
   const free = groups.filter(group => group.shows !== 'other')

@@ -1,8 +1,8 @@
-/** Code blocks of a conversation in the editor: their language, and a file with the code applied. */
+/** Code blocks of a conversation for the editor: their language, and how to apply them to a file. */
 import { applyPatch } from 'diff'
 import { lineEnd, withLineEnd } from './text.ts'
 
-/** What VS Code calls the languages that fences name otherwise. */
+/** VS Code's ids for languages that have other names in fences. */
 const ids: Readonly<Record<string, string>> = {
   bash: 'shellscript',
   bat: 'bat',
@@ -56,7 +56,7 @@ const ids: Readonly<Record<string, string>> = {
   zsh: 'shellscript',
 }
 
-/** The language of a document for what a fence names; `undefined` when VS Code knows none of that name. */
+/** The language id of a fence's language; `undefined` if VS Code doesn't know it. */
 export function languageId(name: string, known: readonly string[]): string | undefined {
   const wanted = name.trim().toLowerCase()
   if (wanted === '') return undefined
@@ -68,14 +68,14 @@ export interface Place {
   /** 1-based first and last line that the code replaces */
   from?: number
   to?: number
-  /** offsets of what is selected in the file, when it is the one in the editor; the cursor when both are the same */
+  /** offsets of the selection, if the file is the one in the editor; equal for the cursor alone */
   selection?: { start: number; end: number }
 }
 
 /**
- * The whole new text. The code replaces the lines that it names, else what is selected, else the part of the file that
- * begins and ends with its first and last line, else the whole file when it holds most of it (or no cursor is known),
- * else it goes in front of the cursor's line. `undefined` when a patch does not fit.
+ * The whole new text. The code replaces the lines that it names, else the selection, else the part of the file between
+ * its first and last line, else the whole file if it contains most of it (or there is no cursor); else it's inserted
+ * before the cursor's line. `undefined` if a patch doesn't apply.
  */
 export function proposedText(
   current: string,
@@ -119,7 +119,7 @@ function replaceLines(lines: readonly string[], from: number, to: number, text: 
   return [...lines.slice(0, from), text, ...lines.slice(to)].join(end)
 }
 
-/** The lines of the file from the code's first line to its last, when each is there once. */
+/** The lines of the file from the code's first line to its last, if each occurs once. */
 function enclosed(
   lines: readonly string[],
   code: readonly string[],
@@ -132,7 +132,7 @@ function enclosed(
   if (starts.length !== 1) return undefined
   const from = starts[0]!
   const indent = indentOf(lines[from]!)
-  // a last line like `}` is there often: the one that is indented as its first line is
+  // a last line like `}` occurs often: use the one with the indentation of the first line
   const ends = positions(lines, last).filter(at => at > from)
   const shift =
     indentOf(code.findLast(line => line.trim() !== '')!).length -
@@ -149,7 +149,7 @@ function indentOf(line: string): string {
   return /^[ \t]*/.exec(line)![0]
 }
 
-/** The code with the indentation of the line that its first line replaces. */
+/** The code, indented like the line that its first line replaces. */
 function indented(code: readonly string[], like: string): string[] {
   const first = code.find(line => line.trim() !== '') ?? ''
   const more = indentOf(like).slice(indentOf(first).length)

@@ -2,26 +2,26 @@ import { GIT_MS } from '../common/limits.ts'
 import { fenced } from '../conversation/markdown-export.ts'
 import { runGit } from './git.ts'
 
-/** A longer diff is cut; the list of files says what is left out. UTF-16 units. */
+/** A longer diff is truncated; the list of files shows what is missing. UTF-16 units. */
 const MAX_DIFF = 100_000
 const MAX_LIST = 20_000
 const RECENT_COMMITS = 10
 
 export interface StagedChanges {
   diff: string
-  /** The files with how much changed in each, where the diff is cut. */
+  /** The files with their numbers of changed lines, if the diff is truncated. */
   files?: string
-  /** The first lines of the newest commits, newest first: they show the style. */
+  /** The first lines of the latest commits, newest first, as examples of the style. */
   subjects: string[]
 }
 
-/** What the next commit of a repository contains; `undefined` when nothing is staged or Git can't tell. */
+/** The content of a repository's next commit; `undefined` if nothing is staged or Git fails. */
 export async function stagedChanges(repository: string): Promise<StagedChanges | undefined> {
   const run = (most: number, ...args: string[]) => runGit(repository, args, { timeoutMs: GIT_MS, most })
   const staged = ['diff', '--no-color', '--ignore-submodules=dirty', '--cached']
   const [diff, log] = await Promise.all([
     run(MAX_DIFF, ...staged),
-    // fails where there is no commit yet
+    // fails if there is no commit yet
     run(MAX_LIST, 'log', '--no-color', `--max-count=${RECENT_COMMITS}`, '--format=%s'),
   ])
   if (!diff || diff.text === '') return undefined
@@ -31,7 +31,7 @@ export async function stagedChanges(repository: string): Promise<StagedChanges |
   return { diff: diff.text.slice(0, MAX_DIFF), files: list?.text.slice(0, MAX_LIST) ?? '', subjects }
 }
 
-/** The prompt for a commit message. `begun`: what the user has already written of it. */
+/** The prompt for a commit message. `begun`: what the user has already written. */
 export function commitMessagePrompt({ diff, files, subjects }: StagedChanges, begun: string): string {
   const parts = [
     `Write the message of a Git commit for the staged changes below. Answer with the message alone: no explanation, \
@@ -46,7 +46,7 @@ does. Only if there is more to say, add an empty line and a short body that says
   return parts.join('\n\n')
 }
 
-/** The message in an agent's answer, which may be in a fence against what was asked. */
+/** The message in an agent's answer, which may be in a fence although the prompt forbids it. */
 export function commitMessageIn(answer: string): string {
   const text = answer.replaceAll('\r\n', '\n').trim()
   const only = /^(`{3,}|~{3,})[^\n]*\n(.*)\n\1$/s.exec(text)

@@ -8,9 +8,9 @@ import { GIT_MS, KILL_AFTER_MS } from '../common/limits.ts'
 import { type Environment, findCommand, spawnProcess } from '../common/processes/spawn-process.ts'
 
 export interface GitOptions {
-  /** After this time, in milliseconds, Git is ended with everything it started. */
+  /** After this time, in milliseconds, Git and its child processes are ended. */
   timeoutMs: number
-  /** The same once it printed more than this, in UTF-16 units. */
+  /** The same if it prints more than this, in UTF-16 units. */
   most: number
   input?: string
   /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
@@ -19,11 +19,11 @@ export interface GitOptions {
 
 export interface GitOutput {
   text: string
-  /** There was more than `most`. */
+  /** The output was longer than `most`. */
   cut: boolean
 }
 
-/** Settings that name a program, or make Git look into submodules, whose settings are their own. */
+/** Settings that name a program, or make Git read submodules, which have their own settings. */
 const SAFE_SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -50,8 +50,8 @@ const WITHOUT_FILTERS = new Set(['config', 'rev-parse', 'ls-files', 'cat-file'])
 const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tree', 'log', 'show'])
 
 /**
- * The output of a Git command, `undefined` when it fails. It takes no locks that block others, connects to no other
- * machine, and runs no program that the repository names.
+ * The output of a Git command; `undefined` if it fails. It takes no locks that block others, doesn't access the network,
+ * and runs no program that the repository names.
  */
 export async function runGit(
   cwd: string,
@@ -71,7 +71,7 @@ async function withoutFilters(cwd: string, { timeoutMs }: GitOptions): Promise<s
   const output = await start(cwd, args, { timeoutMs, most: 1_000_000 }, [0, 1])
   if (!output || output.cut) return undefined
   const names = new Set(output.text.split('\0').flatMap(key => /^filter\.(.*)\.[^.]+$/s.exec(key)?.[1] ?? []))
-  // In `-c`, the name of a setting ends at its first `=`.
+  // With `-c`, the name of a setting ends at the first `=`.
   if ([...names].some(name => name.includes('='))) return undefined
   return [...names].flatMap(name => [
     `filter.${name}.clean=`,
@@ -85,7 +85,7 @@ function settings(more: readonly string[]): string[] {
   return ['--no-pager', ...[...SAFE_SETTINGS, ...more].flatMap(setting => ['-c', setting])]
 }
 
-/** `codes`: exit codes of a success. */
+/** `codes`: exit codes that mean success. */
 async function start(
   cwd: string,
   args: readonly string[],
@@ -103,7 +103,7 @@ async function start(
   const { stdin, stdout } = child
   return new Promise(resolve => {
     let text = ''
-    // What Git started may hold its output open, so nothing waits for the end of it here.
+    // Git's child processes may keep its output open, so don't wait for its end.
     const stop = (output?: GitOutput) => {
       settle(output)
       stdout?.destroy()
@@ -124,7 +124,7 @@ async function start(
   })
 }
 
-/** Without the variables of Git in this process's environment: they name repositories and programs. */
+/** Without Git's variables of this process, which name repositories and programs. */
 function environment(): Environment {
   const env: Environment = {}
   for (const [name, value] of Object.entries(process.env)) {
@@ -134,7 +134,7 @@ function environment(): Environment {
     ...env,
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // Git fetches no missing object from elsewhere.
+    // Git doesn't fetch missing objects.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: '',
     LC_ALL: 'C',
@@ -148,14 +148,14 @@ function findGit(): Promise<string | undefined> {
     const { platform } = process
     const found = await findCommand('git', { env: environment(), cwd: homedir(), platform })
     if ('path' in found) return found.path
-    // It may be installed later.
+    // Git may be installed later.
     git = undefined
     return undefined
   })()
   return git
 }
 
-/** A longer diff is cut, with a note at its end. In UTF-16 units. */
+/** A longer diff is truncated, with a note at its end. UTF-16 units. */
 const MOST = 400_000
 
 /** The changes in the repositories of the folders, as one diff; empty without changes. */

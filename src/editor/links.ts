@@ -1,4 +1,4 @@
-/** What a link in an agent's prose points to. */
+/** The target of a link in an agent's text. */
 import * as l10n from '@vscode/l10n'
 import type { PathRules } from './path-rules.ts'
 
@@ -9,15 +9,15 @@ export type LinkTarget =
   | { type: 'refused'; reason: string }
 
 /**
- * Reads a link: `http(s)`, a `file:` URI or a path, the latter two with `:line`, `:line:column`, `:from-to`, `#L12`
- * or `#L12-L20` behind. Any other scheme is refused: `command:` and the like would run things.
+ * Reads a link: `http(s)`, a `file:` URI or a path, the latter two optionally followed by `:line`, `:line:column`,
+ * `:from-to`, `#L12` or `#L12-L20`. Other schemes are refused: `command:`, for example, would run something.
  */
 export function parseLink(href: string, rules: PathRules): LinkTarget {
   const text = href.trim()
   if (text === '') return { type: 'refused', reason: l10n.t('The link is empty.') }
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase()
   const isDrive = rules.platform === 'win32' && scheme?.length === 1
-  // `file.ts:12` looks like a scheme as well.
+  // `file.ts:12` also looks like a scheme.
   if (scheme && !isDrive && !/^[^:]*:\d+([:-]\d+)?$/.test(text)) {
     if (scheme === 'http' || scheme === 'https') return external(text)
     if (scheme !== 'file')
@@ -40,7 +40,7 @@ function fileTarget(text: string, rules: PathRules): LinkTarget {
   const { bare, line, column } = withoutPosition(text)
   let path: string
   try {
-    // Markdown encodes blanks and the like in the address of a link.
+    // Markdown encodes spaces and other characters in the URL of a link.
     path = /^file:/i.test(bare) ? rules.absolute('/', bare) : decodeURIComponent(bare)
   } catch {
     if (/^file:/i.test(bare)) return { type: 'refused', reason: l10n.t("The link isn't a valid file URL.") }
@@ -59,7 +59,7 @@ function withoutPosition(text: string): { bare: string; line?: number; column?: 
   return { bare: colon[1] ?? text, line, ...(colon[3] && { column: Math.max(1, Number(colon[3])) }) }
 }
 
-/** Where a file of a link may be: as it is, or under each root in turn. */
+/** The possible paths of a linked file: as it is, or relative to each root. */
 export function candidates(path: string, roots: readonly string[], home: string, rules: PathRules): string[] {
   if (rules.isAbsolute(path)) return [rules.normalize(path)]
   const found: string[] = []

@@ -1,4 +1,7 @@
-/** Which files a folder has that a user works on: what Git knows or would add, else what is on disk and not ignored. */
+/**
+ * Lists the files of a folder that a user works on: those that Git tracks or would add, else those on disk that aren't
+ * ignored.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -7,29 +10,29 @@ import ignore from 'ignore'
 import { GIT_MS } from '../common/limits.ts'
 import { runGit } from './git.ts'
 
-/** Files beyond this many are not listed; the list says so. */
+/** Maximum number of listed files; the list reports if there are more. */
 const MAX_FILES = 200_000
 /** UTF-16 units */
 const MAX_OUTPUT = 40_000_000
-/** After so many names everything else gets its turn. */
+/** After this many names, other work gets a turn. */
 const YIELD_AFTER = 500
-/** Folders that no one writes in by hand, where no `.gitignore` says so. */
+/** Folders with generated content, for folders without a `.gitignore`. */
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store'])
 
-/** Paths relative to the root, with `/` between names. Rejects when the folder cannot be read at all. */
+/** Paths relative to the root, with `/` between names. Rejects if the folder can't be read. */
 export async function listFiles(root: string, most = MAX_FILES): Promise<string[]> {
   return (await listWithGit(root, most)) ?? listOnDisk(root, most)
 }
 
-/** `undefined` where there is no Git, or the folder is in no repository. */
+/** `undefined` without Git or outside of a repository. */
 export async function listWithGit(root: string, most = MAX_FILES): Promise<string[] | undefined> {
   const args = ['ls-files', '-co', '--exclude-standard', '-z']
   const output = await runGit(root, args, { timeoutMs: GIT_MS, most: MAX_OUTPUT })
   if (!output) return undefined
   const names = output.text.split('\0')
-  // the last name is empty, or was cut
+  // the last name is empty or truncated
   names.pop()
-  // a repository inside of this one is named with a slash, and not what is in it
+  // for a nested repository, Git lists its name with a slash instead of its content
   const files = new Set(names.filter(name => !name.endsWith('/')))
   return [...files].slice(0, most)
 }
@@ -37,14 +40,14 @@ export async function listWithGit(root: string, most = MAX_FILES): Promise<strin
 interface Folder {
   /** relative to the root; empty for the root */
   path: string
-  /** what ignores things in it: of this folder and those above, outermost first */
+  /** the `.gitignore` rules of this folder and those above, outermost first */
   rules: Array<{ at: string; rules: Ignore }>
 }
 
 export interface ListOptions {
-  /** links, too, which are not followed */
+  /** includes links, which aren't followed */
   links?: boolean
-  /** what else is left out, as a `.gitignore` says it */
+  /** additional patterns to exclude, in the syntax of `.gitignore` */
   excluded?: readonly string[]
 }
 
@@ -87,7 +90,7 @@ async function rulesIn(root: string, folder: Folder, own: boolean): Promise<Fold
   return [...folder.rules, { at: folder.path, rules: ignore().add(text) }]
 }
 
-/** The innermost `.gitignore` that says something of a path decides. */
+/** The innermost `.gitignore` that matches a path applies. */
 function isIgnored(name: string, rules: Folder['rules']): boolean {
   for (const { at, rules: own } of rules.toReversed()) {
     const { ignored, unignored } = own.test(at === '' ? name : name.slice(at.length + 1))

@@ -1,21 +1,21 @@
 /**
- * Is a path inside a session's roots? Judged on where it really leads: links are followed, also the last one of a
- * path that does not exist yet, since writing there would follow it.
+ * Is a path inside a session's roots? Determined by its real path: links are followed, also at the end of a path that
+ * doesn't exist yet, since writing would follow them.
  */
 import { realpath as fsRealpath, readlink } from 'node:fs/promises'
 import type { Roots } from '../acp/model.ts'
 import { InvalidPathError, PathRules } from './path-rules.ts'
 
-/** What the guard asks the file system. Both fail as `node:fs` does, with a `code`. */
+/** The file system functions that the guard uses. Both fail like `node:fs`, with a `code`. */
 export interface Links {
-  /** every link resolved, and every name as the disk spells it */
+  /** with all links resolved and names spelled as on disk */
   realpath(path: string): Promise<string>
-  /** the text of a link; `EINVAL` when it is none */
+  /** the text of a link; fails with `EINVAL` if it isn't one */
   readlink(path: string): Promise<string>
 }
 
 export const diskLinks: Links = {
-  // fs.promises.realpath is the platform's own, which on macOS and Windows also gives the disk's spelling.
+  // fs.promises.realpath is the platform's function, which on macOS and Windows also returns the disk's spelling.
   realpath: path => fsRealpath(path),
   readlink: path => readlink(path),
 }
@@ -26,13 +26,13 @@ export interface GuardedPath {
   /** where it leads, links resolved */
   realPath: string
   inside: boolean
-  /** Other spellings of the same file by way of the roots, for finding the editor's document of it. */
+  /** Other spellings of the same file relative to the roots, for finding its document in the editor. */
   aliases: string[]
 }
 
 /** A path as {@link PathGuard.check} finds it. */
 export interface LocatedPath extends GuardedPath {
-  /** where it leads, relative to every root that it is in */
+  /** the real path relative to each root that contains it */
   relative: string[]
 }
 
@@ -46,7 +46,7 @@ export class PathGuard {
   readonly #links: Links
   readonly #within: string[] | undefined
 
-  /** `within`: roots that a path has to be in as well. */
+  /** `within`: further roots that must contain the path. */
   constructor(roots: Roots, options: { rules?: PathRules; links?: Links; within?: Roots } = {}) {
     this.#rules = options.rules ?? new PathRules()
     this.#links = options.links ?? diskLinks
@@ -63,8 +63,8 @@ export class PathGuard {
   }
 
   /**
-   * Judges a path as an agent sent it; a relative one is taken from the cwd. Rejects with `InvalidPathError` when no
-   * file can have that path and with the file system's error when its target can't be resolved.
+   * Checks a path that an agent sent; a relative one is relative to the cwd. Rejects with `InvalidPathError` if no file
+   * can have that path, and with the file system's error if its target can't be resolved.
    */
   async check(path: string): Promise<LocatedPath> {
     const full = this.#rules.absolute(this.cwd, path)
@@ -73,9 +73,9 @@ export class PathGuard {
     const relative: string[] = []
     const isIn = !this.#within || (await this.#isIn(this.#within, realPath))
     for (const root of isIn ? this.#roots : []) {
-      // The roots are resolved each time: a link among them may be changed while the session runs.
+      // The roots are resolved each time, since a link in them may change while the session is open.
       const realRoot = await this.#resolve(root, { left: MAX_LINKS })
-      // Letter by letter: both are spelled as the disk spells them, and folded case would let a neighbor in.
+      // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.
       if (!this.#rules.containsKey(realRoot, realPath)) continue
       const below = this.#rules.relative(realRoot, realPath)
       relative.push(below)
@@ -87,8 +87,8 @@ export class PathGuard {
   }
 
   /**
-   * {@link check} for a path that is to be inside of a root: `undefined` when it is in none, or no file can have that
-   * path. Rejects with the file system's error when that is unknown.
+   * Like {@link check}, for a path that must be inside of a root: `undefined` if it isn't or no file can have that path.
+   * Rejects with the file system's error if that is unknown.
    */
   async within(path: string): Promise<LocatedPath | undefined> {
     try {
@@ -127,7 +127,7 @@ export class PathGuard {
     return this.#follow(realParent, target, links)
   }
 
-  /** A link's text, name by name: after a link, `..` leads to the parent of where that link leads. */
+  /** Resolve a link's text name by name: after a link, `..` is the parent of its target. */
   async #follow(folder: string, target: string, links: { left: number }): Promise<string> {
     const absolute = this.#rules.isAbsolute(target)
     const root = absolute ? this.#rules.root(target) : ''
@@ -139,13 +139,13 @@ export class PathGuard {
     return here
   }
 
-  /** Where the link leads, if there is one: a link to nothing is missing to realpath. */
+  /** The target of the link, if it is one: realpath fails for a broken link. */
   async #target(path: string): Promise<string | undefined> {
     try {
       return await this.#links.readlink(path)
     } catch (error) {
       const code = codeOf(error)
-      // Windows answers UNKNOWN for what is no link.
+      // Windows returns UNKNOWN for a path that isn't a link.
       if (code === 'EINVAL' || code === 'ENOENT' || code === 'ENOTDIR' || code === 'UNKNOWN') return undefined
       throw error
     }

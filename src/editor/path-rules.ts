@@ -2,7 +2,7 @@ import nodePath from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isWindowsDevice } from '../common/windows-names.ts'
 
-/** The ways in which platforms differ over paths. Given a platform, so that each is tested on every other. */
+/** Platform-specific rules for paths. The platform is a parameter, so that all can be tested on each. */
 export class PathRules {
   readonly platform: NodeJS.Platform
   readonly #path: nodePath.PlatformPath
@@ -17,8 +17,8 @@ export class PathRules {
   }
 
   /**
-   * Absolute on its own. On Windows that takes a drive or a UNC share: `\dir` depends on the current drive, and
-   * `C:dir` on that drive's current directory.
+   * Whether a path is fully absolute. On Windows, that requires a drive or a UNC share: `\dir` depends on the current
+   * drive, and `C:dir` on that drive's current directory.
    */
   isAbsolute(path: string): boolean {
     if (this.platform !== 'win32') return path.startsWith('/')
@@ -41,12 +41,12 @@ export class PathRules {
     return this.normalize(this.isAbsolute(path) ? path : this.#path.resolve(base, path))
   }
 
-  /** `/`, a drive or a share, as it is spelled in the path. */
+  /** The root of the path: `/`, a drive or a share, as spelled in the path. */
   root(path: string): string {
     return this.#path.parse(path).root
   }
 
-  /** The names of a path without root, `..` among them. */
+  /** The names of a path without its root, including `..`. */
   names(path: string): string[] {
     return path
       .split(this.platform === 'win32' ? /[\\/]+/ : /\/+/)
@@ -65,7 +65,7 @@ export class PathRules {
     return this.#path.relative(from, to)
   }
 
-  /** Equal for two spellings of one path, as far as spelling alone can tell. */
+  /** A key that is equal for different spellings of the same path, as far as spelling alone can tell. */
   key(path: string): string {
     const normal = this.normalize(path)
     if (this.platform === 'darwin') return normal.normalize('NFC').toLowerCase()
@@ -76,12 +76,12 @@ export class PathRules {
     return this.key(one) === this.key(other)
   }
 
-  /** Is `path` the folder or inside of it, by spelling? */
+  /** Whether `path` is the folder or inside of it, by spelling. */
   contains(folder: string, path: string): boolean {
     return this.containsKey(this.key(folder), this.key(path))
   }
 
-  /** {@link contains} for normal paths that are compared as they are, letter by letter. */
+  /** {@link contains} for normalized paths, case-sensitive. */
   containsKey(folder: string, path: string): boolean {
     if (folder === path) return true
     const separator = this.#path.sep
@@ -89,8 +89,8 @@ export class PathRules {
   }
 
   /**
-   * An absolute, normal path of what an agent sent: a path, or a `file:` URI. A relative one is taken from `cwd`.
-   * Throws {@link InvalidPathError} when no file can have that path.
+   * The absolute, normalized path for a path or `file:` URI that an agent sent. A relative one is relative to `cwd`.
+   * Throws {@link InvalidPathError} if no file can have that path.
    */
   absolute(cwd: string, path: string): string {
     if (path === '') throw new InvalidPathError(path, 'it is empty')

@@ -1,6 +1,6 @@
 /**
  * Files that decide what programs run or what agents may do: settings of the editor and of agents, MCP servers, Git's
- * configuration and hooks. Git and the editor act on them by themselves, so changing one is as good as running a program.
+ * configuration and hooks. Git and the editor use them automatically, so changing one is equivalent to running a program.
  */
 import { realpath as fsRealpath, readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -10,10 +10,10 @@ import { runGit } from './git.ts'
 import type { LocatedPath } from './path-guard.ts'
 import type { PathRules } from './path-rules.ts'
 
-/** Folders of which every file counts. */
+/** Folders in which every file is protected. */
 const FOLDERS = new Set(['.git', '.vscode', '.husky', '.githooks', '.devcontainer'])
 const FILES = new Set(['.mcp.json', '.gitconfig', '.gitmodules', '.devcontainer.json'])
-/** Folders of agents, and what counts in them: permissions, hooks, MCP servers. */
+/** Folders of agents, with the protected files in them: permissions, hooks, MCP servers. */
 const AGENT_FOLDERS: ReadonlySet<string> = new Set([
   '.claude',
   '.codex',
@@ -26,7 +26,7 @@ const AGENT_FOLDERS: ReadonlySet<string> = new Set([
   '.roo',
 ])
 const AGENT_FILES = /^(?:settings(?:\.local)?|config|mcp|mcp_settings|hooks|opencode)\.(?:jsonc?|toml|ya?ml)$/
-/** Characters without a width, which some file systems leave out of names. */
+/** Zero-width characters, which some file systems ignore in names. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g
 
 /** Whether a path names a protected file. `path` is relative to a root or absolute, with links resolved. */
@@ -43,12 +43,12 @@ export function isProtectedPath(path: string): boolean {
   })
 }
 
-/** How long the place of a repository's hooks is taken to be known, in milliseconds. */
+/** How long the location of a repository's hooks is cached, in milliseconds. */
 const HOOKS_KNOWN_MS = 30_000
 
 /**
- * Tells which files are protected, those included that only this machine knows: Git's hooks folder when it is set to
- * another one, and the folder of the editor's user settings.
+ * Determines which files are protected, including those that depend on this machine: Git's hooks folder if it's
+ * configured, and the folder of the editor's user settings.
  */
 export class ProtectedFiles {
   readonly #rules: PathRules
@@ -72,13 +72,13 @@ export class ProtectedFiles {
     return folders.some(folder => this.#rules.contains(folder, file.realPath))
   }
 
-  /** Where Git takes hooks from, for roots whose repository sets that. Never rejects. */
+  /** Git's hooks folders, for roots whose repository configures one. Never rejects. */
   async hookFolders(roots: readonly string[]): Promise<string[]> {
     const hooks = await Promise.all(roots.map(root => this.#hooksOf(root)))
     return hooks.filter(folder => folder !== undefined)
   }
 
-  /** Settings are right in the folder, or in that of a profile; what is deeper are data of extensions. */
+  /** Settings are directly in this folder or in that of a profile; deeper files are data of extensions. */
   #isSettings(folder: string, path: string): boolean {
     if (!/\.jsonc?$/i.test(path) || !this.#rules.contains(folder, path)) return false
     const names = this.#rules.names(this.#rules.relative(this.#rules.normalize(folder), path))
@@ -96,7 +96,7 @@ export class ProtectedFiles {
   async #readHooks(root: string): Promise<string | undefined> {
     const options = { timeoutMs: 5000, most: 10_000 }
     const output = await runGit(root, ['config', '--null', '--get-all', 'core.hooksPath'], options)
-    // the last one is of our own command line
+    // the last one is from our own command line
     const reported = output?.text
       .split('\0')
       .filter(value => value !== '')
@@ -111,7 +111,7 @@ export class ProtectedFiles {
 /** Limits of a snapshot: files, and the depth of folders. */
 const MAX_FILES = 500
 const MAX_DEPTH = 3
-/** Every file in these counts. Every Git command changes files in `.git`, so only some of its files count. */
+/** Every file in these is protected. Since every Git command changes files in `.git`, only some of those are. */
 const SNAPSHOT_FOLDERS = ['.vscode', '.husky', '.githooks', '.devcontainer', '.git/hooks', ...AGENT_FOLDERS]
 const GIT_FILES = ['.git/config', '.git/config.worktree', '.git/info/attributes']
 
@@ -121,10 +121,10 @@ export interface ProtectedChange {
   before: FileText
 }
 
-/** A file's text; `null` where there is no file, `undefined` where it has no text that can be compared. */
+/** The text of a file; `null` if it doesn't exist, `undefined` if it has no text to compare. */
 export type ReadText = (path: string) => Promise<FileText | undefined>
 
-/** The protected files of a session's folders at one time, to find which of them a turn changes. */
+/** A snapshot of the protected files in a session's folders, to detect which of them a turn changes. */
 export class ProtectedSnapshot {
   readonly #roots: readonly string[]
   readonly #hooks: readonly string[]
@@ -143,7 +143,7 @@ export class ProtectedSnapshot {
     this.#texts = texts
   }
 
-  /** `hooks`: folders that Git takes hooks from besides its own. */
+  /** `hooks`: additional folders of Git's hooks. */
   static async take(
     roots: readonly string[],
     hooks: readonly string[],
@@ -152,21 +152,21 @@ export class ProtectedSnapshot {
     return new ProtectedSnapshot(roots, hooks, read, await textsOf(roots, hooks, read))
   }
 
-  /** Takes a file as it is now for how it was: its change is known. */
+  /** Updates a file in the snapshot, because its change is known. */
   async accept(file: string): Promise<void> {
     const now = await textsOf(this.#roots, this.#hooks, this.#read)
     if (now.has(file)) this.#texts.set(file, now.get(file))
     else this.#texts.delete(file)
   }
 
-  /** What changed since the last call, or since the snapshot was taken. */
+  /** The files that changed since the last call, or since the snapshot was taken. */
   async changes(): Promise<ProtectedChange[]> {
     const before = this.#texts
     const now = await textsOf(this.#roots, this.#hooks, this.#read)
     for (const file of before.keys()) if (!now.has(file)) now.set(file, null)
     this.#texts = now
     return [...now].flatMap(([file, text]) => {
-      // one that was not there has no text yet
+      // a file that didn't exist has no text yet
       const was = before.has(file) ? before.get(file) : null
       if (text === undefined || was === undefined || matters(file, text) === matters(file, was)) return []
       return { path: file, before: was }
@@ -195,7 +195,7 @@ async function textsOf(
   return texts
 }
 
-/** Protected files of a folder; `depth` 0 is a root, of which only the files themselves are looked at. */
+/** Protected files of a folder; of a root (`depth` 0), only direct files are included. */
 async function list(
   folder: string,
   depth: number,
@@ -212,7 +212,7 @@ async function list(
   }
 }
 
-/** Of Git's configuration what every `git push -u` writes is left out: branches, and where remotes are. */
+/** Git's configuration without what `git push -u` writes: branches, and the URLs of remotes. */
 function matters(file: string, text: FileText): string | null {
   if (text === null || !/[\\/]\.git[\\/]config$/.test(file)) return text
   let section = ''

@@ -1,6 +1,6 @@
 /**
- * Which folders of the workspace a session works in: one is its working directory (`cwd`), the others go along as
- * additional directories when the agent can take them. What an agent does not see is said, with the reason.
+ * Which folders of the workspace a session works in: one is its working directory (`cwd`), the others are additional
+ * directories if the agent supports them. Folders that the agent can't see are reported with the reason.
  */
 
 import { chmod, lstat, mkdir } from 'node:fs/promises'
@@ -10,23 +10,23 @@ import type { Roots } from '../acp/model.ts'
 import type { SettingValue } from '../common/settings.ts'
 import type { PathRules } from './path-rules.ts'
 
-/** A folder of the workspace as the editor has it. `path` is the file-system path, meaningful for `file:` only. */
+/** A workspace folder of the editor. `path` is the file system path, only valid for `file:` URIs. */
 export interface WorkspaceRoot {
   name: string
   scheme: string
   path: string
 }
 
-/** A session's roots with what there is to say of them to the user. */
+/** A session's roots, with information for the user. */
 export interface RootsPlan {
   cwd: string
   /** the folder's name, or the path with `~` */
   cwdLabel: string
-  /** Something the user should know of the cwd: it is outside of the workspace. */
+  /** A note about the cwd if it's outside of the workspace. */
   cwdRemark?: string
   /** `added`: a folder of this window that the session did not have before */
   additional: Array<{ path: string; label: string; added?: true }>
-  /** workspace folders that the agent does not see, and why */
+  /** workspace folders that the agent can't see, and why */
   unseen: Array<{ label: string; reason: string }>
   /** No folder is open: the session works in a private scratch folder. */
   scratch: boolean
@@ -35,9 +35,9 @@ export interface RootsPlan {
 export interface RootsInput {
   folders: readonly WorkspaceRoot[]
   setting: SettingValue<'workingDirectory'>
-  /** the active editor's file, when it is one on disk */
+  /** the active editor's file, if it's on disk */
   activePath?: string
-  /** the folder that the user picked, after {@link RootsDecision} asked for it */
+  /** the folder that the user picked, if {@link RootsDecision} required it */
   picked?: string
   /** the agent's `additionalDirectories` capability */
   additionalDirectories: boolean
@@ -47,9 +47,9 @@ export interface RootsInput {
 
 export type RootsDecision =
   | { type: 'planned'; plan: RootsPlan }
-  /** The user chooses one of these; then again, with `picked`. */
+  /** The user must choose one of these; then call again with `picked`. */
   | { type: 'pick'; choices: WorkspaceRoot[] }
-  /** No folder can be a root: make a scratch folder and continue with {@link rootsForScratch}. */
+  /** No folder can be a root: create a scratch folder and continue with {@link rootsForScratch}. */
   | { type: 'scratch'; unseen: RootsPlan['unseen'] }
 
 /** The roots of a new session. */
@@ -74,8 +74,8 @@ type ExistingInput = Pick<RootsInput, 'folders' | 'additionalDirectories' | 'hom
 }
 
 /**
- * The roots of a session that exists: its own, and this window's folders if the session belongs to the workspace, that
- * is, works in one of its folders. Throws as `rootsIn` does.
+ * The roots of an existing session: its own, and this window's folders if it works in one of the workspace's folders.
+ * Throws as `rootsIn` does.
  */
 export function rootsForExisting(
   own: { cwd: string; additionalDirectories: readonly string[] },
@@ -110,8 +110,8 @@ export function rootsForExisting(
 }
 
 /**
- * The roots of a session in a cwd that is known: that is kept, the workspace's other folders go along. Throws when
- * the cwd is not absolute, since agents take a relative one and go wrong later.
+ * The roots of a session with a given cwd: this one, and the workspace's other folders. Throws if the cwd isn't absolute,
+ * since agents accept a relative one and fail later.
  */
 export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const { rules } = input
@@ -130,7 +130,7 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const label = own?.name ?? tilde(cwd, input.home, rules)
   const plan = assemble(
     input,
-    // The agent compares the cwd letter by letter with the one it stored, so it's sent as the agent reported it.
+    // The agent compares the cwd exactly with the one it stored, so it's sent as the agent reported it.
     { path: own ? own.path : cwd, label },
     usable.filter(folder => folder !== own),
     unseen,
@@ -148,12 +148,12 @@ export function rootsForScratch(scratchFolder: string, unseen: RootsPlan['unseen
   return { cwd: scratchFolder, cwdLabel: l10n.t('Scratch folder'), additional: [], unseen, scratch: true }
 }
 
-/** What goes to the agent. */
+/** The roots as sent to the agent. */
 export function rootsOf(plan: RootsPlan): Roots {
   return { cwd: plan.cwd, additionalDirectories: plan.additional.map(folder => folder.path) }
 }
 
-/** Only folders on this machine's disk can be roots; each once. */
+/** Folders on this machine's disk, which can be roots, without duplicates. */
 function sortFolders(input: Pick<RootsInput, 'folders' | 'rules'>): {
   usable: WorkspaceRoot[]
   unseen: RootsPlan['unseen']
@@ -177,7 +177,7 @@ function sortFolders(input: Pick<RootsInput, 'folders' | 'rules'>): {
   return { usable: [...usable.values()], unseen }
 }
 
-/** The deepest folder that holds the path: a workspace may hold a folder and one inside of it. */
+/** The deepest folder that contains the path, since a workspace may contain nested folders. */
 function innermost(
   folders: readonly WorkspaceRoot[],
   path: string | undefined,
@@ -224,9 +224,9 @@ function tilde(path: string, home: string, rules: PathRules): string {
 }
 
 /**
- * The private folder of sessions that have no workspace folder: `scratch` under the extension's global storage,
- * made on demand, for the user alone (0700; on Windows the profile's own rights hold). Returns its path. Throws
- * when something else is in its place, such as a link to elsewhere.
+ * The private folder of sessions that have no workspace folder: `scratch` in the extension's global storage, created on
+ * demand, only accessible to the user (0700; on Windows, the profile's permissions apply). Returns its path. Throws if
+ * something else is in its place, such as a link.
  */
 export async function ensureScratchFolder(globalStorage: string): Promise<string> {
   const folder = path.join(globalStorage, 'scratch')

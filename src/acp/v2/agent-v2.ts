@@ -133,16 +133,16 @@ export class SessionV2 extends WireSession implements UpdateSinkV2 {
 }
 
 /**
- * Whether the agent speaks an early draft of v2. It named itself in `agentInfo`, had `session/load`, and of the
- * session methods only new, prompt and cancel were part of every agent.
+ * Whether the agent speaks an early draft of v2. That draft had `agentInfo` and `session/load`, and only new, prompt and
+ * cancel were required session methods.
  */
 function isEarlyDraft(wire: WireInitialize): boolean {
   return !wire.info && Boolean(wire.agentInfo)
 }
 
 /**
- * v2 has few markers: an agent with `session` has new, list, resume, close, prompt and cancel, and one that names ways
- * to sign in can sign in and out.
+ * v2 has few capabilities: an agent with `session` has new, list, resume, close, prompt and cancel, and one with sign-in
+ * methods can sign in and out.
  */
 function readCapabilities(wire: WireInitialize): AgentCapabilities {
   const agent = [wire.capabilities, wire.agentCapabilities].find(isRecord) ?? {}

@@ -9,17 +9,17 @@ import type { Logger } from '../../common/logger.ts'
 import type { RegistryAgent } from './registry-format.ts'
 
 export interface AgentIconsOptions {
-  /** Where the icons are kept. */
+  /** The directory where the icons are stored. */
   directory: string
-  /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
+  /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
   fetch: typeof fetch
   log: Logger
   now?: () => number
 }
 
-/** A registry's icons are under 5 kB; a longer one is no 16 px icon. Characters. */
+/** The registry's icons are under 5 kB; a longer one isn't a 16 px icon. Characters. */
 const MAX_ICON = 65_536
-/** An icon of the same address is asked for again after a week, in milliseconds. */
+/** An icon with the same URL is fetched again after a week, in milliseconds. */
 const FRESH_MS = 7 * 24 * 3600 * 1000
 const AT_ONCE = 4
 
@@ -29,8 +29,8 @@ const kept = z.record(
 )
 
 /**
- * The icons of the registry's agents by the agents' ids: fetched with the registry, cleaned and kept beside it, so that
- * they are there at once the next time.
+ * The icons of the registry's agents by the agents' ids: fetched with the registry, sanitized and stored next to it, so
+ * that they are available immediately the next time.
  */
 export class AgentIcons extends Owner {
   readonly #options: AgentIconsOptions
@@ -46,7 +46,7 @@ export class AgentIcons extends Owner {
     this.#options = options
   }
 
-  /** A `data:` address of an SVG in the color of the text around it; `undefined` where none is known. */
+  /** The `data:` URI of an SVG in the color of the surrounding text; `undefined` if none is known. */
   get(registryId: string): string | undefined {
     const svg = this.#icons.get(registryId)?.svg
     return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
@@ -58,7 +58,7 @@ export class AgentIcons extends Owner {
     return this.#loading
   }
 
-  /** Fetches the icons that are missing or old. Call it when the registry was read, and at no other time. Never rejects. */
+  /** Fetches the icons that are missing or old. Call it only when the registry was read. Never rejects. */
   refresh(agents: readonly RegistryAgent[]): Promise<void> {
     this.#refreshing ??= this.#refresh(agents).finally(() => {
       this.#refreshing = undefined
@@ -84,7 +84,7 @@ export class AgentIcons extends Owner {
       const one = wanted.shift()
       if (!one || this.#ended.signal.aborted) return
       const text = await this.#fetch(one.address)
-      // one that can't be fetched stays as it was
+      // keep the old one if it can't be fetched
       if (text !== undefined) {
         const svg = cleanIcon(text)
         if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
@@ -131,11 +131,11 @@ export class AgentIcons extends Owner {
       )
       this.#changed.fire()
     } catch {
-      // There are none yet, or another version wrote them.
+      // There are none yet, or a different version wrote them.
     }
   }
 
-  /** Icons that can't be kept are fetched again the next time. */
+  /** Icons that can't be stored are fetched again the next time. */
   async #keep(): Promise<void> {
     const temporary = `${this.#file}.${process.pid}.tmp`
     try {
@@ -153,10 +153,10 @@ export class AgentIcons extends Owner {
   }
 }
 
-// ---- cleaning ------------------------------------------------------------------------------------------------------
+// ---- sanitizing -------------------------------------------------------------------------------------------------------
 
 const SHAPES = new Set('svg g defs clipPath mask path rect circle ellipse line polyline polygon'.split(' '))
-/** Left out with all that is in them. */
+/** Removed with their content. */
 const IGNORED = new Set('title desc metadata'.split(' '))
 const ATTRIBUTES = new Set(
   (
@@ -165,7 +165,7 @@ const ATTRIBUTES = new Set(
     'stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray stroke-opacity'
   ).split(' '),
 )
-/** Numbers, names, colors and references inside of the icon: no address, no escape, no markup. */
+/** Numbers, names, colors and references inside of the icon: no URL, no escape, no markup. */
 const VALUE = /^(?:[\w\s.,#%()+-]*|url\(#[\w-]+\))$/
 const TOKEN =
   /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!DOCTYPE[^>[]*>|<(\/?)([a-zA-Z][\w:-]*)((?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|[^<]+/y
@@ -173,7 +173,7 @@ const MAX_DEPTH = 32
 
 /**
  * An SVG of plain shapes in `currentColor`, rebuilt from those parts of the text that are known to be harmless.
- * `undefined` where the text is no such icon: it has a script, a style, a picture or anything else in it.
+ * `undefined` if the text isn't such an icon, because it contains a script, a style, an image or anything else.
  */
 export function cleanIcon(text: string): string | undefined {
   if (text.length > MAX_ICON) return undefined
@@ -211,12 +211,12 @@ export function cleanIcon(text: string): string | undefined {
   return isOver && open.length === 0 && ignored === 0 ? out : undefined
 }
 
-/** `isInMask`: its colors say how much is seen, and stay. */
+/** `isInMask`: its colors define the opacity, so they are kept. */
 function cleanAttributes(text: string, isRoot: boolean, isInMask: boolean): string | undefined {
   const found = new Map<string, string>()
   for (const [, name = '', double, single] of text.matchAll(/([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
     if (!ATTRIBUTES.has(name)) {
-      // what only names or describes is left out; what may act or load makes it no icon
+      // drop elements that only name or describe; reject the icon for any that can run or load something
       if (/^(on|xlink:|href|style)/i.test(name)) return undefined
       continue
     }

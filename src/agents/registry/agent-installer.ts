@@ -24,11 +24,11 @@ import { ArchiveError, archiveKind, programIn, unpackArchive } from './unpack-ar
 
 export interface AgentInstallerOptions {
   installed: InstalledAgents
-  /** What package managers run with: the environment of the login shell. */
+  /** The environment of package managers: that of the login shell. */
   environment: (options?: { fresh: boolean }) => Promise<{ env: Environment; platform: NodeJS.Platform }>
   fetch: typeof fetch
   log: Logger
-  /** Ends a package manager that still runs when this process dies. */
+  /** Ends a running package manager if this process dies. */
   guard?: Pick<ProcessGuard, 'add' | 'remove'>
   /** The version of the Node that VS Code runs extensions with. */
   editorNode?: string
@@ -37,15 +37,15 @@ export interface AgentInstallerOptions {
 }
 
 export interface InstallProgress {
-  /** What is being done, in a few words. */
+  /** The current step, in a few words. */
   step: string
-  /** 0 to 1; absent where it is not known. */
+  /** 0 to 1; absent if unknown. */
   share?: number
 }
 
 export interface InstallOptions {
   signal?: AbortSignal
-  /** It failed before: the user may have installed what was missing. */
+  /** It failed before; the user may have installed what was missing since. */
   isRetry?: boolean
   onProgress?: (progress: InstallProgress) => void
 }
@@ -53,9 +53,9 @@ export interface InstallOptions {
 /** What an installation will do, shown before it starts. */
 export interface InstallPlan {
   distribution: Distribution['type']
-  /** The command that runs, or the address that is downloaded. */
+  /** The command to run, or the URL to download. */
   action: string
-  /** The program that is needed and is not there: `npm`, `uv`. */
+  /** The required program that is missing: `npm`, `uv`. */
   missing?: 'npm' | 'uv'
   /** The archive's checksum is known. */
   verified: boolean
@@ -63,10 +63,10 @@ export interface InstallPlan {
 
 export type InstallErrorKind = 'no-distribution' | 'missing-program' | 'node-too-old' | 'failed'
 
-/** An agent could not be installed. The message is a sentence for the user. */
+/** An agent couldn't be installed. The message is a sentence for the user. */
 export class InstallError extends Error {
   readonly kind: InstallErrorKind
-  /** The last lines that the package manager wrote. */
+  /** The last lines of the package manager's output. */
   readonly output: string
 
   constructor(kind: InstallErrorKind, message: string, output = '') {
@@ -76,7 +76,7 @@ export class InstallError extends Error {
   }
 }
 
-/** As many of the last lines of a package manager's output are kept. */
+/** Number of lines of a package manager's output that are kept. */
 const MAX_LINES = 40
 const MAX_LINE = 1000
 
@@ -87,8 +87,8 @@ interface Choice {
 }
 
 /**
- * Installs agents of the registry into Parley's own storage. An installation counts only when it's complete; what fails or
- * is canceled leaves nothing behind.
+ * Installs agents of the registry into Parley's own storage. An installation is used only when it's complete; a failed or
+ * canceled one leaves nothing behind.
  */
 export class AgentInstaller {
   readonly #options: AgentInstallerOptions
@@ -97,7 +97,7 @@ export class AgentInstaller {
     this.#options = options
   }
 
-  /** What {@link AgentInstaller.install} will do. Rejects with {@link InstallError} where it can do nothing. */
+  /** What {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if it can't do anything. */
   async plan(agent: RegistryAgent): Promise<InstallPlan> {
     const { distribution, missing } = await this.#choose(agent)
     if (distribution.type === 'binary') {
@@ -112,8 +112,8 @@ export class AgentInstaller {
   }
 
   /**
-   * Installs the registry's version of the agent, or updates to it. Of two windows that do so at once one does it, and
-   * the other has it then. Rejects with {@link InstallError} or `CancelledError`.
+   * Installs the registry's version of the agent, or updates to it. If two windows do so at once, only one installs it,
+   * and both use the result. Rejects with {@link InstallError} or `CancelledError`.
    */
   async install(
     agent: RegistryAgent,
@@ -123,7 +123,7 @@ export class AgentInstaller {
     if (isRetry) await environment({ fresh: true })
     let choice = await this.#choose(agent)
     if (choice.missing && !isRetry) {
-      // installed meanwhile, perhaps into a directory that only a new login shell knows
+      // installed meanwhile, perhaps into a directory that is only on the PATH of a new login shell
       await environment({ fresh: true })
       choice = await this.#choose(agent)
     }
@@ -152,7 +152,7 @@ export class AgentInstaller {
           })
         } catch (error) {
           await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 }).catch(() => {})
-          // the agent's own, unless another version is in it
+          // the agent's usual directory, unless it contains another version
           await rmdir(dirname(folder)).catch(() => {})
           throw error
         }
@@ -249,7 +249,7 @@ export class AgentInstaller {
     options: InstallOptions,
   ): Promise<InstalledLaunch> {
     const environment = await this.#options.environment()
-    // With its own manifest, the folder is a project regardless of its parents.
+    // With its own manifest, the folder is a project of its own, regardless of its parents.
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
     await this.#run(
       npm,
@@ -284,7 +284,7 @@ export class AgentInstaller {
     )
   }
 
-  /** Whether the Node of the user's PATH is one that the package says it runs on. */
+  /** Whether the package supports the Node on the user's PATH. */
   async #fitsNode(
     wanted: string | undefined,
     { env, platform }: { env: Environment; platform: NodeJS.Platform },
@@ -316,7 +316,7 @@ export class AgentInstaller {
     return { type: 'program', path: relative(folder, program), args, env }
   }
 
-  /** Runs a package manager to its end; canceling ends it with all it started. */
+  /** Runs a package manager until it exits; canceling ends its whole process tree. */
   async #run(
     command: string,
     args: readonly string[],
@@ -364,7 +364,7 @@ const packageManifest = z.object({
   engines: z.object({ node: z.string().optional() }).optional().catch(undefined),
 })
 
-/** Which of a package's programs npx would run: the only one, or the one with the package's name. */
+/** The program of a package that npx would run: the only one, or the one with the package's name. */
 function commandOf(name: string, bin: string | Record<string, string> | undefined): [string, string] {
   const plain = name.slice(name.indexOf('/') + 1)
   if (typeof bin === 'string') return [plain, bin]
@@ -376,7 +376,7 @@ function commandOf(name: string, bin: string | Record<string, string> | undefine
   throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", name))
 }
 
-/** A program that Node runs: by its first line, or its name. */
+/** Whether Node runs the program, judging by its first line or its name. */
 async function isNodeScript(file: string): Promise<boolean> {
   if (/\.[cm]?js$/.test(file)) return true
   const handle = await open(file, 'r')
@@ -389,7 +389,7 @@ async function isNodeScript(file: string): Promise<boolean> {
   }
 }
 
-/** What npm's error code means, where it is one that users meet. */
+/** The meaning of an npm error code that users are likely to encounter. */
 function npmFailure(spec: string, { message, output }: InstallError): string {
   const code = /\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1]
   switch (code) {

@@ -6,15 +6,15 @@ import { CancelledError } from '../../common/errors.ts'
 import { networkProblem } from './network-problem.ts'
 
 export interface DownloadOptions {
-  /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
+  /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
   fetch: typeof fetch
-  /** In lower case hexadecimal digits; the file is refused when it has another. */
+  /** In lowercase hexadecimal digits; a file with a different checksum is refused. */
   sha256?: string
   signal?: AbortSignal
-  /** `total` is absent where the server does not say it. Bytes. */
+  /** In bytes. `total` is absent if the server doesn't report it. */
   onProgress?: (received: number, total: number | undefined) => void
   maxBytes?: number
-  /** How long nothing may come, in milliseconds. */
+  /** Time limit without any data, in milliseconds. */
   idleMs?: number
 }
 
@@ -26,8 +26,8 @@ const MAX_BYTES = 2 * 1024 ** 3
 const IDLE_MS = 60_000
 
 /**
- * Downloads to a file that does not exist yet. Resolves with the SHA-256 of what came. Rejects with
- * {@link DownloadError}, a disk's error or `CancelledError`; the file is then for the caller to remove.
+ * Downloads to a file that does not exist yet. Resolves with the SHA-256 of the content. Rejects with {@link
+ * DownloadError}, a file system error or `CancelledError`; then the caller must remove the file.
  */
 export async function download(address: string, file: string, options: DownloadOptions): Promise<string> {
   const { signal, maxBytes = MAX_BYTES, idleMs = IDLE_MS } = options
@@ -51,7 +51,7 @@ export async function download(address: string, file: string, options: DownloadO
       await response.body?.cancel()
       throw new DownloadError(l10n.t('The download was redirected to an unencrypted address.'))
     }
-    // A compressed answer is longer once it is unpacked.
+    // A compressed response is longer after decompression.
     const isPlain = response.headers.get('content-encoding') === null
     const length = Number(response.headers.get('content-length') ?? Number.NaN)
     const total = isPlain && Number.isSafeInteger(length) ? length : undefined
@@ -97,7 +97,7 @@ function tooLarge(maxBytes: number): DownloadError {
   return new DownloadError(l10n.t('The download is larger than {0} MB.', Math.floor(maxBytes / 1024 ** 2)))
 }
 
-/** The archive and what is in it have to fit: three times its size. */
+/** There must be space for the archive and its content: three times its size. */
 async function checkSpace(file: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(file))
   const free = bavail * bsize
@@ -111,7 +111,7 @@ async function checkSpace(file: string, bytes: number): Promise<void> {
     )
 }
 
-/** Of the file, and not of the network: those come as the cause of another error. */
+/** Errors of the file rather than the network, which are the cause of another error. */
 function isFileError(error: unknown): boolean {
   const { syscall } = error as NodeJS.ErrnoException
   return syscall === 'open' || syscall === 'write' || syscall === 'fsync' || syscall === 'statfs'

@@ -11,16 +11,16 @@ import type { InstalledAgent, InstalledAgents } from './installed-agents.ts'
 import type { RegistryClient, RegistrySnapshot } from './registry-client.ts'
 import type { RegistryAgent } from './registry-format.ts'
 
-/** An installation that runs, or how the last one of the agent failed. */
+/** A running installation of an agent, or how the last one failed. */
 export type InstallStatus =
-  /** `share`: 0 to 1; absent where it isn't known */
+  /** `share`: 0 to 1; absent if unknown */
   | { state: 'running'; step: string; share?: number }
-  /** `output`: the last lines of the package manager. `help`: a page that says how to get what is missing. */
+  /** `output`: the last lines of the package manager. `help`: a page that explains how to get what is missing. */
   | { state: 'failed'; message: string; output: string; help?: string }
 
 /**
- * - `installed`: the agent is there
- * - `changed`: the registry has something else to run than was stated; nothing was done
+ * - `installed`: the agent is installed
+ * - `changed`: the registry's command differs from what was confirmed; nothing was done
  */
 export type InstallOutcome = 'installed' | 'changed' | 'failed' | 'canceled'
 
@@ -28,13 +28,13 @@ export interface InstallManagerOptions {
   registry: Pick<RegistryClient, 'isOn' | 'known' | 'refresh'>
   installed: InstalledAgents
   icons: Pick<AgentIcons, 'get' | 'load' | 'refresh' | 'onDidChange'>
-  /** Loaded when something is planned or installed: it brings the libraries for archives. */
+  /** Loaded when something is planned or installed, because it includes the libraries for archives. */
   installer: () => Promise<Pick<AgentInstaller, 'plan' | 'install'>>
   trusted: () => boolean
   log: Logger
 }
 
-/** The agents that are offered where nothing is installed, by preset. */
+/** The presets that are offered if no agent is installed. */
 const FEATURED = ['claude', 'codex', 'gemini', 'copilot', 'opencode']
 const HELP = {
   npm: 'https://nodejs.org/en/download',
@@ -42,7 +42,7 @@ const HELP = {
 }
 
 /**
- * What the registry has, and every installation of this window. Nothing is fetched before {@link InstallManager.refresh}
+ * The registry's agents, and all installations of this window. Nothing is fetched before {@link InstallManager.refresh}
  * or {@link InstallManager.install}.
  */
 export class InstallManager extends Owner {
@@ -69,7 +69,7 @@ export class InstallManager extends Owner {
     return this.#options.registry.isOn
   }
 
-  /** Those of the registry, as far as it is known; none while it is turned off. */
+  /** The registry's agents, as far as known; none while it's turned off. */
   get agents(): readonly RegistryAgent[] {
     return this.isOn && this.#snapshot ? this.#snapshot.agents : []
   }
@@ -83,7 +83,7 @@ export class InstallManager extends Owner {
     return this.#problem
   }
 
-  /** The presets that are offered first, with what the registry calls them. */
+  /** The presets that are offered first, with their names in the registry. */
   featured(presets: readonly AgentPreset[] = agentPresets): Array<{ id: string; preset: AgentPreset }> {
     return FEATURED.flatMap(id => presets.find(preset => preset.id === id) ?? []).flatMap(preset => {
       const [first] = preset.registryIds
@@ -96,13 +96,13 @@ export class InstallManager extends Owner {
     return this.agents.find(agent => agent.id === id)
   }
 
-  /** The registry's icon of an agent, as far as it is known, else a codicon's name. */
+  /** The registry's icon of an agent if known, else the name of a codicon. */
   iconOf(id: string): string {
     const preset = agentPresets.find(one => one.id === agentIdOf(id))
     return this.#options.icons.get(id) ?? preset?.icon ?? 'sparkle'
   }
 
-  /** The registry's entry, where it has another version than the one that is installed. */
+  /** The registry's entry, if its version differs from the installed one. */
   updateOf(installed: InstalledAgent): RegistryAgent | undefined {
     const agent = this.find(installed.id)
     return agent?.version === installed.version ? undefined : agent
@@ -112,18 +112,18 @@ export class InstallManager extends Owner {
     return this.#statuses.get(id)
   }
 
-  /** What an installation does, once {@link InstallManager.plan} has worked it out. */
+  /** What an installation does, after {@link InstallManager.plan} determined it. */
   planOf(id: string): InstallPlan | Error | undefined {
     const known = this.#plans.get(id)
     const agent = this.find(id)
     if (!known || !agent) return undefined
-    // a registry that was read again has the same in other objects
+    // reading the registry again creates new, equal objects
     if (known.agent !== agent && !isDeepStrictEqual(known.agent, agent)) return undefined
     known.agent = agent
     return known.plan
   }
 
-  /** Reads what is known without the network. Never rejects. */
+  /** Reads stored data, without the network. Never rejects. */
   async load(): Promise<void> {
     await Promise.all([this.#options.installed.ready(), this.#options.icons.load()])
     if (this.#snapshot) return
@@ -132,7 +132,7 @@ export class InstallManager extends Owner {
     this.#changed.fire()
   }
 
-  /** Asks the registry, because the user looks for agents. Never rejects: see {@link InstallManager.problem}. */
+  /** Fetches the registry, because the user looks for agents. Never rejects; see {@link InstallManager.problem}. */
   async refresh(): Promise<void> {
     await this.load()
     await this.#options.installed.read()
@@ -148,13 +148,13 @@ export class InstallManager extends Owner {
       void this.#options.icons.refresh(this.agents)
     } catch (error) {
       this.#problem = messageOf(error)
-      // the address may be another one than that of what was shown before
+      // the URL may have changed since the registry was last shown
       this.#snapshot = await this.#options.registry.known()
     }
     this.#changed.fire()
   }
 
-  /** Works out what installations of these agents would do. Asks the login shell, so only in a trusted workspace. */
+  /** Determines what installing these agents would do. Runs the login shell, so only in a trusted workspace. */
   async plan(ids: readonly string[]): Promise<void> {
     if (!this.#options.trusted()) return
     const isFinal = (plan: InstallPlan | Error | undefined) => plan && 'action' in plan && !plan.missing
@@ -263,7 +263,7 @@ export class InstallManager extends Owner {
   }
 }
 
-/** A newer version of the same package or from the same place is what was stated. */
+/** A newer version of the same package, or from the same place, counts as the confirmed one. */
 function isSame(action: string, stated: string): boolean {
   return withoutVersion(action) === withoutVersion(stated)
 }

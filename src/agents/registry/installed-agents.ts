@@ -14,7 +14,7 @@ import { operatingSystem } from '../../common/processes/process-system.ts'
 
 /**
  * How an installed agent is started. Paths are relative to its folder.
- * - `program`: an executable, with its own interpreter line where it is a script
+ * - `program`: an executable; a script needs an interpreter line
  * - `script`: JavaScript that VS Code's own Node runs
  */
 const launch = z.object({
@@ -25,7 +25,7 @@ const launch = z.object({
 })
 export type InstalledLaunch = z.infer<typeof launch>
 
-/** What is written beside an agent's files when all of them are there. */
+/** The record that is written next to an agent's files when they are complete. */
 const record = z.object({
   format: z.literal(1),
   id: z.string(),
@@ -37,9 +37,9 @@ const record = z.object({
   distribution: z.enum(['npx', 'uvx', 'binary']),
   /** The package, or the archive's address. */
   source: z.string(),
-  /** Of the archive. */
+  /** Checksum of the archive. */
   sha256: z.string().optional(),
-  /** The registry named the checksum. */
+  /** The registry provided the checksum. */
   verified: z.boolean().optional(),
   launch,
   /** Milliseconds since the epoch. */
@@ -47,11 +47,11 @@ const record = z.object({
 })
 export type InstallRecord = z.infer<typeof record>
 
-/** Which of the folders counts; written as a whole, so that there is always one answer. */
+/** Names the folder in use; written atomically, so that there's always exactly one. */
 const current = z.object({
   format: z.literal(1),
   folder: z.string().regex(/^[\w.+-]+$/),
-  /** The one before, for as long as this one has not started yet. */
+  /** The previous one, until this one has started once. */
   previous: z
     .string()
     .regex(/^[\w.+-]+$/)
@@ -64,7 +64,7 @@ type Current = z.infer<typeof current>
 export interface InstalledAgent extends InstallRecord {
   /** Absolute. */
   directory: string
-  /** There is a version to go back to, should this one not start. */
+  /** There is a previous version to return to if this one doesn't start. */
   canRollBack: boolean
 }
 
@@ -73,16 +73,16 @@ const CURRENT = 'current.json'
 const IN_USE = 'in-use'
 
 /**
- * The agents that were installed from the registry, on disk and shared by all windows:
- * `<id>/current.json` names the folder that counts, `<id>/<version>-<unique>/` holds one version with its `install.json`.
- * A folder without a record, or that nothing names and no process uses, is what an interrupted or older installation left.
+ * The agents that were installed from the registry, on disk and shared by all windows: `<id>/current.json` names the
+ * folder in use, `<id>/<version>-<unique>/` contains one version with its `install.json`. A folder without a record, or
+ * one that is neither named nor used by a process, is left over from an interrupted or older installation.
  */
 export class InstalledAgents extends Owner {
   readonly #directory: string
   readonly #log: Logger
   readonly #changed = this.register(new Emitter<void>())
   readonly onDidChange = this.#changed.event
-  /** Folders that agents of this window were started from, with how many. */
+  /** Folders from which agents of this window were started, with the number of agents. */
   readonly #used = new Map<string, number>()
   #agents: InstalledAgent[] = []
   #read: Promise<void> | undefined
@@ -108,7 +108,7 @@ export class InstalledAgents extends Owner {
     return this.#agents.find(agent => agent.id === id)
   }
 
-  /** Reads them from disk once, and then removes what interrupted installations left. Never rejects. */
+  /** Reads them from disk once, and then removes leftovers of interrupted installations. Never rejects. */
   ready(): Promise<void> {
     this.#read ??= this.read().then(() => void this.cleanUp())
     return this.#read
@@ -124,19 +124,22 @@ export class InstalledAgents extends Owner {
     if (!isSame) this.#changed.fire()
   }
 
-  /** Does something to one agent's files that only one window may do at a time. */
+  /** Runs `work` on an agent's files that only one window may do at a time. */
   exclusively<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return withFileLock(join(this.#directory, `${id}.lock`), work, signal)
   }
 
-  /** A new, empty folder for a version. It does not count before {@link InstalledAgents.commit}. */
+  /** A new, empty folder for a version. It isn't used before {@link InstalledAgents.commit}. */
   async newFolder(id: string, version: string): Promise<string> {
     const folder = join(this.#directory, id, `${version}-${randomUUID().slice(0, 8)}`)
     await mkdir(folder, { recursive: true })
     return folder
   }
 
-  /** The folder is complete and counts from now on. The version before stays until this one has started. Call it {@link InstalledAgents.exclusively}. */
+  /**
+   * The folder is complete and used from now on. The previous version stays until this one has started. Call it inside
+   * {@link InstalledAgents.exclusively}.
+   */
   async commit(folder: string, installed: InstallRecord): Promise<void> {
     const { id } = installed
     await writeFile(join(folder, RECORD), JSON.stringify(installed, undefined, 2))
@@ -151,14 +154,14 @@ export class InstalledAgents extends Owner {
     await this.read()
   }
 
-  /** Removes an agent with all its versions. What a running process still uses goes when nothing uses it any more. */
+  /** Removes an agent with all its versions. Files used by a running process are removed when it has ended. */
   async remove(id: string): Promise<void> {
     await rm(join(this.#directory, id, CURRENT), { force: true })
     await this.#collect(id)
     await this.read()
   }
 
-  /** Call when a process starts from the agent's folder; the result when it has ended. */
+  /** Call it when a process starts from the agent's folder, and the returned function when it has ended. */
   use({ directory, id }: Pick<InstalledAgent, 'directory' | 'id'>): () => void {
     const count = (this.#used.get(directory) ?? 0) + 1
     this.#used.set(directory, count)
@@ -181,7 +184,7 @@ export class InstalledAgents extends Owner {
     }
   }
 
-  /** This version works: the one before is not needed any more. */
+  /** This version works, so the previous one is no longer needed. */
   async started({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<void> {
     await this.exclusively(id, async () => {
       const now = await this.#current(id)
@@ -192,7 +195,10 @@ export class InstalledAgents extends Owner {
     await this.read()
   }
 
-  /** Goes back to the version before one that did not start. Resolves with its version, or `undefined` where there is none. */
+  /**
+   * Returns to the previous version after one that didn't start. Resolves with that version, or `undefined` if there is
+   * none.
+   */
   async rollBack({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<string | undefined> {
     const version = await this.exclusively(id, async () => {
       const now = await this.#current(id)
@@ -208,7 +214,7 @@ export class InstalledAgents extends Owner {
     return version
   }
 
-  /** Removes what interrupted installations and older versions left. Never rejects. */
+  /** Removes leftovers of interrupted installations and older versions. Never rejects. */
   async cleanUp(): Promise<void> {
     for (const id of await readdir(this.#directory).catch(() => [])) {
       if (id.endsWith('.lock')) continue
@@ -247,7 +253,7 @@ export class InstalledAgents extends Owner {
     }
   }
 
-  /** Removes the folders that nothing names and nothing uses, and the agent's own once it is empty. */
+  /** Removes the folders that are neither named nor used, and the agent's folder if it's empty. */
   async #collect(id: string): Promise<void> {
     const home = join(this.#directory, id)
     const now = await this.#current(id)
@@ -286,9 +292,9 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
 const POLL_MS = 100
 
 /**
- * Does work that only one process on this machine may do at a time: windows share their storage. Waits while another
- * one does it. The lock of a process that died is taken over. Rejects with `CancelledError` when `signal` aborts before
- * the lock is had; the work looks at the signal itself.
+ * Does work that only one process on this machine may do at a time: windows share their storage. Waits while another one
+ * does it. The lock of a process that died is taken over. Rejects with `CancelledError` if `signal` aborts before the
+ * lock is acquired; after that, the work must check the signal.
  */
 async function withFileLock<T>(file: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   await mkdir(dirname(file), { recursive: true })
@@ -314,7 +320,7 @@ async function acquire(file: string): Promise<boolean> {
     try {
       await handle.writeFile(String(process.pid))
     } catch (error) {
-      // The disk is full: a lock without its owner in it could never be released.
+      // The disk is full: remove the lock, since one without an owner could never be released.
       await rm(file, { force: true })
       throw error
     } finally {
@@ -335,14 +341,14 @@ async function isAbandoned(file: string): Promise<boolean> {
     const pid = Number(owner)
     return Number.isInteger(pid) && pid > 0 && !operatingSystem.exists(pid)
   } catch {
-    // It was given back meanwhile.
+    // It was released meanwhile.
     return false
   }
 }
 
 /**
- * Starts agents as `start` does. An installed one keeps its folder while it runs, and an update that does not start is
- * taken back: the next start is the version's before it, which the error says.
+ * Starts agents as `start` does. An installed one keeps its folder while it runs, and an update that doesn't start is
+ * reverted: the next start uses the previous version, which the error says.
  */
 export function startInstalled(start: StartAgent, installed: InstalledAgents, log: Logger): StartAgent {
   return async (launch, client, options) => {
@@ -372,7 +378,10 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
   }
 }
 
-/** The installed agent that a launch is of: its program, or the script that VS Code's Node runs, is in its folder. */
+/**
+ * The installed agent to which a launch belongs: its program, or the script that VS Code's Node runs, is in the agent's
+ * folder.
+ */
 function agentOf(
   { command, args }: AgentLaunch,
   agents: readonly InstalledAgent[],

@@ -14,11 +14,11 @@ const MAX_BYTES = 16 * 1024 * 1024
 export interface RegistryClientOptions {
   /** The registry's address; `undefined`: the user turned it off. */
   url: () => string | undefined
-  /** Where the last answer is kept. */
+  /** The file with the last response. */
   directory: string
-  /** The copy that ships with Parley: the text of a registry. */
+  /** The text of the registry that ships with Parley. */
   bundled: () => Promise<string>
-  /** VS Code's own in the extension host: it obeys the proxy and certificate settings. */
+  /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
   fetch: typeof fetch
   log: Logger
   now?: () => number
@@ -34,7 +34,7 @@ export interface RegistrySnapshot {
   checkedAt?: number
 }
 
-/** The registry could not be read. The message is a sentence for the user. */
+/** The registry couldn't be read. The message is a sentence for the user. */
 export class RegistryError extends Error {}
 
 const cached = z.object({
@@ -46,8 +46,8 @@ const cached = z.object({
 type Cached = z.infer<typeof cached>
 
 /**
- * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}; what was fetched is kept with its
- * ETag and is there at once the next time, offline too.
+ * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}; what was fetched is stored with its
+ * ETag and available immediately the next time, also offline.
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions
@@ -62,7 +62,7 @@ export class RegistryClient {
     return this.#options.url() !== undefined
   }
 
-  /** What is known without the network: the last answer of this address, or the copy that ships with Parley. */
+  /** The registry without the network: the last response of this URL, or the copy that ships with Parley. */
   async known(): Promise<RegistrySnapshot> {
     const url = this.#options.url()
     const kept = await this.#kept()
@@ -78,8 +78,8 @@ export class RegistryClient {
   }
 
   /**
-   * Asks the registry whether there is anything new. Several callers share one request. Rejects with
-   * {@link RegistryError}; what is known then still is.
+   * Asks the registry whether there is anything new. Concurrent callers share one request. Rejects with {@link
+   * RegistryError}; the known registry stays.
    */
   refresh(): Promise<RegistrySnapshot> {
     this.#refreshing ??= this.#fetch().finally(() => {
@@ -181,7 +181,7 @@ export class RegistryClient {
     }
   }
 
-  /** A cache that can't be written costs a download the next time, nothing else. */
+  /** If the cache can't be written, the registry is simply downloaded again next time. */
   async #keep(answer: Cached): Promise<void> {
     const temporary = `${this.#file}.${process.pid}.tmp`
     try {

@@ -5,7 +5,7 @@ import { isWindowsDevice } from '../../common/windows-names.ts'
  * An agent of the ACP registry, checked. The format: https://github.com/agentclientprotocol/registry/blob/main/FORMAT.md
  */
 export interface RegistryAgent {
-  /** Good as a folder's name on every system. */
+  /** Valid as the name of a folder on every system. */
   id: string
   name: string
   version: string
@@ -13,18 +13,18 @@ export interface RegistryAgent {
   repository?: string
   authors: string[]
   license?: string
-  /** An `https:` address of an SVG, or a `data:` one; see `AgentIcons`. */
+  /** The `https:` or `data:` URL of an SVG; see `AgentIcons`. */
   icon?: string
-  /** In the order in which to try them. At least one. */
+  /** In order of preference. At least one. */
   distributions: Distribution[]
 }
 
 export type Distribution = PackageDistribution | BinaryDistribution
 
-/** A package that a package manager installs: npm's for `npx`, uv for `uvx`. */
+/** A package that a package manager installs: npm for `npx`, uv for `uvx`. */
 export interface PackageDistribution {
   type: 'npx' | 'uvx'
-  /** With its version, as the package manager takes it. */
+  /** With its version, in the package manager's syntax. */
   package: string
   args: string[]
   env: Record<string, string>
@@ -36,39 +36,39 @@ export interface BinaryDistribution {
 }
 
 export interface BinaryTarget {
-  /** The address of a zip, tar.gz, tgz or tar.bz2 archive, or of the executable itself. */
+  /** The URL of a zip, tar.gz, tgz or tar.bz2 archive, or of the executable itself. */
   archive: string
   /** The program, relative to the archive's root. */
   cmd: string
   args: string[]
   env: Record<string, string>
-  /** Of the archive, in lower case hexadecimal digits. */
+  /** Checksum of the archive, in lowercase hexadecimal digits. */
   sha256?: string
 }
 
 export type PlatformTarget = `${'darwin' | 'linux' | 'windows'}-${'aarch64' | 'x86_64'}`
 
-/** The registry's name of this machine; `undefined` where it has none. */
+/** The registry's name for this platform; `undefined` if it has none. */
 export function platformTarget(platform: NodeJS.Platform, arch: string): PlatformTarget | undefined {
   const system = { darwin: 'darwin', linux: 'linux', win32: 'windows' }[platform as string]
   const processor = { arm64: 'aarch64', x64: 'x86_64' }[arch]
   return system && processor ? (`${system}-${processor}` as PlatformTarget) : undefined
 }
 
-/** The registry is not in the format at all. The message is a sentence for the log. */
+/** The text isn't a registry. The message is a sentence for the log. */
 export class RegistryFormatError extends Error {}
 
 export interface Registry {
   agents: RegistryAgent[]
-  /** What was left out, and why: for the log. */
+  /** What was skipped and why, for the log. */
   problems: string[]
 }
 
-/** More than a registry of this format has; the rest is left out. */
+/** Far more than the registry has; the rest is skipped. */
 const MAX_AGENTS = 2000
 
 const text = z.string().trim().min(1).max(4096)
-/** Without variables of ours: what a registry says reads nothing of the user's environment. */
+/** Escapes Parley's variables, so that the registry can't read the user's environment. */
 const word = z
   .string()
   .max(16_384)
@@ -85,7 +85,7 @@ const id = z
   .refine(value => !isWindowsDevice(value) && !value.includes('..'))
 const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
 
-/** Never an option, an address or a path: a name and a version alone. */
+/** Only a name and a version, never an option, a URL or a path. */
 const npmPackage = z.string().regex(/^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?:@[0-9a-z][\w.+-]*)?$/i)
 const pythonPackage = z
   .string()
@@ -131,8 +131,8 @@ const targets: readonly PlatformTarget[] = [
 ]
 
 /**
- * Reads a registry entry by entry: a bad one is left out and the others work. Fields that are not known are ignored.
- * Throws {@link RegistryFormatError} for something that is no registry.
+ * Reads a registry entry by entry: a bad one is skipped and the others work. Unknown fields are ignored. Throws {@link
+ * RegistryFormatError} if the text isn't a registry.
  */
 export function readRegistry(json: unknown): Registry {
   const whole = z.object({ agents: z.array(z.unknown()) }).safeParse(json)
@@ -191,7 +191,7 @@ function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string }
   return { agent: { ...about, distributions } }
 }
 
-/** `https:`, and `http:` on this machine alone. */
+/** `https:`; `http:` only for this machine. */
 function isWebAddress(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, hostname, username, password } = new URL(value)

@@ -14,7 +14,7 @@ export type ArchiveKind = 'zip' | 'tar' | 'tar.bz2' | 'executable'
 
 export interface UnpackOptions {
   kind: ArchiveKind
-  /** Where the name of a bare executable comes from: the program that is to be started. */
+  /** The program to start; names the file if the download is a bare executable. */
   cmd: string
   signal?: AbortSignal
   maxBytes?: number
@@ -24,11 +24,11 @@ export interface UnpackOptions {
 /** The archive can't be used. The message is a sentence for the user. */
 export class ArchiveError extends Error {}
 
-/** More than any agent's archive holds: 4 GiB, 200,000 files. */
+/** More than any agent's archive contains: 4 GiB, 200,000 files. */
 const MAX_BYTES = 4 * 1024 ** 3
 const MAX_ENTRIES = 200_000
 
-/** What an address leads to, by the ending of its path; a name with no known ending is the program itself. */
+/** The kind of a download by its URL's extension; with an unknown extension, it's the program itself. */
 export function archiveKind(address: string): ArchiveKind {
   const { pathname } = new URL(address)
   if (/\.zip$/i.test(pathname)) return 'zip'
@@ -39,8 +39,8 @@ export function archiveKind(address: string): ArchiveKind {
 
 /**
  * Unpacks an archive into a folder that exists and is empty. Nothing is written outside of the folder: every path, link
- * and size is checked before it is used, and links once more when everything is there. Rejects with
- * {@link ArchiveError}, or with `CancelledError`; what was unpacked by then is for the caller to remove.
+ * and size is checked before it is used, and links once more when everything is there. Rejects with {@link ArchiveError},
+ * or with `CancelledError`; then the caller must remove what was unpacked.
  */
 export async function unpackArchive(file: string, folder: string, options: UnpackOptions): Promise<void> {
   const { signal } = options
@@ -60,7 +60,7 @@ export async function unpackArchive(file: string, folder: string, options: Unpac
   }
 }
 
-/** The absolute path of a program below a folder; throws {@link ArchiveError} for one that is not below it. */
+/** The absolute path of a program in a folder; throws {@link ArchiveError} if it's outside. */
 export function programIn(folder: string, cmd: string): string {
   const inside = safePath(cmd.replaceAll('\\', '/'))
   return join(folder, ...inside.split('/'))
@@ -72,7 +72,7 @@ async function placeExecutable(file: string, folder: string, cmd: string): Promi
   await copyFile(file, program)
 }
 
-/** Counts what an archive claims to hold before any of it is written. */
+/** Checks the size that an archive claims to have before anything is written. */
 class Budget {
   readonly #maxBytes: number
   readonly #maxEntries: number
@@ -103,7 +103,7 @@ const REGULAR = 0o100000
 const DIRECTORY = 0o040000
 
 async function unpackZip(file: string, folder: string, budget: Budget, signal?: AbortSignal): Promise<void> {
-  // yauzl itself refuses absolute paths, `..` and sizes that are not what the directory says.
+  // yauzl itself refuses absolute paths, `..` and sizes that contradict the archive's directory.
   const zip = await openPromise(file, { autoClose: false, validateEntrySizes: true })
   try {
     const entries: Entry[] = []
@@ -125,7 +125,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal?: 
         await writeEntry(zip, entry, folder, path, mode)
       else throw unsafe(path)
     }
-    // Links come last, so that nothing is written through one.
+    // Links are created last, so that nothing is written through one.
     for (const [path, target] of links) {
       checkLink(path, target)
       await mkdir(dirname(join(folder, path)), { recursive: true })
@@ -169,14 +169,14 @@ async function unpackTar(file: string, folder: string, options: UnpackOptions): 
     })
   }
   await checkTar(unzipped, new Budget(options), signal)
-  // node-tar writes nothing through links and nothing outside of `cwd`; strict: what it would skip is an error.
+  // node-tar writes nothing through links and nothing outside of `cwd`; strict: an entry that it would skip is an error.
   await extractTar({
     file: unzipped,
     cwd: folder,
     strict: true,
     preserveOwner: false,
     noMtime: true,
-    // no special bits, and everything is readable by its owner
+    // no special bits, and everything is readable by the owner
     fmode: 0o644,
     dmode: 0o755,
     umask: 0o022,
@@ -192,7 +192,7 @@ async function unpackTar(file: string, folder: string, options: UnpackOptions): 
   if (unzipped !== file) await rm(unzipped)
 }
 
-/** Reads all headers of a tar file, and nothing else, before any of it is written. */
+/** Reads and checks all headers of a tar file before anything is written. */
 async function checkTar(file: string, budget: Budget, signal?: AbortSignal): Promise<void> {
   const source = createReadStream(file)
   await new Promise<void>((done, fail) => {
@@ -280,7 +280,7 @@ function safePath(path: string): string {
   return plain
 }
 
-/** A link must lead to something inside, seen from where it is. */
+/** A relative link must lead to something inside of the folder. */
 function checkLink(path: string, target: string): void {
   if (target === '' || posix.isAbsolute(target) || /[\0\\]/.test(target) || /^[a-z]:/i.test(target))
     throw unsafe(path)
@@ -288,7 +288,7 @@ function checkLink(path: string, target: string): void {
   if (inside === '..' || inside.startsWith('../')) throw unsafe(path)
 }
 
-/** What links really lead to, now that everything is there: also through each other. */
+/** Checks where links really lead, also through each other, now that all files exist. */
 async function checkLinks(folder: string, root: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -308,7 +308,7 @@ function unsafe(path: string): ArchiveError {
   return new ArchiveError(l10n.t("The downloaded archive isn't safe to unpack: {0}", JSON.stringify(path)))
 }
 
-/** A full or broken disk is not the archive's fault. */
+/** Errors of the disk are not the archive's fault. */
 function isDiskError(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO' || code === 'EROFS' || code === 'EACCES'

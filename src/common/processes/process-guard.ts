@@ -7,9 +7,9 @@ import type { Logger } from '../logger.ts'
 
 /** Ends process trees when this process dies without having ended them. */
 export interface ProcessGuard extends Disposable {
-  /** Watches a process tree by its root. */
+  /** Watches a process tree, given its root. */
   add(pid: number): void
-  /** Nothing of the tree runs any more. */
+  /** The whole tree has exited. */
   remove(pid: number): void
 }
 
@@ -26,9 +26,9 @@ export interface ProcessGuardOptions {
 }
 
 /**
- * A guard in a process of its own, since nothing in this one survives a SIGKILL. It starts with the first tree, learns
- * of each by a line, and acts when its input ends. A guard that can't be started or that dies is logged, and starts again
- * with the next tree; the trees run without it.
+ * A guard in a separate process, since nothing in this one survives a SIGKILL. It starts with the first tree, is notified
+ * of each tree with a line of input, and acts when its input ends. A guard that can't be started or that dies is logged,
+ * and starts again with the next tree; the trees run without it.
  *
  * After `dispose`, trees that are ending by themselves get `closeMs`, then the guard ends them. `closed` resolves at that
  * moment, or as soon as none is left.
@@ -47,7 +47,7 @@ export function createProcessGuard(
       options.execPath ?? process.execPath,
       [options.script, String(options.graceMs ?? AGENT_EXIT_MS)],
       {
-        // In a group of its own, out of reach of what ends this process's; it holds nothing of ours open.
+        // In its own process group, so that it survives the end of this one's, and without shared file descriptors.
         detached: true,
         windowsHide: true,
         stdio: ['pipe', 'ignore', 'ignore'],
@@ -63,7 +63,7 @@ export function createProcessGuard(
     started.once('exit', (code, signal) => lost(`${signal ?? `exit code ${code}`}`))
     started.stdin?.on('error', () => {})
     started.unref()
-    // A pipe keeps the event loop alive like a child does.
+    // A pipe keeps the event loop alive, just as a child process does.
     ;(started.stdin as unknown as { unref?: () => void } | null)?.unref?.()
     for (const pid of watched) started.stdin?.write(`add ${pid}\n`)
     return started

@@ -20,14 +20,14 @@ export interface ProcessRow {
 
 export type EndSignal = 'SIGTERM' | 'SIGKILL'
 
-/** What ending processes needs of the operating system. The tests simulate one. */
+/** The operating system's functions for ending processes. Tests simulate them. */
 export interface ProcessSystem {
   readonly platform: NodeJS.Platform
-  /** All processes that can be seen; `undefined` when they can't be listed. */
+  /** All visible processes; `undefined` if they can't be listed. */
   list(): Promise<ProcessRow[] | undefined>
-  /** Whether there is such a process, or with a negative id any process of that group. */
+  /** Whether the process exists, or for a negative id, any process of that group. */
   exists(pid: number): boolean
-  /** Signals a process, or with a negative id a group. One that is gone is no error. */
+  /** Signals a process, or for a negative id, a group. Ignores one that has exited. */
   signal(pid: number, signal: EndSignal): void
   /** Windows: ends a living process and its descendants by force. */
   endTree(pid: number): Promise<void>
@@ -68,12 +68,12 @@ export const operatingSystem: ProcessSystem = {
   },
 }
 
-/** By its full path: a program of that name in the working directory would come first on Windows. */
+/** With its full path, because on Windows, a program of that name in the working directory would take precedence. */
 function systemProgram(...names: string[]): string {
   return path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', ...names)
 }
 
-/** Straight from `/proc`: small Linux images have no `ps`. */
+/** Read from `/proc`, because small Linux images have no `ps`. */
 async function listFromProc(): Promise<ProcessRow[]> {
   const names = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   const rows = await Promise.all(
@@ -88,7 +88,7 @@ async function listFromProc(): Promise<ProcessRow[]> {
   return rows.filter(row => row !== undefined)
 }
 
-/** `pid (name) state ppid pgrp … starttime …`; the name may hold anything, so the fields begin after the last `)`. */
+/** `pid (name) state ppid pgrp … starttime …`; the name may contain anything, so the fields start after the last `)`. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, ppid, pgid] = fields

@@ -6,8 +6,8 @@ import { type EndSignal, operatingSystem, type ProcessRow, type ProcessSystem } 
 const START_SLACK_MS = 5000
 
 /**
- * A process and everything under it. On POSIX the root leads a process group; shells that its descendants put into
- * groups of their own are found by their ancestry. That must be looked at while it is there ({@link look}): on POSIX a
+ * A process and everything under it. On POSIX the root leads a process group; shells that its descendants put into groups
+ * of their own are found by their ancestry. The ancestry must be read while the processes run ({@link look}): on POSIX a
  * child of an exited process belongs to init, on Windows it names a parent that is gone and whose id may be reused.
  */
 export class ProcessTree {
@@ -26,27 +26,27 @@ export class ProcessTree {
     this.#system = system
   }
 
-  /** Notes what runs under the root now. */
+  /** Records the current descendants of the root. */
   async look(): Promise<void> {
     if (this.#isGone || this.#groupIsGone()) return
     const rows = await this.#system.list()
     if (rows) this.#note(rows)
   }
 
-  /** The root has exited: when it is seen at once that nothing else is left, its id is never used again. */
+  /** The root has exited. If nothing else is left, its id is never used again. */
   rootExited(): void {
     this.#rootHasExited = true
     if (this.#isWindows ? this.#descendants.size === 0 : this.#groupIsGone()) this.#isGone = true
   }
 
-  /** Whether any process of it still runs. */
+  /** Whether any process of the tree is still running. */
   async isAlive(): Promise<boolean> {
     if (this.#isGone) return false
     this.#isGone = !(await this.#looksAlive())
     return !this.#isGone
   }
 
-  /** Signals all of it. Windows has no gentle signal: any ends it by force. */
+  /** Signals the whole tree. On Windows, any signal ends it by force. */
   async signal(signal: EndSignal): Promise<void> {
     if (this.#isGone) return
     if (this.#isWindows) return this.#endOnWindows()
@@ -54,7 +54,7 @@ export class ProcessTree {
     if (this.#descendants.size > 0) this.#signalOutside(await this.#system.list(), signal)
   }
 
-  /** Ends it by force without waiting, as far as that is possible at once: its group, or what Windows takes for its tree. */
+  /** Kills it without waiting, as far as possible: its group, or what Windows considers its tree. */
   kill(): void {
     if (this.#isGone) return
     if (this.#isWindows) {
@@ -63,8 +63,7 @@ export class ProcessTree {
   }
 
   /**
-   * The ladder that ends every process: SIGTERM to all of it, SIGKILL after `killAfterMs`. Resolves with whether it is
-   * gone; never rejects.
+   * Ends the tree: SIGTERM to all of it, SIGKILL after `killAfterMs`. Resolves with whether it has exited; never rejects.
    */
   async end(killAfterMs: number): Promise<boolean> {
     await this.look()
@@ -76,7 +75,7 @@ export class ProcessTree {
     return this.goneWithin(PROCESS_VANISH_MS)
   }
 
-  /** Polls until nothing of it runs, but no longer than `ms`. Resolves with whether it is gone. */
+  /** Polls until the tree has exited, but no longer than `ms`. Resolves with whether it has exited. */
   async goneWithin(ms: number): Promise<boolean> {
     const until = Date.now() + ms
     for (;;) {
@@ -97,7 +96,7 @@ export class ProcessTree {
 
   async #looksAlive(): Promise<boolean> {
     if (this.#groupIsGone()) return false
-    // Listing is slow on Windows: only when one of the ids is in use, perhaps by another process.
+    // Listing is slow on Windows, so do it only if one of the ids is in use, perhaps by another process.
     if (this.#isWindows && !this.#ids().some(pid => this.#system.exists(pid))) return false
     const rows = await this.#system.list()
     if (!rows) return this.#system.exists(this.#isWindows ? this.root : -this.root)
@@ -107,7 +106,7 @@ export class ProcessTree {
     )
   }
 
-  /** While the root lives, the system walks the tree, and so finds what started a moment ago. */
+  /** While the root is running, the system walks the tree itself, which includes processes started a moment ago. */
   async #endOnWindows(): Promise<void> {
     const rows = await this.#system.list()
     if (rows) this.#note(rows)
@@ -116,7 +115,7 @@ export class ProcessTree {
     if (this.#descendants.size > 0) this.#signalOutside(await this.#system.list(), 'SIGKILL')
   }
 
-  /** Signals the descendants that no group and no root leads to. */
+  /** Signals the descendants that aren't covered by the group or the root. */
   #signalOutside(rows: ProcessRow[] = [], signal: EndSignal): void {
     for (const row of rows) {
       if (!this.#isInGroup(row) && this.#isDescendant(row)) this.#system.signal(row.pid, signal)
@@ -142,7 +141,7 @@ export class ProcessTree {
   #note(rows: ProcessRow[]): void {
     const byId = new Map(rows.map(row => [row.pid, row]))
     this.#rootStarted ??= this.#rootStartIn(byId)
-    // Rows are in no order: each round finds another generation.
+    // Rows are unordered, so each round finds another generation.
     for (let found = true; found; ) {
       found = false
       for (const row of rows) {
@@ -153,7 +152,7 @@ export class ProcessTree {
     }
   }
 
-  /** When the root started: as the table has it, or on Windows, where it may have exited, hardly before we knew it. */
+  /** When the root started: from the table; or on Windows, where it may have exited, shortly before its id was known. */
   #rootStartIn(rows: ReadonlyMap<number, ProcessRow>): number | undefined {
     const row = rows.get(this.root)
     if (!this.#isWindows) return row?.started
@@ -166,7 +165,7 @@ export class ProcessTree {
     const parentStarted = row.ppid === this.root ? (this.#rootStarted ?? 0) : this.#descendants.get(row.ppid)
     if (parentStarted === undefined || row.started < parentStarted) return false
     const parent = rows.get(row.ppid)
-    // The id was given to another process: only what started before that one is a child of ours.
+    // The id was reused: only processes that started before the new one are children of ours.
     if (!parent || parent.started <= parentStarted) return true
     return row.started < parent.started
   }

@@ -8,7 +8,7 @@ import spawn from 'cross-spawn'
 import which from 'which'
 import { ProcessTree } from './process-tree.ts'
 
-/** What to spawn: the whole environment, an absolute working directory. */
+/** What to spawn, with the whole environment and an absolute working directory. */
 export interface SpawnRequest {
   command: string
   args: readonly string[]
@@ -25,11 +25,11 @@ export type SpawnErrorKind =
   | 'too-long'
   | 'other'
 
-/** The process could not be started; the message is for a user. */
+/** The process couldn't be started. The message is for the user. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError'
   readonly kind: SpawnErrorKind
-  /** the directories that were searched for a missing command; empty for a path */
+  /** the directories searched for a missing command; empty if the command is a path */
   readonly searched: string[]
 
   constructor(kind: SpawnErrorKind, message: string, options?: ErrorOptions & { searched?: string[] }) {
@@ -40,7 +40,8 @@ export class SpawnError extends Error {
 }
 
 /**
- * Starts a process that can be ended with all it starts: on POSIX it leads a group of its own. Resolves once it runs.
+ * Starts a process that can be ended with all of its children: on POSIX, it leads its own process group. Resolves when it
+ * runs.
  * @throws SpawnError
  */
 export async function spawnProcess(
@@ -59,7 +60,7 @@ export async function spawnProcess(
   } catch (error) {
     throw explainSpawnError(error as NodeJS.ErrnoException, request)
   }
-  // A later error, of a signal that could not be sent, is no news.
+  // Ignore later errors, such as a signal that couldn't be sent.
   child.on('error', () => {})
   if (child.pid === undefined) {
     const error = await new Promise<NodeJS.ErrnoException>(resolve => child.once('error', resolve))
@@ -119,10 +120,10 @@ function isDirectory(folder: string): boolean {
   }
 }
 
-/** The environment of a process: every value is set. */
+/** The environment of a process, without undefined values. */
 export type Environment = Record<string, string>
 
-/** The value of an environment variable; on Windows whatever the case of its name. */
+/** The value of an environment variable; on Windows, names are case-insensitive. */
 export function environmentLookUp(
   env: Readonly<Record<string, string | undefined>>,
   name: string,
@@ -139,26 +140,26 @@ export function pathDelimiter(platform: NodeJS.Platform): string {
   return platform === 'win32' ? windowsDelimiter : posixDelimiter
 }
 
-/** The value of PATH, whatever the case of its name on Windows. */
+/** The value of PATH; on Windows, its name is case-insensitive. */
 export function pathOf(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform): string {
   return environmentLookUp(env, 'PATH', platform) ?? ''
 }
 
-/** Where a command is, or where it was looked for. */
+/** The path of a command, or the directories that were searched. */
 type CommandSearch = { path: string } | { searched: string[] }
 
 interface CommandSearchOptions {
   /** PATH, and PATHEXT on Windows, are read from it. */
   env: Readonly<Environment>
-  /** What a command with a slash is relative to. */
+  /** The directory to which a command with a slash is relative. */
   cwd: string
   platform: NodeJS.Platform
 }
 
 /**
- * Finds a program as a shell would: one with a slash at its place, one without on the PATH (with PATHEXT on Windows).
- * Relative directories on the PATH are passed over, and so is the current directory that Windows searches first:
- * a file in a project must not replace a program.
+ * Finds a program as a shell would: by its path if it contains a slash, else on the PATH (with PATHEXT on Windows). Skips
+ * relative directories on the PATH, and the current directory, which Windows searches first, so that a file in a project
+ * can't replace a program.
  */
 export async function findCommand(command: string, options: CommandSearchOptions): Promise<CommandSearch> {
   const pathExt = environmentLookUp(options.env, 'PATHEXT', options.platform)
@@ -177,7 +178,7 @@ export async function findCommand(command: string, options: CommandSearchOptions
   return wanted === undefined ? { searched } : { path: wanted }
 }
 
-/** The absolute directories of the PATH, each once and as `dirname` writes them. */
+/** The absolute directories of the PATH, without duplicates, normalized like `dirname`. */
 export function searchedDirectories(env: Readonly<Environment>, platform: NodeJS.Platform): string[] {
   const directories = pathOf(env, platform)
     .split(pathDelimiter(platform))

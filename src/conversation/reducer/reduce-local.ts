@@ -27,17 +27,17 @@ import { NO_BACKGROUND, type ReducingState, type Step, touch, updateActivity } f
 export type LocalEvent =
   /** The user's prompt goes to the agent: a turn begins. */
   | { type: 'prompt'; content: ContentBlock[] }
-  /** The agent took the prompt and named its message. */
+  /** The agent accepted the prompt and reported its message id. */
   | { type: 'prompt_accepted'; messageId: string }
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest }
-  /** Asked, and answered at once by a rule of the user's settings: it never waits. */
+  /** A request that a permission rule answered immediately: it's never pending. */
   | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
   /** A request was answered or withdrawn. */
   | { type: 'request_answered'; requestId: string; outcome: PermissionOutcome | ElicitationOutcome }
   /** A request is shown as pending and isn't: how it ended is unknown here. */
   | { type: 'request_closed'; requestId: string }
-  /** What the user went to an address for is done there. */
+  /** The user has completed what a URL was opened for. */
   | { type: 'visit_done'; elicitationId: string }
   /** The user chose an option's value (or the choice failed and is taken back). */
   | { type: 'config_option'; optionId: string; value: string | boolean }
@@ -107,7 +107,7 @@ function promptSent(step: Step, content: readonly ContentBlock[]): void {
   const { memory } = step.state
   beginTurn(step)
   const position = appendMessage(step, 'user', undefined, content)
-  // What follows without an id is not a continuation of what the user wrote.
+  // A later chunk without an id doesn't continue the user's message.
   memory.openMessage = undefined
   memory.echo = expectEcho(position, content)
   memory.ownTurn = true

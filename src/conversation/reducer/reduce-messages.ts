@@ -13,12 +13,12 @@ import {
 } from './reducing-state.ts'
 
 /**
- * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without
- * one it continues the last message if that is of the same role, has no id either, and nothing came after it. Where
- * other work came after a message of the agent, the piece begins a part of it at the end, where the user reads.
+ * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without one
+ * it continues the last message if that is of the same role, has no id either, and nothing came after it. If other work
+ * came after a message of the agent, the piece starts a new part of it at the end, where the user reads.
  *
- * Text continues the text before it, except in a user message without an id: those are not streamed. Its pieces are
- * the blocks of a prompt, or prompts that no answer came between, and stay apart.
+ * Text continues the text before it, except in a user message without an id: those are not streamed. Its pieces are the
+ * blocks of a prompt, or prompts without an answer between them, and stay separate.
  */
 export function messageChunk(
   step: Step,
@@ -48,8 +48,8 @@ export function messageChunk(
 }
 
 /**
- * A whole message: absent content keeps what is there, `null` clears it, a list replaces it. Where the list only says
- * more than the parts above other work say, they stay and the rest comes after them.
+ * A whole message: absent content keeps what is there, `null` clears it, a list replaces it. If the list only extends the
+ * parts above other work, they stay and the rest comes after them.
  */
 export function messageUpsert(
   step: Step,
@@ -233,14 +233,14 @@ function takeEcho(
   if (messageId === undefined) return content.every(block => continuesEcho(echo, block)) ? 'ours' : undefined
   if (memory.messages.has(`user\n${messageId}`)) return undefined
   const first = content[0]
-  // A message that begins empty: its first piece will tell.
+  // The message starts empty: its first piece will show whether it's an echo.
   if (first === undefined) return 'ours'
   if (!continuesEcho(echo, first)) return undefined
   claimEcho(state, messageId)
   return 'claimed'
 }
 
-/** Gives the prompt that waits for its echo its message id. */
+/** Sets the message id of the prompt that waits for its echo. */
 export function claimEcho(state: ReducingState, messageId: string): void {
   const { memory } = state
   const echo = memory.echo

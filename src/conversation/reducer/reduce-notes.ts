@@ -50,7 +50,7 @@ export function compactionChunk(step: Step, compactionId: string, content: Conte
   if (entry?.kind === 'compaction') appendContent(step, position, entry.summary, content)
 }
 
-/** Closes compactions that nothing will close any more. */
+/** Closes compactions that no update will close any more. */
 export function closeCompactions(step: Step): void {
   const { memory, entries } = step.state
   for (const position of [...memory.openCompactions]) {

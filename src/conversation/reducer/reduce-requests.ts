@@ -8,7 +8,7 @@ import type { AppliedRule, ElicitationEntry, Entry, PermissionEntry } from '../s
 import { toolCallUpsert } from './reduce-tool-calls.ts'
 import { append, type ReducingState, type Step, stopTime, touch, updateActivity } from './reducing-state.ts'
 
-/** The requests that are shown to wait for the user, in the session and in its subagents, oldest first. */
+/** The requests that are shown as pending, in the session and its subagents, oldest first. */
 export function openRequests({ memory, entries }: ReducingState): Array<PermissionEntry | ElicitationEntry> {
   return [...memory.openRequests.values()]
     .sort((a, b) => a - b)
@@ -18,7 +18,7 @@ export function openRequests({ memory, entries }: ReducingState): Array<Permissi
     })
 }
 
-/** The entries that the open requests are drawn with: themselves, their tool calls, the subagents they are in. */
+/** The entries needed to draw the pending requests: their own, their tool calls' and their subagents'. */
 export function entriesOfRequests(state: ReducingState): Entry[] {
   const { subagentStates } = state.memory
   const found = new Set<Entry>()
@@ -143,7 +143,7 @@ export function visitDone(step: Step, elicitationId: string): void {
   touch(step, position)
 }
 
-/** No longer shows visits to an address as awaited. */
+/** No longer shows opened URLs as waiting for completion. */
 export function endVisits(step: Step): void {
   const { memory, entries } = step.state
   for (const position of memory.visits.values()) {

@@ -79,7 +79,7 @@ export function sessionMessageChunk(step: Step, messageId: string, content: Cont
   if (entry?.kind === 'session_message') appendContent(step, position, entry.blocks, content)
 }
 
-/** The agent is gone: what its subagents did last is unknown, except that they no longer work. */
+/** The agent ended: the last state of its subagents is unknown, except that they no longer work. */
 export function forgetSubagents(step: Step): void {
   const { memory, entries } = step.state
   for (const position of memory.subagents.values()) {

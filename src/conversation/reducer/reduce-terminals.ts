@@ -10,7 +10,7 @@ export function terminalUpsert(step: Step, patch: TerminalPatch & { truncated?: 
   patchField(terminal, 'exit', patch.exit)
   patchField(terminal, 'size', patch.size)
   patchField(terminal, 'canCancel', patch.canCancel)
-  // who says that it can be stopped is asked to stop it
+  // the session that reported it as stoppable is asked to stop it
   if (patch.canCancel) patchField(terminal, 'within', step.state.within ?? null)
   if (patch.output !== undefined) {
     const output = patch.output ?? ''
@@ -45,15 +45,15 @@ function terminalOf(step: Step, terminalId: string): TerminalState {
   return terminal
 }
 
-/** The most that is kept of one terminal's output, in UTF-16 units (about 1 MiB of plain text). */
+/** Maximum length of a terminal's output that is kept, in UTF-16 units (about 1 MiB of plain text). */
 export const TERMINAL_KEEP = 1024 * 1024
 
 /** How far a cut looks for the start of a line before it cuts inside one. */
 const LINE_SEARCH = 64 * 1024
 
 /**
- * The end of `text`, at most `length` units of it: from the start of a line where one is near, and never from the
- * middle of a surrogate pair.
+ * The end of `text`, at most `length` units of it: from the start of a line if one is near, and never from the middle of
+ * a surrogate pair.
  */
 export function tail(text: string, length: number): string {
   if (text.length <= length) return text
@@ -67,8 +67,8 @@ export function tail(text: string, length: number): string {
 }
 
 /**
- * `text` with `more` behind it, within `keep`. Text beyond it is cut to the half, so that a cut comes once in half of
- * `keep` and the cost of one piece stays the same however much came before it.
+ * Appends `more` to `text`, within `keep`. Longer text is cut to half of `keep`, so that cuts are rare and appending
+ * costs the same however much came before.
  */
 export function appendBounded(
   text: string,

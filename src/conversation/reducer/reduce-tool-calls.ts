@@ -10,7 +10,7 @@ import {
   touch,
 } from './reducing-state.ts'
 
-/** A tool call of which nothing is known yet. */
+/** A tool call about which nothing is known yet. */
 const BLANK = {
   kind: 'tool_call',
   title: '',
@@ -48,7 +48,7 @@ function toolCallWith(state: ReducingState, patch: ToolCallPatch): ToolCallEntry
   return entry
 }
 
-/** The tool call of a question, with what the question says about it. */
+/** The tool call of a permission request, updated with what the request reports about it. */
 export function toolCallOf(state: ReducingState, { subject }: PermissionRequest): ToolCallEntry | undefined {
   if (subject.type === 'tool_call') return toolCallWith(state, subject.toolCall)
   const known =
@@ -132,7 +132,7 @@ function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
   if (patch.name !== undefined) set('toolName', patch.name ?? undefined)
   if (patch.kind !== undefined) set('toolKind', patch.kind ?? 'other')
   if (patch.canCancel !== undefined) set('canCancel', patch.canCancel ?? false)
-  // Lists are ours, since content is appended to; raw values are never changed.
+  // Lists are copied, since content is appended to them; raw values are never changed.
   if (patch.content !== undefined) set('content', patch.content?.slice() ?? [])
   if (patch.locations !== undefined) set('locations', patch.locations?.slice() ?? [])
   if (patch.rawInput !== undefined) set('rawInput', patch.rawInput ?? undefined)

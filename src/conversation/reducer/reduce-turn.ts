@@ -13,9 +13,9 @@ import {
   updateActivity,
 } from './reducing-state.ts'
 
-/** Why a turn ended that neither the agent nor the user ended: the process or the window ended. */
+/** The reason of a turn that neither the agent nor the user ended, but the end of the process or window. */
 export const INTERRUPTED = 'interrupted'
-/** The turn of a prompt ended without anything in it: some agents answer so when the model refused. */
+/** The turn of a prompt ended without any content, as with some agents when the model refused. */
 const EMPTY = 'empty'
 
 /**
@@ -56,8 +56,8 @@ export interface WorkEnd extends ReportedBackground {
 }
 
 /**
- * Foreground work is over: what it left open is closed. Reported again, or for an idle session, it changes
- * nothing but what runs in the background: such a snapshot may repeat the last stop reason.
+ * Foreground work is over: closes what it left open. A repeated report, or one for an idle session, changes only the
+ * background work: such a snapshot may repeat the last stop reason.
  */
 export function endWork(step: Step, end: WorkEnd): void {
   const { state } = step
@@ -95,7 +95,7 @@ function isOwnPrompt(entry: Entry | undefined): boolean {
   return entry?.kind === 'message' && entry.role === 'user'
 }
 
-/** Each report is complete: what is no longer in it has ended. */
+/** Each report is complete: work that it no longer contains has ended. */
 function updateBackground(step: Step, background: Background): void {
   const { state } = step
   const { memory, entries } = state
@@ -121,7 +121,7 @@ export function setBackground({ state, changes }: Step, background: Background):
   changes.push({ type: 'head', key: 'activity' })
 }
 
-/** Closes thoughts and tool calls that nothing will close any more. Requests are withdrawn by their owner. */
+/** Closes thoughts and tool calls that no update will close any more. Requests are withdrawn by their owner. */
 export function closeOpen(step: Step, cutShort: boolean, background?: Background): void {
   endThought(step)
   closeToolCalls(step, cutShort, background)

@@ -25,11 +25,11 @@ export function reduceWithin(
   return changes
 }
 
-/** Like `reduceLocal`, for what may be about a subagent: the request, or the answer to one, says which. */
+/** Like `reduceLocal`, for events that may be about a subagent, which the request or its answer identifies. */
 export function reduceLocalWithin(state: ReducingState, event: LocalEvent, now?: number): Change[] {
   const subagents = state.memory.subagentStates
   if (event.type === 'agent_gone' || event.type === 'load_finished' || event.type === 'visit_done') {
-    // What is over for all of them is over for each; only the session's own turn ends with words.
+    // Ends all of them; only the session's own turn gets a message.
     const silent: LocalEvent = event.type === 'agent_gone' ? { type: 'agent_gone' } : event
     const theirs = [...subagents.values()].flatMap(subagent =>
       inSubagent(state, subagent, now, () => reduceLocal(subagent, silent, now)),

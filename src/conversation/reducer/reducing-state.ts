@@ -47,7 +47,7 @@ interface ReducerMemory {
   messageParts: Map<string, number[]>
   /** the role a message id was last used with */
   roles: Map<string, MessageRole>
-  /** visits to an address that the agent may still tell to be done, by its id of them */
+  /** opened URLs whose completion the agent may still report, by its id */
   visits: Map<string, number>
   compactions: Map<string, number>
   subagents: Map<string, number>
@@ -61,17 +61,17 @@ interface ReducerMemory {
   lastWork: number
   /** the message that a chunk without an id may continue */
   openMessage?: number
-  /** the thought whose time runs */
+  /** the thought that is being timed */
   openThought?: number
-  /** what runs apart from the turn, as last reported */
+  /** background work, as last reported */
   background: Background
   /** foreground work runs, as last reported by the agent or started by a prompt of ours */
   running: boolean
   /** the running work was started by one of our prompts */
   ownTurn: boolean
-  /** the agent said itself that it waits for the user */
+  /** the agent reported that it waits for the user */
   actionReported: boolean
-  /** the prompt of ours that the agent has not echoed yet */
+  /** the prompt from Parley that the agent hasn't echoed yet */
   echo?: Echo
   /** ids that the agent gave to prompts of ours */
   ownMessages: Set<string>
@@ -84,10 +84,10 @@ interface ReducerMemory {
   subagentStates: Map<string, ReducingState>
 }
 
-/** The state of a session with the memory of its reducer; created by {@link createSessionState} alone. */
+/** The state of a session with its reducer's indexes; only created by {@link createSessionState}. */
 export interface ReducingState extends SessionState {
   readonly memory: ReducerMemory
-  /** Of a subagent's session: its id. Its entries and terminals belong to the session that started it. */
+  /** The id of a subagent's session. Its entries and terminals belong to the session that started it. */
   readonly within?: string
 }
 
@@ -193,7 +193,7 @@ export function noteWork(memory: ReducerMemory, fields: OwnFields<Entry>, positi
   }
 }
 
-/** Tells that the entry at `position` was changed as a whole. */
+/** Reports that the entry at `position` was changed as a whole. */
 export function touch(step: Step, position: number): void {
   step.changes.push({ type: 'entry', id: `e${position}` })
 }
@@ -226,7 +226,7 @@ export function patchField<T extends Entry | TerminalState, K extends keyof T>(
   else if (value !== undefined) target[key] = value
 }
 
-/** Stops the time of the thought that runs, if one does. */
+/** Ends the running thought, if there is one. */
 export function endThought(step: Step): void {
   const { memory, entries } = step.state
   const position = memory.openThought
@@ -265,7 +265,7 @@ export function updateActivity(step: Step): void {
   changes.push({ type: 'head', key: 'activity' })
 }
 
-/** `undefined`: not reported. Otherwise the list is complete. */
+/** `undefined` if not reported; otherwise the list is complete. */
 export function reportedBackground(reported: ReportedBackground): Background | undefined {
   if (!reported.background) return undefined
   return {
@@ -280,7 +280,7 @@ export function countOf({ toolCalls, terminals, subagents, others }: Background)
   return toolCalls.size + terminals.size + subagents.size + others
 }
 
-/** Whether a tool call is still running; where a process does the work, only its terminal tells. */
+/** Whether a tool call is still running; if it shows a terminal, only the terminal's state tells. */
 export function isBackgroundWork(
   { entries, memory }: ReducingState,
   background: Background,

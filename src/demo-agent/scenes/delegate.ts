@@ -3,7 +3,7 @@ import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import { pause, pieces, type Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
 
-/** `/delegate`: two subagents at work at once. The protocol's draft: no released schema has them yet. */
+/** `/delegate`: two subagents work concurrently. They are only in the draft of the protocol, not in a released schema. */
 export async function delegate(turn: Turn): Promise<void> {
   if (!turn.features.subagents)
     return turn.say('Your client offers no sessions within a session, so I have nobody to delegate to.')
@@ -26,7 +26,7 @@ export async function delegate(turn: Turn): Promise<void> {
   await turn.say('Both are done: one of them read, the other did not.')
 }
 
-/** A session within the turn's session, which lasts as long as its work. */
+/** A subagent's session, which lasts as long as its work. */
 class Subagent {
   readonly #sessionId = randomUUID()
   readonly #turn: Turn
@@ -46,7 +46,7 @@ class Subagent {
     this.#stopReason = 'end_turn'
   }
 
-  /** Also after the turn was cancelled: nothing of it is at work any more. */
+  /** Also after the turn was canceled: no subagent is working any more. */
   async end(): Promise<void> {
     if (!this.#begun) return
     await this.#announce({ state: { state: 'idle', stopReason: this.#stopReason } })

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { CreateElicitationResponse } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.ts'
 
-/** `/ask`: asks the user with a form, where the client offers forms. */
+/** `/ask`: shows a form to the user, if the client supports forms. */
 export async function ask(turn: Turn): Promise<void> {
   if (!turn.features.forms) return turn.say('Your client offers no forms, so I can only ask in words.')
   let answer: CreateElicitationResponse
@@ -65,7 +65,7 @@ export async function ask(turn: Turn): Promise<void> {
   await turn.say(`You answered:\n\n\`\`\`json\n${JSON.stringify(answer.content ?? {}, null, 2)}\n\`\`\``)
 }
 
-/** `/visit`: asks the user to open an address, of this machine's own, and waits until it was opened. */
+/** `/visit`: asks the user to open a URL on this machine and waits until it was opened. */
 export async function visit(turn: Turn): Promise<void> {
   if (!turn.features.visits) return turn.say('Your client opens no addresses for me.')
   const server = createServer((_, response) => {

@@ -4,7 +4,7 @@ import { fenced, type ToolCallChange } from '../tool-call.ts'
 import { mayRun, type Turn } from '../turn.ts'
 import { isInsideRoots, locate, readText, shortName, subjectFile, writeText } from '../workspace.ts'
 
-/** Lines that one read asks for. */
+/** Number of lines to read. */
 const LINES = 400
 
 export interface ReadResult {
@@ -12,7 +12,7 @@ export interface ReadResult {
   text: string
 }
 
-/** `/read [path]`: reads a file and says what it saw. */
+/** `/read [path]`: reads a file and describes it. */
 export async function read(turn: Turn, input: string): Promise<void> {
   const file = input ? await locate(turn, input) : await subjectFile(turn, '')
   if (!file) return turn.say('There is no text file in this folder that I could read.')
@@ -21,7 +21,7 @@ export async function read(turn: Turn, input: string): Promise<void> {
   else await turn.say('That did not work; the tool call above says why.')
 }
 
-/** Reads as a tool call, through the client when it offers its files. `undefined` when the file cannot be read. */
+/** Reads in a tool call, through the client if it supports that. `undefined` if the file can't be read. */
 export async function readFile(turn: Turn, file: string): Promise<ReadResult | undefined> {
   const name = shortName(turn, file)
   const call = await turn.tool({
@@ -52,7 +52,7 @@ export async function readFile(turn: Turn, file: string): Promise<ReadResult | u
   }
 }
 
-/** One honest sentence about a text: counted, not understood. */
+/** A sentence about a text, based only on counting. */
 export function describe(turn: Turn, { file, text }: ReadResult): string {
   const lines = text.split(/\r?\n/)
   const words = text.match(/\S+/g)?.length ?? 0
@@ -68,7 +68,7 @@ function languageOf(file: string): string {
 
 export type EditResult = 'written' | 'rejected' | 'failed'
 
-/** `/edit [path]`: proposes a small change, asks, writes. */
+/** `/edit [path]`: proposes a small change, asks for permission, and writes it. */
 export async function edit(turn: Turn, input: string): Promise<void> {
   if (turn.session.settings.mode === 'plan') {
     return turn.say('I am in the mode *Plan*: I would propose a small edit here, but I change nothing.')
@@ -87,7 +87,7 @@ export function afterEdit(result: EditResult): string {
   return 'The edit did not work; the tool call above says why.\n\n'
 }
 
-/** A kind of file in which the demo knows no comment gets a new file beside it instead. */
+/** For a kind of file without known comment syntax, a new file next to it is written instead. */
 export async function editFile(turn: Turn, wanted: string): Promise<EditResult> {
   const file = proposeEdit(wanted, '') === undefined ? path.join(turn.session.cwd, 'parley-demo.md') : wanted
   const call = await turn.tool({
@@ -107,7 +107,7 @@ export async function editFile(turn: Turn, wanted: string): Promise<EditResult> 
     await call.update(shown)
     if (!(await mayRun(turn, call, 'edit', shown))) return 'rejected'
     await call.run()
-    // The user may have typed while they were asked: the change is made to what is there now.
+    // The user may have edited the file meanwhile, so apply the change to its current text.
     change = await proposal(turn, file)
     await writeText(turn, file, change.newText)
     await call.complete({ ...diffOf(file, change), rawOutput: { written: change.newText.length } })
@@ -152,7 +152,7 @@ function firstDifference(a: string, b: string): number {
 
 const VISIT_COMMENT = /The demo agent was here: (\d+) visits?/
 
-/** How a one-line comment is written, by the file's extension. JSON has none. */
+/** The syntax of a one-line comment by file extension. JSON has none. */
 const COMMENTS: Array<[RegExp, (comment: string) => string]> = [
   [/\.(md|markdown|html|xml|svg|vue)$/i, comment => `<!-- ${comment} -->`],
   [/\.([cm]?[jt]sx?|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|php|scss)$/i, comment => `// ${comment}`],
@@ -163,8 +163,8 @@ const COMMENTS: Array<[RegExp, (comment: string) => string]> = [
 ]
 
 /**
- * A small, harmless change to a file: a comment at its end that counts the demo's visits. The rest of the file, its
- * line endings included, stays as it is. `undefined` for a kind of file in which the demo knows no comment.
+ * A small, harmless change to a file: a comment at its end that counts the demo's visits. The rest of the file, including
+ * its line endings, is unchanged. `undefined` for a kind of file without known comment syntax.
  */
 export function proposeEdit(file: string, oldText: string): string | undefined {
   const write = COMMENTS.find(([pattern]) => pattern.test(path.basename(file)))?.[1]
@@ -180,7 +180,7 @@ export function proposeEdit(file: string, oldText: string): string | undefined {
   return `${oldText}${gap}${write('The demo agent was here: 1 visit')}${lineEnd}`
 }
 
-/** What the demo writes where there is nothing yet that it could change. */
+/** The file that the demo writes if there is nothing to change. */
 const NEW_FILE = [
   '# A file of the demo agent',
   '',

@@ -8,7 +8,7 @@ import { run } from './run.ts'
 import { compact, fail, long, markdown, notice, plan, slow, stop, think, where } from './talk.ts'
 import { tour } from './tour.ts'
 
-/** What one prompt is answered with. `input` is what follows the command. */
+/** The answer to a prompt. `input` is what follows the command. */
 export type Scene = (turn: Turn, input: string) => Promise<void>
 
 interface SceneCommand {
@@ -51,7 +51,7 @@ export const COMMANDS: AvailableCommand[] = SCENES.map(({ name, description, hin
   ...(hint === undefined ? {} : { input: { hint } }),
 }))
 
-/** Words that stand for a command in a prompt that has none. The first that fits wins. */
+/** Words that select a scene for a prompt without a command. The first match applies. */
 const WORDS: Array<[RegExp, string]> = [
   [/^(help|what can you do)\b/i, 'help'],
   [/^(hi|hello|hey)\b[\s!.]*$/i, 'help'],
@@ -64,7 +64,7 @@ const WORDS: Array<[RegExp, string]> = [
   [/^(please )?(read|open|show|explain)( me)?\s+\S+\.\w+/i, 'read'],
 ]
 
-/** The scene for a prompt's text: a slash command, a word it knows, else the tour. */
+/** The scene for a prompt's text, by its slash command or a known word, else the tour. */
 export function sceneFor(text: string): { scene: Scene; input: string } {
   if (/^Write the message of a Git commit\b/.test(text)) return { scene: commitMessage, input: text }
   const slash = /^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text)
@@ -106,7 +106,7 @@ async function help(turn: Turn): Promise<void> {
   )
 }
 
-/** What *Generate Commit Message* asks for: the message alone. */
+/** The response to *Generate Commit Message*: only the message. */
 async function commitMessage(turn: Turn, input: string): Promise<void> {
   const [first, ...others] = [...input.matchAll(/^diff --git a\/.+ b\/(.+)$/gm)].map(([, name]) => name)
   const more = others.length === 1 ? ' and another file' : ` and ${others.length} other files`

@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 import type { Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
 
-/** `/media`: content that is not text. */
+/** `/media`: content other than text. */
 export async function media(turn: Turn): Promise<void> {
   await turn.say('An image:\n\n')
   await turn.show({ type: 'image', mimeType: 'image/png', data: gradientPng(240, 120).toString('base64') })
@@ -26,7 +26,7 @@ export async function media(turn: Turn): Promise<void> {
   })
 }
 
-/** A PNG, 8 bits RGB, drawn here so that no file has to be shipped. */
+/** A PNG image, 8-bit RGB, generated here so that no file has to be shipped. */
 export function gradientPng(width: number, height: number): Buffer {
   const rows = Buffer.alloc((width * 3 + 1) * height)
   for (let y = 0; y < height; y++) {

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { fenced, type ToolCall } from '../tool-call.ts'
 import { mayRun, type Turn, TurnCancelled } from '../turn.ts'
 
-/** Counts in color, so that live output and ANSI codes are seen. Runs on the very Node that runs the demo. */
+/** Counts in color, to show live output and ANSI codes. Runs on the same Node as the demo. */
 const COUNTING = `let n = 0
 const colors = [31, 33, 32, 36, 34, 35]
 const next = () => {
@@ -22,13 +22,13 @@ export async function run(turn: Turn, input: string): Promise<void> {
     : await runTool(turn, 'Count to ten in color', {
         command: process.execPath,
         args: ['-e', COUNTING, String(turn.scaled(250))],
-        // In VS Code this Node is Electron's.
+        // In VS Code, this Node is Electron.
         env: { ELECTRON_RUN_AS_NODE: '1' },
       })
   await turn.say(afterRun(result))
 }
 
-/** A look into the folder: the same wherever the demo runs, and it changes nothing. */
+/** Lists the folder, which works the same everywhere and changes nothing. */
 export function lookAround(turn: Turn): Promise<CommandResult | 'rejected' | 'failed'> {
   const line = process.platform === 'win32' ? 'dir' : 'ls -la'
   return runTool(turn, line, shellLine(line))
@@ -76,18 +76,18 @@ interface CommandResult {
   signal: string | null
 }
 
-/** Bytes of output that are kept. */
+/** Maximum number of bytes of output that are kept. */
 const KEEP = 64 * 1024
 
-/** What a user typed as one line, run by the system's shell. */
+/** Runs a command line of the user with the system's shell. */
 function shellLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
   if (platform === 'win32') return { command: 'cmd.exe', args: ['/d', '/s', '/c', line] }
   return { command: '/bin/sh', args: ['-c', line] }
 }
 
 /**
- * Runs a command in a terminal of the client, which is shown live in the tool call; without that capability, runs it
- * here and shows its output at the end. Canceling the turn kills it.
+ * Runs a command in a terminal of the client, which is shown live in the tool call. Without that capability, runs it here
+ * and shows its output at the end. Canceling the turn kills it.
  */
 async function runCommand(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
   turn.check()
@@ -95,7 +95,7 @@ async function runCommand(turn: Turn, call: ToolCall, line: CommandLine): Promis
   return turn.client.showTerminal ? runShown(turn, call, line) : runHere(turn, line)
 }
 
-/** Runs it here, in a terminal of our own that the client shows as it goes. */
+/** Runs it here, in the agent's own terminal, which the client shows live. */
 async function runShown(turn: Turn, call: ToolCall, line: CommandLine): Promise<CommandResult> {
   const terminalId = `terminal ${call.id}`
   const command = [line.command, ...line.args].join(' ')
@@ -104,7 +104,7 @@ async function runShown(turn: Turn, call: ToolCall, line: CommandLine): Promise<
     command,
     cwd: turn.session.cwd,
   })
-  // A replay cannot show the terminal: the record gets its output at the end instead.
+  // A replay can't show the terminal, so the record contains its final output instead.
   const status = 'in_progress'
   await call.update({ status, content: [{ type: 'terminal', terminalId }] }, { status })
   try {
@@ -130,7 +130,7 @@ async function runInClient(turn: Turn, call: ToolCall, line: CommandLine): Promi
   try {
     turn.check()
     turn.signal.addEventListener('abort', kill, { once: true })
-    // A replay cannot show a terminal that is long gone: the record gets its output at the end instead.
+    // A replay can't show a terminal that no longer exists, so the record contains its final output instead.
     await call.update(
       { status: 'in_progress', content: [{ type: 'terminal', terminalId: terminal.id }] },
       {
@@ -154,7 +154,7 @@ function runHere(turn: Turn, line: CommandLine, hear?: (data: Uint8Array) => voi
       env: { ...process.env, ...line.env },
       stdio: ['ignore', 'pipe', 'pipe'],
       windowsHide: true,
-      // Its own group, so that a kill reaches what it started.
+      // In its own process group, so that a kill includes its children.
       detached: process.platform !== 'win32',
     })
     let output = ''
@@ -171,7 +171,7 @@ function runHere(turn: Turn, line: CommandLine, hear?: (data: Uint8Array) => voi
         if (process.platform === 'win32') child.kill()
         else process.kill(-child.pid, 'SIGKILL')
       } catch {
-        // It ended in this very moment.
+        // It has just ended.
       }
     }
     turn.signal.addEventListener('abort', kill, { once: true })
@@ -196,7 +196,7 @@ function unlessCancelled<T>(turn: Turn, promise: Promise<T>): Promise<T> {
   })
 }
 
-/** Ends a tool call with what its command gave. */
+/** Ends a tool call with the result of its command. */
 async function completeCommand(turn: Turn, call: ToolCall, result: CommandResult): Promise<void> {
   const ended = result.signal ? `Killed by ${result.signal}.` : `Exit code ${result.exitCode ?? 'unknown'}.`
   const shown = result.output ? [fenced(result.output, 'console')] : []

@@ -3,7 +3,7 @@ import type { McpServer, StopReason } from '@agentclientprotocol/sdk'
 import { fenced, text } from '../tool-call.ts'
 import { pause, type Turn } from '../turn.ts'
 
-/** `/where`: what this session was given: folders, MCP servers, the client's abilities. */
+/** `/where`: the session's folders, MCP servers and client capabilities. */
 export async function where(turn: Turn): Promise<void> {
   const [cwd, ...others] = turn.session.roots
   const folders = [`- \`${cwd}\` (the working directory)`, ...others.map(folder => `- \`${folder}\``)]
@@ -26,7 +26,7 @@ export async function where(turn: Turn): Promise<void> {
   )
 }
 
-/** Names only: environment and headers may hold secrets. */
+/** Only names, because the environment and headers may contain secrets. */
 function describeServer(server: McpServer): string {
   if ('command' in server)
     return `**${server.name}**: stdio, \`${[server.command, ...server.args].join(' ')}\``
@@ -35,14 +35,14 @@ function describeServer(server: McpServer): string {
 
 const STOP_REASONS = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'] as const
 
-/** `/stop [reason]`: ends the turn for one of the protocol's reasons. */
+/** `/stop [reason]`: ends the turn with one of the protocol's stop reasons. */
 export async function stop(turn: Turn, input: string): Promise<void> {
   const reason = STOP_REASONS.find(candidate => candidate === input.trim()) ?? 'max_tokens'
   await turn.say(`This turn ends with the stop reason \`${reason}\`.`)
   turn.stopReason = reason satisfies StopReason
 }
 
-/** `/notice`: notices of every severity. */
+/** `/notice`: a notice of each severity. */
 export async function notice(turn: Turn): Promise<void> {
   if (!turn.features.notices) return turn.say('Your client offers no notices, so I may not send any.')
   await turn.emit({ sessionUpdate: 'notice', severity: 'info', title: 'The demo agent says hello' })
@@ -60,7 +60,7 @@ export async function notice(turn: Turn): Promise<void> {
   await turn.say('Those were three notices.')
 }
 
-/** `/compact`: the context is summed up, with the summary streamed. */
+/** `/compact`: a compaction of the context with a streamed summary. */
 export async function compact(turn: Turn): Promise<void> {
   if (turn.features.compaction) {
     const compactionId = randomUUID()
@@ -80,7 +80,7 @@ export async function compact(turn: Turn): Promise<void> {
   await turn.say(`The context went from about ${before} to about ${turn.session.used} tokens.`)
 }
 
-/** `/think`: several thoughts, with words between them. */
+/** `/think`: several thoughts with text between them. */
 export async function think(turn: Turn): Promise<void> {
   if (!turn.session.settings.thoughts) {
     return turn.say('*Show thoughts* is switched off for this session, so there is nothing to see.')
@@ -111,7 +111,7 @@ function paragraph(number: number, of: number): string {
   )
 }
 
-/** `/markdown`: everything that markdown can be. */
+/** `/markdown`: all elements of Markdown. */
 export async function markdown(turn: Turn): Promise<void> {
   await turn.say(MARKDOWN)
 }
@@ -177,7 +177,7 @@ graph LR
 That was all of it.
 `
 
-/** `/plan [goal]`: a plan that moves, with nothing done behind it. */
+/** `/plan [goal]`: a plan that progresses without any real work. */
 export async function plan(turn: Turn, input: string): Promise<void> {
   const goal = input || 'show what a plan looks like'
   await turn.think(`How would one ${goal}? Look first, decide, do it in small steps, check.`)
@@ -199,7 +199,7 @@ export async function plan(turn: Turn, input: string): Promise<void> {
   await turn.say('\nEvery step is done.')
 }
 
-/** `/fail`: a tool that fails, and an agent that goes on. */
+/** `/fail`: a tool call that fails, after which the agent continues. */
 export async function fail(turn: Turn): Promise<void> {
   await turn.say('Now a tool that fails.\n\n')
   const call = await turn.tool({
@@ -215,7 +215,7 @@ export async function fail(turn: Turn): Promise<void> {
   await turn.say('It failed, as it was meant to; nothing was really fetched. The turn goes on.')
 }
 
-/** `/slow [seconds]`: work that takes as long as asked for and can be canceled at any moment. */
+/** `/slow [seconds]`: work that takes the given time and can be canceled at any moment. */
 export async function slow(turn: Turn, input: string): Promise<void> {
   const seconds = Math.min(Math.max(Number.parseFloat(input) || 30, 0.1), 3600)
   await turn.say(`I will be busy for ${seconds} seconds. Stop me whenever you like.\n\n`)

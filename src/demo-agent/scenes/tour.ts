@@ -5,7 +5,7 @@ import { shortName, subjectFile } from '../workspace.ts'
 import { afterEdit, describe, editFile, readFile } from './files.ts'
 import { afterRun, lookAround } from './run.ts'
 
-/** `/tour`, and what any other prompt gets: a look at a real file, a small real edit, a harmless command. */
+/** `/tour`, also the answer to any other prompt: reads a real file, makes a small real edit, and runs a harmless command. */
 export async function tour(turn: Turn, input: string): Promise<void> {
   await turn.think(
     'I am a script, not a model, so I cannot understand the question. ' +
@@ -57,7 +57,7 @@ export async function tour(turn: Turn, input: string): Promise<void> {
   await turn.step(4)
 }
 
-/** Asks to go on from planning to doing, as agents with a plan mode do. */
+/** Asks for permission to leave plan mode, as agents with such a mode do. */
 async function mayLeavePlan(turn: Turn): Promise<boolean> {
   const call = await turn.tool({
     title: 'Ready to carry out the plan?',
@@ -83,7 +83,7 @@ async function mayLeavePlan(turn: Turn): Promise<boolean> {
   return true
 }
 
-/** Names back everything a prompt holds besides its text, so that a user sees what reached the agent. */
+/** Lists everything in a prompt besides its text, so that the user sees what reached the agent. */
 export function attachments(prompt: readonly ContentBlock[]): string | undefined {
   const lines = prompt.flatMap(block => {
     const line = nameOf(block)

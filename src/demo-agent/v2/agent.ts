@@ -25,7 +25,7 @@ import {
 
 type Options = { cancellationSignal?: AbortSignal; stopWaitingOnCancel?: boolean }
 
-/** A client that speaks v2, as the scenes know one: they speak of all in the terms of v1. */
+/** Adapts a v2 client to the interface of the scenes, which use the terms of v1. */
 function clientOfV2(client: v2.AgentContext): DemoClient {
   const notify = async (method: string, params: unknown): Promise<void> => {
     if (method !== 'session/update') return client.notify(method, params)
@@ -77,7 +77,7 @@ function clientOfV2(client: v2.AgentContext): DemoClient {
       end: exitStatus => tell({ sessionUpdate: 'terminal_update', terminalId, exitStatus }),
     }
   }
-  // The overloads of v1 cannot be written down for one function of any method.
+  // One function for all methods can't be typed with the overloads of v1.
   return { notify, request, createTerminal: refuse, showTerminal } as unknown as DemoClient
 }
 
@@ -85,11 +85,11 @@ function refuse(): never {
   throw new Error('In v2 a client runs no commands.')
 }
 
-/** The same agent for a client that speaks v2: the turn is told by states, and its commands are its own. */
+/** The same agent for a v2 client: it reports turns as states and runs commands itself. */
 export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp; stop(): Promise<void> } {
   const { store, pace, log } = options
   const sessions = new Sessions(store, error => log(`The session could not be written: ${String(error)}`))
-  /** by session id: resolves when all of a turn was told */
+  /** by session id: resolves when a turn was reported completely */
   const turns = new Map<string, Promise<void>>()
   let features: ClientFeatures = NO_FEATURES
 
@@ -100,7 +100,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
   const say = (client: v2.AgentContext, session: DemoSession, update: v2.SessionUpdate) =>
     client.notify('session/update', { sessionId: session.id, update })
 
-  /** Plays a prompt that was taken. */
+  /** Runs the scene of an accepted prompt. */
   const tellUsage = async (client: v2.AgentContext, session: DemoSession) => {
     const usage = updateToV2(usageOf(session))
     if (usage) await say(client, session, usage)
@@ -224,7 +224,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
       return { messageId }
     })
     .onNotification('session/cancel', ({ params }) => {
-      // A session that was closed meanwhile has nothing left to cancel.
+      // If the session was closed meanwhile, there is nothing to cancel.
       void sessions.find(params.sessionId)?.cancel()
     })
 

@@ -1,14 +1,14 @@
-/** How what the demo says in v1 is said in v2. */
+/** Converts the demo's v1 messages to v2. */
 import type * as v1 from '@agentclientprotocol/sdk'
 import type * as v2 from '@agentclientprotocol/sdk/experimental/v2'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import { STOPPED } from '../tool-call.ts'
 import type { TokenUsage } from '../turn.ts'
 
-/** v1 has one plan a session, v2 has as many as have an id. */
+/** In v1, a session has one plan; in v2, any number of plans with ids. */
 const PLAN_ID = 'plan'
 
-/** `undefined` for what v2 has no word for. */
+/** `undefined` for updates that v2 doesn't have. */
 export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate | undefined {
   switch (update.sessionUpdate) {
     case 'user_message_chunk':
@@ -44,12 +44,12 @@ export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate | undefin
     default:
       // of the drafts of both versions
       if ((update.sessionUpdate as string) === 'subagent_update') return update as unknown as v2.SessionUpdate
-      // A mode is a config option like any other.
+      // In v2, a mode is a config option like any other.
       return undefined
   }
 }
 
-/** All that the demo says has an id. */
+/** All messages of the demo have an id. */
 function chunkToV2({ messageId, content }: v1.ContentChunk): v2.ContentChunk {
   return { messageId: messageId ?? '', content }
 }
@@ -99,7 +99,7 @@ export function commandToV2({ name, description, input }: v1.AvailableCommand): 
   }
 }
 
-/** What the demo does with a server is to name it. */
+/** The demo only lists the names of servers. */
 export function serverToV1(server: v2.McpServer): v1.McpServer[] {
   if (v2Is(server, 'stdio')) {
     const { name, command, args = [], env = [] } = server
@@ -119,7 +119,7 @@ function v2Is<T extends 'stdio' | 'http'>(
 
 const BLOCKS = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
 
-/** `undefined` when a part of a prompt is of a kind that the demo does not know. */
+/** `undefined` if a part of a prompt is of a kind that the demo doesn't know. */
 export function promptToV1(prompt: v2.ContentBlock[]): v1.ContentBlock[] | undefined {
   return prompt.every(isKnown) ? prompt : undefined
 }
@@ -128,7 +128,7 @@ function isKnown(block: v2.ContentBlock): block is v2.ContentBlock & v1.ContentB
   return BLOCKS.has(block.type)
 }
 
-/** The session as it is when nothing runs. */
+/** The state of a session without a running turn. */
 export const IDLE = { sessionUpdate: 'state_update', state: 'idle' } as const
 
 /** How a turn ended, and what it used. */

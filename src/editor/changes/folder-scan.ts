@@ -23,7 +23,7 @@ const MAX_LOOK_MS = 10_000
 const MAX_LOOKS = 8
 /** The resolution of file times on any file system. Milliseconds. */
 export const FRESH_MS = 20
-/** Folders with generated content, used if there is no `.gitignore`. */
+/** Folders with generated content, excluded even if no `.gitignore` lists them. */
 const FILLED = ['__pycache__/', '.venv/', 'venv/', '.tox/', '.mypy_cache/', '.pytest_cache/', '.gradle/']
 
 /** A file that changed, with its previous state. */

@@ -9,31 +9,31 @@ export interface OpenDocument {
   /** the whole text, unsaved changes included, with the document's own line ends */
   text(): string
   isDirty(): boolean
-  /** It was closed since it was found, and takes no more changes. */
+  /** It was closed meanwhile and can't be changed any more. */
   isClosed(): boolean
-  /** It has one kind of line end; text put in gets it. */
+  /** The document's line end, which inserted text gets. */
   readonly lineEnd: '\n' | '\r\n'
-  /** VS Code's name of the encoding that it is saved in: `utf8`, `utf8bom`, `windows1252`, … */
+  /** VS Code's name of the encoding in which it's saved: `utf8`, `utf8bom`, `windows1252`, … */
   readonly encoding: string
   /**
-   * Replaces the UTF-16 units from `start` to `end` as one step of undo, if the text is still `expected`. False:
-   * the text had changed, or the editor did not take it.
+   * Replaces the UTF-16 units from `start` to `end` as one undo step, if the text is still `expected`. Returns false if
+   * the text has changed or the editor refused the edit.
    */
   replace(edit: { start: number; end: number; text: string }, expected: string): Promise<boolean>
-  /** False: the editor did not save it (it shows the user why). */
+  /** Returns false if the editor didn't save it (it shows the user why). */
   save(): Promise<boolean>
 }
 
 /** The editor's open documents of files on this machine's disk. */
 export interface Documents {
-  /** The document of any of these spellings of one path. */
+  /** The document for any of these spellings of a path. */
   find(paths: readonly string[]): OpenDocument | undefined
 }
 
-/** For where there is no editor. */
+/** Used without an editor. */
 export const noDocuments: Documents = { find: () => undefined }
 
-/** How often an edit is retried when the user types at the same moment. */
+/** How often an edit is retried if the user types at the same moment. */
 const EDIT_TRIES = 5
 
 /** Writes an agent's text through a document that the editor has open, so that it can be undone there. */
@@ -58,12 +58,12 @@ export class DocumentWriter {
     if (!document.isDirty()) {
       if (info) {
         const onDisk = await this.#files.current(file, info, document.encoding)
-        // The editor hasn't noticed the change on disk yet: it will load it, as a step of undo.
-        // Saving the document instead would end in a conflict.
+        // The editor hasn't noticed the change on disk yet: it will load it as an undo step. Saving the document would
+        // cause a conflict.
         if (!onDisk || withLineEnd(onDisk.text, document.lineEnd) !== document.text()) return false
         if (document.text() === text) return true
       } else if (document.text() === text) {
-        // Saving makes a deleted file again, but not when there is nothing to save.
+        // Saving recreates a deleted file, but not if there is nothing to save.
         return false
       }
     }
@@ -74,8 +74,8 @@ export class DocumentWriter {
   }
 
   /**
-   * The editor did not save, mostly because the file on disk is newer than the document with its unsaved changes.
-   * What is on disk becomes a step of undo, then it is replaced; the document, equal to the file then, can be saved.
+   * The editor didn't save, usually because the file on disk is newer than the document with its unsaved changes. Makes
+   * the text on disk an undo step and then replaces the file, so that the document equals the file and can be saved.
    */
   async #force(document: OpenDocument, file: GuardedPath, text: string): Promise<void> {
     this.#log.info(`The editor did not save ${file.path}; writing it directly.`)
@@ -98,7 +98,7 @@ export class DocumentWriter {
     this.#log.warn(`${file.path} was written, but the editor still shows it as unsaved.`)
   }
 
-  /** Makes the document hold the text, while the user may be typing. False: it was closed meanwhile. */
+  /** Sets the document's text, while the user may be typing. Returns false if it was closed meanwhile. */
   async #put(document: OpenDocument, file: GuardedPath, text: string): Promise<boolean> {
     for (let tries = 0; tries < EDIT_TRIES; tries += 1) {
       if (document.isClosed()) return false

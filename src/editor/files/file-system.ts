@@ -1,4 +1,4 @@
-/** The disk as `SessionFiles` sees it: a port, so that a full disk or a locked file can be had in a test. */
+/** The disk as `SessionFiles` uses it: an interface, so that tests can simulate a full disk or a locked file. */
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -12,7 +12,7 @@ export interface FileInfo {
   /** bytes */
   size: number
   mode: number
-  /** It has another name elsewhere, or another owner: replaced by a rename it would lose that. */
+  /** It has another hard link or another owner, which replacing it with a rename would lose. */
   shared: boolean
 }
 
@@ -21,14 +21,14 @@ export interface FileSystem extends Links {
   /** Follows links. */
   stat(path: string): Promise<FileInfo>
   readFile(path: string): Promise<Uint8Array>
-  /** The file's bytes in pieces, in order, until the consumer has enough. A piece's memory is not used again. */
+  /** The file's bytes in chunks, in order, until the consumer stops. A chunk's memory isn't reused. */
   readPieces(path: string): AsyncIterable<Uint8Array>
-  /** Fails when the file may not be written. */
+  /** Fails if the file isn't writable. */
   checkWritable(path: string): Promise<void>
   makeFolders(path: string): Promise<void>
-  /** Creates the file, which must not exist, and waits until it is on the disk. */
+  /** Creates the file, which must not exist, and waits until it's on disk. */
   createFile(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void>
-  /** Replaces the content of a file that is there, in place. */
+  /** Replaces the content of an existing file in place. */
   overwriteFile(path: string, bytes: Uint8Array): Promise<void>
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
@@ -61,7 +61,7 @@ export const disk: FileSystem = {
     const handle = await fs.open(path, 'wx', mode ?? 0o666)
     try {
       await handle.writeFile(bytes)
-      // What open made was narrowed by the process's umask.
+      // The process's umask has restricted the mode of the new file.
       if (mode !== undefined && process.platform !== 'win32') await handle.chmod(mode)
       await handle.sync()
     } finally {
@@ -82,7 +82,7 @@ export const disk: FileSystem = {
   remove: path => fs.rm(path, { force: true }),
 }
 
-/** Why a file could not be read or written, in a sentence that helps the agent and the user alike. */
+/** Why a file couldn't be read or written, in a sentence for the agent and the user. */
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly reason: FileErrorReason
@@ -139,10 +139,10 @@ export function fileErrorOf(error: unknown, doing: string, path: string): Error 
 }
 
 /**
- * Puts the bytes where `target` is, which is no link (see `PathGuard`): beside it first, then by a rename, so that
- * no reader ever sees half a file and a full disk leaves the old one as it was. The mode is kept. Where a rename or a
- * new file beside it is not possible (a locked file on Windows, a bind-mounted file, a folder that may not be
- * written), or where it would part a hard link or take the file from its owner, it is overwritten in place.
+ * Writes the bytes to `target`, which isn't a link (see `PathGuard`): first to a temporary file next to it, which is then
+ * renamed, so that no reader sees half a file and a full disk doesn't damage the old one. Keeps the mode. Overwrites the
+ * file in place if a rename or a new file isn't possible (a locked file on Windows, a bind-mounted file, a read-only
+ * folder), or if it would break a hard link or change the owner.
  */
 export async function writeAtomically(
   fileSystem: FileSystem,
@@ -163,7 +163,7 @@ export async function writeAtomically(
   await writeInPlace(fileSystem, target, bytes)
 }
 
-/** Errors of a rename, or of a new file in the folder, that need not hold for the file itself. */
+/** Errors of a rename, or of a new file in the folder, that may not affect the file itself. */
 const OF_THE_FOLDER = new Set([
   'EXDEV',
   'EBUSY',
@@ -180,7 +180,7 @@ async function writeInPlace(fileSystem: FileSystem, target: string, bytes: Uint8
   try {
     await fileSystem.overwriteFile(target, bytes)
   } catch (error) {
-    // A full disk may have left half of it: what was there fits again.
+    // A full disk may have left half of it: restore the old content, which fits.
     await fileSystem.overwriteFile(target, before).catch(() => {})
     throw error
   }

@@ -17,20 +17,20 @@ export type AccessAnswer = 'once' | 'session' | 'refuse'
 
 export interface AccessQuestion {
   path: string
-  /** where the path leads; show both when they differ */
+  /** the real path; show both if they differ */
   realPath: string
   operation: FileOperation
-  /** `protected`: the file decides what programs run or what agents may do; `session` is no answer then */
+  /** `protected`: the file decides what programs run or what agents may do; then `session` isn't a valid answer */
   reason: 'outside' | 'protected'
 }
 
 /**
- * Asks the user about a file. `signal` aborts when the session ends or the agent takes its request back; the answer is
- * not used then.
+ * Asks the user about a file. `signal` aborts when the session ends or the agent withdraws its request; then the answer
+ * isn't used.
  */
 export type AskAccess = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>
 
-/** What the user allowed one session outside of its roots. Each permission is for one file and one operation. */
+/** What the user allowed a session outside of its roots. Each permission is for one file and one operation. */
 export class FileAccess {
   readonly #ask: AskAccess
   readonly #allowed = new Set<string>()
@@ -42,8 +42,8 @@ export class FileAccess {
   }
 
   /**
-   * Resolves when the file may be used; rejects with a {@link FileError} when it may not, and with a
-   * {@link CancelledError} when `signal` aborts: the agent no longer wants it.
+   * Resolves if the file may be used. Rejects with a {@link FileError} if not, and with a {@link CancelledError} when
+   * `signal` aborts.
    */
   async demand(
     file: GuardedPath,
@@ -52,7 +52,7 @@ export class FileAccess {
     signal?: AbortSignal,
   ): Promise<void> {
     const key = `${operation} ${file.realPath}`
-    // One question at a time for one thing, so that "for this session" answers those behind it.
+    // One request at a time for the same file and operation, so that "for this session" also answers the following ones.
     await this.#questions.run(key, async () => {
       if (reason === 'outside' && this.#allowed.has(key)) return
       if (this.#end.signal.aborted) throw ended()
@@ -64,7 +64,7 @@ export class FileAccess {
     })
   }
 
-  /** Takes back what was allowed and gives up open questions. */
+  /** Revokes permissions and cancels pending requests. */
   end(): void {
     this.#allowed.clear()
     this.#end.abort()
@@ -104,11 +104,11 @@ function refusal(file: GuardedPath, operation: FileOperation, reason: AccessQues
 }
 
 /**
- * Reads and writes files for one session. An open document with unsaved changes is the truth for reading; writing
- * goes through the open document, so that the user can undo it and no editor shows stale text; else it goes to disk.
+ * Reads and writes files for one session. Reading includes the unsaved changes of an open document. Writing uses the open
+ * document, so that the user can undo it and no editor shows outdated text; otherwise it writes to disk.
  */
 
-/** What the sessions of a window share. */
+/** What all sessions of a window share. */
 export interface FilesShared {
   documents: Documents
   fileSystem: FileSystem
@@ -116,10 +116,10 @@ export interface FilesShared {
   rules: PathRules
   /** which files are never written without asking */
   protectedFiles: ProtectedFiles
-  /** One for all sessions: two that write one file take turns. */
+  /** Shared by all sessions, so that two that write the same file take turns. */
   queue: KeyedQueue
   log: Logger
-  /** Reports the paths of files that are created, changed or deleted on disk, as far as known, until it's disposed. */
+  /** Reports the paths of files created, changed or deleted on disk, as far as known, until it's disposed. */
   watch?: (changed: (path: string) => void) => Disposable
 }
 export function filesShared(
@@ -138,10 +138,13 @@ export function filesShared(
 
 export interface SessionFilesOptions {
   roots: Roots
-  /** A file has to be in one of these roots, too, or it is outside: those of the session that a subagent works in. */
+  /** Files must be in one of these roots, too: those of the session in which a subagent works. */
   within?: Roots
   askAccess: AskAccess
-  /** Whether the user has just allowed this change of a protected file. `before`: its text now; `null`: there is none. */
+  /**
+   * Whether the user has just allowed this change of a protected file. `before`: its current text, `null` if it doesn't
+   * exist.
+   */
   isAllowed?: (change: { realPath: string; before: string | null; content: string }) => boolean
 }
 
@@ -150,9 +153,9 @@ export class SessionFiles implements Disposable {
   readonly #guard: PathGuard
   readonly #access: FileAccess
   readonly #isAllowed: SessionFilesOptions['isAllowed']
-  /** judges paths one at a time */
+  /** checks paths one at a time */
   readonly #judging = new KeyedQueue()
-  /** this session's work, by file */
+  /** this session's work in progress, by file */
   readonly #own = new KeyedQueue()
   readonly #files: TextFiles
   readonly #writer: DocumentWriter
@@ -170,7 +173,7 @@ export class SessionFiles implements Disposable {
     this.#writer = new DocumentWriter(this.#files, shared.log)
   }
 
-  /** Rejects with {@link FileMissingError} when there is none, and otherwise with a `FileError` in words. */
+  /** Rejects with {@link FileMissingError} if the file doesn't exist, otherwise with a `FileError`. */
   async readTextFile(
     request: Pick<ReadTextFileRequest, 'path' | 'line' | 'limit'>,
     signal?: AbortSignal,
@@ -188,7 +191,7 @@ export class SessionFiles implements Disposable {
     })
   }
 
-  /** Creates the file and its parent folders when they are missing. Rejects with a `FileError` in words. */
+  /** Creates missing parent folders. Rejects with a `FileError`. */
   async writeTextFile(
     request: Pick<WriteTextFileRequest, 'path' | 'content'>,
     signal?: AbortSignal,
@@ -200,15 +203,15 @@ export class SessionFiles implements Disposable {
     })
   }
 
-  /** The session is over: what was allowed outside of its roots is no longer, and open questions are given up. */
+  /** The session ended: revokes permissions outside of its roots and cancels pending requests. */
   dispose(): void {
     this.#access.end()
   }
 
   /**
-   * What an agent asks for one file happens in the order in which it asked; for that the paths are judged one after
-   * the other, since judging takes its time. A question to the user holds up this session's work on that file only.
-   * A request that the agent cancels before it starts isn't executed and rejects with a {@link CancelledError}.
+   * Requests for the same file are executed in order; therefore the paths are checked one after the other. A permission
+   * request delays this session's work only on that file. A request that the agent cancels before it starts isn't
+   * executed and rejects with a {@link CancelledError}.
    */
   async #inTurn<T>(
     request: { path: string; content?: string },
@@ -238,7 +241,7 @@ export class SessionFiles implements Disposable {
     }
   }
 
-  /** `content`: the text that is to be written. */
+  /** `content`: the text to write. */
   async #reasonToAsk(
     file: LocatedPath,
     content: string | undefined,
@@ -249,7 +252,7 @@ export class SessionFiles implements Disposable {
       const before = info ? (await this.#files.current(file, info))?.text : null
       const { realPath } = file
       const isAllowed = before !== undefined && this.#isAllowed?.({ realPath, before, content })
-      // the user allowed this very text, in this very file
+      // the user allowed exactly this text in exactly this file
       return isAllowed ? undefined : 'protected'
     }
     return file.inside ? undefined : 'outside'

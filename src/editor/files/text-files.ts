@@ -1,4 +1,4 @@
-/** A file's bytes as text and back, also in the encodings that are older than Unicode, as far as the editor knows them. */
+/** Converts a file's bytes to text and back, including the legacy encodings that the editor supports. */
 
 import type { GuardedPath } from '../path-guard.ts'
 import type { PathRules } from '../path-rules.ts'
@@ -16,20 +16,20 @@ import { FileError, type FileInfo, type FileSystem, writeAtomically } from './fi
 
 /** The editor's encodings, by VS Code's names (`windows1252`, `shiftjis`, …). */
 export interface Encodings {
-  /** The encoding set for the file, when it is another than UTF-8. */
+  /** The encoding configured for the file, if it isn't UTF-8. */
   configured(path: string): string | undefined
   decode(bytes: Uint8Array, encoding: string): Promise<string>
   encode(text: string, encoding: string): Promise<Uint8Array>
 }
 
-/** For where there is no editor: UTF-8, and UTF-16 by its mark. */
+/** Used without an editor: UTF-8, and UTF-16 with a byte order mark. */
 export const unicodeOnly: Encodings = {
   configured: () => undefined,
   decode: async (_bytes, encoding) => Promise.reject(new Error(`The encoding ${encoding} is not known.`)),
   encode: async (_text, encoding) => Promise.reject(new Error(`The encoding ${encoding} is not known.`)),
 }
 
-/** `encoding` is one that the file is known to have, such as its document's. */
+/** `encoding`: the known encoding of the file, such as its document's. */
 export async function decodeFile(
   bytes: Uint8Array,
   path: string,
@@ -38,7 +38,7 @@ export async function decodeFile(
 ): Promise<DecodedText<string> | NoText> {
   if (encoding !== undefined && !isUtf8Name(encoding) && !byteOrderMark(bytes)) {
     const text = await encodings.decode(bytes, encoding).catch(() => undefined)
-    // Only when nothing is lost: else the setting is not right for this file, and writing it would spoil it.
+    // Only if it's lossless: otherwise the setting is wrong for this file, and writing would damage it.
     if (text !== undefined && Buffer.compare(await encodings.encode(text, encoding), bytes) === 0) {
       return { text, encoding, bom: false }
     }
@@ -46,7 +46,7 @@ export async function decodeFile(
   return decodeText(bytes)
 }
 
-/** The bytes of a text in the encoding of what is `there` already, or for a new file in the one that is set. */
+/** The bytes of a text in the encoding of the existing file (`there`), or for a new file, in the configured one. */
 export async function encodeFile(
   text: string,
   path: string,
@@ -72,7 +72,7 @@ function isUtf8Name(encoding: string): boolean {
   return encoding === 'utf8' || encoding === 'utf8bom'
 }
 
-/** The most text, in bytes, that is read at once. */
+/** Maximum size of text read at once, in bytes. */
 export const MAX_READ_BYTES = 16 * 1024 * 1024
 
 export interface LineRange {
@@ -83,8 +83,8 @@ export interface LineRange {
 type Place = Pick<GuardedPath, 'path' | 'realPath'>
 
 /**
- * The text of a file, or of some of its lines, while never more than {@link MAX_READ_BYTES} of it are held: a log of
- * gigabytes can be read in parts. Rejects with {@link FileError} when it is not text or too much.
+ * The text of a file, or of some of its lines. Never holds more than {@link MAX_READ_BYTES} in memory, so that parts of
+ * huge logs can be read. Rejects with {@link FileError} if it isn't text or is too large.
  */
 export async function readLines(
   fileSystem: FileSystem,
@@ -106,7 +106,7 @@ export async function readLines(
   return isSmall ? sliceLines(decoded.text, range.line, range.limit) : decoded.text
 }
 
-/** The bytes of the lines, parted by line feeds. */
+/** The bytes of the lines, separated by line feeds. */
 async function gather(
   fileSystem: FileSystem,
   file: Place,
@@ -124,7 +124,7 @@ async function gather(
   for await (const piece of fileSystem.readPieces(file.realPath)) {
     if (isFirst && counts) {
       const mark = byteOrderMark(piece)
-      // A line feed has two bytes there, and one of them may be half of another character.
+      // In UTF-16, a line feed has two bytes, each of which may also be half of another character.
       if (mark && mark.encoding !== 'utf8') throw tooLarge(file.path, info.size)
       if (piece.subarray(0, 8000).includes(0)) throw binary(file.path)
     }
@@ -164,7 +164,7 @@ export function tooLarge(path: string, bytes: number): FileError {
 /** How a file's text is stored. */
 export type Storage = Pick<DecodedText<string>, 'encoding' | 'bom'>
 
-/** Text files on disk, whose encoding, byte order mark and line ends are kept when they are written. */
+/** Text files on disk. Writing preserves their encoding, byte order mark and line ends. */
 export class TextFiles {
   readonly #fileSystem: FileSystem
   readonly #encodings: Encodings
@@ -176,7 +176,7 @@ export class TextFiles {
     this.#rules = parts.rules
   }
 
-  /** `undefined` when there is none. Rejects when it is there and no ordinary file. */
+  /** `undefined` if it doesn't exist. Rejects if it isn't a regular file. */
   async stat(file: GuardedPath, doing: 'read' | 'write'): Promise<FileInfo | undefined> {
     let info: FileInfo
     try {
@@ -189,14 +189,14 @@ export class TextFiles {
     if (info.type === 'folder') {
       throw new FileError('folder', `Cannot ${doing} ${file.path}: it is a folder, not a file.`)
     }
-    // A pipe or a device may never end, or never take what is written.
+    // Reading or writing a pipe or a device may never end.
     if (info.type === 'other') {
       throw new FileError('other', `Cannot ${doing} ${file.path}: it is not an ordinary file.`)
     }
     return info
   }
 
-  /** The text on disk; `undefined` when there is none, or too much. `encoding`: that of the file's document. */
+  /** The text on disk; `undefined` if there is none or it's too large. `encoding`: that of the file's document. */
   async current(
     file: GuardedPath,
     info: FileInfo | undefined,
@@ -208,7 +208,7 @@ export class TextFiles {
     return typeof decoded === 'string' ? undefined : decoded
   }
 
-  /** Rejects when the file is there and may not be written. */
+  /** Rejects if the file exists but isn't writable. */
   async checkWritable(file: GuardedPath, info: FileInfo | undefined): Promise<void> {
     if (info) await this.#fileSystem.checkWritable(file.realPath)
   }

@@ -10,7 +10,7 @@ import { disk } from './file-system.ts'
 import { type FilesShared, filesShared } from './files.ts'
 import type { Encodings } from './text-files.ts'
 
-/** What the sessions of this window share to read and write files. */
+/** What all sessions of this window share to read and write files. */
 export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {
   const rules = new PathRules()
   return filesShared({
@@ -32,7 +32,7 @@ function watchFiles(changed: (path: string) => void): Disposable {
   return own
 }
 
-/** The user saved, made, renamed or deleted a file or a folder in the editor: its path, links resolved. */
+/** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
 export const onDidSaveFile: Event<string> = listener => {
   const own = new DisposableStore()
   const { workspace } = vscode
@@ -62,7 +62,7 @@ export class VscodeDocuments implements Documents {
 
   find(paths: readonly string[]): OpenDocument | undefined {
     const keys = new Set(paths.map(path => this.#rules.key(path)))
-    // One file may be open under two spellings of its path: the one with unsaved changes is the one that matters.
+    // A file may be open under two spellings of its path: prefer the document with unsaved changes.
     let found: vscode.TextDocument | undefined
     for (const document of vscode.workspace.textDocuments) {
       if (document.uri.scheme !== 'file' || document.isClosed) continue

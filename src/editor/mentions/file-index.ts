@@ -4,7 +4,7 @@ import { withTimeout } from '../../common/async.ts'
 import { FILE_LIST_MS } from '../../common/limits.ts'
 import { listFiles } from '../list-files.ts'
 
-/** A folder of the workspace whose files can be found. */
+/** A workspace folder whose files can be searched. */
 export interface IndexRoot {
   /** absolute */
   path: string
@@ -29,7 +29,7 @@ interface Row {
 
 /** An outdated list isn't refreshed more often than this, in milliseconds. */
 const LEAST_AGE_MS = 1500
-/** The least a match is worth, of 1. */
+/** Minimum score of a match, from 0 to 1. */
 const THRESHOLD = 0.2
 
 interface List {
@@ -39,8 +39,8 @@ interface List {
 }
 
 /**
- * Fuzzy search over the files of the workspace. They are listed on first use, cached, and listed again when
- * something changed since; bounded by what {@link listFiles} lists.
+ * Fuzzy search over the files of the workspace. They are listed on first use, cached, and listed again after changes.
+ * Limited to what {@link listFiles} lists.
  */
 export class FileIndex {
   readonly #list: (root: string) => Promise<string[]>
@@ -54,12 +54,12 @@ export class FileIndex {
     this.#now = now
   }
 
-  /** Files came, went or were renamed somewhere. */
+  /** Files were created, deleted or renamed. */
   changed(): void {
     for (const root of this.#lists.keys()) this.#stale.add(root)
   }
 
-  /** The files and folders that fit best, the best first. An empty query finds nothing. */
+  /** The best matching files and folders, best first. An empty query finds nothing. */
   async search(roots: readonly IndexRoot[], query: string, limit: number): Promise<FoundFile[]> {
     const wanted = query.replaceAll('\\', '/').trim()
     if (wanted === '') return []
@@ -138,7 +138,7 @@ function snapshotOf(rows: readonly Row[]) {
   return fuzzysort.snapshot(rows, { keys: ['name', 'path'] })
 }
 
-/** A name that matches is worth more than a path that does; of two alike, a file more than a folder. */
+/** A match in the name scores higher than one in the path; with equal scores, a file comes before a folder. */
 function scoreOf(result: KeysResult<Row>): number {
   const [byName, byPath] = result
   const best = Math.max((byName?.score ?? 0) + 0.1, byPath?.score ?? 0)

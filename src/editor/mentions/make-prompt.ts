@@ -7,23 +7,23 @@ import type { ContextRef, PromptPart } from '../../conversation/attachment.ts'
 
 /** A larger file is linked, not embedded. Bytes. */
 export const MOST_OF_A_FILE = 256 * 1024
-/** What one prompt embeds in all, in UTF-16 units; what is beyond is linked. */
+/** Maximum total size that a prompt embeds, in UTF-16 units; everything beyond is linked. */
 const MOST_OF_A_PROMPT = 1024 * 1024
-/** A larger image is linked: models refuse it. Bytes. */
+/** A larger image is linked, since models refuse it. Bytes. */
 const MOST_OF_AN_IMAGE = 3 * 1024 * 1024
 
-/** What of the editor and the disk goes into a prompt. */
+/** Reads the content for prompts from the editor and the disk. */
 export interface ContextSources {
   /** Whether a file may be read for the prompt: it's in a folder of the session or of the workspace, or the user picked it. */
   mayRead(file: string, roots: Roots): Promise<boolean>
-  /** Bytes of a file, or `undefined` for what is no file. An editor's unsaved text counts as the file's. */
+  /** The bytes of a file, including unsaved changes; `undefined` if it isn't a file. */
   size(file: string): Promise<number | undefined>
-  /** `undefined` for what is not text. */
+  /** `undefined` if it isn't text. */
   readText(file: string): Promise<string | undefined>
   readBytes(file: string): Promise<Uint8Array>
-  /** The problems of a file, or of all, as text for a model; empty when there are none. */
+  /** The problems of a file, or of all files, as text for a model; empty if there are none. */
   problems(uri: string | undefined): string
-  /** A diff; empty when there are no changes. */
+  /** A diff; empty if there are no changes. */
   changes(staged: boolean): Promise<string>
 }
 
@@ -34,9 +34,9 @@ export interface PromptTarget {
 }
 
 /**
- * Makes the blocks of a prompt: every chip at its place, embedded where the agent takes embedded context and the content
- * is small enough, else linked. What isn't a file and can't be embedded becomes text. Rejects with a sentence when
- * something is in it that the agent does not take.
+ * Creates the blocks of a prompt: each chip in its place, embedded if the agent supports embedded context and the content
+ * is small enough, else linked. What isn't a file and can't be embedded becomes text. Rejects with a sentence if the
+ * agent doesn't support some of the content.
  */
 export async function makePrompt(
   parts: readonly PromptPart[],
@@ -127,7 +127,7 @@ async function symbol(
   return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
 }
 
-/** A path on this machine's disk. */
+/** The path of a URI on this machine's disk. */
 function placeOf(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri.replace(/#.*$/s, '')) : undefined
@@ -136,7 +136,7 @@ function placeOf(uri: string): string | undefined {
   }
 }
 
-/** The block as the agent takes it. */
+/** The block in a form that the agent supports. */
 function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentBlock {
   if (block.type === 'image' && !can.prompt.image) {
     if (block.uri?.startsWith('file:')) return linkTo(block.uri, block.mimeType)
@@ -159,14 +159,14 @@ function linkTo(uri: string, mimeType: string | undefined): ContentBlock {
   }
 }
 
-/** Context in words, fenced so that no fence in it ends it. */
+/** Context as text, in a fence that is longer than any inside of it. */
 function asText({ uri, text = '' }: ResourceBlock): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
   const fence = '`'.repeat(longest + 1)
   return `\n${chipOf({ type: 'resource', uri }).label}:\n${fence}\n${text}\n${fence}\n`
 }
 
-/** Joins adjacent texts. */
+/** Joins adjacent text blocks. */
 function joinTexts(blocks: readonly ContentBlock[]): ContentBlock[] {
   const joined: ContentBlock[] = []
   for (const block of blocks) {
@@ -205,7 +205,7 @@ const TYPES: Readonly<Record<string, string>> = {
   yml: 'text/yaml',
 }
 
-/** The media type of a path or URI by its ending; `undefined` when it is not among the common ones. */
+/** The media type of a path or URI by its extension; `undefined` if it isn't a common one. */
 export function mimeTypeOf(name: string): string | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(name.replace(/[?#].*$/s, ''))?.[1]?.toLowerCase()
   return extension === undefined ? undefined : TYPES[extension]

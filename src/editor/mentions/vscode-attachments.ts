@@ -10,7 +10,7 @@ import { currentSelection } from '../vscode-open.ts'
 import { mimeTypeOf } from './make-prompt.ts'
 import { rememberPicked } from './vscode-sources.ts'
 
-/** A longer path is shortened on a chip to its last two names. */
+/** On a chip, a longer path is shortened to its last two names. */
 const SHORT_PATH = 32
 
 export function fileAttachment(uri: vscode.Uri, isFolder = false): Attachment {
@@ -42,7 +42,7 @@ export function symbolAttachment(symbol: vscode.SymbolInformation): Attachment {
   }
 }
 
-/** Lines of a file, 1-based and inclusive, as they are when the prompt is sent. */
+/** Lines of a file, 1-based and inclusive, read when the prompt is sent. */
 export function linesAttachment(uri: vscode.Uri, startLine: number, endLine: number): Attachment {
   const lines = startLine === endLine ? `${startLine}` : `${startLine}-${endLine}`
   return {
@@ -79,8 +79,8 @@ export function changesAttachment(staged: boolean): Attachment {
 }
 
 /**
- * What is selected in the active editor. Taken along whole: it may not be saved yet, and the file may have changed when
- * the agent looks.
+ * The selection in the active editor. Its text is included, because it may be unsaved and the file may change before the
+ * agent reads it.
  */
 export function selectionAttachment(editor?: vscode.TextEditor): Attachment | undefined {
   const selection = currentSelection(editor)
@@ -95,7 +95,7 @@ export function selectionAttachment(editor?: vscode.TextEditor): Attachment | un
   }
 }
 
-/** What is selected in the active terminal. VS Code tells it only by way of the clipboard, which is put back. */
+/** The selection in the active terminal. VS Code provides it only through the clipboard, which is restored afterward. */
 export async function terminalAttachment(): Promise<Attachment | undefined> {
   const terminal = vscode.window.activeTerminal
   if (!terminal) return undefined
@@ -130,12 +130,12 @@ export function urlAttachment(url: URL): Attachment {
   }
 }
 
-/** A larger picture or recording stays a file. Bytes. */
+/** A larger image or recording is attached as a file. Bytes. */
 const MOST_MEDIA = 24 * 1024 * 1024
-/** More files at once are a mistake. */
+/** More files at once are assumed to be a mistake. */
 const MOST_FILES = 50
 
-/** Rejects with a sentence when there is nothing of the kind. */
+/** Rejects with a sentence if there is none. */
 export async function capture(kind: CaptureKind): Promise<Attachment[]> {
   if (kind === 'pick') return pickFiles()
   const found = kind === 'selection' ? selectionAttachment() : await terminalAttachment()
@@ -147,7 +147,7 @@ export async function capture(kind: CaptureKind): Promise<Attachment[]> {
   )
 }
 
-/** Lets the user pick files or folders, wherever they are; these may then be read for prompts. */
+/** Lets the user pick files or folders anywhere; these may then be read for prompts. */
 async function pickFiles(): Promise<Attachment[]> {
   const uris = await vscode.window.showOpenDialog({
     canSelectMany: true,
@@ -162,7 +162,7 @@ async function pickFiles(): Promise<Attachment[]> {
 }
 
 /**
- * Dropped files. A webview names them, so those outside of the folders are linked and not read for the prompt.
+ * Dropped files. Since the webview provides their paths, those outside of the folders are linked instead of read.
  */
 export async function takeDropped(texts: readonly string[]): Promise<Attachment[]> {
   const uris = texts.flatMap(text => {
@@ -178,7 +178,7 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
   return taken
 }
 
-/** Pictures and recordings with their content, so that they can be shown; of others, where they are. */
+/** Images and recordings with their content, so that they can be shown; for others, only their location. */
 export async function attachmentsFor(
   uris: readonly vscode.Uri[],
   mayRead: (uri: vscode.Uri) => boolean = () => true,
@@ -207,8 +207,8 @@ async function attachmentFor(uri: vscode.Uri, mayRead: boolean): Promise<Attachm
 const REST_MS = 150
 
 /**
- * Follows what the user works on: the selection, or else the file of the active editor, in the workspace's folders. A
- * conversation in an editor tab doesn't change it while the editor is still in sight.
+ * Tracks what the user is working on: the selection, or else the file of the active editor, in the workspace's folders.
+ * Activating a conversation in a tab doesn't change it while the editor is visible.
  */
 export function followActiveContext(
   onChange: (attachment: Attachment | undefined) => void,

@@ -1,4 +1,4 @@
-/** What a context menu of VS Code was opened on, as chips. */
+/** Creates chips for the target of a context menu of VS Code. */
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import * as vscode from 'vscode'
@@ -7,12 +7,12 @@ import type { Attachment } from '../../conversation/attachment.ts'
 import { attachmentsFor, changesAttachment, linesAttachment } from './vscode-attachments.ts'
 import { rememberPicked } from './vscode-sources.ts'
 
-/** A longer text of a comment, a test or a variable is cut. UTF-16 units. */
+/** Longer text of a comment, a test or a variable is truncated. UTF-16 units. */
 const MAX_TEXT = 100_000
 
 const uri = z.custom<vscode.Uri>(value => value instanceof vscode.Uri)
 const resource = z.object({ resourceUri: uri })
-/** a group of Git's view: its staged changes are *the* changes that a prompt can contain */
+/** a group in Git's view: a prompt can contain its staged changes as a diff */
 const group = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
 const lineNumber = z.object({ uri, lineNumber: z.number().int().positive() })
 const testItem = z.object({ label: z.string(), uri, range: z.instanceof(vscode.Range).optional() })
@@ -40,8 +40,8 @@ const commentThread = z.object({
 })
 
 /**
- * The arguments that VS Code gives a command of a context menu: what was pressed, then everything that is selected. Files
- * that users choose this way may be read for prompts, wherever they are.
+ * The arguments that VS Code gives a command of a context menu: the clicked item, then all selected ones. Files that
+ * users choose this way may be read for prompts, wherever they are.
  */
 export async function menuAttachments(args: readonly unknown[]): Promise<Attachment[]> {
   const [one, several] = args
@@ -64,7 +64,7 @@ function files(uris: readonly vscode.Uri[]): Promise<Attachment[]> {
   return attachmentsFor(local)
 }
 
-/** Of files and folders, and of what Source Control lists, each once. */
+/** For files and folders, including those in Source Control, without duplicates. */
 function urisIn(selected: readonly unknown[]): vscode.Uri[] {
   const found = selected.flat().flatMap(item => {
     if (item instanceof vscode.Uri) return item
@@ -122,7 +122,7 @@ function textOf(text: string | { value: string }): string {
   return typeof text === 'string' ? text : text.value
 }
 
-/** `kind` and `name` are what the chip is known by once it was sent. */
+/** `kind` and `name` identify the chip after it was sent. */
 function written(icon: string, kind: string, name: string, text: string): Attachment {
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   const label = name.replace(/\s+/g, ' ').slice(0, 60)

@@ -1,4 +1,4 @@
-/** What `@` offers for what was typed behind it. */
+/** Finds the suggestions for `@` and the text after it. */
 
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -25,7 +25,7 @@ import {
 const MOST_FILES = 40
 const MOST_OPEN = 6
 const MOST_RECENT = 6
-/** Kept: open ones are left out of what is offered. */
+/** Number of remembered files; more than are offered, since open ones are left out. */
 const MOST_KEPT = 30
 const MOST_SYMBOLS = 20
 const MOST_SYMBOLS_HERE = 8
@@ -36,7 +36,7 @@ export class MentionSearch extends Owner {
   #watching = false
   readonly #store: KeyValueStore
 
-  /** `store`: where the files that the user looked at are remembered, for this workspace. */
+  /** `store`: remembers recently viewed files of this workspace. */
   constructor(store: KeyValueStore) {
     super()
     this.#store = store
@@ -45,7 +45,7 @@ export class MentionSearch extends Owner {
     this.register(vscode.window.onDidChangeActiveTextEditor(look))
   }
 
-  /** All but symbols: they come later, from programs that may take their time. */
+  /** Everything except symbols, which language servers may be slow to provide. */
   async find(query: string): Promise<MentionRow[]> {
     this.#watch()
     const url = webAddress(query)
@@ -68,7 +68,7 @@ export class MentionSearch extends Owner {
     const files = await this.#index.search(rootsOfWorkspace(), query, MOST_FILES)
     const isOpen = new Set(open.map(row => row.detail))
     const rows = files.map(fileRow)
-    // among those that fit as well, the ones that are open come first
+    // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))
     return [...matching(contextRows(), query), ...best, ...rows.slice(8)]
   }
@@ -99,7 +99,7 @@ export class MentionSearch extends Owner {
     return Array.isArray(kept) ? kept.filter(one => typeof one === 'string') : []
   }
 
-  /** Files that the user looked at last, are in the workspace, and in no tab now. */
+  /** Recently viewed files of the workspace that aren't open in a tab. */
   async #recentFiles(open: readonly MentionRow[]): Promise<MentionRow[]> {
     const isOpen = new Set(open.map(row => row.detail))
     const rows: MentionRow[] = []
@@ -117,7 +117,7 @@ export class MentionSearch extends Owner {
     return rows
   }
 
-  /** Nothing is watched before the first search. */
+  /** Files are watched only after the first search. */
   #watch(): void {
     if (this.#watching) return
     this.#watching = true
@@ -185,7 +185,7 @@ function symbolRow(symbol: vscode.SymbolInformation, matches: number[]): Mention
   }
 }
 
-/** The outermost symbols of the file in the active editor, those around the cursor and behind it first. */
+/** The top-level symbols of the active editor's file, starting with those at and after the cursor. */
 async function symbolsHere(): Promise<MentionRow[]> {
   const editor = vscode.window.activeTextEditor
   const uri = editor?.document.uri
@@ -256,7 +256,7 @@ function contextRows(): MentionRow[] {
   return rows
 }
 
-/** Whether Git knows of changes at all; where VS Code's Git is off, that is not known. */
+/** Whether Git reports any changes; unknown if VS Code's Git extension is disabled. */
 function hasRepository(): boolean {
   const git = vscode.extensions.getExtension<{ getAPI(version: 1): { repositories: unknown[] } }>(
     'vscode.git',

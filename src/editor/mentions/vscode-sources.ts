@@ -1,4 +1,4 @@
-/** What of the editor and the disk goes into prompts. */
+/** Reads the content for prompts from the editor and the disk. */
 import { readFile, stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import type { Roots } from '../../acp/model.ts'
@@ -9,10 +9,10 @@ import type { ContextSources } from './make-prompt.ts'
 
 const rules = new PathRules()
 
-/** Files outside of every folder that the user picked in this window, by their paths' keys. */
+/** Files outside of all folders that the user picked in this window, by the keys of their paths. */
 const picked = new Set<string>()
 
-/** The user chose these themselves: they may be read for a prompt wherever they are. */
+/** The user chose these files, so they may be read for a prompt wherever they are. */
 export function rememberPicked(uris: readonly vscode.Uri[]): void {
   for (const uri of uris) if (uri.scheme === 'file') picked.add(rules.key(rules.normalize(uri.fsPath)))
 }
@@ -83,23 +83,23 @@ export function problemOf(
   }
 }
 
-/** A problem that a language found in a file. */
+/** A problem in a file. */
 export interface Problem {
-  /** as a user names the file */
+  /** the name of the file for the user */
   file: string
   /** 1-based */
   line: number
   severity: 'error' | 'warning' | 'info' | 'hint'
   message: string
-  /** who found it, and its code: `ts(2304)` */
+  /** its source and code: `ts(2304)` */
   source?: string
 }
 
-/** More are counted, not listed. */
+/** Beyond this, problems are only counted. */
 const MOST = 300
 const RANK = { error: 0, warning: 1, info: 2, hint: 3 }
 
-/** Problems as text for a model, the errors first; empty when there are none. */
+/** Problems as text for a model, errors first; empty if there are none. */
 export function problemsText(problems: readonly Problem[]): string {
   const sorted = [...problems].sort(
     (a, b) => RANK[a.severity] - RANK[b.severity] || a.file.localeCompare(b.file) || a.line - b.line,

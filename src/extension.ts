@@ -16,8 +16,8 @@ import {
 let loading: Promise<Services> | undefined
 
 /**
- * Registers what VS Code must know at startup, and nothing else. The services are loaded when the first view is shown or
- * the first command runs; a view's page loads at the same time.
+ * Registers only what VS Code must know at startup. The services are loaded when the first view is shown or the first
+ * command runs; a view's page loads at the same time.
  */
 export function activate(context: vscode.ExtensionContext): void {
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
@@ -61,7 +61,7 @@ export function activate(context: vscode.ExtensionContext): void {
           if (!page.isDisposed) sideBar.show(view, page)
         },
       },
-      // Kept while hidden: the scroll position is worth more than the page's memory.
+      // Retained while hidden, because the scroll position is worth more than the page's memory.
       { webviewOptions: { retainContextWhenHidden: true } },
     ),
   )
@@ -94,7 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
   )
 }
 
-/** VS Code disposes the subscriptions meanwhile, and waits for this for 5 s: agents get time to exit. */
+/** VS Code disposes the subscriptions meanwhile and waits up to 5 s for this, so that agents get time to exit. */
 export async function deactivate(): Promise<void> {
   await (await loading)?.processesEnded
 }

@@ -63,7 +63,7 @@ import { StatusBar } from './views/status-bar.ts'
 import { mementoStore, viewStore, workStore } from './views/storage/stores.ts'
 import { workServices } from './views/work-services.ts'
 
-/** What VS Code calls once everything is loaded: the views' pages to connect, and the commands. */
+/** The entry points for VS Code: connects the pages of views and runs commands. */
 export interface Services {
   sideBar: ConversationView
   historyTab: HistoryTab
@@ -72,18 +72,18 @@ export interface Services {
   commands: CommandHandlers
   /** Resolves after the disposal, once all processes have exited or the guard ends what is left. */
   processesEnded: Promise<void>
-  /** What agents change in this window's files. */
+  /** Tracks agents' changes of this window's files. */
   tracker: ChangeTracker
 }
 
 export interface ServicesOptions {
   context: vscode.ExtensionContext
   log: vscode.LogOutputChannel
-  /** Owns everything that is made here. */
+  /** Owns everything that is created here. */
   own: DisposableStore
 }
 
-/** Builds the services and connects them. Loaded and called once, by the first view that is shown or command that runs. */
+/** Creates the services and connects them. Loaded and called once, when the first view is shown or the first command runs. */
 export function createServices({ context, log: channel, own }: ServicesOptions): Services {
   void vscode.commands.executeCommand('setContext', ContextKey.inUse, true)
   const secrets = new SecretRegistry()
@@ -263,7 +263,7 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
         const running = host(agentId)
         return running.renew(() => running.ensure())
       },
-      // an agent of the same ID that is found elsewhere keeps what it was given
+      // an agent with the same id from another source keeps its stored values
       forget: async agentId => {
         if (!agents.get(agentId)) await signInValues.forget(agentId)
       },
@@ -305,14 +305,14 @@ export function createServices({ context, log: channel, own }: ServicesOptions):
   return { sideBar, historyTab, tabs, manageAgents, commands, processesEnded: guard.closed, tracker }
 }
 
-/** The folders of the editor's settings: the user's, and on a remote machine that machine's. */
+/** The folders of the editor's settings: the user's, and in a remote window the machine's. */
 function settingsFolders({ globalStorageUri }: vscode.ExtensionContext): string[] {
   // …/User/globalStorage/<extension>
   const user = path.dirname(path.dirname(globalStorageUri.fsPath))
   return [user, path.join(path.dirname(user), 'Machine')]
 }
 
-/** The most bytes of all saved conversations; 0: any number. */
+/** Maximum size of all saved conversations in bytes; 0: no limit. */
 function maxHistoryBytes(): number {
   const megabytes = readSetting('history.maximumSize')
   return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0

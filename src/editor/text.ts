@@ -1,9 +1,9 @@
-/** Bytes to text and back, without loss: the encoding, the byte order mark and the line ends of a file are kept. */
+/** Converts bytes to text and back without loss, preserving the encoding, byte order mark and line ends of a file. */
 import { isUtf8 } from 'node:buffer'
 
 export type Encoding = 'utf8' | 'utf16le' | 'utf16be'
 export interface DecodedText<E extends string = Encoding> {
-  /** without byte order mark, line ends as they are */
+  /** without the byte order mark, with unchanged line ends */
   text: string
   encoding: E
   bom: boolean
@@ -11,7 +11,7 @@ export interface DecodedText<E extends string = Encoding> {
 /** Why bytes can't be read as text: they are binary, or in an unknown encoding. */
 export type NoText = 'binary' | 'unknown-encoding'
 
-/** The text of a file's bytes, as far as they tell by themselves. */
+/** The text of a file, with the encoding detected from its bytes alone. */
 export function decodeText(bytes: Uint8Array): DecodedText | NoText {
   const mark = byteOrderMark(bytes)
   if (mark) {
@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array): DecodedText | NoText {
     if (mark.encoding === 'utf8' && !isUtf8(body)) return 'unknown-encoding'
     return { text: decodeAs(body, mark.encoding), encoding: mark.encoding, bom: true }
   }
-  // The same sign that git goes by, and nearly the one VS Code goes by.
+  // The same criterion as Git's, and nearly VS Code's.
   if (bytes.subarray(0, 8000).includes(0)) return 'binary'
   if (!isUtf8(bytes)) return 'unknown-encoding'
   return { text: decodeAs(bytes, 'utf8'), encoding: 'utf8', bom: false }
@@ -46,7 +46,7 @@ function decodeAs(bytes: Uint8Array, encoding: Encoding): string {
   return new TextDecoder(label, { ignoreBOM: true }).decode(bytes)
 }
 
-/** The one line end of a text; `undefined` when it has none or several kinds. */
+/** The line end of a text; `undefined` if it has none or several kinds. */
 export function lineEnd(text: string): '\n' | '\r\n' | undefined {
   let crlf = 0
   let lf = 0
@@ -63,8 +63,8 @@ export function withLineEnd(text: string, end: '\n' | '\r\n'): string {
 }
 
 /**
- * Lines `line` (1-based) to `line + limit - 1`, each with its line end; lines are parted by `\n`. Beyond the end it
- * is empty. A line below 1 counts as 1, since agents send 0.
+ * Lines `line` (1-based) to `line + limit - 1`, each with its line end; lines are separated by `\n`. Empty beyond the
+ * end. A line below 1 counts as 1, since agents send 0.
  */
 export function sliceLines(text: string, line?: number, limit?: number): string {
   const first = Math.max(1, Math.trunc(line ?? 1))
@@ -84,7 +84,10 @@ export function sliceLines(text: string, line?: number, limit?: number): string 
   return text.slice(start, stop)
 }
 
-/** The smallest single replacement that makes `before` into `after`: offsets in UTF-16 units, no character cut in two. */
+/**
+ * The smallest single replacement that makes `before` into `after`: offsets in UTF-16 units, without splitting
+ * characters.
+ */
 export function smallestEdit(
   before: string,
   after: string,

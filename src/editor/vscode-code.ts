@@ -10,7 +10,7 @@ import { candidates } from './links.ts'
 import { PathRules } from './path-rules.ts'
 import { smallestEdit } from './text.ts'
 
-/** The editor of text that the user used last: a conversation in a tab of its own is none. */
+/** The text editor that the user used last; a conversation in a tab isn't a text editor. */
 function lastEditor(): vscode.TextEditor | undefined {
   return vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors.find(isOfFile)
 }
@@ -19,7 +19,7 @@ function isOfFile({ document: { uri } }: vscode.TextEditor): boolean {
   return ['file', 'untitled', 'vscode-remote', 'vscode-userdata'].includes(uri.scheme)
 }
 
-/** Replaces what is selected, or puts it where the cursor is, and takes the user there. */
+/** Replaces the selection or inserts the code at the cursor, and reveals it. */
 export async function insertCode(text: string): Promise<void> {
   const editor = lastEditor()
   if (!editor) throw new Error(l10n.t('Open a file first. The code is inserted at its cursor.'))
@@ -45,7 +45,7 @@ export interface CodeToApply {
   to?: number
 }
 
-/** Shows in a diff what the file would be, asks, and writes it only then. The edit can be undone in the editor. */
+/** Shows the resulting file in a diff, asks for confirmation, and then writes it. The edit can be undone in the editor. */
 export async function applyCode(
   code: CodeToApply,
   roots: Roots | undefined,
@@ -69,9 +69,9 @@ export async function applyCode(
 
 interface Target {
   uri: vscode.Uri
-  /** as a user says it */
+  /** the name of the file for the user */
   name: string
-  /** absent: the file is not there yet */
+  /** absent if the file doesn't exist yet */
   document: vscode.TextDocument | undefined
   place: { selection?: { start: number; end: number } }
 }
@@ -97,7 +97,7 @@ async function targetOf(code: CodeToApply, roots: Roots | undefined): Promise<Ta
   return { uri, name: nameOf(uri), document: undefined, place: {} }
 }
 
-/** Relative to the folders that are open; in full outside of them, so that it is seen. */
+/** Relative to the open folders; outside of them, the full path, to make that visible. */
 function nameOf(uri: vscode.Uri): string {
   return vscode.workspace.asRelativePath(uri)
 }

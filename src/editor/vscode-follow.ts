@@ -5,13 +5,13 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { type GroupSeen, placeFor } from './agent-location.ts'
 import { PathGuard } from './path-guard.ts'
 
-/** Of locations that come faster than this only the last is shown, in milliseconds. */
+/** If locations arrive faster than this, only the last one is shown. Milliseconds. */
 const DEBOUNCE_MS = 200
 const HIGHLIGHT_MS = 1500
-/** Larger files are not opened by themselves. Bytes. */
+/** Larger files aren't opened automatically. Bytes. */
 const LARGEST = 5_000_000
 
-/** Shows in a preview editor where an agent works, without taking the focus from where the user is. */
+/** Shows in a preview editor where an agent works, without taking the focus. */
 export class FollowEditor extends Owner {
   readonly #used = new Map<number, number>()
   readonly #highlight = this.register(
@@ -32,7 +32,7 @@ export class FollowEditor extends Owner {
     super()
     this.register(
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, kind }) => {
-        // what is changed by a command of ours has no kind
+        // selection changes by our commands have no kind
         if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command)
           this.#usedBy(textEditor)
       }),
@@ -57,7 +57,7 @@ export class FollowEditor extends Owner {
       this.#timer = undefined
       const next = this.#next
       this.#next = undefined
-      // a file that cannot be shown is none that the user asked for
+      // don't report files that can't be shown, since the user didn't request them
       if (next) this.#open(next.location, next.roots).then(undefined, () => {})
     }, DEBOUNCE_MS)
   }

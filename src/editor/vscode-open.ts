@@ -1,4 +1,4 @@
-/** Opens in the editor what a user clicks in a conversation. Each rejects with a sentence to show. */
+/** Opens what a user clicks in a conversation. Each function rejects with a sentence to show. */
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -11,8 +11,8 @@ import { PathRules } from './path-rules.ts'
 const rules = new PathRules()
 
 /**
- * Opens a file, or shows a folder in the explorer. A relative path is looked for in each root. Line and column are
- * 1-based; a line beyond the end is the last one.
+ * Opens a file, or shows a folder in the explorer. A relative path is looked up in each root. Line and column are
+ * 1-based; a line beyond the end means the last one.
  */
 export async function openFile(
   target: { path: string; line?: number; column?: number },
@@ -34,21 +34,21 @@ export async function openFile(
   throw new Error(l10n.t("The file {0} doesn't exist.", target.path))
 }
 
-/** Opens a link of an agent's prose: `http(s)` in the browser, files and paths in the editor, nothing else. */
+/** Opens a link of an agent's text: `http(s)` in the browser, files and paths in the editor, nothing else. */
 export async function openLink(href: string, roots?: Roots): Promise<void> {
   const target = parseLink(href, rules)
   if (target.type === 'refused') throw new Error(target.reason)
   if (target.type === 'file') return openFile(target, roots)
-  // VS Code takes the address as it is when it is given as a string; through `Uri` an escaped `&` would be lost.
+  // VS Code uses a string as it is, whereas `Uri` would lose an escaped `&`.
   const opened = await vscode.env.openExternal(target.href as unknown as vscode.Uri)
   if (!opened) throw new Error(l10n.t("The link couldn't be opened."))
 }
 
-/** What is selected in the active editor, as context for a prompt. */
+/** The selection in the active editor, as context for a prompt. */
 export interface SelectionContext {
   /** `name.ts:3-7` */
   label: string
-  /** the path within the workspace, and the lines, in words */
+  /** the path in the workspace and the lines, as text */
   detail: string
   uri: string
   text: string
@@ -58,14 +58,14 @@ export interface SelectionContext {
   languageId: string
 }
 
-/** `undefined` without an editor, or when nothing but the cursor is there. */
+/** `undefined` without an editor or a selection. */
 export function currentSelection(
   editor: vscode.TextEditor | undefined = vscode.window.activeTextEditor,
 ): SelectionContext | undefined {
   if (!editor || editor.selection.isEmpty) return undefined
   const { document, selection } = editor
   const startLine = selection.start.line + 1
-  // A selection that ends before the first character of a line holds nothing of that line.
+  // A selection that ends before the first character of a line doesn't include that line.
   const endLine = Math.max(
     startLine,
     selection.end.character === 0 ? selection.end.line : selection.end.line + 1,
@@ -97,7 +97,7 @@ function showOptions(target: { line?: number; column?: number }): vscode.TextDoc
 }
 
 const SCHEME = 'parley-content'
-/** So many files are kept for their editors; older ones can be opened again from the conversation. */
+/** Number of files kept for their editors; older ones can be opened again from the conversation. */
 const mostKept = 24
 
 const files = new Map<string, Uint8Array>()
@@ -129,7 +129,7 @@ function refuse(uri: vscode.Uri): never {
   throw vscode.FileSystemError.NoPermissions(uri)
 }
 
-/** Opens bytes that an agent sent in VS Code's editor for files of that name. */
+/** Opens an agent's binary content in VS Code's editor for files with that name. */
 export async function openContent(name: string, mimeType: string, bytes: Uint8Array): Promise<void> {
   if (bytes.byteLength === 0) throw new Error(l10n.t("The agent didn't send any content for {0}.", name))
   if (!registered) {
@@ -143,7 +143,7 @@ export async function openContent(name: string, mimeType: string, bytes: Uint8Ar
   await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme: SCHEME, path }))
 }
 
-/** The last part of a name, with an extension by which VS Code knows what it is. */
+/** The last part of a name, with an extension from which VS Code recognizes the type. */
 function fileName(name: string, mimeType: string): string {
   const last = (name.split(/[\\/]/).at(-1) ?? '').replace(/[?#:*"<>|\s]+/g, '-').slice(-120) || 'file'
   if (/\.[A-Za-z0-9]{1,8}$/.test(last)) return last

@@ -9,10 +9,10 @@ import type { Logger } from '../common/logger.ts'
 
 /** Changes of a file that weren't read for this long are deleted. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
-/** What was undone can be brought back for so long, and the latest so many. */
+/** How long, and how many, undos can be reverted. */
 const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000
 const MAX_UNDONE = 100
-/** Between a change and its write, so that many changes of one file are one write. Milliseconds. */
+/** Delay before a write, so that many changes of a file are written at once. Milliseconds. */
 const WRITE_AFTER_MS = 100
 
 const mode = z.number().int()
@@ -49,19 +49,19 @@ const droppedHistories = z.array(
     why: z.enum(['age', 'size']),
   }),
 )
-/** The first line of its file; the others are files. */
+/** The first line of the file of an undo; the other lines are changed files. */
 const undoneHead = z.object({ id: z.string(), at: z.number(), session: z.string().exactOptional() })
 const undoneFile = z.object({ before: storedFile, after: storedFile })
 
-/** A file with what agents changed in it. */
+/** A file with its changes by agents. */
 type ChangedFile = z.infer<typeof storedFile>
 type UndoneFile = z.infer<typeof undoneFile>
 type Undone = z.infer<typeof undoneHead> & { files: UndoneFile[] }
 type DroppedHistories = z.infer<typeof droppedHistories>
 
 /**
- * Keeps what agents changed in a workspace: a small file for each changed one, and texts and bytes by their hash, each
- * once. Written in the background, only what is new.
+ * Stores agents' changes in a workspace: a small file for each changed one, and contents by their hash, each one once.
+ * Written in the background, and only what is new.
  */
 export class ChangesStore extends Owner {
   readonly #folder: string
@@ -91,7 +91,7 @@ export class ChangesStore extends Owner {
     return fresh
   }
 
-  /** Resolves with the hash of the bytes once they are on the disk. */
+  /** Resolves with the hash of the bytes when they are on disk. */
   put(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes)
     const known = this.#blobs.get(hash)
@@ -142,7 +142,7 @@ export class ChangesStore extends Owner {
     await this.#write(this.#undone(head.id), `${lines.join('\n')}\n`)
   }
 
-  /** Adds one more file. Resolves once it is on the disk. */
+  /** Adds a file. Resolves when it's on disk. */
   async addUndone(head: Omit<Undone, 'files'>, file: UndoneFile): Promise<void> {
     const line = `${await this.#undoneLine(file)}\n`
     const to = this.#undone(head.id)
@@ -151,7 +151,7 @@ export class ChangesStore extends Owner {
     else await appendFile(to, line)
   }
 
-  /** The latest first; removes what nothing refers to any more. */
+  /** Newest first; removes content that is no longer referenced. */
   async loadUndone(): Promise<Undone[]> {
     const found = (await this.#readUndone()).sort((a, b) => b.value.at - a.value.at)
     const undone: Undone[] = []
@@ -179,7 +179,7 @@ export class ChangesStore extends Owner {
     void rm(this.#undone(id), { force: true }).catch(() => {})
   }
 
-  /** Resolves once everything is on the disk. */
+  /** Resolves when everything is on disk. */
   async flushed(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -195,7 +195,7 @@ export class ChangesStore extends Owner {
       } catch (error) {
         this.#log.warn(`What agents changed could not be stored: ${messageOf(error)}`)
       }
-      // what was saved meanwhile is written next
+      // write what was saved meanwhile
       if (this.#waiting.get(file) === changed) this.#waiting.delete(file)
     }
     const dropped = this.#dropped
@@ -208,7 +208,7 @@ export class ChangesStore extends Owner {
     if (this.#waiting.size > 0) await this.#flush()
   }
 
-  /** The window closes: what waits is written at once. */
+  /** The window closes: writes pending changes immediately. */
   #flushNow(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -261,7 +261,7 @@ export class ChangesStore extends Owner {
   async #putBlob(hash: string, bytes: Uint8Array): Promise<string> {
     const file = this.#blob(hash)
     const now = new Date()
-    // not removed as an old one
+    // so that it isn't removed as an old one
     if (
       !(await utimes(file, now, now).then(
         () => true,
@@ -298,7 +298,7 @@ export class ChangesStore extends Owner {
     return found
   }
 
-  /** Removes texts and bytes that nothing refers to, but those that are about to be referred to. */
+  /** Removes contents that aren't referenced and aren't about to be. */
   async #collect(): Promise<void> {
     const files = await this.#readAll('files', storedFile)
     const undone = await this.#readUndone()

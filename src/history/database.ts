@@ -4,28 +4,28 @@ import type { DatabaseSync } from 'node:sqlite'
 import * as l10n from '@vscode/l10n'
 import { messageOf } from '../common/errors.ts'
 
-/** How long a write waits for another window's, in milliseconds. Short, because it blocks the extension host. */
+/** How long a write waits for that of another window, in milliseconds. Short, because it blocks the extension host. */
 const BUSY_TIMEOUT_MS = 250
-/** Files up to this size are rewritten once so that they can shrink later. Larger ones would stop the window too long. */
+/** Files up to this size are rewritten once, so that they can shrink later. Larger ones would block the window too long. */
 const MAX_REWRITE_BYTES = 128 << 20
 
-/** The file is no database, or parts of it are lost. */
+/** The file isn't a database, or parts of it are lost. */
 class DamagedDatabaseError extends Error {
   override readonly name = 'DamagedDatabaseError'
 }
 
-/** A newer version of Parley wrote the database. It is left as it is: nothing is read or written. */
+/** A newer version of Parley wrote the database. It's neither read nor written. */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
 }
 
 export interface DatabaseOptions {
   sqlite: typeof import('node:sqlite')
-  /** its directory is made */
+  /** its directory is created */
   file: string
-  /** Each brings the database from the version that is its index to the next. A released one never changes. */
+  /** Each migrates the database from the version of its index to the next. Released ones never change. */
   migrations: readonly string[]
-  /** Looks through the whole file for damage, which takes as long as reading it. */
+  /** Checks the whole file for damage, which takes as long as reading it. */
   check?: boolean
   /** Called when a damaged file was moved to `aside` and replaced with a new one. */
   onDamage: (error: unknown, aside: string) => void
@@ -53,7 +53,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   try {
     db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     const version = versionOf(db)
-    // before anything is changed, the header included
+    // before anything is changed, including the header
     if (version > migrations.length) throw new NewerDatabaseError(`The database has version ${version}.`)
     if (check) {
       const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
@@ -69,7 +69,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   }
 }
 
-/** In one transaction, so that two windows that start at once do not both do it. */
+/** In one transaction, so that two windows that start at the same time don't both do it. */
 function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -90,23 +90,23 @@ function letShrink(db: DatabaseSync): void {
   try {
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM;')
   } catch {
-    // another window uses it: at a later start
+    // another window uses it: try again at a later start
   }
 }
 
-/** Gives up a transaction; some failures have ended it already. */
+/** Rolls back a transaction; some failures have already ended it. */
 export function rollback(db: DatabaseSync): void {
   try {
     db.exec('ROLLBACK')
   } catch {}
 }
 
-/** Bytes that hold something; what was deleted is not counted. */
+/** Number of bytes in use, without deleted data. */
 export function usedBytes(db: DatabaseSync): number {
   return (pragma(db, 'page_count') - pragma(db, 'freelist_count')) * pragma(db, 'page_size')
 }
 
-/** Gives the file system back what was deleted, `pages` at most. Answers whether there is more. */
+/** Returns deleted data to the file system, at most `pages`. Returns whether there is more. */
 export function compact(db: DatabaseSync, pages: number): boolean {
   const before = pragma(db, 'freelist_count')
   if (before === 0 || pragma(db, 'auto_vacuum') === 0) return false
@@ -123,7 +123,7 @@ function pragma(db: DatabaseSync, name: string): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0)
 }
 
-/** Also by what SQLite says: SQLITE_CORRUPT, SQLITE_NOTADB. The low byte of an extended code is the code. */
+/** Includes SQLite's errors SQLITE_CORRUPT and SQLITE_NOTADB. The low byte of an extended code is the basic code. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof DamagedDatabaseError) return true
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false

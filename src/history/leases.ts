@@ -11,7 +11,7 @@ export interface SessionId {
 
 type Row = Record<string, unknown>
 
-/** What the leases need of the database. Each may throw SQLite's errors. */
+/** What the leases need from the database. Each method may throw SQLite's errors. */
 export interface LeaseTable {
   run(sql: string, ...values: Array<string | number | null>): void
   all(sql: string, ...values: Array<string | number>): Row[]
@@ -20,11 +20,11 @@ export interface LeaseTable {
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
- * Which sessions this window has, out of all windows of the machine. A session is of one window at a time, by a lease
- * in the database; any window may take the lease of one that is gone. All methods may throw SQLite's errors.
+ * Which of the machine's windows has which session. A session belongs to one window at a time, through a lease in the
+ * database; any window may take over the lease of one that is gone. All methods may throw SQLite's errors.
  */
 export class Leases {
-  /** names this window, new at each start */
+  /** the id of this window, new at each start */
   readonly owner = randomUUID()
   readonly #table: LeaseTable
   readonly #now: () => number
@@ -44,7 +44,7 @@ export class Leases {
     return this.#held.has(sessionKey(agentId, sessionId))
   }
 
-  /** Takes the session unless a window that is alive has it. Call it in a transaction. Answers whether it is ours. */
+  /** Takes the session unless another live window has it. Call it in a transaction. Returns whether it's ours. */
   acquire(agentId: string, sessionId: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     if (lease && lease.owner !== this.owner && this.#isLive(lease)) return false
@@ -82,12 +82,15 @@ export class Leases {
     return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
   }
 
-  /** Asks the window that has the session to give it up. */
+  /** Asks the window that has the session to release it. */
   request(agentId: string, sessionId: string): void {
     this.#table.run(`UPDATE leases SET wanted_by = ? ${OF}`, this.owner, agentId, sessionId)
   }
 
-  /** Says that this window is alive. Answers which of its sessions it no longer has, and which others ask for. */
+  /**
+   * Renews the leases of this window. Returns its sessions that were taken by other windows, and those that others
+   * request.
+   */
   poll(): { missing: SessionId[]; wanted: SessionId[] } {
     const rows = this.#table.all('SELECT * FROM leases WHERE owner = ?', this.owner)
     const ours = new Map(rows.map(row => [sessionKey(String(row.agent_id), String(row.session_id)), row]))

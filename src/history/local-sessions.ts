@@ -18,28 +18,28 @@ import {
 import { SqliteStore } from './sqlite-store.ts'
 
 export interface LocalSessionsOptions {
-  /** the database's file; its directory is made */
+  /** the database's file; its directory is created */
   file: string
   /** Called when sessions can't be saved to disk. */
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
-  /** What must not be written. */
+  /** The secrets to redact. */
   secrets?: SecretRegistry
-  /** `node:sqlite`, or `undefined` where this Node has none */
+  /** `node:sqlite`; `undefined` if this Node doesn't have it */
   sqlite?: typeof import('node:sqlite') | undefined
 }
 
-/** How many days usage is remembered: a year and a month. */
+/** Number of days for which usage is stored: a year and a month. */
 const MAX_USAGE_DAYS = 396
 
-/** Titles that are remembered of a session besides the one it has. */
+/** Number of earlier titles that are stored for a session. */
 const MAX_FORMER_TITLES = 10
 
 /**
- * The sessions that Parley opened, with their titles, because some agents can't list sessions. Stored in a database
- * that all windows share. Where the database can't be used (no SQLite, a full disk, a locked or damaged file), changes
- * stay in memory and are written with the next change that succeeds. Nothing here throws.
+ * The sessions that Parley opened, with their titles, because some agents can't list sessions. Stored in a database that
+ * all windows share. If the database can't be used (no SQLite, a full disk, a locked or damaged file), changes stay in
+ * memory and are written with the next change that succeeds. Nothing here throws.
  */
 export class LocalSessions implements Disposable {
   readonly #options: LocalSessionsOptions
@@ -47,11 +47,11 @@ export class LocalSessions implements Disposable {
   readonly #trouble: StorageTrouble
   readonly #now: () => number
   #opened: SessionStore | undefined
-  /** what the database does not have yet */
+  /** changes that aren't in the database yet */
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
-  /** the same, to be read */
+  /** a store with the same changes, for reading */
   readonly #memory = new MemoryStore()
-  /** usage that the database does not have yet */
+  /** usage that isn't in the database yet */
   readonly #unsavedUsage = new Map<string, UsageRecord>()
   #isPruned = false
   #closed = false
@@ -63,12 +63,12 @@ export class LocalSessions implements Disposable {
     this.#now = options.now ?? Date.now
   }
 
-  /** Agents of which there are sessions. */
+  /** Agents with sessions. */
   agentIds(): string[] {
     return [...new Set([...this.#read(store => store.agentIds(), []), ...this.#memory.agentIds()])]
   }
 
-  /** The agent's sessions, the newest first. */
+  /** The agent's sessions, newest first. */
   list(agentId: string): LocalSession[] {
     const sessions = new Map(
       this.#read(store => store.list(agentId), []).map(known => [known.sessionId, known]),
@@ -104,7 +104,7 @@ export class LocalSessions implements Disposable {
     })
   }
 
-  /** Something was said in it. Does nothing for a session that Parley did not open. */
+  /** The session had activity. Does nothing for a session that Parley didn't open. */
   touched(agentId: string, sessionId: string, title: string | undefined): void {
     const known = this.get(agentId, sessionId)
     if (!known) return
@@ -112,8 +112,8 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * What the user said of a session, which may be one that Parley did not open: what they call it (empty: nothing),
-   * or had the agent call it, whether it is put away. Says nothing of when something happened in it.
+   * The user renamed or archived a session, possibly one that Parley didn't open: its title (empty for none), the title
+   * set with the agent, whether it's archived. Doesn't change the time of its last activity.
    */
   noted(
     agentId: string,
@@ -139,18 +139,18 @@ export class LocalSessions implements Disposable {
     })
   }
 
-  /** The session is no more: it was deleted. */
+  /** The session was deleted. */
   forget(agentId: string, sessionId: string): void {
     this.#memory.remove(agentId, sessionId)
     this.#write(sessionKey(agentId, sessionId), store => store.remove(agentId, sessionId))
   }
 
-  /** The agent as it was when it last ran. */
+  /** The agent when it last ran. */
   agent(agentId: string): KnownAgent | undefined {
     return this.#memory.agent(agentId) ?? this.#read(store => store.agent(agentId), undefined)
   }
 
-  /** The agent runs. */
+  /** The agent was started. */
   agentRuns(agentId: string, { name, list, load, resume, fork }: KnownAgent): void {
     const known = this.agent(agentId)
     const isKnown =
@@ -179,7 +179,7 @@ export class LocalSessions implements Disposable {
     this.#pruneUsage()
   }
 
-  /** What the agents used on each day from `day` on: a row for each currency, and one for tokens. */
+  /** The agents' usage on each day from `day` on: a row for each currency, and one for tokens. */
   usage(day: string): DayUsage[] {
     const saved = this.#read(store => store.usage(day), [])
     const sums = new MemoryStore()
@@ -188,7 +188,7 @@ export class LocalSessions implements Disposable {
     return sums.usage(day)
   }
 
-  /** What is counted of one session: a row for each currency, and one for tokens. */
+  /** The counted usage of a session: a row for each currency, and one for tokens. */
   sessionUsage(agentId: string, sessionId: string): SessionUsage[] {
     const saved = this.#read(store => store.sessionUsage(agentId, sessionId), [])
     const sums = new MemoryStore()
@@ -208,7 +208,7 @@ export class LocalSessions implements Disposable {
     }
   }
 
-  /** Once a window: what is too old to be shown goes. */
+  /** Once per window: deletes records that are too old to be shown. */
   #pruneUsage(): void {
     if (this.#isPruned) return
     this.#isPruned = true
@@ -224,8 +224,8 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * Without held secrets, but for what finds the session again: ids and folders. A system prompt with one is not
-   * remembered at all: the agent would get another than it had.
+   * Redacts secrets, except in what is needed to find the session again: ids and folders. A system prompt with a secret
+   * isn't stored at all, since the agent would get a different one later.
    */
   #redacted({ systemPrompt, ...session }: LocalSession): LocalSession {
     const { title, givenTitle, formerTitles } = session
@@ -244,7 +244,7 @@ export class LocalSessions implements Disposable {
   }
 
   #write(key: string, write: (store: SessionStore) => void): void {
-    // Behind those that wait: the last word on a session is the last one written.
+    // After the pending changes, so that the last change of a session is written last.
     this.#unsaved.delete(key)
     this.#unsaved.set(key, write)
     this.#flush()
@@ -258,7 +258,7 @@ export class LocalSessions implements Disposable {
         this.#unsaved.delete(key)
       }
       if (!(this.#store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
-      // All is in the database, where other windows change it too.
+      // Everything is in the database, which other windows change, too.
       this.#memory.clear()
     } catch (error) {
       this.#failed(error)
@@ -275,7 +275,7 @@ export class LocalSessions implements Disposable {
     }
   }
 
-  /** Opened by the first that needs it: a window without a session does not wait for a disk. */
+  /** Opened on first use, so that a window without a session doesn't wait for the disk. */
   get #store(): SessionStore {
     this.#opened ??= this.#open() ?? new MemoryStore()
     return this.#opened
@@ -306,7 +306,7 @@ export class LocalSessions implements Disposable {
   }
 }
 
-/** What a user saw stays findable, however often the agent renames the session. */
+/** Titles that the user saw can still be searched for after the agent renamed the session. */
 function withFormerTitles(session: LocalSession, known: LocalSession | undefined): LocalSession {
   const now = new Set([session.title, session.givenTitle])
   const before = [...(known?.formerTitles ?? []), known?.title, known?.givenTitle]
@@ -322,7 +322,7 @@ function titled(title: string | undefined): { title?: string } {
   return text ? { title: text } : {}
 }
 
-/** The local day of a time, as {@link UsageRecord} names it. */
+/** The local day of a time, in the format of {@link UsageRecord}. */
 export function dayOf(time: number): string {
   const date = new Date(time)
   const two = (value: number) => String(value).padStart(2, '0')

@@ -3,29 +3,29 @@ import type { SessionInfo } from '../acp/model.ts'
 import { newestFirst } from '../common/date-groups.ts'
 
 export interface SessionListingOptions {
-  /** Only sessions of this directory, where the agent filters by it. */
+  /** Only sessions of this directory, if the agent supports the filter. */
   cwd?: string
-  /** Of an agent that can archive: whether those put away are among them; it decides itself when absent. */
+  /** For agents that can archive: whether to include archived sessions; if absent, the agent decides. */
   archived?: 'exclude' | 'include' | 'only'
   /** the maximum number of listed sessions */
   maxSessions?: number
-  /** the most pages without anything new that are passed over to find one that has something */
+  /** maximum number of pages without new sessions that are skipped */
   maxBarrenPages?: number
 }
 
-/** What of an agent is needed to list. */
+/** The part of an agent that is needed for listing. */
 export type ListingAgent = Pick<Agent, 'listSessions'>
 
 interface Pages {
   byId: Map<string, SessionInfo>
-  /** cursors that were followed: an agent that gives one again would go round in circles */
+  /** cursors that were used, to detect an endless loop */
   cursors: Set<string>
   next: string | undefined
 }
 
 /**
- * An agent's list of its sessions, page by page, the newest first. Sessions that come twice are merged: the later
- * `updatedAt` wins, and a title isn't replaced by a missing one. Ends when an agent's cursor repeats.
+ * An agent's list of its sessions, page by page, the newest first. Duplicate sessions are merged: the later `updatedAt`
+ * wins, and a title isn't replaced by a missing one. Ends when an agent's cursor repeats.
  */
 export class SessionListing {
   readonly #agent: ListingAgent
@@ -40,7 +40,7 @@ export class SessionListing {
     this.#options = { maxSessions: 5000, maxBarrenPages: 10, ...options }
   }
 
-  /** What is listed so far, the newest first, without a time last. */
+  /** The sessions listed so far, newest first, those without a time last. */
   get sessions(): readonly SessionInfo[] {
     this.#sorted ??= [...this.#pages.byId.values()].sort(newestFirst)
     return this.#sorted
@@ -52,8 +52,8 @@ export class SessionListing {
   }
 
   /**
-   * Refreshes the list, as far as it was listed before, at least one page. Until then, and if it fails, the old list
-   * stays. Rejects with the agent's error.
+   * Refreshes the list up to its current length, at least one page. Until then, and if it fails, the old list stays.
+   * Rejects with the agent's error.
    */
   refresh(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
@@ -66,7 +66,7 @@ export class SessionListing {
     })
   }
 
-  /** Lists the next page. Does nothing when there is none. Rejects with the agent's error; it can be tried again. */
+  /** Lists the next page, if there is one. Rejects with the agent's error; the call can be repeated. */
   more(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#pages.next === undefined) return
@@ -75,14 +75,14 @@ export class SessionListing {
     })
   }
 
-  /** One after the other, in the order they were asked for. */
+  /** Runs requests one after the other. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.#work.then(work)
     this.#work = done.catch(() => {})
     return done
   }
 
-  /** Reads a page, and those after it for as long as they hold nothing new. */
+  /** Reads a page, and further pages as long as they contain nothing new. */
   async #read(pages: Pages, from: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const { cwd, archived, maxSessions, maxBarrenPages } = this.#options
     let cursor = from
@@ -103,7 +103,7 @@ export class SessionListing {
       if (found || pages.next === undefined) return
       cursor = pages.next
     }
-    // So many pages without anything new: there will be nothing behind them either.
+    // After this many pages without new sessions, no more are expected.
     pages.next = undefined
   }
 }

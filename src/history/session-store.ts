@@ -1,19 +1,19 @@
 import { sessionKey } from '../common/session-key.ts'
 
-/** A session that Parley opened itself at some time. */
+/** A session that Parley opened at some time. */
 export interface LocalSession {
   agentId: string
   sessionId: string
   /** absolute path */
   cwd: string
   additionalDirectories: string[]
-  /** the user's system prompt as it was when the session began; `null`: none, absent: unknown */
+  /** the user's system prompt when the session started; `null` for none, absent if unknown */
   systemPrompt?: { mode: 'append' | 'override'; text: string } | null
-  /** the agent's, or how it began */
+  /** the agent's title, or the start of the first prompt */
   title?: string
-  /** what the user calls it, where the agent takes no names */
+  /** the user's title, if the agent doesn't support renaming */
   givenTitle?: string
-  /** titles that it had before and a user may look for, the latest last */
+  /** earlier titles, which users may search for, latest last */
   formerTitles?: string[]
   /** The session is archived. */
   archived?: boolean
@@ -23,7 +23,7 @@ export interface LocalSession {
   updatedAt: number
 }
 
-/** An agent as it was when it last ran: what it was called, and could do with its sessions. */
+/** An agent when it last ran: its name and what it could do with sessions. */
 export interface KnownAgent {
   name?: string
   list: boolean
@@ -32,16 +32,16 @@ export interface KnownAgent {
   fork?: boolean
 }
 
-/** What a session used, as one report adds it to what is counted. */
+/** Usage of a session that a report adds to its sum. */
 export interface UsageRecord {
   agentId: string
   sessionId: string
   /** the local day: `2026-11-22` */
   day: string
-  /** of `cost`; empty where tokens are counted, or nothing yet */
+  /** of `cost`; empty for tokens, or if nothing was counted yet */
   currency: string
   cost: number
-  /** what the agent says that the session has cost so far: up to here it is counted */
+  /** the total cost reported by the agent that is already counted */
   mark: number
   totalTokens: number
   inputTokens: number
@@ -53,30 +53,30 @@ export type UsageSum = Pick<UsageRecord, 'currency' | 'cost' | 'totalTokens' | '
 export type DayUsage = UsageSum & Pick<UsageRecord, 'day' | 'agentId'>
 export type SessionUsage = UsageSum & Pick<UsageRecord, 'mark'>
 
-/** Keeps what Parley remembers of sessions. A store on disk may throw from any of these. */
+/** Stores what Parley knows about sessions. Any method of a store on disk may throw. */
 export interface SessionStore {
-  /** Agents of which there are sessions. */
+  /** Agents with sessions. */
   agentIds(): string[]
-  /** The agent's sessions, the newest first. */
+  /** The agent's sessions, newest first. */
   list(agentId: string): LocalSession[]
   get(agentId: string, sessionId: string): LocalSession | undefined
-  /** Adds a session, or changes all of it but `createdAt`. */
+  /** Adds a session, or replaces everything but `createdAt`. */
   put(session: LocalSession): void
   remove(agentId: string, sessionId: string): void
   agent(agentId: string): KnownAgent | undefined
   putAgent(agentId: string, agent: KnownAgent): void
-  /** Adds to the day and to the session, and sets the session's mark. */
+  /** Adds to the sums of the day and the session, and sets the session's `mark`. */
   addUsage(record: UsageRecord): void
-  /** What the agents used on each day from `day` on; a row for each currency, and one for tokens. */
+  /** The agents' usage on each day from `day` on; a row for each currency, and one for tokens. */
   usage(day: string): DayUsage[]
-  /** What is counted of one session, a row for each currency, and one for tokens. */
+  /** The counted usage of a session; a row for each currency, and one for tokens. */
   sessionUsage(agentId: string, sessionId: string): SessionUsage[]
-  /** Drops what was used before `day`. */
+  /** Deletes usage before `day`. */
   pruneUsage(day: string): void
   close(): void
 }
 
-/** Keeps them for as long as the window is open. */
+/** Keeps sessions in memory, as long as the window is open. */
 export class MemoryStore implements SessionStore {
   readonly #sessions = new Map<string, LocalSession>()
   readonly #agents = new Map<string, KnownAgent>()
@@ -147,7 +147,7 @@ export class MemoryStore implements SessionStore {
   close(): void {}
 }
 
-/** Adds a record to those that are kept under `key`, as the database does. */
+/** Adds a record to those with this key, as the database does. */
 export function addTo(records: Map<string, UsageRecord>, key: string, record: UsageRecord): void {
   const known = records.get(key)
   records.set(key, {

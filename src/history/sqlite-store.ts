@@ -34,7 +34,7 @@ const MIGRATIONS = [
   // JSON; NULL: not known
   'ALTER TABLE sessions ADD COLUMN system_prompt TEXT;',
   'ALTER TABLE sessions ADD COLUMN former_titles TEXT;',
-  // mark: up to which reported cost of the session it is counted; day: of the last record
+  // mark: the reported cost that is already counted; day: of the last record
   `CREATE TABLE session_usage (
      agent_id TEXT NOT NULL,
      session_id TEXT NOT NULL,
@@ -72,7 +72,7 @@ export class SqliteStore implements SessionStore {
     file: string,
     onDamage: (error: unknown, aside: string) => void,
   ) {
-    // a database of this size is read through in no time; damage found later would come back with every window
+    // a small database is checked quickly; damage found later would recur in every window
     this.#db = openDatabase({ sqlite, file, migrations: MIGRATIONS, check: true, onDamage })
   }
 

@@ -4,7 +4,7 @@ import { boundDepth } from '../common/bound-depth.ts'
 import { serializable, serializableEntry } from '../conversation/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 
-/** What a row of a kept conversation must at least be, checked when it is read: a file may hold anything. */
+/** The minimum shape of a row of a saved conversation, checked on reading, since a file may contain anything. */
 
 const text = z.string()
 const list = z.array(z.unknown())
@@ -32,7 +32,7 @@ const kinds = {
   unknown: z.looseObject({ ...base, updateKind: text }),
 } satisfies Record<Entry['kind'], z.ZodType>
 
-/** An entry as it's stored. One that JSON can't write is reduced, so that the others aren't lost with it. */
+/** An entry as stored. One that JSON can't represent is reduced, so that the others aren't lost. */
 export function entryJson(entry: Entry): string {
   try {
     return JSON.stringify(entry)
@@ -73,7 +73,7 @@ export function growingText(entry: Entry | undefined, block: number): string {
   return content?.type === 'text' ? content.text : ''
 }
 
-/** What text may be appended to. */
+/** The text blocks of an entry, to which text may be appended. */
 function blocksOf(entry: Entry): ContentBlock[] | undefined {
   if (entry.kind === 'message' || entry.kind === 'session_message') return entry.blocks
   return entry.kind === 'compaction' ? entry.summary : undefined
@@ -147,7 +147,7 @@ export const TRANSCRIPT_MIGRATIONS = [
    CREATE TABLE IF NOT EXISTS marks (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, mark TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // revision: another with every write, by which a window notices writes of another
+  // revision: changes with every write, so that other windows notice it
   `CREATE TABLE conversations (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, revision TEXT NOT NULL, written_at INTEGER NOT NULL,
      PRIMARY KEY (agent_id, session_id)

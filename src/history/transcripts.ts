@@ -22,24 +22,24 @@ import {
   valueJson,
 } from './transcript-schema.ts'
 
-/** How often a window that has sessions open looks what others want of them, in milliseconds. */
+/** How often a window with open sessions checks for requests of other windows, in milliseconds. */
 const POLL_MS = 1000
-/** How often the size is looked at while conversations grow, in milliseconds. */
+/** How often the total size is checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
-/** Pages returned to the file system at once: more would block the window. */
+/** Number of pages returned to the file system at once; more would block the window. */
 const COMPACT_PAGES = 500
 
-/** agent and session; the session's id is followed by a window's where that one wrote what it has apart */
+/** agent and session; the session's id is followed by a window's id for a copy that the window saved separately */
 type Of = [agentId: string, sessionId: string]
 /** the rows of one conversation */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'conversations']
-/** Between a session's id and that of a window. */
+/** Separates a session's id from that of a window. */
 const APART = '\u0001'
 
-/** What changed of a conversation since it was written last. */
+/** The changes of a conversation since it was last written. */
 export interface TranscriptChanges {
-  /** Everything that was kept of it is replaced. */
+  /** Everything saved is replaced. */
   replace: boolean
   /** entries that are new or were changed as a whole */
   entries: Array<{ position: number; entry: Entry }>
@@ -53,25 +53,25 @@ export interface TranscriptChanges {
 }
 
 export interface TranscriptsOptions {
-  /** the database's file; its directory is made */
+  /** the database's file; its directory is created */
   file: string
   /** Called when conversations can't be saved to disk. */
   trouble?: StorageTrouble
   log?: Logger
-  /** What must not be written. */
+  /** The secrets to redact. */
   secrets?: SecretRegistry
-  /** `node:sqlite`, or `undefined` where this Node has none */
+  /** `node:sqlite`; `undefined` if this Node doesn't have it */
   sqlite?: typeof import('node:sqlite') | undefined
-  /** The most bytes of all conversations together; the oldest are deleted beyond. 0: any number. */
+  /** Maximum total size of all conversations in bytes; beyond it, the oldest are deleted. 0: no limit. */
   maxBytes?: () => number
   now?: () => number
 }
 
 /**
- * The saved conversations of this machine, entry by entry, so that one is on the screen again before its agent has even
- * started, and also when the agent cannot give it back. All windows share them. A session is open in one window at a
- * time, which alone writes its conversation; what another window writes of it is kept apart, and merged when the
- * conversation is read. Nothing here throws: what can't be saved is reported.
+ * The saved conversations of this machine, entry by entry, so that one can be shown before its agent has started, and
+ * also if the agent can't load it. All windows share them. A session is open in one window at a time, and only this
+ * window writes its conversation; what another window writes is saved separately and merged when the conversation is
+ * read. Nothing here throws: what can't be saved is reported.
  */
 export class Transcripts implements Disposable {
   readonly #options: TranscriptsOptions
@@ -84,11 +84,11 @@ export class Transcripts implements Disposable {
   readonly #wanted = new Emitter<SessionId>()
   /** by agent and session: the revision that was written or read here last */
   readonly #revisions = new Map<string, string>()
-  /** by agent and session: what was kept apart and is in the conversation as it was read here, with its revision */
+  /** by agent and session: separate copies that are included in the conversation as it was read here, with their revisions */
   readonly #merged = new Map<string, Array<{ id: string; revision: string }>>()
-  /** null: nothing has asked for it yet; undefined: there is none */
+  /** null: not opened yet; undefined: not available */
   #opened: DatabaseSync | undefined | null = null
-  /** damage was met in the file since it was opened first */
+  /** damage was found in the file since it was first opened */
   #suspect = false
   #pollTimer: NodeJS.Timeout | undefined
   #compactTimer: NodeJS.Timeout | undefined
@@ -109,9 +109,9 @@ export class Transcripts implements Disposable {
     this.#leases = new Leases({ run, all }, this.#now)
   }
 
-  // ---- which window has a session -----------------------------------------------------------------------------------
+  // ---- leases ------------------------------------------------------------------------------------------------------
 
-  /** Takes a session for this window. False: another window that is alive has it. */
+  /** Takes a session for this window. Returns false if another live window has it. */
   acquire(agentId: string, sessionId: string): boolean {
     const had = this.#leases.has(agentId, sessionId)
     const acquired = this.#transaction(() => this.#leases.acquire(agentId, sessionId), true)
@@ -131,12 +131,12 @@ export class Transcripts implements Disposable {
     return this.#try(() => this.#leases.isElsewhere(agentId, sessionId), false)
   }
 
-  /** Asks the window that has the session to give it up. */
+  /** Asks the window that has the session to release it. */
   request(agentId: string, sessionId: string): void {
     this.#try(() => this.#leases.request(agentId, sessionId), undefined)
   }
 
-  /** Takes a session that another window does not give up. */
+  /** Takes a session that another window doesn't release. */
   seize(agentId: string, sessionId: string): void {
     this.#transaction(() => this.#leases.seize(agentId, sessionId), undefined)
     this.#forgetRevision(agentId, sessionId)
@@ -148,7 +148,10 @@ export class Transcripts implements Disposable {
     this.#merged.delete(sessionKey(agentId, sessionId))
   }
 
-  /** Says that this window is alive, and tells what others did and want. Called by a timer while sessions are open. */
+  /**
+   * Renews this window's leases and fires events for takeovers and requests by other windows. Called by a timer while
+   * sessions are open.
+   */
   poll(): void {
     const { missing, wanted } = this.#try(() => this.#leases.poll(), { missing: [], wanted: [] })
     for (const session of missing) {
@@ -172,10 +175,10 @@ export class Transcripts implements Disposable {
   // ---- conversations ------------------------------------------------------------------------------------------------
 
   /**
-   * Writes what changed, all of it or nothing. Answers whether it is on disk. Changes alone are refused where they
-   * would not fit what is there: another window has written since, or has the session now, or the first half of a
-   * secret is there already. The whole conversation (`replace`) is always taken; it is kept apart while another window
-   * has the session.
+   * Writes the changes, all or none. Returns whether they're on disk. Partial changes are refused if they don't fit what
+   * is stored: another window has written meanwhile or has the session, or the first half of a secret was already
+   * written. A whole conversation (`replace`) is always accepted; it's saved separately while another window has the
+   * session.
    */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     if (!changes.replace && this.#completesSecret(changes)) return false
@@ -188,7 +191,7 @@ export class Transcripts implements Disposable {
       const fits = onDisk === known && (isOurs || known !== undefined) && !this.#merged.has(sessionKey(...of))
       if (!changes.replace && !fits) return false
       if (changes.replace) {
-        // what another window wrote meanwhile is not in this whole
+        // this conversation doesn't include what another window wrote meanwhile
         if (onDisk !== undefined && onDisk !== known) this.#setApart(of, onDisk)
         this.#remove(of)
         if (isOurs) this.#removeMerged(of)
@@ -208,7 +211,7 @@ export class Transcripts implements Disposable {
     return written
   }
 
-  /** The conversation as it was kept last, with what other windows kept apart; `undefined` when there is nothing. */
+  /** The saved conversation, merged with separate copies of other windows; `undefined` if there is none. */
   read(agentId: string, sessionId: string): KeptConversation | undefined {
     return this.#transaction(
       () => {
@@ -233,7 +236,7 @@ export class Transcripts implements Disposable {
     )
   }
 
-  /** Changes with every write, by whichever window; `undefined` when there is nothing. */
+  /** Changes with every write by any window; `undefined` if nothing is saved. */
   revision(agentId: string, sessionId: string): string | undefined {
     return this.#try(() => {
       const of: Of = [agentId, sessionId]
@@ -242,7 +245,7 @@ export class Transcripts implements Disposable {
     }, undefined)
   }
 
-  /** Whether anything of the conversation was kept. */
+  /** Whether anything of the conversation is saved. */
   has(agentId: string, sessionId: string): boolean {
     return this.revision(agentId, sessionId) !== undefined
   }
@@ -265,7 +268,7 @@ export class Transcripts implements Disposable {
     return this.#try(() => (this.#db ? usedBytes(this.#db) : 0), 0)
   }
 
-  /** Deletes the conversations written longest ago until the others fit the limit; one that is open stays. */
+  /** Deletes the conversations with the oldest writes until the others fit the limit; open ones are kept. */
   trim(): void {
     this.#trimmedAt = this.#now()
     const max = this.#options.maxBytes?.() ?? 0
@@ -319,7 +322,7 @@ export class Transcripts implements Disposable {
 
   // ---- the database -------------------------------------------------------------------------------------------------
 
-  /** Opened by the first that needs it: a window without a conversation does not wait for a disk. */
+  /** Opened on first use, so that a window without a conversation doesn't wait for the disk. */
   get #db(): DatabaseSync | undefined {
     if (this.#opened === null) this.#opened = this.#open()
     return this.#opened
@@ -339,18 +342,18 @@ export class Transcripts implements Disposable {
     }
   }
 
-  /** Damage was met in the file that is open. It is looked at from the first byte to the last when it is next needed. */
+  /** Damage was found in the open file. It's checked completely when it's next needed. */
   #closeDamaged(error: unknown): void {
     this.#log.warn(`The database of conversations ${this.#options.file} is damaged: ${messageOf(error)}`)
     const db = this.#opened
     this.#statements.clear()
-    // once: on a disk that damages what is written to it, this would never end
+    // only once, since on a disk that corrupts data this would never end
     this.#opened = this.#suspect ? undefined : null
     this.#suspect = true
     try {
       db?.close()
     } catch {
-      // there is nothing more to be had of it
+      // nothing more can be read from it
     }
   }
 
@@ -371,7 +374,7 @@ export class Transcripts implements Disposable {
     return row && String(row.revision)
   }
 
-  /** What windows wrote of the conversation while another had the session. */
+  /** The copies that windows saved while another window had the session. */
   #apart([agentId, sessionId]: Of): Array<{ id: string; revision: string }> {
     const rows = this.#all(
       'SELECT session_id, revision FROM conversations WHERE agent_id = ? AND session_id > ? AND session_id < ?',
@@ -382,7 +385,7 @@ export class Transcripts implements Disposable {
     return rows.map(row => ({ id: String(row.session_id), revision: String(row.revision) }))
   }
 
-  /** What was kept apart and has been read is in the whole that is written now. */
+  /** Deletes separate copies that were read, since the whole conversation written now includes them. */
   #removeMerged(of: Of): void {
     for (const { id, revision } of this.#merged.get(sessionKey(...of)) ?? []) {
       if (this.#revisionOf([of[0], id]) === revision) this.#remove([of[0], id])
@@ -486,7 +489,7 @@ export class Transcripts implements Disposable {
     return statement
   }
 
-  /** All of the work or nothing of it, while no other window writes; `DEFERRED`: only reads, of one moment. */
+  /** Runs the work in a transaction, while no other window writes; `DEFERRED`: only reads a consistent state. */
   #transaction<T>(work: () => T, otherwise: T, kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE'): T {
     return this.#try(() => {
       this.#db?.exec(`BEGIN ${kind}`)
@@ -520,7 +523,7 @@ export class Transcripts implements Disposable {
   }
 }
 
-/** One conversation of two windows: what both have once, and all that either has alone. */
+/** Merges a conversation of two windows: entries that both have appear once, and all others are kept. */
 function mergeConversations(known: KeptConversation, other: KeptConversation): KeptConversation {
   const terminals = new Map(known.terminals.map(terminal => [terminal.terminalId, terminal]))
   for (const terminal of other.terminals) {

@@ -2,41 +2,41 @@ import * as l10n from '@vscode/l10n'
 import { SecretRegistry } from '../common/secrets.ts'
 import type { McpInput, McpServerDefinition } from './mcp-settings.ts'
 
-/** Asks the user. Resolves to `undefined` when they do not want to answer. */
+/** Asks the user. Resolves to `undefined` if they cancel. */
 export interface InputPrompter {
   prompt(input: McpInput, serverName: string): Promise<string | undefined>
 }
 
-/** Keeps secrets; VS Code's `SecretStorage` is one. */
+/** Stores secrets, like VS Code's `SecretStorage`. */
 export interface SecretStore {
   get(key: string): PromiseLike<string | undefined>
   store(key: string, value: string): PromiseLike<void>
   delete(key: string): PromiseLike<void>
 }
 
-/** `missing`: why there is none, as a sentence. */
+/** `missing`: why there is no value, as a sentence. */
 export type InputAnswer = { value: string } | { missing: string }
 
 const PREFIX = 'parley.mcpInput'
-/** A list of the keys in use: a secret store cannot tell what it holds. */
+/** The list of keys in use, since a secret store can't list its content. */
 const INDEX = `${PREFIX}s`
 
 /**
- * The values of `${input:…}`: asked for once, kept in the secret store. A value belongs to the place in which its input
- * is defined; that of a workspace is another than that of the user settings, and of another workspace, by the same id.
+ * The values of `${input:…}`: entered once, then stored in the secret store. A value belongs to the scope in which its
+ * input is defined: the same id in a workspace, another workspace and the user settings means three different values.
  */
 export class McpInputs {
   readonly #prompter: InputPrompter
   readonly #secrets: SecretStore
   readonly #workspace: string
   readonly #held: SecretRegistry
-  /** Questions that are open now, by key: two sessions that start at once ask once. */
+  /** Open input boxes by key, so that two sessions that start at the same time ask once. */
   readonly #open = new Map<string, Promise<InputAnswer>>()
-  /** One question after the other: VS Code shows one input box at a time. */
+  /** Asks one after the other, since VS Code shows one input box at a time. */
   #last: Promise<unknown> = Promise.resolve()
 
   /**
-   * @param workspace names the workspace, the same in every window and after every restart
+   * @param workspace identifies the workspace, in every window and after every restart
    * @param held receives every value that isn't visible in settings
    */
   constructor(prompter: InputPrompter, secrets: SecretStore, workspace: string, held = new SecretRegistry()) {
@@ -46,7 +46,7 @@ export class McpInputs {
     this.#held = held
   }
 
-  /** The value of an input for a server that names it. Rejects only when the secret store does. */
+  /** The value of an input that a server uses. Rejects only if the secret store does. */
   async value(id: string, server: McpServerDefinition, inputs: readonly McpInput[]): Promise<InputAnswer> {
     const input = inputs.find(
       each => each.id === id && each.scope === server.scope && each.folder === server.folder,
@@ -65,7 +65,7 @@ export class McpInputs {
     return answer
   }
 
-  /** Forgets every value, so that each is asked for again. Returns how many there were. */
+  /** Deletes all values, so that each is asked for again. Returns their number. */
   async clear(): Promise<number> {
     const keys = await this.#keys()
     for (const key of keys) await this.#secrets.delete(key)
@@ -111,7 +111,7 @@ function notDefined(id: string, inputs: readonly McpInput[]): string {
     : l10n.t('The input "{0}" isn\'t defined in "inputs".', id)
 }
 
-/** A value that is readable in the settings is no secret. */
+/** A value that is readable in the settings isn't a secret. */
 function isInSettings(value: string, input: McpInput): boolean {
   return value === input.default || input.options.some(option => option.value === value)
 }

@@ -26,7 +26,7 @@ export interface McpServersOptions {
   log: Logger
 }
 
-/** The MCP servers of `parley.mcpServers`, ready to go with a session. */
+/** The MCP servers of `parley.mcpServers`, resolved for a session. */
 export class McpServers extends Owner {
   readonly #options: McpServersOptions
   readonly #changed = this.register(new Emitter<void>())
@@ -57,10 +57,10 @@ export class McpServers extends Owner {
   }
 
   /**
-   * What goes with `session/new`, `load` and `resume` to an agent, and what the session says of each server. May ask
-   * the user for inputs. Never rejects.
+   * The servers to send with `session/new`, `load` and `resume`, and the notes about each server. May ask the user for
+   * inputs. Never rejects.
    *
-   * @param cwd the session's; `${workspaceFolder}` is the folder at that place, or else the first
+   * @param cwd the session's; `${workspaceFolder}` is the folder with that path, or else the first one
    */
   async select(capabilities: AgentCapabilities['mcp'], cwd?: string): Promise<ServerSelection> {
     const { servers, inputs } = this.#settings
@@ -77,7 +77,7 @@ export class McpServers extends Owner {
       if (!passed) log.warn(`The MCP server "${name}" was not passed to the agent: ${reason}`)
       else if (reason !== undefined) log.info(`The MCP server "${name}": ${reason}`)
     }
-    // An entry that is wrong is shown with the session too, not in the log alone.
+    // Invalid entries are also shown with the session, not only in the log.
     for (const problem of this.#settings.problems) {
       if (!problem.fatal) continue
       const name = nameIn(problem)

@@ -12,7 +12,7 @@ import {
 
 const SETTING = 'parley.mcpServers'
 
-/** As in `mcp.json`: a number is its text, `null` is a variable that is not set. */
+/** As in `mcp.json`: a number becomes text, `null` means that the variable isn't set. */
 const environment = z
   .record(
     z.string(),
@@ -46,7 +46,7 @@ const inputEntry = z.object({
     )
     .default([]),
 })
-/** What other clients and VS Code itself keep beside a server and Parley has no use for. */
+/** Properties that VS Code and other clients support, but Parley doesn't need. */
 const ofOthers = new Set([
   'autoApprove',
   'alwaysAllow',
@@ -60,7 +60,7 @@ const ofOthers = new Set([
 const stdioKeys = Object.keys(stdioEntry.shape)
 const remoteKeys = Object.keys(remoteEntry.shape)
 
-/** How other clients name the transports. */
+/** Other clients' names of the transports. */
 const typeNames: Record<string, 'stdio' | 'http' | 'sse'> = {
   stdio: 'stdio',
   http: 'http',
@@ -70,24 +70,24 @@ const typeNames: Record<string, 'stdio' | 'http' | 'sse'> = {
 }
 
 export interface McpSettings {
-  /** One of each name: the nearest scope's. */
+  /** One for each name, from the innermost scope. */
   servers: McpServerDefinition[]
-  /** Of all scopes; an id may occur once in each. */
+  /** From all scopes; an id may occur once in each. */
   inputs: McpInput[]
   problems: SettingProblem[]
 }
 
 /**
- * Reads `parley.mcpServers`. Three shapes are understood, since users paste what they have:
+ * Reads `parley.mcpServers`. Three formats are supported, since users paste what they have:
  *
  * - VS Code's `mcp.json`: `{ "servers": { "name": {…} }, "inputs": […] }`
  * - most other clients': `{ "mcpServers": { "name": {…} } }`
- * - a bare map: `{ "name": { "command": … } }`
+ * - a plain map: `{ "name": { "command": … } }`
  *
  * A server is `{ type?: "stdio", command, args, env, envFile, cwd }` or `{ type: "http" | "sse", url, headers }`; the
- * type may be left out. Each scope is read by itself, as a file of its own: a server of a nearer scope takes the whole
- * place of one with the same name, and has the inputs of its own scope only. So a workspace cannot lead a secret that
- * was given for a server of the user settings to another address. A bad entry is left out, the others work.
+ * type may be omitted. Each scope is read separately: a server of an inner scope replaces one with the same name entirely
+ * and can only use inputs of its own scope. So a workspace can't send a secret that was entered for a server of the user
+ * settings to another address. Invalid entries are skipped, and the others work.
  */
 export function readMcpSettings(layers: readonly SettingLayer[]): McpSettings {
   const servers = new Map<string, McpServerDefinition>()
@@ -98,7 +98,7 @@ export function readMcpSettings(layers: readonly SettingLayer[]): McpSettings {
     const read = reader.read()
     inputs.push(...read.inputs)
     problems.push(...reader.problems)
-    // A bad entry hides the farther one too: what would start otherwise is not what is written here.
+    // An invalid entry also overrides that of an outer scope, which the user didn't intend to start.
     for (const name of read.names) servers.delete(name)
     for (const server of read.servers) servers.set(server.name, server)
   }
@@ -264,14 +264,14 @@ class LayerReader {
 
 interface DefinitionBase {
   name: string
-  /** The scope of the entry; its `${input:…}` are those of the same scope. */
+  /** The scope of the entry; its `${input:…}` refer to inputs of the same scope. */
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
-  /** Kept in the settings, but not to be passed on. */
+  /** It stays in the settings, but isn't passed on. */
   disabled: boolean
 }
-/** An MCP server on this machine, as it is written: variables are still in it. */
+/** A local MCP server as configured, with unresolved variables. */
 export interface StdioServerDefinition extends DefinitionBase {
   type: 'stdio'
   command: string
@@ -281,7 +281,7 @@ export interface StdioServerDefinition extends DefinitionBase {
   envFile?: string
   cwd?: string
 }
-/** An MCP server elsewhere, as it is written: variables are still in it. */
+/** A remote MCP server as configured, with unresolved variables. */
 export interface RemoteServerDefinition extends DefinitionBase {
   type: 'http' | 'sse'
   url: string
@@ -289,17 +289,17 @@ export interface RemoteServerDefinition extends DefinitionBase {
 }
 export type McpServerDefinition = StdioServerDefinition | RemoteServerDefinition
 
-/** A value to ask for once, named `${input:id}` in a server of the same place. */
+/** A value to ask for once, referred to as `${input:id}` by servers of the same scope. */
 export interface McpInput {
   id: string
   scope: SettingScope
   folder?: string
   type: 'promptString' | 'pickString'
   description?: string
-  /** Typed unseen. */
+  /** Hidden while the user types. */
   password: boolean
   default?: string
-  /** What `pickString` offers; empty for `promptString`. */
+  /** The options of `pickString`; empty for `promptString`. */
   options: Array<{ label: string; value: string }>
 }
 
@@ -308,6 +308,6 @@ export interface McpServerNote {
   name: string
   type: string
   passed: boolean
-  /** Why it was not passed, or what to know though it was; never holds a secret. */
+  /** Why it wasn't passed, or a note if it was; never contains a secret. */
   reason?: string
 }

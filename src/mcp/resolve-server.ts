@@ -17,19 +17,19 @@ export interface ServerContext {
   /** The workspace folders on this machine's disk, absolute. */
   folders: ReadonlyArray<{ name: string; path: string }>
   userHome: string
-  /** Answers `${input:id}`. */
+  /** Resolves `${input:id}`. */
   input(id: string, server: McpServerDefinition): Promise<InputAnswer>
 }
 
 export type ServerResolution =
-  /** `note`: what to know of it all the same, in sentences. */
+  /** `note`: sentences about a server that works anyway. */
   | { server: McpServer; note?: string }
-  /** Why it cannot be passed, as a sentence; holds no values. */
+  /** Why it can't be passed, as a sentence without values. */
   | { reason: string }
 
 /**
- * Makes of a definition what goes over the wire: variables and inputs replaced, the command absolute. What can be known
- * without a question is found out first, so that the user isn't asked for a value of a server that is left out anyway.
+ * Converts a definition for the protocol: with variables and inputs replaced, and an absolute command. Checks everything
+ * else before it asks for inputs, so that the user isn't asked for a value of a server that can't be used anyway.
  */
 export async function resolveServer(
   definition: McpServerDefinition,
@@ -109,7 +109,7 @@ async function resolveStdio(
   }
 }
 
-/** The wire has no `cwd` for a server: a shell goes there and becomes the server. */
+/** The protocol has no `cwd` for a server, so a shell changes the directory and executes the server. */
 function startIn(
   cwd: string | undefined,
   command: string,
@@ -155,7 +155,7 @@ function noteOf(notes: string[]): { note?: string } {
   return notes.length === 0 ? {} : { note: [...new Set(notes)].join(' ') }
 }
 
-/** The texts of one server and the values of their variables. */
+/** The strings of a server and the values of their variables. */
 class Texts {
   readonly notes: string[] = []
   readonly #definition: McpServerDefinition
@@ -187,7 +187,7 @@ class Texts {
     return undefined
   }
 
-  /** Asks for the inputs in these texts, one after the other; stops at the first that is missing and says why. */
+  /** Asks for the inputs in these strings, one after the other; stops at the first missing one and returns the reason. */
   async ask(texts: string[]): Promise<string | undefined> {
     for (const id of texts.flatMap(variablesIn).map(inputId)) {
       if (id === undefined || this.#inputs.has(id)) continue

@@ -1,9 +1,9 @@
-/** Asks for MCP inputs with VS Code, and names the workspace. */
+/** Asks for MCP inputs with VS Code, and identifies the workspace. */
 import * as vscode from 'vscode'
 import type { InputPrompter } from './inputs.ts'
 import type { McpInput } from './mcp-settings.ts'
 
-/** Asks with VS Code's input box and quick pick; Escape means no. */
+/** Asks with VS Code's input box and quick pick; Escape cancels. */
 export const vscodeInputPrompter: InputPrompter = {
   async prompt(input: McpInput, serverName: string): Promise<string | undefined> {
     const title = vscode.l10n.t('MCP server "{0}"', serverName)
@@ -14,7 +14,7 @@ export const vscodeInputPrompter: InputPrompter = {
         value: option.value,
         ...(option.value === input.default ? { description: vscode.l10n.t('default') } : {}),
       }))
-      // The default first: the first item is the one Enter takes.
+      // The default comes first, because Enter accepts the first item.
       items.sort((a, b) => Number(b.value === input.default) - Number(a.value === input.default))
       const picked = await vscode.window.showQuickPick(items, {
         title,
@@ -33,7 +33,7 @@ export const vscodeInputPrompter: InputPrompter = {
   },
 }
 
-/** Names the workspace for `McpInputs`: its file, its folder, or none. */
+/** Identifies the workspace for `McpInputs`: by its file, its folder, or none. */
 export function workspaceIdentity(): string {
   const { workspaceFile, workspaceFolders } = vscode.workspace
   return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''

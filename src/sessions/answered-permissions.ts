@@ -6,7 +6,7 @@ import type { PermissionEntry, ToolCallEntry } from '../conversation/state.ts'
 import { commandsOfInput } from '../conversation/tool-command.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
-/** Tool calls are looked for among this many of the last entries. */
+/** Tool calls are searched for among this many of the last entries. */
 const MAX_BACK = 1000
 
 /** What the answers to a session's permission requests covered, until its turn is over. */
@@ -14,7 +14,7 @@ export class AnsweredPermissions extends Owner {
   readonly #session: Session
   readonly #rules: PathRules
   readonly #seen = new Set<string>()
-  /** by the key of an absolute path: changes that the user allowed and the agent has not made yet */
+  /** by the key of an absolute path: changes that the user allowed and the agent hasn't made yet */
   readonly #changes = new Map<string, FileChange[]>()
   /** commands that a rule allowed */
   readonly #commands = new Set<string>()
@@ -39,7 +39,7 @@ export class AnsweredPermissions extends Owner {
     )
   }
 
-  /** Whether the user has allowed exactly this change. It counts for one write. */
+  /** Whether the user has allowed exactly this change. The permission is used up by one write. */
   takeChange({
     realPath,
     before,
@@ -110,7 +110,7 @@ export class AnsweredPermissions extends Owner {
   }
 }
 
-/** Whether a change makes `content` of a file: as a whole, or by a piece that the file has once. */
+/** Whether a change results in `content`: as a whole file, or by replacing a fragment that occurs once. */
 function makes({ operation, oldText, newText }: FileChange, before: string | null, content: string): boolean {
   if (operation === 'delete' || newText === undefined) return false
   const wanted = plain(content)

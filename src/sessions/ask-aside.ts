@@ -14,22 +14,22 @@ import { UsageMeter, type UsageRecords } from './usage-meter.ts'
 export interface AskAsideOptions {
   host: AgentHost
   records: Pick<SessionRecords, 'noted' | 'forget'> & UsageRecords
-  /** The session's folder. An agent reads a project's instructions and settings there. */
+  /** The session's folder. Agents read a project's instructions and settings there. */
   cwd: string
   log: Logger
 }
 
 /**
- * Asks an agent one thing in a session that is shown nowhere, and returns its answer as text. The session has no MCP
- * servers, may do nothing in the editor, and every permission request is rejected. Afterward it's deleted,
- * or archived where the agent can't delete. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of
- * the turn, and with `CancelledError` when `signal` aborts, which stops the turn.
+ * Sends an agent a prompt in a hidden session and returns its answer as text. The session has no MCP servers and no
+ * access to the editor, and every permission request is rejected. Afterward it's deleted, or archived if the agent can't
+ * delete sessions. Rejects as `AgentHost.ensure` and `Agent.newSession` do, with the error of the turn, and with
+ * `CancelledError` when `signal` aborts, which stops the turn.
  */
 export async function askAside(text: string, options: AskAsideOptions, signal: AbortSignal): Promise<string> {
   const { host, cwd } = options
   const { sessions } = await host.ensure(signal)
   const session = await sessions.newSession({ cwd, additionalDirectories: [], mcpServers: [] }, signal)
-  // lists of sessions are asked for at any time
+  // lists of sessions may be requested at any time
   if (session.agent.capabilities.list)
     options.records.noted(host.agentId, { sessionId: session.sessionId, cwd }, { archived: true })
   const { records } = options

@@ -15,7 +15,7 @@ export const STOPPED: AgentExit = { reason: 'disposed', stderrTail: '' }
 export interface DisplayedSessionOptions {
   /** The key of drafts and prompts while no session is displayed. */
   newKey: string
-  /** The session that is being opened, which gives the key while none is displayed. */
+  /** The session that is being opened, whose key is used while none is displayed. */
   expected: () => Attempt | SessionReference | undefined
   statusChanged: (open: OpenSession) => void
   sessionEnded: (open: OpenSession, exit: AgentExit) => void

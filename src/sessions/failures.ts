@@ -15,23 +15,23 @@ import type { DefaultAgentProblem } from './ports.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
-/** What the user had asked for when it failed; Retry does it again. */
+/** What failed; Retry does it again. */
 export type Attempt =
-  /** in `cwd`, or wherever new sessions begin */
+  /** in `cwd`, or in the default folder */
   | { type: 'new'; agentId: string; cwd?: string }
-  /** a new session that begins with the conversation of this one */
+  /** a new session that starts with the conversation of this one */
   | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
   /** restore: loaded, or resumed if the agent can't load */
   | { type: Reopening; agentId: string; sessionId: string; cwd: string; title?: string }
 
 /**
- * Everything that can stop a conversation, each its own kind so that each gets its own card and its own way on.
- * The conversation on the screen stays in every case.
+ * Everything that can stop a conversation. Each kind has its own card with its own next steps. The displayed conversation
+ * stays in every case.
  */
 export type Failure =
   | { type: 'no-agent' }
   | { type: 'untrusted' }
-  /** the default agent of the settings; no other one is started in its place */
+  /** the default agent of the settings; no other agent is started instead */
   | { type: 'default-agent'; problem: DefaultAgentProblem }
   | { type: 'unknown-agent'; agentId: string; agentName: string }
   | { type: 'start'; agentId: string; agentName: string; failure: AgentStartFailure; attempt: Attempt }
@@ -42,21 +42,21 @@ export type Failure =
       methods: readonly AuthMethod[]
       message: string
       detail?: string
-      /** what to do once signed in */
+      /** what to do after sign-in */
       attempt?: Attempt
-      /** the prompt that was refused, to be sent again once signed in */
+      /** the refused prompt, to send again after sign-in */
       again?: ContentBlock[]
-      /** the option that was to be changed */
+      /** the option to change */
       option?: { optionId: string; value: string | boolean }
       /** the action that was refused outside of the conversation, repeated after the sign-in */
       then?: () => Promise<void>
-      /** the user asked for it: the agent refused nothing */
+      /** the user requested it; the agent refused nothing */
       asked?: boolean
-      /** who is signed in already, where the agent tells */
+      /** who is signed in, if the agent reports it */
       account?: AuthStatus
-      /** the method under way, when one is */
+      /** the method in progress, if any */
       running?: string
-      /** the method that was tried last and came to nothing; `message` says why */
+      /** the last method that failed; `message` says why */
       tried?: string
       /** it can't be used from here: `message` says why */
       unavailable?: boolean
@@ -89,7 +89,7 @@ export type Failure =
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
   | { type: 'problem'; title: string; message: string; attempt?: Attempt }
 
-/** What an attempt that was rejected with `error` leaves on the screen; `undefined` when the user stopped it. */
+/** The failure of an attempt that was rejected with `error`; `undefined` if the user stopped it. */
 export function failureOf(
   attempt: Attempt,
   error: unknown,
@@ -112,19 +112,22 @@ export function failureOf(
   return { type: 'problem', title: agentName, message: messageOf(error), attempt }
 }
 
-/** The agent refused until the user has signed in. */
+/** Whether the agent refused because it requires sign-in. */
 export function isSignInAsked(error: unknown): boolean {
   if (error instanceof AgentRequestError) return error.kind === 'auth-required'
   if (!(error instanceof AgentStartError)) return false
   return error.failure.kind === 'initialize-error' && error.failure.error.code === RpcCode.authRequired
 }
 
-/** The ways to sign in that an agent named when it refused to start. */
+/** The sign-in methods that an agent listed when it refused to start. */
 export function methodsIn(failure: AgentStartFailure): readonly AuthMethod[] {
   return failure.kind === 'initialize-error' ? (failure.authMethods ?? []) : []
 }
 
-/** In what words a turn was refused until the user has signed in: the prompt was, or the turn it began (v2). */
+/**
+ * The message with which the agent refused a turn because it requires sign-in: either the prompt, or the turn that it
+ * started (v2).
+ */
 export function signInAskedBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
   if (outcome.type === 'failed') return isSignInAsked(outcome.error) ? wordsOf(outcome.error) : undefined
   const error = outcome.type === 'ended' ? outcome.error : undefined
@@ -190,8 +193,8 @@ export class Failures {
 }
 
 /**
- * Says of the options of the conversation on the screen which changes the agent has not answered for long, until it does
- * or the user gives them up.
+ * Reports changes of the displayed conversation's options that the agent hasn't confirmed for a long time, until it does
+ * or the user stops waiting.
  */
 export class SlowOptions {
   readonly #failures: Failures
@@ -204,7 +207,7 @@ export class SlowOptions {
     this.#slowAfterMs = slowAfterMs
   }
 
-  /** The conversation on the screen is another, or what waits in it changed. */
+  /** Another conversation is displayed, or its pending options changed. */
   look(open: OpenSession | undefined): void {
     const wait = open && open.session.phase === 'ready' ? open.session.pendingOptions : []
     const another = this.#open !== open

@@ -13,29 +13,29 @@ import { WorkTree } from '../editor/changes/work-tree.ts'
 import type { FilesShared } from '../editor/files/files.ts'
 import { isProtectedPath, ProtectedSnapshot } from '../editor/protected-files.ts'
 
-/** Kinds of tools that change no file. */
+/** Kinds of tools that don't change files. */
 const HARMLESS = new Set<ToolCallEntry['toolKind']>(['read', 'search', 'fetch', 'think'])
 /** Kinds of tools that change the files they name. */
 const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
-/** Looks take this share of the time at most, and come so often at most, in milliseconds. */
+/** Maximum share of time for checks, and their minimum interval in milliseconds. */
 const SHARE = 1 / 8
 const LEAST_WAIT_MS = 2000
 
 interface Turn {
-  /** as the conversation counts it */
+  /** number of the turn in the conversation */
   number: number
   before: ReturnType<WorkTree['snapshot']>
-  /** Files that the user did something with are in `before` as they were then. */
+  /** In `before`, files that the user changed are as they were after that. */
   accepted: Promise<unknown>
-  /** something was done that may have changed files */
+  /** some tool call may have changed files */
   worked: boolean
-  /** something that names no file, such as a command */
+  /** some tool call that names no file, such as a command */
   ran: boolean
 }
 
 /**
- * Tells the change tracker when turns run, and which files changed meanwhile that no tool call named: most often by
- * commands. What the user saves in the editor meanwhile is theirs.
+ * Notifies the change tracker when turns run, and which files changed meanwhile that no tool call named, usually because
+ * of commands. Files that the user saves in the editor meanwhile are the user's.
  */
 export function noticeChanges(
   session: Session,
@@ -54,7 +54,7 @@ export function noticeChanges(
     const { number, before } = looked
     try {
       await looked.accepted
-      // what is decided while files are looked at
+      // the user's decisions while files are being checked
       const isDecided = files.watchDecided()
       const start = performance.now()
       const { changes, omitted, unseen } = await tree.changed(await before)
@@ -98,7 +98,7 @@ export function noticeChanges(
     session.onDidChange(changes => {
       if (session.phase !== 'ready') return
       const works = session.state.activity !== 'idle' || (session.state.background ?? 0) > 0
-      // background work of a turn may still run when the next one begins
+      // background work of a turn may still run when the next one starts
       const earlier = turn && turn.number !== session.state.turn ? turn : undefined
       if (works && (!turn || earlier)) {
         if (earlier?.worked) void look(earlier)
@@ -112,7 +112,7 @@ export function noticeChanges(
           ran: earlier?.ran ?? false,
         }
         turn = begun
-        // while the user is asked, nothing happens
+        // while a request is pending, the agent does nothing
         const isWorking = () => begun.worked && session.state.activity !== 'requires_action'
         files.beginTurn(begun.number, isWorking)
       }
@@ -137,11 +137,11 @@ export function noticeChanges(
 }
 
 /**
- * Tells the change tracker which files the session's tool calls name and what they say that they change: when they say
- * it, when they begin and when they are over. A replay reports old changes and is ignored.
+ * Notifies the change tracker which files the session's tool calls name and which changes they report: when they report
+ * them, when they start and when they end. A replay reports old changes and is ignored.
  */
 export function followChanges(session: Session, changes: SessionChanges): Disposable {
-  /** by tool call: what was reported, so that nothing is checked twice */
+  /** by tool call: what was reported, so that it isn't checked twice */
   const reported = new Map<string, string>()
   return session.onDidChange(updates => {
     for (const update of updates) {
@@ -154,7 +154,7 @@ export function followChanges(session: Session, changes: SessionChanges): Dispos
       const named = CHANGING.has(entry.toolKind) ? entry.locations.map(({ path }) => path) : []
       if (diffs.length === 0 && named.length === 0) continue
       const done = isFinalStatus(status)
-      // an agent that asks before it acts has done nothing yet
+      // an agent that asks for permission has done nothing yet
       const begun = done || (status !== 'pending' && session.state.activity !== 'requires_action')
       const paths = [...named, ...diffs.flatMap(({ changes }) => changes.map(({ path }) => path))]
       const signature = `${done} ${begun} ${paths.join('\n')}`
@@ -175,7 +175,7 @@ function diffsOf(
   )
 }
 
-/** Changes that come together are reported together, in milliseconds. */
+/** Changes within this time are reported together, in milliseconds. */
 const GATHER_MS = 150
 
 export interface ReportProtectedOptions {
@@ -191,8 +191,8 @@ export interface ReportProtectedOptions {
 }
 
 /**
- * Reports in the conversation when a protected file changes during a turn other than through the client: an agent that
- * writes with its own tools is not asked about. The report offers the diff and the way back.
+ * Reports in the conversation when a protected file changes during a turn other than through the client: agents that
+ * write with their own tools don't ask. The report offers the diff and a way to undo the change.
  */
 export function reportProtected(options: ReportProtectedOptions): Disposable {
   const { session, changes, files: shared, onDidSave, onDidWrite, log } = options
@@ -210,7 +210,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
   const report = async (current: Promise<ProtectedSnapshot>) => {
     const isDecided = decided
     decided = changes.watchDecided()
-    // what the user has just undone is no news
+    // don't report what the user has just undone
     const found = (await (await current).changes()).filter(file => !isDecided(file.path))
     if (found.length === 0) return
     const files = found.map(file => file.path)
@@ -231,7 +231,7 @@ export function reportProtected(options: ReportProtectedOptions): Disposable {
   const failed = (error: unknown) => log.debug(`Protected files could not be compared: ${messageOf(error)}`)
   const accept = (file: string) => {
     const current = snapshot
-    // before a check that comes later, and after one that runs
+    // before a later check, and after a running one
     if (current) checks = checks.then(async () => (await current).accept(file)).catch(failed)
   }
   const begin = () => {

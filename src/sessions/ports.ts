@@ -22,7 +22,7 @@ import type { TranscriptWriter } from './transcript-recorder.ts'
 export interface AgentEntry {
   agentId: string
   name: string
-  /** a codicon's name, or an image's address (`data:`) */
+  /** the name of a codicon, or a `data:` URI */
   icon?: string
   description?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
@@ -34,72 +34,72 @@ export interface DefaultAgentProblem {
   agentId?: string
   /** A sentence. */
   message: string
-  /** The agent's id in the registry and its name, where it is one that Parley offers to install. */
+  /** The agent's id and name in the registry, if Parley offers to install it. */
   installable?: { id: string; name: string }
 }
 
-/** Which agents there are; changes as settings do. */
+/** The available agents, which may change with the settings. */
 export interface AgentDirectory {
   list(): AgentEntry[]
   get(agentId: string): AgentEntry | undefined
-  /** Resolves when the machine was searched once. */
+  /** Resolves when the machine has been searched once. */
   ready(): Promise<void>
-  /** What is wrong in the settings about agents, each a sentence. */
+  /** Problems in the settings of agents, each a sentence. */
   problems(): string[]
-  /** The one that New Session starts; none while it isn't known or can't be used. */
+  /** The agent that New Session starts; `undefined` while it's unknown or can't be used. */
   defaultAgentId(): string | undefined
-  /** Why the agent that the settings name as the default can't be used. */
+  /** Why the default agent in the settings can't be used. */
   defaultProblem(): DefaultAgentProblem | undefined
-  /** The whole machine was searched: an agent that isn't listed is not there. */
+  /** The whole machine was searched, so an agent that isn't listed isn't installed. */
   isSearched(): boolean
-  /** Remembers that the user used it. */
+  /** Stores it as the agent used last. */
   used(agentId: string): void
-  /** Rejects with `AgentStartError` (`command-missing`) when its command is not there. */
+  /** Rejects with `AgentStartError` (`command-missing`) if its command isn't found. */
   resolveLaunch(agentId: string): Promise<AgentLaunch>
   readonly onDidChange: Event<void>
 }
 
-/** What a session was given, in words for the view. */
+/** What was passed to a session, as text for the view. */
 export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
   mcpServers: Array<{ name: string; type: string; passed: boolean; reason?: string }>
-  /** what the session was given, to send it again; `null`: nothing, absent: unknown */
+  /** what was passed to the session, to send it again; `null` for nothing, absent if unknown */
   ownSystemPrompt?: SystemPrompt | null
-  /** What became of the user's own system prompt, when they have one. */
+  /** What happened to the user's system prompt, if there is one. */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
 }
 
-/** What a session has had since it began. */
+/** What a session keeps from its start. */
 export interface ExistingSession {
   cwd: string
   additionalDirectories: readonly string[]
-  /** `null`: none; absent: unknown, and none is sent */
+  /** `null` for none; absent if unknown, then none is sent */
   systemPrompt?: SystemPrompt | null
 }
 
-/** Works out what a session gets: roots from the workspace, MCP servers from the settings. */
+/** Plans what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
-  /** In `cwd` when one is named. `undefined`: the user was asked for the folder and chose none. */
+  /** In `cwd` if given. `undefined` if the user was asked for the folder and canceled. */
   forNew(agentId: string, capabilities: AgentCapabilities, cwd?: string): Promise<SessionPlan | undefined>
-  /** For a session that exists: it keeps its own folders and system prompt. */
+  /** For an existing session, which keeps its folders and system prompt. */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
 }
 
-/** What users began to write, by conversation. */
+/** The drafts of conversations. */
 export interface Drafts {
   get(key: string): Draft<Attachment>
   set(key: string, draft: Draft<Attachment>): void
 }
 
-/** A session that Parley opened itself at some time. */
+/** A session that Parley opened at some time. */
 export type SessionRecord = Omit<LocalSession, 'agentId' | 'createdAt'>
 
-/** What Parley remembers beyond the window, so that no session is lost where an agent cannot list or does not run. */
+/** What Parley stores across windows, so that no session is lost if its agent can't list sessions or isn't running. */
 export interface SessionRecords {
-  /** Agents of which it remembers sessions; some may be gone. */
+  /** Agents with stored sessions; some may no longer exist. */
   agentIds(): string[]
-  /** The agent's sessions, the newest first. */
+  /** The agent's sessions, newest first. */
   list(agentId: string): SessionRecord[]
   get(agentId: string, sessionId: string): SessionRecord | undefined
   opened(
@@ -107,23 +107,23 @@ export interface SessionRecords {
     record: Pick<SessionRecord, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,
   ): void
   touched(agentId: string, sessionId: string, title: string | undefined): void
-  /** What the user said of a session, which may be one that Parley did not open. An empty title is none. */
+  /** The user renamed or archived a session, possibly one that Parley didn't open. An empty title means none. */
   noted(
     agentId: string,
     session: Pick<SessionRecord, 'sessionId' | 'cwd' | 'title'> & { updatedAt?: number },
     said: { title?: string; givenTitle?: string; archived?: boolean },
   ): void
   forget(agentId: string, sessionId: string): void
-  /** The agent as it was when it last ran: it may be gone since. */
+  /** The agent when it last ran; it may no longer exist. */
   agent(agentId: string): KnownAgent | undefined
-  /** The agent runs. */
+  /** The agent was started. */
   agentRuns(agentId: string, agent: KnownAgent): void
 }
 
-/** The conversations of this machine as they were kept. */
+/** The saved conversations of this machine. */
 export interface Transcripts extends TranscriptWriter {
   read(agentId: string, sessionId: string): KeptConversation | undefined
-  /** Changes with every write, by whichever window; `undefined` when there is nothing. */
+  /** Changes with every write by any window; `undefined` if nothing is saved. */
   revision(agentId: string, sessionId: string): string | undefined
   forget(agentId: string, sessionId: string): void
 }
@@ -133,7 +133,7 @@ export interface PromptInput {
   attachments: ContentBlock[]
 }
 
-/** Makes a prompt's content for the agent that it goes to. Rejects with a sentence when the agent cannot take it. */
+/** Creates a prompt's content for an agent. Rejects with a sentence if the agent doesn't support it. */
 export type MakePrompt = (to: {
   agentName: string
   can: AgentCapabilities
@@ -141,31 +141,31 @@ export type MakePrompt = (to: {
 }) => Promise<ContentBlock[]>
 
 /**
- * Signs in to an agent by a command in a terminal that the user sees. Resolves when it exited with 0; rejects with a
- * sentence otherwise, and with `CancelledError` when the user cancels.
+ * Signs in to an agent with a command in a visible terminal. Resolves when it exits with 0; rejects with a sentence
+ * otherwise, and with `CancelledError` if the user cancels.
  */
 export type SignInTerminal = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
 
 /**
- * Asks for the variables that a method signs in by, and keeps them for the agent's next start. Rejects with
- * `CancelledError` when the user does not give them.
+ * Asks for the variables of a sign-in method and stores them for the agent's next start. Rejects with `CancelledError` if
+ * the user cancels.
  */
 export type SignInVariables = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
 
-/** Who is signed in to which agent, as far as agents tell it. */
+/** Who is signed in to which agent, as far as agents report it. */
 export interface SignedInAccounts {
   get(agentId: string): AuthStatus | undefined
-  /** The agent refused something until the user signs in. */
+  /** The agent refused a request because it requires sign-in. */
   refused(agentId: string): void
-  /** Call it when the user has signed in to an agent; asks the agent again. */
+  /** Call it after the user signed in to an agent; asks the agent again. */
   signedIn(agentId: string): void
-  /** The user signed in to the agent of this id, in whichever conversation. */
+  /** The user signed in to the agent with this id, in any conversation. */
   readonly onDidSignIn: Event<string>
 }
 
-/** Asks the user outside of any conversation. Ends with `cancel` when `signal` aborts. */
+/** Asks the user outside of any conversation. Resolves to `cancel` when `signal` aborts. */
 export interface NativeElicitation {
   ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
-  /** What the user went to an address for is done there. */
+  /** The user has completed what a URL was opened for. */
   complete(elicitationId: string): void
 }

@@ -8,7 +8,7 @@ import { PromptQueue, type PromptStorage } from '../conversation/prompt-queue.ts
 export interface PromptQueuesStorage extends PromptStorage {
   /** Prompts of a conversation that another window left, in their order. The caller is responsible for them from now on. */
   claim(key: string): StoredPrompt[]
-  /** Prompts of a conversation, by its key, came from another window. */
+  /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver: Event<string>
 }
 
@@ -32,7 +32,7 @@ export class PromptQueues extends Owner {
     )
   }
 
-  /** The queue of a conversation, with what another window left of it. */
+  /** The queue of a conversation, including prompts that another window left. */
   of(key: string): PromptQueue {
     let queue = this.#queues.get(key)
     if (!queue) {
@@ -45,7 +45,7 @@ export class PromptQueues extends Owner {
     return queue
   }
 
-  /** A conversation got another key when its session began: its prompts go along. */
+  /** A conversation's key changed when its session started: moves its prompts. */
   rename(from: string, to: string): void {
     const queue = this.#queues.get(from)
     if (!queue || from === to) return

@@ -1,7 +1,10 @@
 import type { ContentBlock } from '../acp/model.ts'
 import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation/state.ts'
 
-/** The prompt that led to an entry: it itself, or the one before it. Without an entry the last prompt of all. */
+/**
+ * The prompt of an entry: the entry itself, or the last prompt before it. Without an entry, the last prompt of the
+ * conversation.
+ */
 export function promptBefore(
   state: Pick<SessionState, 'entries' | 'index'>,
   entry?: EntryId,
@@ -14,13 +17,13 @@ export function promptBefore(
   return undefined
 }
 
-/** So many prompts are had at once, and no more once so much is in them: pictures are large. UTF-16 units. */
+/** Maximum number of prompts at once, and of their total size in UTF-16 units, since images are large. */
 const MOST = 50
 const MOST_LENGTH = 4_000_000
 
 /**
- * What the user wrote before an entry, the prompts nearest to it, oldest first. `from`: index of the first one's
- * entry, 0 when there is none before it.
+ * The user's last prompts before an entry, oldest first. `from`: index of the first one's entry; 0 if there is none
+ * before it.
  */
 export function promptsBefore(
   entries: readonly Entry[],
@@ -38,7 +41,7 @@ export function promptsBefore(
   return { prompts, from: 0 }
 }
 
-/** The last thing that the agent said. */
+/** The agent's last message. */
 export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry | undefined {
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
 }

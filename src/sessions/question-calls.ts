@@ -10,18 +10,18 @@ import { commandOf } from '../conversation/tool-command.ts'
 import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
-/** What a user chose in a call: an answer of the question, or to look at it. */
+/** What the user chose in a notification: an answer, or to view the request. */
 export type CallAnswer = { optionId: string } | 'show'
 
 export interface QuestionCallsOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
-  /** whether a user has the session before them now */
+  /** whether the session is visible to the user now */
   isSeen: (open: OpenSession) => boolean
-  /** What a user has before them may be something else now. */
+  /** What is visible to the user may have changed. */
   onDidLook: Event<void>
   /**
-   * Notifies the user; `undefined`: they dismissed it. `question` is absent where an agent only says that it waits.
-   * `over` aborts when the request is answered or withdrawn elsewhere: the notification goes away.
+   * Notifies the user; `undefined` if they dismiss it. `question` is absent if an agent only reports that it waits.
+   * `over` aborts when the request is answered or withdrawn elsewhere; then the notification closes.
    */
   call: (
     open: OpenSession,
@@ -29,14 +29,14 @@ export interface QuestionCallsOptions {
     over: AbortSignal,
   ) => Promise<CallAnswer | undefined>
   reveal: (open: OpenSession, requestId: string | undefined) => Promise<void>
-  /** The question was answered elsewhere before the call was. */
+  /** The request was answered elsewhere before the notification was. */
   tooLate: () => void
 }
 
 /** While focus moves between two views, neither is visible for a moment. Milliseconds. */
 const SETTLE_MS = 300
 
-/** Notifies the user once of each pending request that isn't visible: when it comes, or as soon as it's hidden. */
+/** Notifies the user once of each pending request that isn't visible: when it arrives, or as soon as it's hidden. */
 export class QuestionCalls extends Owner {
   readonly #options: QuestionCallsOptions
   /** the request of a session's last notification; `over` aborts when it's no longer pending */
@@ -99,19 +99,22 @@ export class QuestionCalls extends Owner {
   }
 }
 
-/** A request of a session that waits for the user, in words short enough for a notification. */
+/** A pending request of a session, as text for a notification. */
 export interface WaitingQuestion {
   requestId: string
   text: string
-  /** how many wait */
+  /** number of pending requests */
   count: number
-  /** The text is the whole request. */
+  /** The text contains the whole request. */
   isWhole: boolean
-  /** None: it has to be looked at before it can be answered. */
+  /** Empty if the request must be viewed before it can be answered. */
   options: readonly PermissionOption[]
 }
 
-/** A longer text doesn't fit on one line of a notification and is answered only in the conversation. In characters. */
+/**
+ * Longer text doesn't fit on a line of a notification, so such requests are answered only in the conversation.
+ * Characters.
+ */
 const LONGEST = 200
 /** All of them, oldest first. */
 export function waitingQuestions(
@@ -147,7 +150,7 @@ function describe(
   return { requestId, ...whole, count, options: whole.isWhole ? request.options : [] }
 }
 
-/** The text, if it can be shown as a whole on one line and looks like what it is. */
+/** The text, if all of it can be shown on one line and its appearance isn't misleading. */
 function shown(text: string): { text: string; isWhole: boolean } {
   const isWhole =
     // a bracket could join a link that follows it

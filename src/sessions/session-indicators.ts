@@ -157,7 +157,7 @@ type Named = [agentId: string, sessionId: string]
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>
   readonly #store: KeyValueStore
-  /** of before this window */
+  /** from before this window */
   #before: Named[]
   #written: string
 

@@ -8,7 +8,7 @@ import type { KeptConversation } from '../conversation/restore-state.ts'
 import type { OpenSession } from './open-session.ts'
 
 const LOOK_EVERY_MS = 200
-/** How often a conversation that another window has is read again. Milliseconds. */
+/** How often the conversation of another window is read again. Milliseconds. */
 const FOLLOW_EVERY_MS = 1000
 
 interface SessionId {
@@ -18,7 +18,7 @@ interface SessionId {
 
 /** Which sessions this window has, among all windows of the machine; stored by `Transcripts`. */
 export interface SessionLeases {
-  /** Takes a session for this window. False: another window has it. */
+  /** Takes a session for this window. Returns false if another window has it. */
   acquire(agentId: string, sessionId: string): boolean
   release(agentId: string, sessionId: string): void
   /** Asks the window that has the session to release it. */

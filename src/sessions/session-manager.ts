@@ -231,7 +231,7 @@ export class SessionManager extends Owner {
     return this.#arrivals.track(agentId, async () => {
       const session = await sessions.forkSession(sessionId, plan.setup, signal, state)
       const { usage } = this.#options
-      // what a turn costs may not be reported yet: it would be counted for both
+      // the cost of a running turn may not be reported yet and would be counted twice
       const isSettled = !this.find(agentId, sessionId)?.session.isWorking
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
       return this.#begun(this.#opened(agentId, session, plan), progress, 'fork')

@@ -27,20 +27,20 @@ export interface ServicesShared {
   files: FilesShared
   /** The user saved a file in the editor. Without it, files changed by commands aren't reported. */
   onDidSave?: Event<string>
-  /** The environment that commands start from: the login shell's. */
+  /** The base environment of commands: that of the login shell. */
   environment: () => Record<string, string>
-  /** Ends commands, too, when this process dies without having done so. */
+  /** Ends commands if this process dies without having done so. */
   guard?: SessionTerminalsOptions['guard']
 }
 
 interface SubagentFiles {
-  /** the roots as text: a change makes another service */
+  /** the roots as text; a change requires a new service */
   key: string
   cwd: string
   files: SessionFiles
 }
 
-/** What one session's agent may do in the editor: its files and its commands, on its roots. */
+/** What a session's agent may do in the editor: access files and run commands in its roots. */
 export class SessionServices extends Owner {
   readonly terminals: SessionTerminals
   readonly #shared: ServicesShared
@@ -81,7 +81,7 @@ export class SessionServices extends Owner {
     return this.#subagentFiles(sessionId)?.files ?? this.#files
   }
 
-  /** What the agent writes is remembered as it was before. */
+  /** Tracks the file before the agent writes it. */
   async writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void> {
     const cwd = this.#subagentFiles(request.sessionId)?.cwd ?? this.#roots.cwd
     const path = this.#shared.files.rules.absolute(cwd, request.path)
@@ -92,7 +92,7 @@ export class SessionServices extends Owner {
     this.#write.fire(path)
   }
 
-  /** Starts a command, in the folder of the session or of the subagent that asks. */
+  /** Starts a command, in the folder of the session or of the subagent that requests it. */
   async createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }> {
     const subagent = this.#subagentFiles(request.sessionId)
     await this.#checkEnvironment(request)
@@ -114,7 +114,10 @@ export class SessionServices extends Owner {
     super.dispose()
   }
 
-  /** `within`: roots that a file has to be in, too. An agent must not widen its own roots by naming a subagent's. */
+  /**
+   * `within`: further roots that must contain a file, since an agent must not extend its roots by using those of a
+   * subagent.
+   */
   #createFiles(roots: Roots, within?: Roots): SessionFiles {
     return new SessionFiles(this.#shared.files, {
       roots,
@@ -139,7 +142,7 @@ export class SessionServices extends Owner {
     return own
   }
 
-  /** A rule allowed the command as shown: with other variables it's another command. */
+  /** A rule allowed the command as shown; with other variables, it's a different command. */
   async #checkEnvironment({ sessionId, command, args, env }: CreateTerminalRequest): Promise<void> {
     const changed = env.filter(({ name }) => changesBehavior(name))
     if (changed.length === 0 || !this.#answered.ruleAllowed(command, args)) return
@@ -154,12 +157,12 @@ export class SessionServices extends Owner {
   }
 }
 
-/** The requests to agents that may bring a new session. Some agents ask for files before they have named the session. */
+/** The requests to agents that may create a session. Some agents request files before they report the session's id. */
 export class SessionArrivals {
   /** by agent */
   readonly #pending = new Map<string, Set<Promise<void>>>()
 
-  /** Does `work`, which may bring a session of the agent. */
+  /** Runs `work`, which may create a session of the agent. */
   track<T>(agentId: string, work: () => Promise<T>): Promise<T> {
     const arriving = work()
     const pending = this.#pending.get(agentId) ?? new Set()
@@ -170,7 +173,7 @@ export class SessionArrivals {
     return arriving
   }
 
-  /** Resolves when the next of them is answered; `undefined` when the agent has none to answer. */
+  /** Resolves when the next of them is answered; `undefined` if none is pending. */
   next(agentId: string): Promise<void> | undefined {
     const pending = this.#pending.get(agentId)
     return pending?.size ? Promise.race(pending) : undefined
@@ -201,7 +204,7 @@ function servicesClient(
   }
 }
 
-/** A file that needs the user's word is asked about like any other permission, in the conversation. */
+/** Permission for a file is requested in the conversation, like any other permission. */
 function askInConversation(session: Session): AskAccess {
   return async (question, signal) => {
     const { path, realPath, reason } = question
@@ -259,13 +262,13 @@ async function askOnce(session: Session, request: Omit<PermissionRequest, 'optio
 
 interface AgentClientOptions {
   agentId: string
-  /** The conversations of the agent's process; `undefined` before it is ready. */
+  /** The sessions of the agent's process; `undefined` before it's ready. */
   sessions: () => AgentSessions | undefined
-  /** What the agent of an open session may do in the editor; waits for a session that is about to be opened. */
+  /** The services of an open session; waits for a session that is being opened. */
   services: (sessionId: () => string, signal?: AbortSignal) => Promise<SessionServices | undefined>
-  /** The conversation with the agent that the user works in and sees, if they do. */
+  /** The agent's session in the visible conversation that was used last, if any. */
   activeSession: () => Session | undefined
-  /** Asks what belongs to no conversation. */
+  /** Asks questions that don't belong to a conversation. */
   nativeElicitation: NativeElicitation
 }
 
@@ -288,8 +291,8 @@ export function agentClient(options: AgentClientOptions): AgentClient {
 }
 
 /**
- * An elicitation for a request of ours, such as signing in, is asked where the user works with the agent. It ends with
- * that request (`signal`): when the conversation is closed before, it is asked outside of any.
+ * An elicitation for one of our requests, such as signing in, is shown where the user works with the agent, and ends with
+ * that request (`signal`). If that conversation is closed before, it's asked outside of conversations.
  */
 async function elicit(
   { agentId, sessions, activeSession, nativeElicitation }: AgentClientOptions,

@@ -6,7 +6,7 @@ import type { SessionState } from '../conversation/state.ts'
 
 const LONGEST = 120
 
-/** How some agents write the mention of a file when they replay what the user said: by its whole address. */
+/** The form in which some agents replay the mention of a file: its whole URI. */
 const mentionedFile = /@file:\/\/\S*\/([^\s/]+)/g
 
 /** The title of a session: the user's, otherwise the automatic one. */
@@ -14,7 +14,7 @@ export function titleOf(session: Session): string | undefined {
   return session.givenTitle ?? sessionTitle(session.state)
 }
 
-/** What a session is called when the user gave it no name: the agent's title, else the first line of the first prompt, else nothing yet. */
+/** The automatic title: the agent's, else the first line of the first prompt, else none yet. */
 export function sessionTitle(state: SessionState): string | undefined {
   const reported = state.title?.trim()
   if (reported) return reported
@@ -26,7 +26,7 @@ export function sessionTitle(state: SessionState): string | undefined {
   return undefined
 }
 
-/** The prompt's words as they stood in the composer, no more of them than a title may need. */
+/** The prompt's text as it was in the composer, limited to the length of a title. */
 function beginning(blocks: readonly ContentBlock[]): string {
   const few = blocks
     .slice(0, 12)

@@ -16,22 +16,22 @@ export interface TranscriptWriter {
 
 /**
  * Saves a conversation as it grows: only what changed, at most once a second, immediately when the agent is idle. Of a
- * growing text only what was appended is written, so that a second costs the same however long the text is; when the
- * agent is idle, the whole text is written. A load replaces the saved conversation only when it is complete.
+ * growing text, only the appended part is written, so that the cost doesn't depend on its length; when the agent is idle,
+ * the whole text is written. A load replaces the saved conversation only when it is complete.
  */
 export class TranscriptRecorder extends Owner {
   readonly #agentId: string
   readonly #session: Session
   readonly #writer: TranscriptWriter
   readonly #changes = new ChangeSet()
-  /** entries and terminals of which appended text was written */
+  /** entries and terminals with appended text that was written */
   readonly #pieced = { entries: new Set<EntryId>(), terminals: new Set<string>() }
   #replace = false
   /** Never overwrite a saved conversation with a session that failed to open. */
   #wasReady = false
   #timer: NodeJS.Timeout | undefined
 
-  /** `unkept`: nothing of what the session begins with is saved under its id. */
+  /** `unkept`: the initial content of the session isn't saved under its id yet. */
   constructor(agentId: string, session: Session, writer: TranscriptWriter, unkept = false) {
     super()
     this.#agentId = agentId
@@ -106,7 +106,7 @@ export class TranscriptRecorder extends Owner {
   }
 
   #schedule(wanted: number): void {
-    // writing a whole conversation takes time, so not while it is being rendered
+    // writing a whole conversation takes time, so don't do it while it's being rendered
     const delay = this.#replace ? WRITE_EVERY_MS : wanted
     if (this.#timer && delay > 0) return
     clearTimeout(this.#timer)

@@ -5,10 +5,10 @@ import type { SessionUsage, UsageRecord } from '../history/session-store.ts'
 
 /** A larger amount or count is treated as a mistake, not as the cost of a session. */
 const MAX_AMOUNT = 1e12
-/** The longest unit of a cost that is counted, and how many units one session may use. */
+/** Maximum length of a cost's unit, and the number of units that a session may use. */
 const MAX_CURRENCY_LENGTH = 16
 const MAX_CURRENCIES = 8
-/** The row of a session that counts its tokens, and says that the session is counted from its beginning. */
+/** The row of a session that counts its tokens, and marks the session as counted from its start. */
 const TOKENS = ''
 
 /** Counts what sessions use, by day and agent. */
@@ -26,7 +26,7 @@ export interface UsageMeterOptions {
   now?: () => number
 }
 
-/** How far a cost is counted. */
+/** How much of a cost is counted. */
 interface Mark {
   /** the reported amount up to which it is counted; `undefined`: the earlier cost of the session is unknown */
   counted: number | undefined
@@ -38,9 +38,9 @@ interface Mark {
 
 /**
  * Counts what one open session uses. Agents report the cost of the whole session so far, and repeat it when the session
- * is loaded: only what exceeds the highest report is added. What a session cost before Parley knew it is never counted.
- * Some agents begin again at zero in a new process: a first turn that ends below what is counted shows it. Where it
- * ends above, the difference is counted: too little rather than twice. Tokens are those of turns that ran here.
+ * is loaded: only what exceeds the highest report is added. The cost of a session before Parley knew it is never counted.
+ * Some agents restart at zero in a new process, which shows if the first turn ends below the counted amount. If it ends
+ * above, the difference is counted: rather too little than twice. Only tokens of turns that ran here are counted.
  */
 export class UsageMeter extends Owner {
   readonly #options: UsageMeterOptions
@@ -70,7 +70,7 @@ export class UsageMeter extends Owner {
     // a conversation that was saved before anything was counted has its cost
     if (usage?.cost && !this.#isWhole) this.#reportBefore(usage.cost.currency, usage.cost.amount)
     this.register(session.onDidChange(changes => this.#changed(changes)))
-    // a turn that is cut off may have more to report
+    // an interrupted turn may have more to report
     this.register(toDisposable(() => !this.#runs && this.#settle()))
   }
 
@@ -154,7 +154,7 @@ export class UsageMeter extends Owner {
   }
 }
 
-/** The fork of a session begins with what that one had cost: agents count on, or begin again at zero. */
+/** A fork starts with the cost of the original session: agents either continue counting or restart at zero. */
 export function forkUsage(
   records: UsageRecords,
   agentId: string,

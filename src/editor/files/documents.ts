@@ -47,8 +47,8 @@ export class DocumentWriter {
   }
 
   /**
-   * False: the document is not the way to write this file, which is to be written directly. What the user had not
-   * saved, and what the disk had that the document did not, can be had back by undoing.
+   * Returns false if the file must be written directly instead. Undoing restores the user's unsaved changes, and what was
+   * on disk but not in the document.
    */
   async write(document: OpenDocument, file: GuardedPath, content: string): Promise<boolean> {
     const info = await this.#files.stat(file, 'write')

@@ -10,39 +10,38 @@ import { OutputPump } from './terminal-output.ts'
 /**
  * One command of an agent as a child process with pipes.
  *
- * Why pipes and no pty: a pty needs a native add-on. And no `FORCE_COLOR` or the like is set: command lines redirect
- * and pipe the output of their parts, and color codes would end up in files and in other programs. A command that
- * colors anyway, or whose agent sets such a variable, is shown in color. A pseudoterminal would implement
- * {@link RunCommand} as well.
+ * It uses pipes, because a pty would need a native add-on. It doesn't set `FORCE_COLOR` or similar variables: command
+ * lines redirect and pipe output, and color codes would end up in files and other programs. If a command prints colors
+ * anyway, or its agent sets such a variable, they are shown. A pty could also implement {@link RunCommand}.
  */
 
 interface CommandRequest {
-  /** a program, or with no `args` a whole shell line */
+  /** a program; without `args`, a whole shell command line */
   command: string
   args: readonly string[]
   /** absolute */
   cwd: string
   /** the whole environment */
   env: Record<string, string>
-  /** ends it when this process dies without having ended it */
+  /** ends the command if this process dies without having done so */
   guard?: ProcessGuard
 }
 interface CommandEvents {
-  /** stdout and stderr as they come, never half a character */
+  /** stdout and stderr as they arrive, in whole characters */
   onOutput(text: string): void
-  /** Once, after the last of the command's own output. What it left running may still write. */
+  /** Called once, after the command's last output. Processes that it left running may still write. */
   onExit(exit: TerminalExit): void
 }
 export interface RunningCommand {
   /**
-   * Ends it and all it started: politely first, by force after `graceMs`. `onExit` comes as soon as the command
-   * itself is gone; the promise resolves when all of it is, and never rejects.
+   * Ends the command and its children: first with SIGTERM, after `graceMs` by force. `onExit` is called as soon as the
+   * command itself has exited; the promise resolves when all processes have, and never rejects.
    */
   kill(graceMs: number): Promise<void>
-  /** Ends all of it by force, without waiting: the window closes. */
+  /** Ends all processes by force, without waiting, because the window closes. */
   killNow(): void
 }
-/** Starts a command; rejects with a sentence when it cannot be started. Events come after it resolved. */
+/** Starts a command; rejects with a sentence if it can't be started. Events follow after the promise resolved. */
 export type RunCommand = (request: CommandRequest, events: CommandEvents) => Promise<RunningCommand>
 
 export const runCommand: RunCommand = async (request, events) => {
@@ -53,7 +52,7 @@ export const runCommand: RunCommand = async (request, events) => {
   const args = shell ? ['-c', inOneStream(request.command)] : request.args
   const { child, tree } = await spawnProcess(
     { command: program, args, cwd: request.cwd, env: request.env },
-    // No one can type here: a command that reads its input sees its end instead of waiting forever.
+    // Users can't type here, so a command that reads its input gets its end instead of waiting forever.
     { stdio: ['ignore', 'pipe', 'pipe'], shell: isLine && shell === undefined },
   ).catch((error: unknown) => {
     throw startError(request, error)
@@ -76,7 +75,7 @@ export const runCommand: RunCommand = async (request, events) => {
   }
   void exited.then(async exit => {
     void noteWhetherGone()
-    // A process left running may hold the pipes open forever.
+    // A process left running may keep the pipes open forever.
     await Promise.race([closed, output.quiet()])
     end(exit)
   })
@@ -101,14 +100,14 @@ export const runCommand: RunCommand = async (request, events) => {
 }
 
 /**
- * Redirects stderr to stdout, so that both are in the order in which they were written, as
- * in a terminal. On the same line, so that the numbers of lines in the shell's messages stay right.
+ * Redirects stderr to stdout, so that the output is in the order in which it was written, as in a terminal. On the same
+ * line, so that line numbers in the shell's messages stay correct.
  */
 function inOneStream(line: string): string {
   return `exec 2>&1; ${line}`
 }
 
-/** The absolute path of a file, perhaps with blanks in it: no shell line. */
+/** Whether the text is the absolute path of a file, perhaps with spaces, rather than a shell command line. */
 function isProgram(command: string): boolean {
   return path.isAbsolute(command) && statSync(command, { throwIfNoEntry: false })?.isFile() === true
 }
@@ -123,7 +122,7 @@ function checkFolder(folder: string): void {
   if (!isFolder) throw new Error(`The command cannot be started in ${folder}: there is no such folder.`)
 }
 
-/** In plain English: it is the agent that reads it. */
+/** In English, because the agent reads it. */
 function startError(request: CommandRequest, error: unknown): Error {
   const kind = error instanceof SpawnError ? error.kind : 'other'
   const cause = error instanceof SpawnError ? error.cause : error
@@ -140,9 +139,9 @@ const START_PROBLEMS: Partial<Record<SpawnErrorKind, string>> = {
 }
 
 /**
- * The shell that runs an agent's command lines. Models write them for bash, so: the user's own shell when it is
- * bash or zsh, else bash, else `sh`; fish and others would not understand them. `undefined` on Windows, where it is
- * `cmd.exe` by way of Node's `shell` option.
+ * The shell that runs an agent's command lines. Models write them for bash, so use the user's shell if it's bash or zsh,
+ * else bash, else `sh`; fish and others wouldn't understand them. `undefined` on Windows, where Node's `shell` option
+ * uses `cmd.exe`.
  */
 export function shellFor(
   env: Readonly<Record<string, string | undefined>>,

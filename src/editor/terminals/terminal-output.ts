@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 
 /**
- * The last part of a command's output: at most `limit` bytes of UTF-8, cut at the start and between two characters.
- * Adding costs the same however much there was before.
+ * The last part of a command's output: at most `limit` bytes of UTF-8, cut at the start, between two characters.
+ * Appending takes constant time.
  */
 export class OutputBuffer {
   readonly #limit: number
   #pieces: Array<{ text: string; bytes: number }> = []
-  /** Pieces before this one are dropped; they are cleared away now and then. */
+  /** Chunks before this one are dropped; the array is trimmed occasionally. */
   #first = 0
   #bytes = 0
   #truncated = false
@@ -20,12 +20,12 @@ export class OutputBuffer {
   get truncated(): boolean {
     return this.#truncated
   }
-  /** bytes of UTF-8 held */
+  /** size in bytes of UTF-8 */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** `text` holds whole characters. */
+  /** `text` contains whole characters. */
   append(text: string): void {
     if (text === '') return
     const bytes = Buffer.byteLength(text)
@@ -68,10 +68,10 @@ export class OutputBuffer {
   }
 }
 
-/** Larger pieces are left alone, so that small ones do not add up to many. */
+/** Joins small chunks, so that there aren't too many; leaves larger ones alone. */
 const PIECE = 8 * 1024
 
-/** Without at least its first `count` bytes, cut at a character. */
+/** The text without at least its first `count` bytes, cut between characters. */
 function withoutBytes(text: string, count: number): string {
   const bytes = Buffer.from(text)
   let at = count
@@ -79,13 +79,13 @@ function withoutBytes(text: string, count: number): string {
   return bytes.toString('utf8', at)
 }
 
-/** Output is read at this pace at most, so that an endless flood leaves the extension host responsive. */
+/** Limits the rate at which output is read, so that the extension host stays responsive. */
 const FLOOD_BYTES = 1024 * 1024
 const FLOOD_PAUSE_MS = 15
 const QUIET_MS = 50
 const QUIET_CHECKS = 40
 
-/** Reads several streams of bytes into one stream of text, in the order it comes and never half a character. */
+/** Reads several streams of bytes into one stream of text, in order of arrival and in whole characters. */
 export class OutputPump {
   readonly #streams: readonly Readable[]
   readonly #decoders: StringDecoder[]
@@ -103,23 +103,23 @@ export class OutputPump {
     streams.forEach((stream, index) => {
       stream.on('data', (piece: Buffer) => this.#take(index, piece))
       stream.on('end', () => this.#say(this.#decoders[index]?.end() ?? ''))
-      // A broken pipe ends like any other; the exit code tells what happened.
+      // A broken pipe is treated as an ended one; the exit code tells what happened.
       stream.on('error', () => {})
     })
   }
 
-  /** Resolves when nothing has come for a moment, or after two seconds of output without a pause. */
+  /** Resolves after a moment without output, or after two seconds of continuous output. */
   async quiet(): Promise<void> {
     for (let check = 0; check < QUIET_CHECKS; check += 1) {
       const before = this.#total
       await new Promise(resolve => setTimeout(resolve, QUIET_MS))
-      // Timers run before the streams are read: a loop that was blocked would see silence where there is none.
+      // Timers run before streams are read, so after a blocked event loop there only seems to be no output.
       await new Promise(resolve => setImmediate(resolve))
       if (this.#total === before && !this.#resume) return
     }
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   close(): void {
     if (this.#closed) return
     this.#closed = true

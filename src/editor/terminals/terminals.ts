@@ -1,7 +1,7 @@
 /**
- * The commands that one session's agent runs. Their state and output are updates of the session, so that the
- * conversation shows it live; for the agent the last part of the output is kept as long as it holds the terminal, and
- * for the view until the session ends.
+ * The commands that one session's agent runs. Their state and output are updates of the session, so that the conversation
+ * shows it live; the last part of the output is kept for the agent until it releases the terminal, and for the view until
+ * the session ends.
  */
 import { randomUUID } from 'node:crypto'
 import type { CreateTerminalRequest, SessionUpdate, TerminalExit, TerminalOutput } from '../../acp/model.ts'
@@ -14,15 +14,15 @@ import { PathRules } from '../path-rules.ts'
 import { type RunCommand, type RunningCommand, runCommand } from './command-process.ts'
 import { OutputBuffer } from './terminal-output.ts'
 
-/** Output kept for an agent that names no limit, or a larger one: bytes. */
+/** Maximum output in bytes that is kept, also used if the agent doesn't specify a limit. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 export interface SessionTerminalsOptions {
-  /** the session's working directory: where commands run whose request names none */
+  /** the session's working directory, used for requests without one */
   cwd: string
-  /** the environment that commands start from: that of the user's login shell */
+  /** the base environment of commands: that of the user's login shell */
   env: Readonly<Record<string, string>>
-  /** ends what runs when this process dies without having ended it */
+  /** ends running commands if this process dies without having done so */
   guard?: ProcessGuard
   run?: RunCommand
   rules?: PathRules
@@ -51,7 +51,7 @@ interface Terminal {
   exited: Promise<TerminalExit>
   settle: (exit: TerminalExit) => void
   released: boolean
-  /** The end of all that it started. */
+  /** Resolves when all of its processes have exited. */
   ending: Promise<void> | undefined
 }
 
@@ -69,10 +69,10 @@ export class SessionTerminals implements Disposable {
     this.#rules = options.rules ?? new PathRules()
   }
 
-  /** `terminal` when a command starts and when it exits, `terminal_output` in between. */
+  /** Fires `terminal` when a command starts and exits, and `terminal_output` in between. */
   readonly onUpdate: Event<SessionUpdate> = listener => this.#updates.event(listener)
 
-  /** Starts the command. Rejects with a sentence when it cannot be started. */
+  /** Starts the command. Rejects with a sentence if it can't be started. */
   async create(request: Omit<CreateTerminalRequest, 'sessionId'>): Promise<{ terminalId: string }> {
     if (this.#ended) throw new Error('The session has ended.')
     if (request.command.trim() === '') throw new Error('The command to run is empty.')
@@ -119,7 +119,7 @@ export class SessionTerminals implements Disposable {
     return { output: buffer.text(), truncated: buffer.truncated, ...(exit && { exit }) }
   }
 
-  /** Resolves when the command is gone, however that came about. */
+  /** Resolves when the command has exited for any reason. */
   waitForExit(terminalId: string): Promise<TerminalExit> {
     try {
       return this.#held(terminalId).exited
@@ -128,14 +128,14 @@ export class SessionTerminals implements Disposable {
     }
   }
 
-  /** Ends the command and all it started; resolves when the command is gone. Its output can still be asked for. */
+  /** Ends the command and its children; resolves when the command has exited. Its output stays available. */
   async kill(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     void this.#end(terminal)
     await terminal.exited
   }
 
-  /** Ends the command and all it started; the agent can ask for it no longer. */
+  /** Ends the command and its children; the agent can't access the terminal any more. */
   async release(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     terminal.released = true
@@ -143,7 +143,7 @@ export class SessionTerminals implements Disposable {
     await terminal.exited
   }
 
-  /** Ends what runs, after a cancel: some agents leave it running. Resolves when all of it is gone. */
+  /** Ends running commands after a cancellation, since some agents leave them running. Resolves when all have exited. */
   async killAll(): Promise<void> {
     const running = [...this.#terminals.values()].filter(terminal => !terminal.exit)
     await Promise.all(running.map(terminal => this.#end(terminal)))
@@ -157,7 +157,7 @@ export class SessionTerminals implements Disposable {
     await Promise.all(all.map(terminal => this.#end(terminal)))
   }
 
-  /** Ends everything at once and by force, when the window closes. */
+  /** Kills all processes immediately, because the window closes. */
   dispose(): void {
     this.#ended = true
     for (const terminal of this.#terminals.values()) {
@@ -168,7 +168,7 @@ export class SessionTerminals implements Disposable {
     this.#updates.dispose()
   }
 
-  /** What the view can show of a terminal, if it was ever there. */
+  /** What the view can show of a terminal; `undefined` for an unknown id. */
   record(terminalId: string): TerminalRecord | undefined {
     const terminal = this.#terminals.get(terminalId)
     if (!terminal) return undefined
@@ -203,7 +203,7 @@ export class SessionTerminals implements Disposable {
   #onExit(terminal: Terminal, exit: TerminalExit): void {
     if (terminal.exit) return
     terminal.exit = exit
-    // Only now, so that what it said last is there when the agent asks.
+    // Set only now, so that the last output is available when the agent requests it.
     terminal.settle(exit)
     if (this.#terminals.has(terminal.id)) this.#tellExit(terminal, exit)
   }
@@ -219,7 +219,7 @@ export class SessionTerminals implements Disposable {
         throw new Error(`${JSON.stringify(name)} cannot be an environment variable of a command.`)
       }
       if (this.#rules.platform === 'win32') {
-        // `PATH` and `Path` are one there, and only one of them would count.
+        // On Windows, `PATH` and `Path` are the same variable, and only one of them would be used.
         for (const known of Object.keys(env)) {
           if (known.toUpperCase() === name.toUpperCase()) delete env[known]
         }
@@ -269,7 +269,7 @@ function variablesOf({ env }: Pick<CreateTerminalRequest, 'env'>): string[] {
     })
 }
 
-/** A command as a user would type it: parts with blanks or signs of the shell are quoted. */
+/** A command as a user would type it: arguments with spaces or special characters of the shell are quoted. */
 function shown(command: string, args: readonly string[]): string {
   if (args.length === 0) return command
   return [command, ...args].map(quoted).join(' ')

@@ -1,14 +1,17 @@
-/** The colors that a theme, read from its file, gives to the kinds of tokens that the highlighter of conversations knows. */
+/** Reads a theme's file for the colors of the token kinds that the highlighter of conversations uses. */
 import { parse as parsePlist } from 'fast-plist'
 import { parse } from 'jsonc-parser'
 
-/** A rule of a theme's `tokenColors`, or of `textMateRules` in the user's settings. Untrusted: a file of anyone's. */
+/**
+ * A rule of a theme's `tokenColors`, or of `textMateRules` in the user's settings. Untrusted, since any extension may
+ * provide a theme.
+ */
 export interface TokenRule {
   scope?: unknown
   settings?: unknown
 }
 
-/** By kind, the TextMate scopes that a grammar would give to it; the first that the theme colors counts. */
+/** By kind: the TextMate scopes that a grammar would assign; the first one that the theme colors is used. */
 const scopes = {
   comment: ['comment.line'],
   keyword: ['keyword.control', 'keyword', 'storage.type', 'storage'],
@@ -27,12 +30,12 @@ const scopes = {
 } as const
 
 type TokenKind = keyof typeof scopes
-/** `#rrggbb` or `#rrggbbaa`, by kind; a kind that the theme does not color is left out. */
+/** `#rrggbb` or `#rrggbbaa`, by kind; without kinds that the theme doesn't color. */
 export type TokenColors = Partial<Record<TokenKind, string>>
 
 const tokenKinds = Object.keys(scopes) as TokenKind[]
 
-/** The colors of rules, a later one before an earlier one of the same precision, as VS Code does. */
+/** The colors of the rules; of equally specific rules, the later one applies, as in VS Code. */
 export function tokenColors(rules: readonly TokenRule[]): TokenColors {
   const known: Array<{ selector: string; color: string }> = []
   for (const { scope, settings } of rules) {
@@ -86,7 +89,7 @@ function color(value: unknown): string | undefined {
   return `#${[...value.slice(1)].map(digit => digit + digit).join('')}`.toLowerCase()
 }
 
-/** What the user's settings say of the kinds, by the names that VS Code gives them. */
+/** VS Code's names of the kinds in the user's settings. */
 const groups: Readonly<Record<string, string>> = {
   comments: 'comment',
   strings: 'string',
@@ -112,7 +115,7 @@ export function customRules(setting: unknown, theme: string): TokenRule[] {
   return rules
 }
 
-/** `*` matches any text. Each piece is searched for once, so the time is linear however many there are. */
+/** `*` matches any text. Each piece is searched for once, so it takes linear time. */
 function namesTheme(pattern: string, theme: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()
@@ -139,12 +142,12 @@ function rulesOf(settings: Record<string, unknown>): TokenRule[] {
   return rules
 }
 
-/** How far one theme may build upon another. */
+/** Maximum depth of themes that include others. */
 const mostIncludes = 8
 
 /**
  * The rules of a theme's file and of those it includes, the included ones first. `read` gives a file's text by its path.
- * Themes in the older XML form build upon no others.
+ * Themes in the older XML format don't include others.
  */
 export async function themeRules(
   file: string,

@@ -4,10 +4,10 @@ import { customRules, type TokenColors, type TokenRule, themeRules, tokenColors 
 
 const SETTING = 'editor.tokenColorCustomizations'
 
-/** The rules of themes that were asked for. */
+/** The rules of themes that were read. */
 const known = new Map<string, Promise<TokenRule[]>>()
 
-/** The colors that a theme gives to code, with the user's own; empty when its file cannot be had. */
+/** The colors of code in a theme, with the user's customizations; empty if its file can't be read. */
 export async function themeTokenColors(themeId: string): Promise<TokenColors> {
   let rules = known.get(themeId)
   if (!rules) {

@@ -37,17 +37,17 @@ export interface AgentHostOptions {
 }
 
 /**
- * One configured agent in this window: its process, started when first asked for and shared by all its sessions.
- * Callers during a start share it; when all of them give up, the start is canceled.
+ * A configured agent in this window: its process is started on first use and shared by all its sessions. Callers during a
+ * start share it; if all of them cancel, the start is canceled.
  */
 export class AgentHost extends Owner {
   readonly agentId: string
   readonly #options: AgentHostOptions
   readonly #change = this.register(new Emitter<void>())
   readonly #end = this.register(new Emitter<{ running: RunningAgent; exit: AgentExit }>())
-  /** processes that another has taken the place of, while their sessions end a turn */
+  /** replaced processes whose sessions are still finishing a turn */
   readonly #retired = new Set<RunningAgent>()
-  /** by the process of before: when sessions can be had of the one that took its place */
+  /** by the replaced process: resolves when the new one can open sessions */
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
   #running: RunningAgent | undefined
   #starting: { promise: Promise<RunningAgent>; waiting: number; abort: AbortController } | undefined
@@ -97,16 +97,16 @@ export class AgentHost extends Owner {
     for (const retired of this.#retired) this.#endProcess(retired)
     const running = this.#running
     if (!running) return
-    // Forgotten at once, its sessions too: who asks next gets a new process while this one still ends.
+    // Removed immediately, with its sessions: the next caller gets a new process while this one is still ending.
     this.#running = undefined
     this.#endProcess(running)
     this.#change.fire()
   }
 
   /**
-   * Replaces the running process with another. Its conversations may continue with the new one when `ready`
-   * has resolved, which may start it; see `replaced`. Sessions with running work end it first, unless all is to end
-   * `now`. Rejects as `ready` does.
+   * Replaces the running process with another. Its conversations may continue with the new one when `ready` has resolved,
+   * which may start it; see `replaced`. Sessions with running work finish it first, unless `now` is set. Rejects as
+   * `ready` does.
    */
   async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
     let settle = () => {}
@@ -126,7 +126,7 @@ export class AgentHost extends Owner {
     }
   }
 
-  /** When sessions of that process can continue with its replacement; `undefined`: it has none. */
+  /** Resolves when sessions of that process can continue with its replacement; `undefined` if it has none. */
   replaced(agent: Agent): Promise<void> | undefined {
     return this.#replaced.get(agent)
   }
@@ -153,7 +153,7 @@ export class AgentHost extends Owner {
     return { promise, waiting: 0, abort }
   }
 
-  /** The first requests to a new process. It may end over them or never answer: then the start can be canceled. */
+  /** The first requests to a new process. It may exit or never answer; then the start can be canceled. */
   async #prepare(agent: Agent, { command }: AgentLaunch, signal: AbortSignal): Promise<void> {
     if (!this.#options.prepare) return
     let ended: AgentExit | undefined
@@ -211,8 +211,8 @@ function endedStart(command: string, exit: AgentExit): AgentStartError {
 }
 
 /**
- * Ends the sessions of a process that is replaced: idle ones at once, those with running work when they come
- * to rest, including queued prompts. `onEnd` is called when none is left.
+ * Ends the sessions of a process that is replaced: idle ones immediately, those with running work when they become idle,
+ * including queued prompts. `onEnd` is called when none is left.
  */
 function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: () => void): void {
   const watched = new Map<Session, DisposableStore>()
@@ -231,7 +231,7 @@ function endWhenAtRest({ sessions, onDidChangeSessions }: AgentSessions, onEnd: 
   const watch = (session: Session): void => {
     const watching = following.add(new DisposableStore())
     watched.set(session, watching)
-    // updates that come together with the end of a turn are applied first
+    // updates that arrive together with the end of a turn are applied first
     const soon = () => {
       if (!isAtWork(session)) setImmediate(() => ended || review())
     }
@@ -258,7 +258,7 @@ interface AgentHostsOptions {
   prepare?: (agentId: string, agent: Agent) => Promise<void>
 }
 
-/** The hosts of all agents of this window; one is made when its agent is first asked for. */
+/** The hosts of all agents of this window, created on first use. */
 export class AgentHosts extends Owner {
   readonly #options: AgentHostsOptions
   readonly #hosts = new Map<string, AgentHost>()
@@ -292,7 +292,7 @@ export class AgentHosts extends Owner {
     return host
   }
 
-  /** The host of an agent that was asked for before. */
+  /** The host of an agent, if it was created before. */
   peek(agentId: string): AgentHost | undefined {
     return this.#hosts.get(agentId)
   }

@@ -9,7 +9,7 @@ import { type LaunchOf, LaunchSecrets } from '../sign-in/sign-in-values.ts'
 const config = z.object({
   apiType: z.string(),
   baseUrl: z.string(),
-  /** often with a key in them */
+  /** often containing a key */
   headers: z.record(z.string(), z.string()),
 })
 const configs = z.record(z.string(), z.union([config, z.literal('disabled')]))
@@ -24,20 +24,20 @@ export class ProviderConfigs {
   readonly #kept: LaunchSecrets<z.output<typeof configs>>
   readonly #held: SecretRegistry
 
-  /** `held` receives every header. */
+  /** `held` receives all headers, to redact them. */
   constructor(secrets: SecretStore, launchOf: LaunchOf, held = new SecretRegistry()) {
     this.#held = held
     this.#kept = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)
   }
 
-  /** What was set before; `undefined` when nothing was, or it was disabled. */
+  /** The stored configuration; `undefined` if there is none or it was disabled. */
   async get(agentId: string, providerId: string): Promise<ProviderConfig | undefined> {
     const all = await this.#read(agentId)
     const known = Object.hasOwn(all, providerId) ? all[providerId] : undefined
     return known === 'disabled' ? undefined : known
   }
 
-  /** Tells the agent, and keeps it once the agent took it. Rejects with the agent's refusal. */
+  /** Sends it to the agent, and stores it after the agent accepted it. Rejects with the agent's refusal. */
   async set(agentId: string, agent: Agent, providerId: string, wanted: ProviderConfig): Promise<void> {
     this.#hold(wanted)
     await setProvider(agent, providerId, wanted)
@@ -49,12 +49,12 @@ export class ProviderConfigs {
     await this.#keep(agentId, providerId, 'disabled')
   }
 
-  /** Leaves the provider to the agent from its next start on. */
+  /** Deletes the configuration, from the agent's next start on. */
   async reset(agentId: string, providerId: string): Promise<void> {
     await this.#keep(agentId, providerId, undefined)
   }
 
-  /** For an agent that just started. A refusal is logged and doesn't stop it. */
+  /** Sends the stored configurations to an agent that just started. A refusal is logged and doesn't stop it. */
   async apply(agentId: string, agent: Agent, log: Logger): Promise<void> {
     if (!agent.capabilities.providers) return
     for (const [providerId, wanted] of Object.entries(await this.#read(agentId))) {

@@ -19,7 +19,7 @@ import type { SessionOrganizer } from './session-organizer.ts'
 export interface Listing {
   readonly sessions: readonly SessionInfo[]
   readonly hasMore: boolean
-  /** Lists again from the first page. Rejects with the agent's error, and when `signal` aborts. */
+  /** Lists again from the first page. Rejects with the agent's error, or when `signal` aborts. */
   refresh(signal?: AbortSignal): Promise<void>
   /** The next page. Rejects as `refresh` does. */
   more(signal?: AbortSignal): Promise<void>
@@ -29,7 +29,7 @@ export interface HistoryItem extends SessionReference {
   agentName: string
   /** milliseconds since the epoch */
   updatedAt?: number
-  /** titles that it had before, or has here besides: it can be found by them */
+  /** earlier and other titles by which it can be found */
   formerTitles?: string[]
   /** open in this window */
   open: boolean
@@ -65,10 +65,10 @@ export interface HistoryListOptions {
   manager: SessionManager
   records: SessionRecords
   organizer: SessionOrganizer
-  /** Parley saved the conversation or a part of it, which can be read whatever the agent supports. */
+  /** Parley saved at least a part of the conversation, which can be read whatever the agent supports. */
   isKept: (agentId: string, sessionId: string) => boolean
   listingOf: (agent: Agent) => Listing
-  /** How long an agent may take to list; then it can be asked again. Milliseconds. */
+  /** How long an agent may take to list before the user can retry. Milliseconds. */
   slowAfterMs?: number
 }
 
@@ -80,8 +80,8 @@ interface AgentListing {
 }
 
 /**
- * All known sessions: those that running agents list, those that Parley opened, and those that are open now.
- * An agent is started for it only when the user says so.
+ * All known sessions: those that running agents list, those that Parley opened, and those that are open now. Agents are
+ * started for this only on the user's request.
  */
 export class HistoryList extends Owner {
   readonly #options: HistoryListOptions
@@ -172,7 +172,7 @@ export class HistoryList extends Owner {
     for (const item of items.values()) {
       if (item.canLoad || item.canResume || item.open) continue
       item.canLoad = this.#options.isKept(item.agentId, item.sessionId)
-      // an agent that is neither in the settings nor found any more brings nothing back
+      // sessions of an agent that is no longer available can't be restored
       const isGone = !this.#options.agents.get(item.agentId)
       if (isGone && !item.canLoad) items.delete(sessionKey(item.agentId, item.sessionId))
     }
@@ -215,7 +215,7 @@ export class HistoryList extends Owner {
     return this.items().find(item => item.agentId === agentId && item.sessionId === sessionId)
   }
 
-  /** Lists again with every running agent. Resolves when all have answered; never rejects. */
+  /** Lists the sessions of all running agents again. Resolves when all have answered; never rejects. */
   async refresh(): Promise<void> {
     const running = this.#options.agents
       .list()
@@ -289,10 +289,10 @@ function latest(...times: Array<number | undefined>): number | undefined {
   return known.length > 0 ? Math.max(...known) : undefined
 }
 
-/** So many sessions of an agent, the newest, are asked about: a list may have thousands. */
+/** Number of an agent's latest sessions whose state is requested, since a list may have thousands. */
 const MOST = 50
 
-/** What an agent says of a session that is not open in this window. */
+/** What an agent reports about a session that isn't open in this window. */
 interface SessionStatus {
   /** `open`: it is loaded in the agent, for another client; `saved`: it's only in its store */
   status: string
@@ -300,8 +300,8 @@ interface SessionStatus {
 }
 
 /**
- * What one agent says of its sessions' states, asked one after the other so that the agent has time for its work. An
- * agent that fails isn't asked again; an unknown session is an answer, not a failure.
+ * The states of an agent's sessions, requested one after the other so that the agent has time for its work. After a
+ * failure, no more are requested; an unknown session isn't a failure.
  */
 export class SessionStatuses {
   readonly #agent: Agent
@@ -320,7 +320,7 @@ export class SessionStatuses {
     return this.#known.get(sessionId)
   }
 
-  /** Requests these, the first of them at most. Earlier requests without an answer are dropped. */
+  /** Requests the states of the first of these sessions, up to a limit. Pending earlier requests are dropped. */
   refresh(sessionIds: readonly string[]): void {
     if (!this.#agent.capabilities.sessionStatus || this.#failed) return
     this.#wanted = sessionIds.slice(0, MOST)

@@ -7,7 +7,7 @@ import type { SessionReference } from '../open-session.ts'
 import type { SessionRecords } from '../ports.ts'
 import type { SessionManager } from '../session-manager.ts'
 
-/** A longer name is cut to fit a line of the list. In characters. */
+/** A longer title is truncated to fit a line of the list. Characters. */
 const LONGEST_TITLE = 500
 
 export interface SessionOrganizerOptions {
@@ -19,7 +19,7 @@ export interface SessionOrganizerOptions {
 /** A session to rename or archive; `updatedAt` as the list has it, in milliseconds since the epoch. */
 export type Kept = SessionReference & { updatedAt?: number }
 
-/** Renames and archives sessions: with the agent where it can; a title that the agent can't take is kept by Parley. */
+/** Renames and archives sessions: with the agent if it supports that; otherwise Parley stores the title. */
 export class SessionOrganizer extends Owner {
   readonly #options: SessionOrganizerOptions
   readonly #change = this.register(new Emitter<void>())
@@ -33,9 +33,9 @@ export class SessionOrganizer extends Owner {
   }
 
   /**
-   * Renames the session. An agent that takes titles may change the wording; otherwise Parley keeps the title, and shows
-   * it instead of the agent's. An empty title restores the automatic one. Rejects with the agent's refusal; the title
-   * stays as it was then.
+   * Renames the session. An agent that supports renaming may change the wording; otherwise Parley stores the title and
+   * shows it instead of the agent's. An empty title restores the automatic one. Rejects with the agent's refusal, without
+   * changing the title.
    */
   async rename(session: Kept, wanted: string): Promise<void> {
     const title = Array.from(wanted.replace(/\s+/g, ' ').trim()).slice(0, LONGEST_TITLE).join('')

@@ -1,11 +1,11 @@
 /**
- * Commands that run what their arguments name: `git -c alias.x='!…'`, `tar --checkpoint-action`, `env`, `find -exec`.
- * A rule that leaves such an argument open (`git *`) would allow everything, so it does not match there.
+ * Commands that run what their arguments name: `git -c alias.x='!…'`, `tar --checkpoint-action`, `env`, `find -exec`. A
+ * rule that leaves such an argument open (`git *`) would allow everything, so it doesn't match such commands.
  */
 
 /**
- * By program, the arguments that run or load what they name. `--name` is a long option, also abbreviated and with one
- * dash; `-x` a letter, also among others (`-vx`) and glued to its value; a bare word is a subcommand behind which
+ * By program: the arguments that run or load what they name. `--name` is a long option, also abbreviated and with one
+ * dash; `-x` is a letter, also among others (`-vx`) and joined to its value; a bare word is a subcommand after which
  * nothing may be open. `!`: every argument may be code.
  */
 const PROGRAMS = table([
@@ -92,7 +92,7 @@ const PROGRAMS = table([
   ['mvn gradle gradlew mvnw', '-I -D -P -b -s -f --init-script --settings --build-file --file exec'],
   ['dotnet msbuild', '-p --property --logger exec run script tool new add'],
   ['bazel buck', '--run_under --shell_executable run'],
-  // without options that run anything, though some share a letter with one that does elsewhere
+  // programs without options that run anything, though some share a letter with such an option of other programs
   [
     'ls cat head tail wc grep egrep fgrep cp mv rm rmdir mkdir touch ln chmod chown stat du df uniq cut tr date diff cmp comm',
     '',
@@ -100,7 +100,7 @@ const PROGRAMS = table([
   ['echo printf test true false pwd basename dirname realpath which file tree jq tee sleep tsc cd', ''],
 ])
 
-/** Of programs that are not in the table. */
+/** For programs that aren't in the table. */
 const UNKNOWN = '-c -e -x -O'
 
 /** Long options that run or load what they name, in any program. */
@@ -110,11 +110,11 @@ const ANY_PROGRAM = new Set(
   ),
 )
 
-/** Read from their standard input what they run when no argument names a file. */
+/** Programs that run their standard input if no argument names a file. */
 const READS_CODE =
   /^(?:(?:a|ba|da|k|mk|z|fi|c|tc)?sh|node|nodejs|deno|bun|(?:python|pypy)[\d.]*|ruby|perl|php|lua|r|julia)$/
 
-/** What a transparent program takes before the command that it runs; the command itself counts then. */
+/** Number of words that a wrapper program takes before the command that it runs; then the command itself is checked. */
 const TRANSPARENT: ReadonlyArray<[RegExp, RegExp]> = [
   [/^(?:nohup|time|nice|setsid|command|builtin|bunx|pnpx|uvx)$/, /^$/],
   [/^g?timeout$/, /^\d+(?:\.\d+)?[smhd]?$/],
@@ -122,8 +122,8 @@ const TRANSPARENT: ReadonlyArray<[RegExp, RegExp]> = [
 ]
 
 /**
- * Whether the command may run or load something that an open word names. `open` tells for each word whether the rule
- * leaves it open; without an open word the rule's author saw the whole command.
+ * Whether the command may run or load something that an open word names. `open`: for each word, whether the rule leaves
+ * it open; without an open word, the rule's author saw the whole command.
  */
 export function runsOpenCode(words: readonly string[], open: readonly boolean[]): boolean {
   if (!open.includes(true)) return false
@@ -143,12 +143,12 @@ export function runsOpenCode(words: readonly string[], open: readonly boolean[])
   if (/^g?make$/.test(name) && words.some((word, at) => at > 0 && open[at] && word.includes('='))) return true
   if (/^(?:--version|-V|--help)$/.test(words[1] ?? '') && words.length === 2) return false
   if (READS_CODE.test(name) && !words.some((word, at) => at > 0 && !word.startsWith('-'))) return true
-  // a rule that names another subcommand leaves the words behind it to that one
+  // with another subcommand in the rule, the words after it belong to that one
   const named =
     words.length > 1 && !open[1] && !/^-/.test(words[1] ?? '') && !effects.subcommands.has(words[1] ?? '')
   return words.some((word, at) => {
     if (at === 0) return false
-    // a bundle of tar without a dash
+    // tar's options without a dash
     const bundle = at === 1 && /^(?:bsd|g)?tar$/.test(name) && /^[A-Za-z]+$/.test(word)
     if (isOption(bundle ? `-${word}` : word, effects)) return open[at] || open[at + 1] === true
     if (!named && effects.subcommands.has(word)) return open.includes(true, at)
@@ -205,7 +205,7 @@ function isOption(word: string, { letters, long }: Effects): boolean {
   return [...name].some(letter => letters.has(letter))
 }
 
-/** Scripts of sed that print or delete lines, or put plain text in place of plain text. */
+/** sed scripts that only print or delete lines, or replace plain text with plain text. */
 const PLAIN_SED =
   /^(?:[\d$,~+! ]*[pdq=]|[\d$,]*s([/|#,])(?:[^\\\n;{}]|\\[^\n])*?\1(?:[^\\\n;{}]|\\[^\n])*?\1[gpIi\d]*)$/
 
@@ -221,7 +221,7 @@ function sedRunsOpenCode(words: readonly string[], open: readonly boolean[]): bo
   return !PLAIN_SED.test(words[script] ?? '')
 }
 
-/** Options before Git's subcommand that change nothing of what runs. */
+/** Options before Git's subcommand that don't change what runs. */
 const GIT_PLAIN = new Set([
   '--no-pager',
   '-P',
@@ -231,7 +231,7 @@ const GIT_PLAIN = new Set([
 ])
 const GIT_TAKES_VALUE =
   /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env|attr-source|super-prefix))$/
-/** Others may be aliases, or programs of their own. */
+/** Other subcommands may be aliases or separate programs. */
 const GIT_SUBCOMMANDS = new Set(
   'add am apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base mv name-rev notes prune pull push range-diff read-tree rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-ref stash status submodule switch symbolic-ref tag update-index version whatchanged worktree write-tree'.split(
     ' ',
@@ -240,7 +240,7 @@ const GIT_SUBCOMMANDS = new Set(
 const GIT_EFFECTS = read(
   '--open-files-in-pager --upload-pack --receive-pack --exec --ext-diff --textconv --template --tool --extcmd --interactive --config --git-dir --work-tree --exec-path --config-env --namespace --super-prefix --attr-source --sendmail-cmd --smtp-server',
 )
-/** Letters of Git's subcommands that mean nothing of the kind elsewhere. */
+/** Options of Git's subcommands that have another meaning elsewhere. */
 const GIT_LETTERS: Readonly<Record<string, string>> = { grep: 'O', rebase: 'xi', clone: 'cu' }
 
 function gitRunsOpenCode(words: readonly string[], open: readonly boolean[]): boolean {

@@ -1,6 +1,6 @@
 /**
- * A command line taken apart as far as that is needed to hold it against rules. Nothing is expanded or run. What a shell
- * may read otherwise than it is read here makes the whole line unsure, and an unsure line is never allowed by a rule.
+ * Parses a command line as far as necessary to match it against rules. Nothing is expanded or run. Syntax that a shell
+ * may interpret differently makes the whole line uncertain, and no rule ever allows an uncertain line.
  */
 
 export interface Word {
@@ -17,16 +17,16 @@ export interface CommandLine {
   /** the simple commands in their order, regardless of what joins them */
   commands: SimpleCommand[]
   /**
-   * Every shell of the platform reads the line as it is read here. When it is false, `commands` is a guess that rather
-   * holds too much: good enough to refuse, never to allow.
+   * Every shell of the platform interprets the line as this parser does. If false, `commands` is a guess that may contain
+   * too much: sufficient to reject, never to allow.
    */
   sure: boolean
 }
 
-/** Longer lines are not looked through. Characters. */
+/** Longer lines aren't parsed. Characters. */
 const LONGEST = 20_000
 
-/** Keywords of the shell; they don't begin a simple command. */
+/** Keywords of shells, which don't start a simple command. */
 const RESERVED = new Set(
   'if then else elif fi for while until do done case esac in select function time coproc ! { } [[ ]]'.split(
     ' ',
@@ -35,16 +35,16 @@ const RESERVED = new Set(
 /** `NAME=value` before a command changes what it does. */
 const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
 /**
- * Characters that some shell takes for something else: controls, blanks that are no blanks, quotes and dashes that
- * PowerShell takes for the plain ones, signs that are not seen.
+ * Characters that some shell interprets differently: control characters, unusual white space, typographic quotes and
+ * dashes, which PowerShell treats as plain ones, and invisible characters.
  */
 const STRANGE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u2000-\u200f\u2013-\u2015\u2018-\u201f\u2028-\u202f\u205f-\u2069\u3000\ufeff\ud800-\udfff]/u
-/** What only Windows' shells give a meaning to; a single quote is none to `cmd`. */
+/** Special characters of Windows shells only; `cmd` doesn't support single quotes. */
 const STRANGE_ON_WINDOWS = /[\^%!';@,]/
 
-/** Takes a command line apart. `platform` decides which shells may run it. */
+/** Parses a command line. `platform` determines which shells may run it. */
 export function parseCommandLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
   const text = line.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
   if (text === '' || text.length > LONGEST) return { commands: [], sure: false }
@@ -148,7 +148,7 @@ class Lexer {
   }
 
   #endWord(): void {
-    // zsh puts a program's path in the place of `=program`
+    // zsh replaces `=program` with the program's path
     if (this.#word?.text.startsWith('=') && !this.#word.literal[0]) this.#sure = false
     if (this.#word) this.#words.push(this.#word)
     this.#word = undefined
@@ -165,14 +165,14 @@ class Lexer {
     }
     const [name] = words
     if (!name) return some
-    // the name of a program that is worked out from files or a home directory
+    // the name of a program that depends on files or a home directory
     if (name.text === '' || [...name.text].some((char, at) => '*?[~'.includes(char) && !name.literal[at]))
       this.#sure = false
     this.#commands.push({ words })
     return some
   }
 
-  /** `;`, a new line, `&`, `&&`, `|`, `||`, `|&`. What `&>` is differs between shells. */
+  /** `;`, a new line, `&`, `&&`, `|`, `||`, `|&`. Shells differ on `&>`. */
   #separator(): void {
     const [sign = ''] = /^(?:&&|\|\||\|&|[;&|\n])/.exec(this.#text.slice(this.#at)) ?? []
     if (sign.endsWith('&') && this.#text[this.#at + sign.length] === '>') this.#sure = false
@@ -183,11 +183,11 @@ class Lexer {
     this.#at += sign.length
   }
 
-  /** One that writes and reads no file is left out; any other makes the line unsure. */
+  /** A redirection without a file is skipped; any other makes the line uncertain. */
   #redirect(): void {
     const word = this.#word
     const number = word !== undefined && /^\d+$/.test(word.text)
-    // a number in quotes, or behind some, is a word
+    // a number in or after quotes is a word
     const descriptor =
       number && word.text.length === 1 && /(?:^|[\s;&|])\d+$/.test(this.#text.slice(0, this.#at))
     const harmless =
@@ -203,7 +203,7 @@ class Lexer {
     this.#sure = false
     if (descriptor) this.#word = undefined
     this.#endWord()
-    // the signs alone: the file's name stays as if it were an argument
+    // skip only the operator: the file's name is treated like an argument
     this.#at += /^&?[<>]+[&|]?/.exec(this.#text.slice(this.#at))?.[0].length || 1
   }
 
@@ -232,7 +232,7 @@ class Lexer {
       if (char === '$' || char === '`') this.#sure = false
       if (char === '\\') {
         const next = this.#text.charAt(this.#at + 1)
-        // other shells read a backslash in double quotes otherwise, before a quote most of all
+        // shells differ on a backslash in double quotes, especially before a quote
         if (this.#windows || next === '\n') this.#sure = false
         if ('"\\$`'.includes(next) && next !== '') {
           this.#at += 1
@@ -253,7 +253,7 @@ class Lexer {
       return
     }
     if (this.#windows) {
-      // a separator of paths there, and a sign of escape in the shells that came along
+      // a path separator on Windows, but an escape character in shells ported to it
       if (!/[\w.-]/.test(next)) this.#sure = false
       this.#put('\\', false)
       return
@@ -268,18 +268,18 @@ function isPrefix({ text, literal }: Word): boolean {
   return RESERVED.has(text) && !literal.some(Boolean)
 }
 
-/** Shells, and programs that run the command in their arguments. */
+/** Shells and programs that run a command in their arguments. */
 const SHELLS =
   /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
 const CARRIERS =
   /^(?:.*[\\/])?(?:sudo|doas|env|command|builtin|exec|eval|nohup|nice|ionice|time|timeout|xargs|setsid|stdbuf|watch|find|parallel|busybox|npx|script|su)$/
 
-/** How deep commands within commands are looked for. */
+/** Maximum depth of nested commands that are searched. */
 const DEEPEST = 4
 
 /**
- * Every command that the line may run, for rules that make it stricter: also those that are given to another program to
- * be run (`sudo rm`, `bash -c "rm"`). Rather too many than too few.
+ * All commands that the line may run, for rules that ask or reject: includes commands that other programs run (`sudo rm`,
+ * `bash -c "rm"`). May contain too many, never too few.
  */
 export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, depth = 0): string[][] {
   const found: string[][] = []
@@ -301,16 +301,16 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
   return found
 }
 
-/** A pattern word by word: each a list of literal pieces with anything between them. */
+/** A parsed pattern: each word is a list of literal pieces with anything between them. */
 export interface CommandPattern {
   words: string[][]
-  /** It ends with a `*` of its own: any further words, also none. */
+  /** It ends with a separate `*`, which matches any number of further words. */
   open: boolean
 }
 
 /**
- * Reads a pattern: the words of one command, as they are typed. A `*` matches any part of one word; as the last word
- * it matches all that follows, or nothing. `undefined` if it isn't a single command, or uses shell syntax.
+ * Parses a pattern: the words of a command as typed. A `*` matches any part of one word; as the last word, it matches all
+ * following words, or none. `undefined` if it isn't a single command, or uses shell syntax.
  */
 export function parseCommandPattern(
   text: string,
@@ -341,8 +341,8 @@ export function fitsCommand(pattern: CommandPattern, words: readonly string[], i
 }
 
 /**
- * For each word of a simple command, whether a `*` of the pattern matches it or a part of it: the rule's author did
- * not see that word. `undefined` if the command doesn't match.
+ * For each word of a simple command, whether a `*` of the pattern matches it or a part of it, so that the rule's author
+ * hasn't seen that word. `undefined` if the command doesn't match.
  */
 export function matchCommand(
   pattern: CommandPattern,

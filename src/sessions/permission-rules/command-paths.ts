@@ -1,4 +1,4 @@
-/** Which files the words of a command may name, and whether all of them are in the session's folders. */
+/** Determines which files the words of a command may name, and whether all of them are in the session's folders. */
 import { access, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import picomatch from 'picomatch'
@@ -7,11 +7,11 @@ import type { PathRules } from '../../editor/path-rules.ts'
 import { programOf } from './command-effects.ts'
 import type { CommandLine, Word } from './command-line.ts'
 
-/** More paths than these are not looked at. */
+/** Maximum number of paths that are checked. */
 const MAX_PATHS = 400
-/** More entries of folders than these are not held against a pattern of file names. */
+/** Maximum number of folder entries that are matched against a file name pattern. */
 const MAX_ENTRIES = 5000
-/** Programs to which `name:path` is a path on another machine. */
+/** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
 export interface CommandPathsOptions {
@@ -29,8 +29,8 @@ export interface CommandPaths {
 }
 
 /**
- * Looks at every word of the commands: each argument may be a path, also one behind an option or within a word. Where a
- * command changes the directory, the rest is looked at from there as well. Rejects as the file system does.
+ * Checks every word of the commands: each argument may be a path, also after an option or within a word. If a command
+ * changes the directory, the rest is also checked relative to that one. Rejects with the file system's errors.
  */
 export async function pathsOfCommands(
   lines: readonly CommandLine[],
@@ -43,7 +43,7 @@ export async function pathsOfCommands(
   for (const { words } of lines.flatMap(line => line.commands)) {
     const [program, ...others] = words
     const name = programOf(program?.text ?? '')
-    // a program of the project; one by its full path is named by the rule
+    // a program of the project; one with a full path is named in the rule
     const isRelative = program && /[/\\]/.test(program.text) && !options.rules.isAbsolute(program.text)
     if (isRelative) for (const place of places) await look.path(program.text, place)
     if (name === 'git') for (const place of places) if (await isBareRepository(place)) look.leave()
@@ -65,8 +65,8 @@ export async function pathsOfCommands(
 }
 
 /**
- * Whether Git takes the folder, or the nearest above it, for a repository without a `.git`: its configuration is then a
- * file that any edit may have written.
+ * Whether Git considers the folder, or one above it, a bare repository: then its configuration is an ordinary file that
+ * any edit may have written.
  */
 async function isBareRepository(place: string): Promise<boolean> {
   const has = (folder: string, name: string) =>
@@ -124,7 +124,7 @@ class Look implements CommandPaths {
     }
   }
 
-  /** Where the system finds the path: behind a link, `..` is the parent of where the link leads. */
+  /** The path as the system resolves it: after a link, `..` is the parent of the link's target. */
   async #physical(start: string, path: string): Promise<string> {
     const { guard, rules } = this.#options
     const names = rules.names(path.slice(rules.isAbsolute(path) ? rules.root(path).length : 0))
@@ -161,7 +161,7 @@ class Look implements CommandPaths {
     for (const entry of entries) {
       if (!fits(entry.name) && !fits(entry.name.toLowerCase())) continue
       const path = rules.join(folder, entry.name)
-      // anything but a link is in its folder
+      // anything except a link is inside of its folder
       if (entry.isSymbolicLink() || entry.name.startsWith('.') || /\.code-workspace$/i.test(entry.name))
         await this.path(path, folder)
       if (!this.inside) return
@@ -183,7 +183,7 @@ function segmentsOf({ text, literal }: Word): Segment[] {
   let pattern = ''
   let glob = false
   const end = () => {
-    // shells differ in what a bracket matches
+    // shells differ on what a bracket matches
     if (plain !== '') segments.push({ text: glob ? pattern.replace(/\[$/, '*') : plain, glob })
     plain = ''
     pattern = ''
@@ -206,7 +206,7 @@ function segmentsOf({ text, literal }: Word): Segment[] {
   return segments
 }
 
-/** Between these a word may hold paths: `--output=x`, `F=@file`, `src:target`, `a,b`. */
+/** Separators of possible paths in a word: `--output=x`, `F=@file`, `src:target`, `a,b`. */
 const SEPARATORS = /[=:,@;]/
 
 /** The possible paths in a word: the word, its parts, and the value joined to a short option. */
@@ -222,7 +222,7 @@ function collect(word: string, found: Set<string>): void {
     found.add(word)
     return
   }
-  // an address, or an option that has one
+  // a URL, or an option with one
   const address = /^(?:-{1,2}[\w-]+=)?[a-z][\w+.-]*:\/\//i.exec(word)
   if (address && !/file:\/\/$/i.test(address[0])) {
     found.add(word)
@@ -234,7 +234,7 @@ function collect(word: string, found: Set<string>): void {
     return
   }
   if (word.startsWith('-')) {
-    // one letter, or several, the last with a value
+    // one or more letters, the last one with a value
     for (let at = 2; at <= Math.min(word.length - 1, 5); at++) collectParts(word.slice(at), found)
     const path = word.search(/[/~.=]/)
     if (path > 0) collectParts(word.slice(path), found)

@@ -15,11 +15,11 @@ import {
 import { pathsOfCommands } from './command-paths.ts'
 import type { PermissionRule, RuleAction } from './rule.ts'
 
-/** A permission request as rules see it. */
+/** The subject of a permission request, prepared for matching rules. */
 export interface Judged {
   /** It concerns nothing outside of the session's folders, as far as known. Otherwise no rule may allow it. */
   inside: boolean
-  /** A command names a protected file: no rule may allow it. */
+  /** A command names a protected file, so no rule may allow it. */
   namesProtected: boolean
   subject: RuleSubject
   lines: CommandLine[]
@@ -28,17 +28,17 @@ export interface Judged {
   ignoreCase: boolean
 }
 
-/** A file of the request, seen from the session's roots. */
+/** A file of the request, relative to the session's roots. */
 interface KnownPath {
-  /** relative to every root that it is in, with `/` between names */
+  /** relative to each root that contains it, with `/` between names */
   relative: string[]
   protected: boolean
 }
 
-/** Kinds of tools that work on files: without a reported file it's unknown where. */
+/** Kinds of tools that work on files: without a reported file, their target is unknown. */
 const ABOUT_FILES = new Set(['read', 'edit', 'delete', 'move'])
 const ONLY_LOOKS = new Set(['read', 'search'])
-/** More files than these are not looked at one by one. */
+/** Maximum number of files that are checked individually. */
 const MAX_PATHS = 200
 
 export interface LookOptions {
@@ -48,8 +48,8 @@ export interface LookOptions {
 }
 
 /**
- * Analyzes the subject of a request: parses its commands and resolves its paths, including links. Rejects
- * as the file system does.
+ * Analyzes the subject of a request: parses its commands and resolves its paths, including links. Rejects with the file
+ * system's errors.
  */
 export async function look(subject: RuleSubject, options: LookOptions): Promise<Judged> {
   const { guard, rules, protectedFiles } = options
@@ -91,8 +91,8 @@ export async function look(subject: RuleSubject, options: LookOptions): Promise<
 const STRICTNESS: Readonly<Record<RuleAction, number>> = { allow: 0, ask: 1, reject: 2 }
 
 /**
- * The rule that decides: in each scope the first that fits, and of those the strictest, so that a workspace can't undo
- * what the user rejects. A rule that allows matches only what is certain, the others what is possible.
+ * The rule that applies: the first match of each scope, and the strictest of those, so that a workspace can't allow what
+ * the user rejects. A rule that allows matches only what is certain, the others what is possible.
  */
 export function decide(
   rules: readonly PermissionRule[],
@@ -116,14 +116,14 @@ function fits(rule: PermissionRule, agentId: string, judged: Judged): boolean {
   return rule.action === 'allow' ? allows(rule, judged) : concerns(rule, judged)
 }
 
-/** Whether a rule that allows fits, and everything about the request is certain. */
+/** Whether an allowing rule matches, and everything about the request is certain. */
 export function allows({ kinds, command, path }: PermissionRule, judged: Judged): boolean {
   const { subject, lines, paths } = judged
   if (!judged.inside || judged.namesProtected || subject.obscure) return false
   if (lines.some(line => !line.sure)) return false
   const isCommand = subject.shown.includes('execute')
   if (isCommand && lines.length === 0) return false
-  // what the agent calls reading may come with a command or an edit: both have to be allowed
+  // a call that the agent reports as reading may include a command or an edit, which must be allowed, too
   if (kinds && !kinds.has(subject.kind)) return false
   if (kinds && !subject.shown.every(kind => kinds.has(kind) || (kind === 'execute' && command))) return false
   if (ABOUT_FILES.has(subject.kind) && paths.length === 0) return false
@@ -141,7 +141,7 @@ export function allows({ kinds, command, path }: PermissionRule, judged: Judged)
   return paths.length > 0 && paths.every(({ relative }) => relative.some(path))
 }
 
-/** Whether a rule that asks or rejects fits anything that the request may be about. */
+/** Whether an asking or rejecting rule matches anything that the request may be about. */
 function concerns({ kinds, command, path }: PermissionRule, judged: Judged): boolean {
   const { subject, possible, paths, ignoreCase } = judged
   if (kinds && !kinds.has(subject.kind) && !subject.shown.some(kind => kinds.has(kind))) return false
@@ -159,15 +159,15 @@ interface RuleSubject {
   kind: string
   /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit` */
   shown: string[]
-  /** every command line that was reported; nearly always one */
+  /** all reported command lines, nearly always one */
   commands: string[]
   /** the title, if it may be a command: sufficient to reject, never to allow */
   title?: string
-  /** where the command runs, when that was reported */
+  /** the reported directory of the command, if any */
   cwd?: string
-  /** every file that was reported, as the agent spells it */
+  /** all reported files, as the agent spells them */
   paths: string[]
-  /** It holds something that no rule looks at, so no rule may allow it. */
+  /** It contains something that rules don't check, so no rule may allow it. */
   obscure: boolean
 }
 
@@ -214,7 +214,7 @@ export function subjectOf(
     obscure:
       input.environment.length > 0 ||
       input.unreadable ||
-      // a different folder for each would be needed to know what each of them does
+      // with several commands, each would need its own folder to know what it does
       (own.length > 0 && input.cwd !== undefined && cwd !== input.cwd) ||
       (tool?.content.some(content => content.type === 'unknown') ?? false),
   }

@@ -20,15 +20,15 @@ import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
 export interface PermissionRulesOptions {
   settings: SettingsSource
-  /** In an untrusted workspace no rule counts. */
+  /** In an untrusted workspace, no rules apply. */
   trusted: () => boolean
   log: Logger
-  /** Without it every rule counts. */
+  /** Without it, all rules apply. */
   consent?: Pick<RuleConsent, 'counts' | 'askAbout'>
   paths?: PathRules
   protectedFiles?: ProtectedFiles
   links?: Links
-  /** how long looking at the disk may take, in milliseconds */
+  /** time limit for accessing the disk, in milliseconds */
   lookMs?: number
 }
 
@@ -38,12 +38,12 @@ export class PermissionRules extends Owner {
   readonly #paths: PathRules
   readonly #protected: ProtectedFiles
   readonly #change = this.register(new Emitter<void>())
-  /** in the order of the scopes, also those that are ignored until the user allows them */
+  /** in the order of the scopes, including those that are ignored until the user allows them */
   #all: PermissionRule[] = []
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
 
-  /** Rules or problems are others. */
+  /** The rules or problems changed. */
   readonly onDidChange = this.#change.event
 
   constructor(options: PermissionRulesOptions) {
@@ -55,7 +55,7 @@ export class PermissionRules extends Owner {
     this.register(options.settings.onDidChange(() => this.#reread()))
   }
 
-  /** Every rule of the settings, also those that are ignored until the user allows them. */
+  /** All rules of the settings, including those that are ignored until the user allows them. */
   list(): PermissionRule[] {
     return [...this.#all]
   }
@@ -64,7 +64,7 @@ export class PermissionRules extends Owner {
     return [...this.#problems]
   }
 
-  /** The answers to the questions of one session. */
+  /** Answers the permission requests of a session. */
   answersFor(agentId: string, roots: () => Roots): AnswerByRule {
     return (request, tool, signal) =>
       this.#options.trusted() && this.#rules.length > 0
@@ -72,7 +72,7 @@ export class PermissionRules extends Owner {
         : undefined
   }
 
-  /** Rules that would answer questions like this one, the narrowest first; none where no rule may count. */
+  /** Suggested rules that would answer requests like this one, the narrowest first; empty if no rule may apply. */
   async suggest(
     agentId: string,
     roots: Roots,
@@ -117,7 +117,7 @@ export class PermissionRules extends Owner {
     tool: ToolCallEntry | undefined,
     signal: AbortSignal,
   ): Promise<PermissionRule | undefined> {
-    // taken before anything is waited for: the agent may change the tool call meanwhile
+    // read before waiting, since the agent may change the tool call meanwhile
     const subject = subjectOf(request, tool)
     if (!subject) return undefined
     const rules = this.#rules
@@ -132,7 +132,7 @@ export class PermissionRules extends Owner {
     return { guard, rules, protectedFiles: this.#protected }
   }
 
-  /** `undefined` when it fails or takes too long. */
+  /** `undefined` if it fails or takes too long. */
   async #look<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     try {
       return await raceAbort(withTimeout(work(), this.#options.lookMs ?? RULE_CHECK_MS), signal)
@@ -166,7 +166,7 @@ export class PermissionRules extends Owner {
   }
 }
 
-/** The option that a rule takes: only the one for this time. Without it the user is asked. */
+/** The option that a rule selects: only one that applies once. Without it, the user is asked. */
 export function optionFor(
   action: 'allow' | 'reject',
   options: readonly PermissionOption[],
@@ -183,8 +183,8 @@ const KEPT = 'parley.acceptedRules'
 const MOST = 500
 
 /**
- * Which allowing rules of the workspace's settings the user agreed to. Those settings are a file in a folder where
- * agents write: without this an agent could allow itself anything.
+ * The allowing rules in the workspace settings that the user accepted. Agents can write that file, so without this, an
+ * agent could allow itself anything.
  */
 export class RuleConsent {
   readonly #store: KeyValueStore
@@ -197,7 +197,7 @@ export class RuleConsent {
     this.#ask = ask
   }
 
-  /** The user's own rules count, and so does every rule that makes things stricter. */
+  /** Rules in the user settings apply, and so do all rules that don't allow anything. */
   counts(rule: PermissionRule): boolean {
     return rule.action !== 'allow' || rule.scope === 'user' || this.#accepted().includes(digest(rule.source))
   }
@@ -207,7 +207,7 @@ export class RuleConsent {
     this.#store.set(KEPT, [...all].slice(-MOST))
   }
 
-  /** Asks about rules that do not count, once for each. */
+  /** Asks about each ignored rule, once. */
   askAbout(rules: readonly PermissionRule[], changed: () => void): void {
     const fresh = rules.filter(rule => !this.#asked.has(digest(rule.source)))
     if (fresh.length === 0) return
@@ -224,7 +224,7 @@ export class RuleConsent {
   }
 }
 
-/** A key that is equal for equal rules, in any order of their properties. */
+/** A key that is the same for equal rules, regardless of the order of properties. */
 function digest(rule: PermissionRuleSetting): string {
   const parts = Object.entries(rule).sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)

@@ -30,8 +30,8 @@ const known = Object.keys(entry.shape)
 
 /**
  * Reads `parley.permissionRules`, an array in each scope: those of a workspace folder come first, then the workspace's,
- * then the user's own, and within a scope they keep their order. A rule with anything wrong in it is left out, the
- * others work: a condition that is not understood must not make a rule fit more than it was written for.
+ * then the user's; within a scope, they keep their order. Invalid rules are ignored and the others work: an unknown
+ * condition must not make a rule match more than intended.
  */
 export function readPermissionRules(
   layers: readonly SettingLayer[],
@@ -128,10 +128,10 @@ export function ruleText({ agent, kind, command, path }: Omit<PermissionRuleSett
   return parts.length > 0 ? parts.join(' ') : (agent ?? '*')
 }
 
-/** Matches paths relative to a root. `undefined` for a pattern that would lead out of it. */
+/** Matches paths relative to a root. `undefined` for a pattern that leads outside of it. */
 function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string) => boolean) | undefined {
   const plain = pattern.trim().replace(/^(?:\.\/)+/, '')
-  // a backslash is a sign of escape, as everywhere in globs
+  // a backslash is an escape character, as usual in globs
   if (plain === '' || /^[/~]|^[A-Za-z]:[\\/]|(?:^|[/{,(|\\])\.\.(?:[/},)|\\]|$)/.test(plain)) return undefined
   try {
     const fits = picomatch(plain, {
@@ -140,7 +140,7 @@ function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string)
       strictBrackets: true,
       nocase: platform === 'win32' || platform === 'darwin',
     })
-    // the root itself is in no folder
+    // the root itself isn't in a folder
     return plain === '**' ? () => true : fits
   } catch {
     return undefined

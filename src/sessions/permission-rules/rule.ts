@@ -27,14 +27,14 @@ export interface PermissionRuleSetting {
   action: RuleAction
 }
 
-/** A rule that was read. A condition that is absent fits everything. */
+/** A parsed rule. An absent condition matches everything. */
 export interface PermissionRule {
   action: RuleAction
   /** the agent's id */
   agent?: string
   kinds?: ReadonlySet<string>
   command?: CommandPattern
-  /** fits a path relative to a root, with `/` between its names */
+  /** matches a path relative to a root, with `/` between names */
   path?: (relative: string) => boolean
   scope: 'user' | 'workspace' | 'folder'
   folder?: string
@@ -46,7 +46,7 @@ export interface PermissionRule {
   text: string
 }
 
-/** What a rule fits, in words: `Commands that start with npm test`, `Edits in the folder src`. */
+/** What a rule matches, as text: `Commands that start with npm test`, `Edits in the folder src`. */
 export function ruleWords({ kind, command, path }: Omit<PermissionRuleSetting, 'action'>): string {
   if (command !== undefined) {
     const open = parseCommandPattern(command)?.open

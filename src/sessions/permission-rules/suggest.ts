@@ -32,7 +32,7 @@ const SUBCOMMANDS: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Programs whose `run x` starts a script of the project. */
 const RUNS_SCRIPTS = new Set(['npm', 'pnpm', 'yarn', 'bun'])
 
-/** The narrowest first, for this agent alone. None for what no rule may allow. */
+/** The narrowest first, only for this agent. Empty if no rule may allow the request. */
 export function suggestRules(agentId: string, judged: Judged): RuleSuggestion[] {
   const { subject, lines, paths } = judged
   const settings: PermissionRuleSetting[] = []
@@ -80,12 +80,12 @@ function fixedWords([program = '', second = '', third = '']: readonly string[]):
   return RUNS_SCRIPTS.has(name) && second === 'run' && /^\w/.test(third) ? 3 : undefined
 }
 
-/** One rule has to fit every command of a line. */
+/** A single rule must match all commands of a line. */
 function same(patterns: readonly string[]): string | undefined {
   return patterns.every(pattern => pattern === patterns[0]) ? patterns[0] : undefined
 }
 
-/** The file itself, the folder that all files are in, everything. */
+/** Suggests the file, the common folder of all files, and everything. */
 function globsFor(files: readonly string[]): string[] {
   const [first = '.'] = files
   if (files.includes('.')) return ['**']
@@ -101,7 +101,7 @@ function globsFor(files: readonly string[]): string[] {
   return [...exact, ...below, '**']
 }
 
-/** A word as a pattern takes it literally. */
+/** A word escaped for a pattern. */
 function quoted(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word
   return `'${word.replaceAll("'", "'\\''")}'`

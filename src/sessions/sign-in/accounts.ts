@@ -9,8 +9,8 @@ import type { AgentHosts } from '../hosts/agent-host.ts'
 import type { AgentDirectory } from '../ports.ts'
 
 /**
- * Who is signed in to which agent, as the running agents report it: on start, and on every change after. Of
- * those that report nothing, what happened here: a refusal, a sign-in, a sign-out.
+ * Who is signed in to which agent, as the running agents report it: on start, and on every change after. For those that
+ * report nothing, what happened here: a refusal, a sign-in, a sign-out.
  */
 export class Accounts extends Owner {
   readonly #agents: AgentDirectory
@@ -37,7 +37,7 @@ export class Accounts extends Owner {
     this.register(hosts.onDidChange(() => this.#agentsChanged()))
   }
 
-  /** `undefined`: nothing is known. */
+  /** `undefined` if nothing is known. */
   get(agentId: string): AuthStatus | undefined {
     const agent = this.#running(agentId)
     return (agent && this.#known.get(agent)?.status) ?? this.#seen.get(agentId)
@@ -130,7 +130,7 @@ export class Accounts extends Owner {
   }
 }
 
-/** Who is signed in, in a few words; `undefined` when it isn't known. */
+/** Who is signed in, as a short text; `undefined` if unknown. */
 export function describeAccount(status: AuthStatus | undefined): string | undefined {
   if (status?.state === 'unauthenticated') return l10n.t('Not signed in')
   if (status?.state !== 'authenticated') return undefined

@@ -105,10 +105,10 @@ export class SignInFlow {
   async #continue({ agentId, attempt, again, option, then }: SignInFailure): Promise<void> {
     const { displayed, opener, host, send, setOption } = this.#options
     if (attempt) await opener.retry(attempt)
-    // the session may be reopening with a process that knows of the sign-in
+    // the session may be reopening with a process that was started after the sign-in
     else await opener.pending
     const isMine = () => displayed.current?.agentId === agentId
-    // An ended session that the agent can't reopen is left alone; the prompt gets a new one.
+    // An ended session that the agent can't reopen is left alone; the prompt starts a new one.
     if (again && isMine() && displayed.phase === 'ended') await opener.start(agentId)
     const open = displayed.current
     if (open && isMine() && displayed.phase === 'ready') {

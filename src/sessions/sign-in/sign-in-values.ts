@@ -8,7 +8,7 @@ import type { SecretStore } from '../../mcp/inputs.ts'
 
 type AuthVariable = NonNullable<AuthMethod['vars']>[number]
 
-/** Asks the user for the value of one variable; an optional one may be empty. `undefined`: they do not answer. */
+/** Asks the user for the value of one variable; an optional one may be empty. `undefined` if they cancel. */
 export type AskVariable = (
   agentId: string,
   method: AuthMethod,
@@ -17,28 +17,28 @@ export type AskVariable = (
 ) => Promise<string | undefined>
 
 const kept = z.object({
-  /** the method that was used last: its values are the ones that count */
+  /** the method that was used last, whose values are used */
   current: z.string(),
   methods: z.record(z.string(), z.record(z.string(), z.string())),
 })
 
 /**
- * Signing in by environment variables: asked for, kept in the editor's secret storage by agent, launch and method, and
- * given to the agent's process when it starts. They are in no setting, no log and no message of the protocol.
+ * Signing in by environment variables: entered by the user, stored in the editor's secret storage by agent, launch and
+ * method, and passed to the agent's process when it starts. They don't appear in settings, logs or protocol messages.
  */
 export class SignInValues {
   readonly #kept: LaunchSecrets<z.output<typeof kept>>
   readonly #ask: AskVariable
   readonly #held: SecretRegistry
 
-  /** `held` receives every value. */
+  /** `held` receives all values, to redact them. */
   constructor(secrets: SecretStore, launchOf: LaunchOf, ask: AskVariable, held = new SecretRegistry()) {
     this.#held = held
     this.#kept = new LaunchSecrets(secrets, 'parley.signIn', kept, launchOf)
     this.#ask = ask
   }
 
-  /** Asks for all that the method needs. Nothing is kept, and `CancelledError` is thrown, when one is not given. */
+  /** Asks for all values of the method. Throws `CancelledError` and stores nothing if the user cancels. */
   async signIn(agentId: string, method: AuthMethod, signal: AbortSignal): Promise<void> {
     const values: Record<string, string> = {}
     for (const variable of method.vars ?? []) {
@@ -56,7 +56,7 @@ export class SignInValues {
     })
   }
 
-  /** What the agent's process gets besides its own environment; nothing when it starts otherwise than it did then. */
+  /** Additional environment of the agent's process; empty if it's started differently than when the values were entered. */
   async environment(agentId: string): Promise<Record<string, string>> {
     const { current, methods } = (await this.#kept.read(agentId)) ?? { current: '', methods: {} }
     const values = Object.hasOwn(methods, current) ? { ...methods[current] } : {}
@@ -64,21 +64,21 @@ export class SignInValues {
     return values
   }
 
-  /** Whether there was anything to forget. */
+  /** Returns whether there was anything to delete. */
   forget(agentId: string): Promise<boolean> {
     return this.#kept.forget(agentId)
   }
 }
 
-/** Identifies how an agent starts; `undefined`: there is no such agent. Another launch has another id. */
+/** Identifies how an agent is started; `undefined` if there is no such agent. A different launch has a different id. */
 export type LaunchOf = (agentId: string) => string | undefined
 
 /** The number of launches per agent whose values are stored; older ones are deleted. */
 const LAUNCHES = 8
 
 /**
- * What is kept in the editor's secret storage for an agent, bound to how it starts: an agent of the same id that starts
- * otherwise, as a workspace may define one, gets none of it.
+ * Values in the editor's secret storage for an agent, bound to how it's started: an agent with the same id but a
+ * different command, which a workspace may define, doesn't get them.
  */
 export class LaunchSecrets<T> {
   readonly #secrets: SecretStore
@@ -86,7 +86,7 @@ export class LaunchSecrets<T> {
   readonly #value: z.ZodType<T>
   readonly #launchOf: LaunchOf
 
-  /** `prefix` begins the keys; what does not fit `value` counts as not kept. */
+  /** `prefix`: the prefix of the keys. Values that don't match the schema `value` are ignored. */
   constructor(secrets: SecretStore, prefix: string, value: z.ZodType<T>, launchOf: LaunchOf) {
     this.#secrets = secrets
     this.#prefix = prefix

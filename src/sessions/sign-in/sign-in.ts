@@ -14,7 +14,7 @@ export interface SignInOptions {
 }
 
 /**
- * - `same`: the process that runs is signed in.
+ * - `same`: the running process is signed in.
  * - `outdated`: a running process notices only after a restart.
  */
 export type SignedIn = 'same' | 'outdated'
@@ -22,7 +22,7 @@ export type SignedIn = 'same' | 'outdated'
 /** The method can't be used from VS Code: it depends on the agent's own settings, or has nothing to run. */
 export class SignInUnavailableError extends Error {}
 
-/** Signs in to an agent by one of its methods, whichever way that is done. Rejects when it came to nothing. */
+/** Signs in to an agent with one of its methods, of any type. Rejects if that fails. */
 export async function signIn(
   options: SignInOptions,
   agentId: string,
@@ -51,12 +51,12 @@ export async function signIn(
   return 'same'
 }
 
-/** Signing in takes values that the agent reads from its environment. */
+/** Whether signing in needs values that the agent reads from its environment. */
 export function asksForValues({ type, vars }: AuthMethod): boolean {
   return type === 'env_var' || (vars !== undefined && vars.length > 0)
 }
 
-/** Some agents take the variables only when they are asked to, others know nothing of being asked. */
+/** Some agents read the variables only on request, others don't support the request. */
 async function authenticateIfAsked(agent: Agent, methodId: string, signal: AbortSignal): Promise<void> {
   try {
     await agent.authenticate(methodId, signal)
@@ -77,9 +77,9 @@ function isUnknown(error: unknown): boolean {
 }
 
 /**
- * Signs out of an agent: deletes its stored values, and notifies the agent if it supports that. A process that has
- * stored values keeps them, so it's ended, also one that never answers: when the user gives up (`givenUp`). Resolves with
- * whether there was anything to do; rejects with the agent's refusal, or as a start does.
+ * Signs out of an agent: deletes its stored values, and notifies the agent if it supports that. A process that has stored
+ * values keeps them, so it's ended; one that never answers is ended when the user stops waiting (`givenUp`). Resolves
+ * with whether there was anything to do; rejects with the agent's refusal, or as a start does.
  */
 export async function signOut(
   host: AgentHost,
@@ -102,7 +102,10 @@ export async function signOut(
   return forgotten || logout
 }
 
-/** Runs the command after its own two arguments; one that fails says so in the file, and the terminal stays open. */
+/**
+ * Runs the command that follows its own two arguments. If it fails, writes the exit code to the file and keeps the
+ * terminal open.
+ */
 const SCRIPT = `message=$1; shift
 "$@"
 code=$?
@@ -113,9 +116,9 @@ read -r _
 exit "$code"`
 
 /**
- * What a terminal runs so that a failing command's output stays to be read: VS Code closes a terminal as soon as its
- * program exits. On Windows the command itself.
- * @param file where the exit code of a failure is written
+ * Wraps a command so that its output stays readable if it fails, since VS Code closes a terminal as soon as its program
+ * exits. On Windows, the command itself.
+ * @param file the file to which the exit code of a failure is written
  * @param message the text below the output
  */
 export function keepOpenOnFailure(
@@ -127,7 +130,7 @@ export function keepOpenOnFailure(
   return { command: '/bin/sh', args: ['-c', SCRIPT, file, message, command, ...args] }
 }
 
-/** The exit code that a failing command left in the file; `undefined` while there is none. */
+/** The exit code of a failed command in the file; `undefined` while there is none. */
 export async function failedExitCode(file: string): Promise<number | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return /^\d+\n$/.test(text) ? Number(text) : undefined

@@ -16,7 +16,7 @@ const MAX_FILES = 200_000
 const MAX_OUTPUT = 40_000_000
 /** After this many names, other work gets a turn. */
 const YIELD_AFTER = 500
-/** Folders with generated content, for folders without a `.gitignore`. */
+/** Names that are never listed, used for folders outside of a repository. */
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store'])
 
 /** Paths relative to the root, with `/` between names. Rejects if the folder can't be read. */

@@ -8,24 +8,24 @@ import { PathRules } from '../editor/path-rules.ts'
 import type { OpenSession } from '../sessions/open-session.ts'
 import { type SessionManager, watchSessions } from '../sessions/session-manager.ts'
 
-/** Tool calls of a turn whose lines are remembered. */
+/** Number of tool calls of a turn whose lines are kept. */
 const MAX_TOOL_CALLS = 100
-/** The lines of a longer text are not looked for. UTF-16 units. */
+/** Lines of longer text aren't searched for. UTF-16 units. */
 const MAX_TEXT = 1_000_000
-/** Only the newest reads and edits of a file are shown. */
+/** Only the latest reads and edits of a file are shown. */
 const MAX_PLACES = 30
 const REFRESH_MS = 100
 /** How long the lines stay after the turn. */
 const STAY_MS = 3000
 
-/** What a tool call read or wrote in a file. */
+/** The lines that a tool call read or wrote in a file. */
 type Place = { type: 'read'; line: number } | { type: 'edit'; change: FileChange }
 
 const rules = new PathRules()
 
 /**
- * Highlights in open editors the lines that agents read and edit, until the turn ends. Edits are looked for in the text
- * of the editor, so that they move with it, and vanish when the user changes them.
+ * Highlights the lines that agents read and edit in open editors, until the turn ends. Edits are searched for in the
+ * editor's text, so that they move with it and disappear when the user changes them.
  */
 export class AgentHighlights extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'onDidChange'>
@@ -101,7 +101,7 @@ export class AgentHighlights extends Owner {
             clear()
           }
         }
-        // a replay reports work that was done long ago
+        // a replay reports old work
         if (change.type !== 'entry' || session.phase !== 'ready') continue
         const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
         if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
@@ -115,7 +115,7 @@ export class AgentHighlights extends Owner {
     })
   }
 
-  /** False where the tool call tells no lines. */
+  /** Returns false if the tool call reports no lines. */
   #note(open: OpenSession, call: ToolCallEntry): boolean {
     const places = placesOf(call, open.plan.setup.cwd)
     const known = this.#places.get(open)
@@ -199,7 +199,7 @@ function placesOf(
   return places
 }
 
-/** `undefined` where the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
+/** `undefined` if the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
 function movedBy(changes: readonly vscode.TextDocumentContentChangeEvent[], place: Place): Place | undefined {
   if (place.type !== 'read') return place
   let { line } = place

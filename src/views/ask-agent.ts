@@ -7,9 +7,8 @@ import { plainMessage } from '../common/plain-message.ts'
 import { isSignInAsked } from '../sessions/failures.ts'
 
 /**
- * Waits for what an agent was asked to do outside of its conversation. Some agents never answer: after a while a
- * notification says so, for as long as that is true, and lets the user wait no longer; see `withSlowNotice`. `what`: the
- * action, as the user knows it.
+ * Waits for a request to an agent outside of its conversation. Some agents never answer: after a while, a notification
+ * says so and lets the user stop waiting; see `withSlowNotice`. `what`: the name of the action.
  */
 export function waitForAgent<T>(
   agentName: string,
@@ -43,12 +42,12 @@ export function waitForAgent<T>(
   return withSlowNotice(work, onSlow, SLOW_ANSWER_MS)
 }
 
-/** Leads the user to the ways to sign in to an agent; `then` is done once they are. */
+/** Shows the agent's sign-in methods to the user; runs `then` once they are signed in. */
 export type OfferSignIn = (agentId: string, then: () => Promise<void>) => Promise<void>
 
 /**
- * Something a user clicked that did not work is said, not only logged. An agent that wants a sign-in first can be
- * signed in to from there, and what was clicked is done after it. What the user gave up is not said. Never rejects.
+ * Shows errors of actions that the user clicked, instead of only logging them. If the agent requires sign-in, offers it
+ * and then repeats the action. Cancellation isn't shown. Never rejects.
  */
 export async function tellFailure(
   agentId: string,

@@ -20,7 +20,7 @@ import { ContextKey, HiddenCommandId } from './ids.ts'
 
 interface RequestItem extends vscode.QuickPickItem {
   open: OpenSession
-  /** absent: the session as a whole waits */
+  /** absent if the session as a whole waits */
   requestId?: string
 }
 
@@ -30,13 +30,14 @@ interface Choice {
 }
 
 /**
- * Leads a user who looks elsewhere to a pending request: a badge on the view, and a notification with two short answers.
- * It is a progress notification with links, since that is the one kind that can be taken back once the request is over.
+ * Draws the user's attention to a pending request that isn't visible: with a badge on the view, and a notification with
+ * two short answers. That is a progress notification with links, the only kind that can be closed when the request is
+ * over.
  */
 export class Attention extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #activities: Activities
-  /** what the links of the notifications that are shown do, by their id */
+  /** actions of the links in visible notifications, by id */
   readonly #notifications = new Map<string, (choice: unknown) => void>()
 
   constructor(surfaces: ConversationSurfaces, manager: SessionManager, view: ConversationView) {
@@ -95,16 +96,16 @@ export class Attention extends Owner {
     })
   }
 
-  /** Goes to the request that waits; of several, in whichever sessions, the user picks one. */
+  /** Goes to the pending request; if there are several in any sessions, the user picks one. */
   async show(): Promise<void> {
     const items = this.#activities.waiting().flatMap((open): RequestItem[] => {
       const description = sessionTitle(open.session.state) ?? open.agentName
       const questions = waitingQuestions(open.session)
-      // an agent may say that it waits without having asked
+      // an agent may report that it waits without a request
       if (questions.length === 0) {
         return [{ label: description, description: open.agentName, open }]
       }
-      // no icons in what an agent wrote
+      // no icons in an agent's text
       return questions.map(({ text, requestId }) => ({
         label: text.replaceAll('$(', '$ ('),
         description,
@@ -131,7 +132,7 @@ function textOf({ agentName }: OpenSession, question: WaitingQuestion | undefine
   return question.count > 1 ? l10n.t('{0} (1 of {1})', text, question.count) : text
 }
 
-/** Two short answers at most, in words of our own; everything else is answered in the conversation. */
+/** At most two short answers, with Parley's wording; everything else is answered in the conversation. */
 function choicesOf(question: WaitingQuestion | undefined): Choice[] {
   const answers = (['allow_once', 'reject_once'] as const).flatMap((kind): Choice[] => {
     const option = question?.options.find(one => one.kind === kind)

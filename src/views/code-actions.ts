@@ -7,8 +7,8 @@ const FIX = vscode.CodeActionKind.QuickFix.append('parley')
 const EXPLAIN = vscode.CodeActionKind.Empty.append('parley.explain')
 
 /**
- * *Fix with Parley* and *Explain with Parley*. VS Code asks by itself wherever the cursor goes: then they are offered for
- * errors and warnings alone, so that no light bulb follows every selection or spelling hint.
+ * *Fix with Parley* and *Explain with Parley*. When VS Code requests code actions automatically, they are offered only
+ * for errors and warnings, so that no light bulb appears for every selection or spelling hint.
  */
 export function codeActions(
   { uri }: vscode.TextDocument,

@@ -114,7 +114,7 @@ const ANY_PROGRAM = new Set(
 const READS_CODE =
   /^(?:(?:a|ba|da|k|mk|z|fi|c|tc)?sh|node|nodejs|deno|bun|(?:python|pypy)[\d.]*|ruby|perl|php|lua|r|julia)$/
 
-/** Number of words that a wrapper program takes before the command that it runs; then the command itself is checked. */
+/** Wrapper programs, and the arguments before the command that they run; then that command itself is checked. */
 const TRANSPARENT: ReadonlyArray<[RegExp, RegExp]> = [
   [/^(?:nohup|time|nice|setsid|command|builtin|bunx|pnpx|uvx)$/, /^$/],
   [/^g?timeout$/, /^\d+(?:\.\d+)?[smhd]?$/],

@@ -18,13 +18,13 @@ export interface AgentDirectoryParts {
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
   logFor: (agentId: string) => Logger
-  /** What the person signed in with: for the agent's own process alone. */
+  /** The values the user signed in with, only for the agent's process. */
   signInEnvironment: (agentId: string) => Promise<Record<string, string>>
-  /** Hears the environment of each start, which is what the agents' commands run with, too. */
+  /** Receives the environment of each start, which is also used for the agents' commands. */
   onEnvironment: (env: Record<string, string>) => void
 }
 
-/** The catalog of agents as the sessions see it. */
+/** Provides the catalog of agents to the sessions. */
 export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
   const { catalog, mcp, rules, environment, logFor, signInEnvironment, onEnvironment } = parts
   const entryOf = (agent: AgentCatalog['agents'][number]): AgentEntry => ({
@@ -69,7 +69,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
   }
 }
 
-/** What the registry calls a well-known agent. */
+/** The name of a well-known agent in the registry. */
 function installableOf(agentId: string): { id: string; name: string } | undefined {
   const preset = agentPresets.find(({ id }) => id === agentId)
   const [id] = preset?.registryIds ?? []
@@ -90,7 +90,7 @@ async function launchOf(
   const context = { folders: localFolders(), userHome: homedir() }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {
-    // It may have been installed since the shell was asked.
+    // It may have been installed after the shell's environment was read.
     environment.refresh()
     resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   }

@@ -6,7 +6,7 @@ import { Owner } from '../../common/disposable.ts'
 import { type Logger, redactingLogger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 
-/** A log channel for each agent, made when it first has something to say. */
+/** A log channel for each agent, created with its first message. */
 export class AgentLogs extends Owner {
   readonly #channels = new Map<string, vscode.LogOutputChannel>()
   readonly #secrets: SecretRegistry
@@ -16,7 +16,7 @@ export class AgentLogs extends Owner {
     this.#secrets = secrets
   }
 
-  /** Writes to the agent's channel, without what is or looks like a secret. */
+  /** Writes to the agent's channel, with secrets redacted. */
   logger(agentId: string, name: string): Logger {
     return redactingLogger(this.for(agentId, name), text => redactText(this.#secrets.redact(text)))
   }
@@ -31,12 +31,12 @@ export class AgentLogs extends Owner {
   }
 }
 
-/** A frame longer than this is cut in the channel: an output channel is for reading. Characters. */
+/** Longer frames are truncated, so that the output channel stays readable. Characters. */
 const SHOWN_FRAME = 100_000
 
 /**
- * Every frame between Parley and its agents, in an output channel, secrets blotted out. Off until asked for; while it is
- * off a frame is not even looked at.
+ * Shows all frames between Parley and its agents in an output channel, with secrets redacted. Off by default; while off,
+ * frames aren't inspected.
  */
 export class ProtocolTraffic extends Owner {
   readonly #taps = new Map<string, { name: string; tap: { current: TraceTap | undefined } }>()
@@ -49,7 +49,7 @@ export class ProtocolTraffic extends Owner {
     this.#secrets = secrets
   }
 
-  /** The tap of an agent's connection; the same one through restarts. */
+  /** The tap of an agent's connection, which stays the same across restarts. */
   tapFor(agentId: string, name: string): { current: TraceTap | undefined } {
     let entry = this.#taps.get(agentId)
     if (!entry) {
@@ -60,7 +60,7 @@ export class ProtocolTraffic extends Owner {
     return entry.tap
   }
 
-  /** Shows the channel and records from now on; asked for again while it records, offers to stop. */
+  /** Shows the channel and starts recording; while recording, offers to stop. */
   async show(): Promise<void> {
     this.#channel ??= this.register(vscode.window.createOutputChannel('Parley: Protocol Traffic', 'jsonl'))
     this.#channel.show(true)

@@ -8,7 +8,7 @@ import type { AgentOffer } from '../bridge/conversation.ts'
 const hasNone = (agents: AgentDirectory) =>
   agents.isSearched() && agents.list().every(({ source }) => source === 'demo')
 
-/** The agents that the empty view offers to install: where there is none, and while one of them is installed. */
+/** The agents that the empty view offers to install if there is none, also during an installation. */
 export function agentOffers(agents: AgentDirectory, installs: InstallManager): AgentOffer[] {
   if (!installs.isOn) return []
   const featured = installs.featured()
@@ -29,7 +29,7 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
   })
 }
 
-/** Works out what the offers would run as soon as it is known that there is no agent. Nothing is fetched. */
+/** Determines what the offers would run, as soon as it's known that there is no agent. Fetches nothing. */
 export function offerWhenNone(agents: AgentDirectory, installs: InstallManager): Disposable {
   let done = false
   const look = async () => {
@@ -62,7 +62,7 @@ export function failureNote({
   return { message, output, ...(help !== undefined && { help: { href: help, label: helpWords(help) } }) }
 }
 
-/** The next step where a program is missing that the agent needs. */
+/** The next step if a program is missing that the agent needs. */
 export function helpWords(help: string): string {
   return help.includes('nodejs') ? l10n.t('Get Node.js') : l10n.t('Get uv')
 }

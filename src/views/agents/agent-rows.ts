@@ -12,7 +12,7 @@ export interface AgentRowsOptions {
     'agents' | 'installed' | 'find' | 'iconOf' | 'updateOf' | 'planOf' | 'status'
   >
   agents: readonly AgentDefinition[]
-  /** as the settings name it */
+  /** the id in the settings */
   defaultAgentId: string | undefined
   isRunning: (agentId: string) => boolean
   account: (agentId: string) => AccountNote
@@ -26,7 +26,7 @@ export function agentRows(options: AgentRowsOptions): AgentRow[] {
     .filter(({ source }) => source !== 'demo')
     .map(agent => startableRow(agent, options))
   const installedIds = new Set(installs.installed.map(({ id }) => id))
-  // One that the settings replace is still installed, and can be removed.
+  // An installed agent that the settings override can still be removed.
   const replaced = installs.installed
     .filter(({ id }) => !startable.some(row => row.registryId === id && row.section === 'installed'))
     .map(

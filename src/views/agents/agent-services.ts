@@ -50,7 +50,7 @@ interface AgentServicesOptions {
   demoScript: string
   log: Logger
   logs: AgentLogs
-  /** Told every secret that is resolved. */
+  /** Receives every resolved secret, to redact it. */
   secrets: SecretRegistry
   /** Called when something is installed. */
   guard: () => ProcessGuard
@@ -72,15 +72,15 @@ interface AgentServices {
   signInValues: SignInValues
   providers: ProviderConfigs
   nameOf: (agentId: string) => string
-  /** What the agent's own settings say of the protocol, if anything. */
+  /** The protocol version in the agent's settings, if any. */
   protocolOf: (agentId: string) => ProtocolChoice | undefined
-  /** What the person wants the agent told beyond its own instructions. */
+  /** The user's additional instructions for the agent. */
   systemPromptOf: (agentId: string) => SystemPrompt | undefined
-  /** What the agents' commands run with: the environment of the last start. */
+  /** The environment of the agents' commands: that of the last start. */
   commandEnvironment: () => Record<string, string>
 }
 
-/** `undefined`: the user turned the registry off. */
+/** `undefined` if the user turned the registry off. */
 function registryUrl(): string | undefined {
   const url = readSetting('agentRegistry').trim()
   return url === '' ? undefined : url
@@ -94,7 +94,7 @@ const fetchAsSet: typeof fetch = async (input, init) => {
   return lenientFetch(address, init)
 }
 
-/** Which agents and MCP servers there are, from the settings and the machine. */
+/** Provides the agents and MCP servers of the settings and the machine. */
 export function createAgentServices(options: AgentServicesOptions): AgentServices {
   const { context, demoScript, log, logs, secrets, protectedFiles, own } = options
   const settings = own.add(new VsCodeSettings())
@@ -209,7 +209,7 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
 
 const MiB = 1024 * 1024
 
-/** How every agent is connected: what Parley says of itself, the limits of the settings, where things are logged. */
+/** The options of all connections: Parley's client info, the limits of the settings, the logs. */
 export function connectOptions(
   context: vscode.ExtensionContext,
   parts: {
@@ -218,7 +218,7 @@ export function connectOptions(
     guard: ConnectOptions['guard']
     secrets: SecretRegistry
     nameOf: (agentId: string) => string
-    /** What the agent's own settings say, if anything. */
+    /** The agent's own setting, if any. */
     protocolOf: (agentId: string) => ProtocolChoice | undefined
   },
 ): (agentId: string) => Omit<ConnectOptions, 'signal'> {
@@ -241,7 +241,7 @@ export function connectOptions(
   }
 }
 
-/** Asks for a variable's value with an input box; what is secret is not shown while it is typed. */
+/** Asks for a variable's value with an input box, which hides secrets. */
 function askVariable(nameOf: (agentId: string) => string): AskVariable {
   return async (agentId, method, variable, signal) => {
     const source = new vscode.CancellationTokenSource()
@@ -272,7 +272,7 @@ function askVariable(nameOf: (agentId: string) => string): AskVariable {
   }
 }
 
-/** Says once on a remote machine which of the user's local settings don't apply there. */
+/** On a remote machine, reports once which of the user's local settings don't apply there. */
 function noticeLocalSettings(context: vscode.ExtensionContext, settings: VsCodeSettings): Disposable {
   const { remoteName } = vscode.env
   const look = () => {

@@ -20,7 +20,7 @@ interface ProviderCommandOptions {
   providers: ProviderConfigs
 }
 
-/** *Configure Providers…*: where an agent sends what it asks of models, for agents that let themselves be told. */
+/** *Configure Providers…*: to which endpoint an agent sends its model requests, for agents that support it. */
 export function providerCommands(options: ProviderCommandOptions) {
   const { surfaces, agents } = options
   return {
@@ -143,7 +143,7 @@ async function pickApi(
   before: string | undefined,
 ): Promise<string | undefined> {
   const items = supported.map(label => ({ label }))
-  // the first item is the one Enter takes
+  // Enter accepts the first item
   items.sort((a, b) => Number(b.label === before) - Number(a.label === before))
   const placeHolder = l10n.t('Select the API of the service')
   return (await vscode.window.showQuickPick(items, { title, placeHolder, ignoreFocusOut: true }))?.label
@@ -154,7 +154,7 @@ function isWebAddress(text: string): boolean {
   return url?.protocol === 'https:' || url?.protocol === 'http:'
 }
 
-/** Kept providers are told to an agent that has just started, before it gets a session. */
+/** Stored providers are sent to an agent that has just started, before it gets a session. */
 export function applyProviders(
   providers: ProviderConfigs,
   logFor: (agentId: string) => Logger,
@@ -162,12 +162,12 @@ export function applyProviders(
   return (agentId, agent) => providers.apply(agentId, agent, logFor(agentId))
 }
 
-/** What HTTP takes as a header's name (RFC 9110, token). */
+/** The syntax of an HTTP header's name (RFC 9110, token). */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 type Item = vscode.QuickPickItem & { choice: 'done' | 'add' | { name: string } }
 
-/** Lets the person add and remove headers; values are not shown. `undefined`: they went away. */
+/** Lets the user add and remove headers; values aren't shown. `undefined` if they cancel. */
 async function askHeaders(
   title: string,
   before: Record<string, string>,

@@ -41,12 +41,12 @@ export class ManageAgents extends WebviewTab {
     this.#options = options
   }
 
-  /** The person who opens the tab looks for agents: the registry is read. After a reload nobody asked for anything new. */
+  /** A user who opens the tab looks for agents, so the registry is read; but not after a reload. */
   protected connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void {
     const { installs, agents, hosts, accounts } = this.#options
-    // what is sent before the page asked for it is only a part
+    // don't send updates before the page has requested the list
     this.#isRefreshing = true
-    // a tab that was hidden loads its page anew
+    // a hidden tab loads its page again when it's shown
     let readsRegistry = isAsked
     connection.handle(agentsMessages, {
       'manageAgents/ready': () => {
@@ -161,7 +161,7 @@ export class ManageAgents extends WebviewTab {
     })
   }
 
-  /** Many changes at once are one message. */
+  /** Many changes at once are sent in one message. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -184,12 +184,12 @@ export class ManageAgents extends WebviewTab {
   }
 }
 
-/** The agent that the settings name, whether or not it is there. */
+/** The default agent in the settings, whether or not it's available. */
 function configuredDefault(): string | undefined {
   return readSetting('defaultAgent').trim() || undefined
 }
 
-/** Starts an agent, or asks the one that runs, and says in plain words what it can do or why it can't be used. */
+/** Starts an agent, or uses the running one, and reports its capabilities or why it can't be used. */
 async function checkAgent(host: AgentHost): Promise<AgentCheck> {
   try {
     const { agent } = await host.ensure()

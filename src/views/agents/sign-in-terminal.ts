@@ -12,9 +12,9 @@ import type { SignInTerminal } from '../../sessions/ports.ts'
 import { failedExitCode, keepOpenOnFailure } from '../../sessions/sign-in/sign-in.ts'
 
 /**
- * Signs in by the method's own command, or by the agent's with the method's arguments, in a terminal of the editor: the
- * person sees it and may have to type. A terminal that is closed before the command ended is a cancel; one
- * whose command fails stays open with its output.
+ * Signs in with the method's own command, or with the agent's command and the method's arguments, in a visible terminal,
+ * where the user may have to type. Closing the terminal before the command ended cancels the sign-in; if the command
+ * fails, the terminal stays open with its output.
  */
 export function signInTerminal(
   resolveLaunch: (agentId: string) => Promise<AgentLaunch>,

@@ -11,7 +11,7 @@ export const agentsMessages = {
   'manageAgents/ready': nothing,
   /** Reads the registry again. */
   'manageAgents/refresh': nothing,
-  /** Does something with the agent whose row has the key. */
+  /** Runs an action for the agent whose row has the key. */
   'manageAgents/act': z.object({
     action: z.enum([
       'install',

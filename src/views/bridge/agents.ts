@@ -2,7 +2,7 @@
 import { NotificationType } from 'vscode-jsonrpc'
 import type { AccountNote, AgentOffer } from './conversation.ts'
 
-/** What *Check* found. */
+/** The result of *Check*. */
 export interface AgentCheck {
   ok: boolean
   /** one sentence */
@@ -21,15 +21,15 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'action' | 'running'
   registryId?: string
   name: string
   description: string
-  /** a codicon's name, or an image's address (`data:`) */
+  /** the name of a codicon, or a `data:` URI */
   icon: string
   version?: string
-  /** the version that the registry has, where it is another one */
+  /** the registry's version, if different */
   update?: string
   license?: string
-  /** where it comes from, in words */
+  /** its source, as text */
   source: string
-  /** what starts it */
+  /** its command */
   command?: string
   hasRepository?: true
   /** of an agent that can be started */

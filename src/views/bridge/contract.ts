@@ -1,7 +1,7 @@
 /**
- * What a page may send to the extension host: a contract names each message and gives the schema that the host checks
- * it with, and for a request the type of the answer. The host handles every message of a contract with one function. The
- * pages import contracts as types alone, so none of them loads a schema.
+ * What a page may send to the extension host: a contract names each message and gives the schema that the host checks it
+ * with, and for a request the type of the answer. The host handles every message of a contract with one function. The
+ * pages import contracts only as types, so they don't load any schema.
  */
 import * as z from 'zod'
 
@@ -11,7 +11,7 @@ export interface Request<P = unknown, A = unknown> {
   readonly answer: { readonly type?: A }
 }
 
-/** By the message's name: a schema alone is that of a notification. */
+/** By the message's name; a plain schema is that of a notification. */
 export type Contract = Readonly<Record<string, z.ZodType | Request>>
 
 export type Params<M> = M extends Request<infer P> ? P : M extends z.ZodType<infer P> ? P : never
@@ -20,7 +20,7 @@ export type Answer<M> = M extends Request<infer _, infer A> ? A : unknown
 export type RequestName<C> = { [K in keyof C]: C[K] extends Request ? K : never }[keyof C] & string
 export type NotificationName<C> = Exclude<keyof C, RequestName<C>> & string
 
-/** What the host does with each message: a contract's message without a handler doesn't compile. */
+/** The host's handler of each message: a message without a handler doesn't compile. */
 export type Handlers<C> = { [K in keyof C]: (params: Params<C[K]>) => Answer<C[K]> | Promise<Answer<C[K]>> }
 
 export function request<P, A>(params: z.ZodType<P>, answer: Request<P, A>['answer']): Request<P, A> {

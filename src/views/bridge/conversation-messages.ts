@@ -8,7 +8,7 @@ import { answer, nothing, request } from './contract.ts'
 import type { Attachment, EarlierPrompts, MentionRow, RuleOffers } from './conversation.ts'
 
 const MiB = 1024 * 1024
-/** Ids come from agents: any text, an empty one too. */
+/** Ids come from agents: any text, even an empty one. */
 const id = z.string().max(4096)
 const key = z.string().min(1).max(256)
 const path = z.string().min(1).max(32_768)
@@ -17,11 +17,11 @@ const mimeType = z.string().max(256)
 const index = z.number().int().nonnegative()
 /** in a file, from 1 */
 const line = z.number().int().positive()
-/** as a fence names it */
+/** the language name of a fence */
 const language = z.string().max(256)
 const query = z.string().max(1024)
 const codeText = z.string().max(16 * MiB)
-/** Of what an agent sent: a prompt's own blocks never have it. */
+/** Only in an agent's content, never in a prompt. */
 const agentOnly = z.literal(true).optional()
 const keyed = z.object({ key })
 
@@ -83,10 +83,10 @@ const formValue = z.union([
 ])
 /** A change of a tool call's content, by its position. */
 const changePlace = z.object({ key, entryId: id, content: index, change: index })
-/** Of the registry. */
+/** Id in the registry. */
 const registryId = z.string().min(1).max(64)
 
-/** What an entry's own buttons run; each is also in the palette and in the context menu. */
+/** The commands of an entry's buttons, which are also in the palette and the context menu. */
 const entryCommand = z.enum([
   'parley.copyMessage',
   'parley.editPrompt',
@@ -113,19 +113,19 @@ export const conversationMessages = {
       ),
     answer<Entry[]>(),
   ),
-  /** The terminals whose output the page shows now: only theirs is sent, all of it at first. */
+  /** The terminals whose output the page shows now: only their output is sent, complete at first. */
   'conversation/terminals': z.object({ key, ids: z.array(id).max(1000) }),
-  /** The tool calls, by their entries, of which the page shows all: the others are sent without what is long. */
+  /** The entries of tool calls that the page shows completely; the others are sent without long content. */
   'conversation/toolCalls': z.object({ key, ids: z.array(id).max(1000) }),
   /**
-   * The index of the nearest prompt at or after `from`: 1, toward the end, or -1; `null` where there is none. Asked
-   * where entries are not loaded.
+   * The index of the nearest prompt from `from` toward the end (1) or the start (-1); `null` if there is none. Used for
+   * entries that aren't loaded.
    */
   'conversation/findPrompt': request(
     z.object({ key, from: index, direction: z.union([z.literal(1), z.literal(-1)]) }),
     answer<number | null>(),
   ),
-  /** Searches the conversation, in place of what was searched before. A longer text isn't typed by a user. */
+  /** Searches the conversation; replaces the previous search. A longer text isn't typed by a user. */
   'find/start': z.object({
     key,
     id: index,
@@ -138,69 +138,69 @@ export const conversationMessages = {
   }),
   /** The page no longer shows it. */
   'find/stop': nothing,
-  /** Which theme the page is in, at first and whenever it changes. */
+  /** The page's theme, at first and whenever it changes. */
   'appearance/theme': z.object({ themeId: z.string().max(512) }),
-  /** The user's layout for all diffs: side by side where there is space, or always inline. */
+  /** The user's layout for all diffs: side by side if there is space, or always inline. */
   'appearance/setDiff': z.object({ sideBySide: z.boolean() }),
 
   // ---- the composer and its queue ----------------------------------------------------------------------------------
 
   /**
-   * A prompt leaves the composer. Never empty. It is the host's, and stored, once this resolves; if it rejects, with a
-   * sentence, the composer keeps it.
+   * Sends a prompt from the composer; it's never empty. When this resolves, the host has stored it; if it rejects (with a
+   * sentence), the composer keeps it.
    */
   'conversation/enqueue': request(z.object({ key, id: promptId, draft }), answer<void>()),
-  /** Returned prompts are in the composer, whose draft this is, and in the queue no longer. */
+  /** The composer has taken the returned prompts into this draft, so they leave the queue. */
   'conversation/takeBack': z.object({ key, ids: z.array(promptId).max(1024), draft }),
   'conversation/draft': draftText.extend({ key }),
-  /** The draft's items, when others are there than before: they are larger than its text, and change less often. */
+  /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
   'conversation/draftItems': z.object({ key, items: draftItems }),
-  /** What `@` offers for what was typed behind it: open editors, context, files and folders. */
+  /** The suggestions for `@` and the text after it: open editors, context, files and folders. */
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
-  /** Symbols come apart: from programs that may take seconds. */
+  /** Symbols are requested separately, since language servers may take seconds. */
   'composer/symbols': request(z.object({ query }), answer<MentionRow[]>()),
-  /** Asks the editor for context as it is now. Rejects with a sentence when there is none; picking may answer none. */
+  /** Asks the editor for context as it is now. Rejects with a sentence if there is none; picking may return none. */
   'composer/capture': request(
     z.object({ kind: z.enum(['selection', 'terminal', 'pick']) }),
     answer<Attachment[]>(),
   ),
-  /** Files and folders that were dropped onto the view. Rejects with a sentence when none can be taken. */
+  /** Files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
   'composer/dropped': request(
     z.object({ uris: z.array(z.string().max(32_768)).max(1000) }),
     answer<Attachment[]>(),
   ),
-  /** The prompts before an entry, those nearest to it: a page has only a part of a long conversation. */
+  /** The last prompts before an entry, since a page has only a part of a long conversation. */
   'composer/prompts': request(z.object({ key, before: index }), answer<EarlierPrompts>()),
-  /** Puts a queued prompt at another place; 0 is the next one. */
+  /** Moves a queued prompt to another position; 0 is sent next. */
   'composer/moveQueued': queued.extend({ to: index }),
-  /** Returns a queued prompt to the composer: it comes with `ReturnPrompts`, unless it was sent meanwhile. */
+  /** Returns a queued prompt to the composer with `ReturnPrompts`, unless it was sent meanwhile. */
   'composer/editQueued': queued,
-  /** Answers false when it was sent meanwhile. */
+  /** Returns false if it was sent meanwhile. */
   'composer/removeQueued': request(queued, answer<boolean>()),
   /** Stops the running turn, if any, and sends this queued prompt next. */
   'composer/sendNow': queued,
   /** Sends the prompts of a paused queue. */
   'composer/resumeQueue': keyed,
-  /** How tall the user made the composer, in pixels; `undefined`: it finds its height by itself. */
+  /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
   'composer/height': z.object({ height: z.number().positive().max(10_000).optional() }),
 
   // ---- the session -------------------------------------------------------------------------------------------------
 
   /** Starts a new session with the agent, or with the default one. */
   'conversation/start': z.object({ agentId: id.optional() }),
-  /** Shows the editor tab with the conversation of this key. */
+  /** Shows the editor tab with this conversation. */
   'conversation/revealTab': keyed,
   'conversation/cancel': keyed,
-  /** Stops one tool call, or one terminal's command, and not the turn. */
+  /** Stops a tool call or a terminal's command, but not the turn. */
   'conversation/cancelWork': z.object({
     key,
     work: z.union([z.object({ toolCallId: id }), z.object({ terminalId: id }), z.object({ subagentId: id })]),
   }),
-  /** Without an option: canceled. */
+  /** Cancels the request if no option is given. */
   'conversation/permission': z.object({ key, requestId: id, optionId: id.optional() }),
   /**
-   * Answers a form with values by key, or agrees to a URL, which the host then opens. Whether the values fit the form is
-   * looked at where the form is known.
+   * Answers a form with values by key, or accepts a URL, which the host then opens. The values are validated by the
+   * form's owner.
    */
   'conversation/elicitation': z.object({
     key,
@@ -211,11 +211,11 @@ export const conversationMessages = {
       z.object({ action: z.literal('cancel') }),
     ]),
   }),
-  /** Which rules could allow requests like this one; none when no rule may. */
+  /** The rules that could allow requests like this one; empty if no rule may. */
   'conversation/offerRules': request(z.object({ key, requestId: id }), answer<RuleOffers>()),
   /**
-   * Saves the offer at that position, whose JSON the user saw, and allows the request that waits. Rejects with a
-   * sentence when nothing was saved.
+   * Saves the suggested rule at that position, whose JSON the user saw, and allows the pending request. Rejects with a
+   * sentence if nothing was saved.
    */
   'conversation/saveRule': request(
     z.object({
@@ -236,9 +236,9 @@ export const conversationMessages = {
   /** Marks a value of an option as a favorite, or no longer. */
   'options/favorite': z.object({ key, optionId: id, value: z.string().max(4096) }),
   'conversation/card': z.object({ cardId: id, buttonId: id }),
-  /** An empty title gives the session back the name it had without the user. */
+  /** An empty title restores the automatic one. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
-  /** Installs an agent of the empty state, and begins a session with it. `stated`: its `action`, as the user saw it. */
+  /** Installs an agent from the empty state and starts a session with it. `stated`: its `action`, as shown to the user. */
   'agents/install': z.object({ id: registryId, stated: z.string().max(8192).optional() }),
   'agents/cancelInstall': z.object({ id: registryId }),
 
@@ -246,11 +246,11 @@ export const conversationMessages = {
 
   /** Opens a file's diff against its text from before the session's first touch. */
   'changes/open': z.object({ key, path }),
-  /** Opens all of them in one editor. */
+  /** Opens all diffs in one editor. */
   'changes/review': keyed,
-  /** Brings back the texts from before, after the user confirmed it; without a path: of all files. */
+  /** Undoes the changes of a file, after the user confirmed it; without a path, of all files. */
   'changes/undo': z.object({ key, path: path.optional() }),
-  /** Accepts the agent's current version; without a path: of all files. */
+  /** Keeps the changes of a file; without a path, of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
   /** Whether this window follows its agents. */
   'follow/set': z.object({ on: z.boolean() }),
@@ -265,13 +265,13 @@ export const conversationMessages = {
   /** The line, from 1, at which the texts of a change begin in its file; `null` if unknown. */
   'conversation/findFragment': request(changePlace, answer<number | null>()),
   'conversation/copy': z.object({ text: z.string().max(64 * MiB) }),
-  /** Puts code where the cursor is in the editor. */
+  /** Inserts code at the cursor in the editor. */
   'conversation/insertCode': z.object({ text: codeText }),
-  /** Opens a text as a document that has no file yet. */
+  /** Opens a text as an untitled document. */
   'conversation/openText': z.object({ text: codeText, language }),
   /**
-   * Shows what a file would be with the code in it, and writes it when the user says so: the file that the code names,
-   * or the one in the editor. `from`, `to`: the first and the last line that it replaces.
+   * Shows a diff with the code applied to the file that it names, or to the one in the editor, and writes it when the
+   * user confirms. `from`, `to`: the first and the last line to replace.
    */
   'conversation/applyCode': z.object({
     text: codeText,
@@ -284,6 +284,6 @@ export const conversationMessages = {
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
   /** Runs a command for one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
-  /** Runs one of Parley's own commands; the host has the list of those allowed. */
+  /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'conversation/command': z.object({ command: z.string().max(256) }),
 } as const

@@ -31,21 +31,21 @@ export interface CardButton {
   /** never the primary button, in any position */
   secondary?: true
 }
-/** One message with buttons for the next step: a failed start, a missing sign-in, no agent, no trust, an agent that exited. */
+/** A message with buttons for the next step, for example after a failed start or when sign-in is required. */
 export interface Card {
   id: string
   kind: 'error' | 'warning' | 'info'
-  /** what the card reports is still running */
+  /** the action that the card reports is still running */
   busy?: true
   /** What happened, a few words. */
   title: string
   /** One or two sentences. */
   text: string
-  /** Folded under "Details": the command, the PATH searched, stderr's tail, the error's data. Preformatted. */
+  /** Preformatted details in a collapsed section: the command, the searched PATH, the end of stderr, the error's data. */
   details?: Array<{ label: string; text: string }>
-  /** the details begin unfolded */
+  /** the details are initially expanded */
   unfolded?: true
-  /** Choices, listed one below the other; the buttons come after them. */
+  /** Choices, listed one below the other, before the buttons. */
   choices?: CardButton[]
   buttons: CardButton[]
 }
@@ -54,7 +54,7 @@ export interface AgentChoice {
   agentId: string
   name: string
   description?: string
-  /** a codicon's name, or a `data:`/webview URI */
+  /** the name of a codicon, or a `data:` or webview URI */
   icon?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
   /** absent if sign-in isn't required */
@@ -75,15 +75,15 @@ export interface AgentOffer {
   id: string
   name: string
   description: string
-  /** a codicon's name, or an image's address (`data:`) */
+  /** the name of a codicon, or a `data:` URI */
   icon: string
   /** what an installation runs or downloads, as a sentence */
   plan?: string
   /** the same, as it's sent back to the host */
   action?: string
-  /** `share`: 0 to 1; absent where it isn't known */
+  /** `share`: 0 to 1; absent if unknown */
   running?: { step: string; share?: number }
-  /** `help`: a page that says how to get what is missing, and the words for the button */
+  /** `help`: a page that explains how to get what is missing, and the button's label */
   failed?: { message: string; output: string; help?: { href: string; label: string } }
 }
 
@@ -100,18 +100,18 @@ export interface McpServerNote {
   name: string
   type: string
   passed: boolean
-  /** Why it was not passed. */
+  /** Why it wasn't passed. */
   reason?: string
 }
 export interface RootsNote {
   cwd: string
-  /** `cwd` as a user says it: a folder's name, or the path with `~` */
+  /** `cwd` for the user: a folder's name, or the path with `~` */
   cwdLabel: string
-  /** Something to know of the cwd: it is outside of the workspace. A sentence. */
+  /** A sentence about the cwd if it's outside of the workspace. */
   cwdRemark?: string
   /** `added`: a folder of this window that the session did not have before */
   additional: Array<{ path: string; label: string; added?: true }>
-  /** workspace folders that the agent does not see, and why */
+  /** workspace folders that the agent can't see, and why */
   unseen: Array<{ label: string; reason: string }>
   /** No folder is open: the session works in a private scratch folder. */
   scratch: boolean
@@ -122,11 +122,11 @@ export interface QueuedNote {
   id: string
   state: 'sending' | 'queued'
   text: string
-  /** blocks besides its text */
+  /** number of blocks besides its text */
   attachments: number
 }
 
-/** A request that waits for the user: where in the conversation it is. */
+/** The position of a pending request in the conversation. */
 export interface PendingRequestNote {
   requestId: string
   entryId: EntryId
@@ -134,7 +134,7 @@ export interface PendingRequestNote {
   index: number
 }
 
-/** Which values of an option the user marked, and used, the last one first. */
+/** The user's favorite values of an option, and the recently used ones, most recent first. */
 export interface RememberedOption {
   favorites: string[]
   recent: string[]
@@ -143,76 +143,79 @@ export interface RememberedOption {
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
 export interface ConversationHead {
   /**
-   * empty: no session and nothing under way · starting: an agent starts or a session is being made ·
-   * loading: history replays (shown as it comes) · ready · ended: the agent is gone, the conversation stays readable
+   * empty: no session, and none is being opened · starting: an agent or a session is being started · loading: the history
+   * is replayed and shown as it arrives · ready · ended: the agent ended, the conversation stays readable
    */
   phase: 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
-  /** What is under way, while `phase` is starting or loading: "Starting Claude…". */
+  /** The current step while `phase` is starting or loading: "Starting Claude…". */
   progress?: string
   /** The conversation's identity in this window; drafts are kept by it. Changes with every new session. */
   key: string
-  /** The conversation just started under this key: the text in its composer belongs to it now. */
+  /** The conversation was started under this previous key: the text in its composer now belongs to it. */
   keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
-  /** what the agent calls itself, with its version and that of the protocol */
+  /** the agent's own name, with its version and that of the protocol */
   program?: string
   sessionId?: string
   title?: string
   account?: AccountNote
-  /** A new session can begin with this conversation. */
+  /** A new session can be started with this conversation. */
   canFork?: boolean
   activity: SessionActivity
-  /** The requests that wait for the user, oldest first: all of them, whether or not their entries were fetched. */
+  /** All pending requests, oldest first, whether or not their entries were fetched. */
   pendingRequests: PendingRequestNote[]
-  /** The agent does not say for certain what it does. */
+  /** The agent's state is uncertain. */
   unconfirmed?: true
   /** the number of background tasks, if the agent reports them */
   background?: number
   /** when the running turn began, milliseconds since the epoch */
   turnStartedAt?: number
-  /** Where the user went back: the turns that are set aside. */
+  /** The turns that are set aside because the user went back. */
   rewinds: Rewind[]
-  /** the prompts that are not sent yet, in their order */
+  /** the unsent prompts, in order */
   queue: QueuedNote[]
-  /** None of them is sent before the user resumes the queue: the turn before it was stopped, or failed. */
+  /** The queue is paused until the user resumes it, because the previous turn was stopped or failed. */
   queuePaused: boolean
-  /** The agent was asked to stop the turn, and has not answered. */
+  /** The agent was asked to stop the turn and hasn't responded. */
   stopping?: boolean
   roots?: RootsNote
-  /** what became of the user's own system prompt, when they have one */
+  /** what happened to the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
   mcpServers: McpServerNote[]
   plans: Plan[]
   configOptions: ConfigOption[]
-  /** ids of options whose change the agent has not confirmed yet */
+  /** ids of options whose change the agent hasn't confirmed yet */
   pendingOptions: string[]
-  /** what the user marked and used of the options' values, by the option's id */
+  /** the user's favorite and recently used values, by the option's id */
   rememberedOptions: Record<string, RememberedOption>
   commands: Command[]
   usage?: Usage
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** shown at the end of the conversation, above the composer */
   cards: Card[]
-  /** offered when the phase is empty */
+  /** offered in the empty phase */
   agents: AgentChoice[]
-  /** which of them New Session starts */
+  /** the agent that New Session starts */
   defaultAgentId?: string
-  /** in the side bar, when the phase is empty: the first of the conversations in editor tabs, and how many more there are */
+  /** in the side bar's empty phase: the first conversations in editor tabs, and the number of others */
   tabs?: { shown: TabNote[]; more: number }
-  /** agents that can be installed, where there is none */
+  /** agents to install, if there is none */
   offers?: AgentOffer[]
-  /** it isn't known yet which agents there are */
+  /** the available agents aren't known yet */
   looking?: true
-  /** nothing can be sent: there is no agent to begin a session with */
+  /** nothing can be sent, because there is no agent to start a session with */
   noAgent?: true
-  /** the name of the agent that is being made ready: what is sent waits for it */
+  /** the name of the agent that is being prepared, for which prompts wait */
   preparing?: string
 }
 
-/** A terminal; its output is sent only where the view shows it, see `conversation/terminals`. */
+/** A terminal; its output is sent only if the view shows it, see `conversation/terminals`. */
 export type TerminalNote = Omit<TerminalState, 'output'> & { output?: string }
 
-/** A tool call of which the view shows a line, or the end of its output, without the rest; see `conversation/toolCalls`. */
+/**
+ * A tool call without long content, for a view that shows only its line or the end of its output; see
+ * `conversation/toolCalls`.
+ */
 export type CutToolCall = ToolCallEntry & { cut: true }
 
 export function isCut(entry: ToolCallEntry): entry is CutToolCall {
@@ -227,19 +230,19 @@ export interface ToolContentDelta {
 }
 
 export interface ConversationSnapshot {
-  /** Increases with every message; a patch with a gap before it makes the view ask for a snapshot. */
+  /** Increases with every message; if there's a gap before a patch, the view requests a snapshot. */
   revision: number
   head: ConversationHead
   /** The last entries; `first` is the index of the first of them, `total` how many there are. */
   entries: Entry[]
   first: number
   total: number
-  /** Entries before `first` that a pending request is drawn with: itself, its tool call, the subagents it is in. */
+  /** Entries before `first` that are needed to draw pending requests: their own, their tool calls' and their subagents'. */
   pendingEntries?: Array<{ index: number; entry: Entry }>
-  /** those of the entries, with the output of those that the view shows */
+  /** the terminals of the entries, with the output of those that the view shows */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
-  /** the height that the user gave the composer, in pixels; for a page that just loaded */
+  /** the height of the composer that the user set, in pixels; for a page that just loaded */
   composerHeight?: number
   /** as in `ReturnPrompts` */
   returned?: ReturnedPrompt[]
@@ -250,7 +253,7 @@ export type PatchOp =
   | { op: 'entry'; index: number; entry: Entry }
   /** Text appended to a text block of the message entry `id`. */
   | { op: 'text'; id: EntryId; block: number; text: string }
-  /** What changed of a tool call that was sent before; `content`: see {@link ToolContentDelta}. */
+  /** The changes of a tool call that was sent before; `content`: see {@link ToolContentDelta}. */
   | {
       op: 'tool'
       id: EntryId
@@ -258,10 +261,10 @@ export type PatchOp =
       cleared?: Array<keyof ToolCallEntry>
       content?: ToolContentDelta
     }
-  /** Without `output`: the rest of it changed, or it isn't shown. */
+  /** Without `output` if only the rest changed, or the output isn't shown. */
   | { op: 'terminal'; terminal: TerminalNote }
   | { op: 'terminal_output'; terminalId: string; text: string }
-  /** `cleared` names the keys that are no longer there: `undefined` does not cross the bridge. */
+  /** `cleared`: the keys that were removed, since JSON has no `undefined`. */
   | { op: 'head'; head: Partial<ConversationHead>; cleared?: Array<keyof ConversationHead> }
 export interface ConversationPatch {
   revision: number
@@ -270,15 +273,15 @@ export interface ConversationPatch {
 
 export type { Attachment, MentionRow, PromptPart, ReturnedPrompt, StoredPrompt }
 
-/** The whole state: sent when the webview is ready, shown again, or asks. */
+/** The whole state, sent when the webview is ready, is shown again, or requests it. */
 export const Snapshot = new NotificationType<ConversationSnapshot>('conversation/snapshot')
 /** At most one each animation frame. */
 export const Patch = new NotificationType<ConversationPatch>('conversation/patch')
 /** Adds context to the composer (Add Selection to Conversation). */
 export const Attach = new NotificationType<Attachment>('conversation/attach')
 /**
- * Prompts go back to the composer, in front of what is in it, which answers with `conversation/takeBack`. Sent until it does: a
- * prompt that the composer has had already does nothing.
+ * Returns prompts to the composer, before its content; it answers with `conversation/takeBack`. Repeated until it does;
+ * prompts that the composer already has are ignored.
  */
 export const ReturnPrompts = new NotificationType<{ key: string; prompts: ReturnedPrompt[] }>(
   'conversation/returnPrompts',
@@ -297,15 +300,15 @@ export interface ChangedFileNote {
   /** absolute */
   path: string
   status: 'added' | 'modified' | 'deleted' | 'renamed'
-  /** Of a renamed file: where it was. Absolute. */
+  /** Of a renamed file: its previous path, absolute. */
   from?: string
-  /** All of it changed while a turn ran, and nothing says that the agent did it; of a renamed file: some of it. */
+  /** All of its changes happened during a turn without a report by the agent; for a renamed file: some of them. */
   uncertain?: boolean
   /** lines */
   added: number
   removed: number
 }
-/** The files that the session's agent changed: all of them, whenever one changed or another conversation is shown. */
+/** All files that the session's agent changed, sent whenever one changed or another conversation is shown. */
 export const ChangedFilesShown = new NotificationType<{
   key: string
   files: ChangedFileNote[]
@@ -317,17 +320,17 @@ export const ChangedFilesShown = new NotificationType<{
 
 /** A permission rule that would have answered a request. */
 interface RuleOffer {
-  /** what it fits, in words */
+  /** what it matches, as text */
   label: string
   /** what saving it means, in a sentence */
   preview: string
-  /** as it would be in the settings */
+  /** as it would appear in the settings */
   json: string
 }
 export interface RuleOffers {
   /** The narrowest first. */
   offers: RuleOffer[]
-  /** There are workspace settings to write to. */
+  /** Whether there are workspace settings to write to. */
   workspace: boolean
 }
 
@@ -338,16 +341,16 @@ export interface ActiveContext {
 }
 export const ActiveContextChanged = new NotificationType<ActiveContext>('composer/activeContext')
 
-/** Prompts that came earlier in a conversation, the oldest first. */
+/** Earlier prompts of a conversation, oldest first. */
 export interface EarlierPrompts {
   prompts: ContentBlock[][]
-  /** Index of the entry of the first one; there is none before entry 0. */
+  /** Index of the first one's entry; there are none before entry 0. */
   from: number
 }
 
 /** host → webview: appends a prompt to the composer's content; `quiet`: doesn't take the focus */
 export const FillComposer = new NotificationType<{ blocks: ContentBlock[]; quiet?: boolean }>('actions/fill')
-/** host → webview: quotes what is selected in the conversation */
+/** host → webview: quotes the selection in the conversation */
 export const Quote = new NotificationType<void>('actions/quote')
 
 /** What a context menu passes to a command about the place where it was opened. */
@@ -357,7 +360,7 @@ export interface EntryContext {
   entry?: EntryId
 }
 
-/** The user went back to before this turn: it is no longer part of what the agent goes by. */
+/** The user went back to before this turn, so it's no longer part of the agent's context. */
 export function isSetAside(rewinds: readonly Rewind[], turn: number): boolean {
   return rewinds.some(({ from, to }) => from <= turn && turn <= to)
 }
@@ -369,25 +372,25 @@ export interface FindResult {
   /** of the `find/start` that it answers */
   id: number
   /**
-   * Three numbers for each entry: its index, the number of matches in what is visible of it while it's collapsed, and how many
-   * in all of it. Those of `part: 'change'` replace the former ones of these entries (0 matches: none any more).
+   * Three numbers for each entry: its index, the number of matches in its visible part while it's collapsed, and the
+   * number in all of it. Those of `part: 'change'` replace the previous ones of these entries.
    */
   hits: number[]
   part: 'whole' | 'change'
   /** The search isn't complete: more results follow. */
   searching: boolean
-  /** There are more matches than are counted. */
+  /** There are more matches than were counted. */
   limited: boolean
-  /** Nothing was searched, and why: a sentence. */
+  /** Why nothing was searched: a sentence. */
   problem?: string
 }
 
-/** host → webview: opens the find widget, or puts the cursor into it. */
+/** host → webview: opens the find widget, or focuses it. */
 export const ShowFind = new NotificationType<void>('find/show')
-/** host → webview: what was found; sent again when the conversation changes. */
+/** host → webview: the results; sent again when the conversation changes. */
 export const FindResults = new NotificationType<FindResult>('find/results')
 
-/** `question`: the next request that waits for the user, after the one that has the focus, or the one that is named */
+/** `question`: the pending request with this id, or the next one after the focused one */
 export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
 
 /** host → webview */
@@ -396,7 +399,7 @@ export const Navigate = new NotificationType<{ to: NavigateTo; requestId?: strin
 /** 1: toward the end, -1: toward the beginning. */
 export type Direction = 1 | -1
 
-/** Whether an entry is a prompt of the user, which begins a turn or steers it; not one to a subagent. */
+/** Whether an entry is a prompt of the user, which starts or steers a turn; not one to a subagent. */
 export function isPrompt(entry: Entry): boolean {
   return (
     entry.kind === 'message' && entry.role === 'user' && entry.within === undefined && entry.blocks.length > 0

@@ -1,9 +1,9 @@
-/** What of a conversation can be found: the same words for the host that searches and the webview that shows. */
+/** The searchable text of a conversation: the same for the host, which searches, and the webview, which shows the matches. */
 import type { ContentBlock, FileChange, ToolCallContent } from '../../acp/model.ts'
 import { markdownText } from '../../common/markdown-text.ts'
 import type { Entry, TerminalState } from '../../conversation/state.ts'
 
-/** The text of an entry: what shows of it while it is closed, and what it shows besides when it is open. */
+/** The text of an entry: what is visible while it's collapsed, and what is also visible when it's expanded. */
 export interface EntryText {
   head: string
   body: string
@@ -48,7 +48,7 @@ export function entryText(entry: Entry, terminals: ReadonlyMap<string, TerminalS
   }
 }
 
-/** `markdown`: shown as such, so its marks are not seen */
+/** `markdown`: rendered as such, so its markup isn't visible */
 export function blockText(block: ContentBlock, markdown: boolean): string {
   switch (block.type) {
     case 'text':
@@ -80,7 +80,10 @@ function contentText(content: ToolCallContent, terminals: ReadonlyMap<string, Te
   }
 }
 
-/** About what a diff shows: the part where the texts differ with three lines around it, then what only the old one has. */
+/**
+ * Approximately what a diff shows: the part where the texts differ with three lines of context, then what only the old
+ * one has.
+ */
 function changedLines({ oldText, newText }: FileChange, patch: string | undefined): string {
   if (newText === undefined && oldText === undefined) return patch ?? ''
   const before = oldText === undefined ? [] : oldText.split('\n')

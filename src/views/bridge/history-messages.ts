@@ -8,7 +8,7 @@ const session = agent.extend({ sessionId: id })
 
 export type HistoryMessages = typeof historyMessages
 
-/** What a user can do with a session at once, without a word of theirs. */
+/** Actions for a session that need no input from the user. */
 export type HistoryAction = Params<HistoryMessages['history/act']>['action']
 
 export const historyMessages = {
@@ -20,14 +20,14 @@ export const historyMessages = {
   'history/act': session.extend({
     action: z.enum(['load', 'resume', 'close', 'show', 'delete', 'fork', 'archive', 'unarchive']),
   }),
-  /** An empty title gives the session back the name it had without the user. */
+  /** An empty title restores the automatic one. */
   'history/rename': session.extend({ title: id }),
   /** Starts an agent that isn't running, to list its sessions. */
   'history/startAgent': agent,
-  /** Offers the agent's ways to sign in, in the conversation. */
+  /** Shows the agent's sign-in methods in the conversation. */
   'history/signIn': agent,
   /** Shows the setting that limits the size of all saved conversations. */
   'history/openSizeSetting': nothing,
-  /** Runs one of Parley's own commands; the host has the list of those allowed. */
+  /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'history/command': z.object({ command: z.string().max(256) }),
 } as const

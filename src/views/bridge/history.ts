@@ -6,14 +6,14 @@ export interface HistoryRow {
   agentName: string
   sessionId: string
   title: string
-  /** no title came from the agent: `title` is a placeholder and drawn as one */
+  /** there is no title yet: `title` is a placeholder and drawn as one */
   untitled: boolean
-  /** titles that it had before: it is found by them */
+  /** earlier titles, by which it can be found */
   formerTitles?: string[]
   cwd: string
   /** the folder's name */
   folder: string
-  /** belongs to a folder that is open in this window */
+  /** whether it belongs to a folder that is open in this window */
   here: boolean
   /** milliseconds since the epoch */
   updatedAt?: number
@@ -30,9 +30,9 @@ export interface HistoryRow {
   deletesCopy: boolean
   canFork: boolean
   canArchive: boolean
-  /** put away: shown only when the user wants to see those */
+  /** archived sessions are shown only on request */
   archived: boolean
-  /** What the agent says of one that is not open in this window. */
+  /** The agent's report about a session that isn't open in this window. */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
 }
 
@@ -43,7 +43,7 @@ export interface HistoryAgentNote {
   state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
   /** one sentence for failed and sign-in */
   message?: string
-  /** more pages can be asked for */
+  /** there are more pages */
   more: boolean
   /** who is signed in, as text; absent if sign-in isn't required or it isn't known */
   account?: string
@@ -53,21 +53,21 @@ export interface HistorySummary {
   agents: HistoryAgentNote[]
   trusted: boolean
   hasFolder: boolean
-  /** bytes of all saved conversations, and the most that they may be; 0: any number */
+  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
 }
 
 export interface HistoryChanges extends HistorySummary {
   /** the sessions that are new or changed */
   rows: HistoryRow[]
-  /** the sessions that are gone; absent where `rows` are all there are, and the page forgets what it knew */
+  /** the removed sessions; absent if `rows` are all sessions and replace those that the page has */
   removed?: Array<{ agentId: string; sessionId: string }>
 }
 
 /** What the view in the side bar shows. */
 export type ViewPage = 'conversation' | 'history'
 
-/** host → webview, in the side bar: shows that page; `focus`: and gives it the keyboard's focus */
+/** host → webview, in the side bar: shows that page; `focus`: also focuses it */
 export const ShowPage = new NotificationType<{ page: ViewPage; focus: boolean }>('view/page')
 
 /** Where a list of sessions is shown. */
@@ -76,7 +76,7 @@ export type HistoryPlace = 'sideBar' | 'tab'
 /** host → webview: what changed in the list; sent when the view is visible */
 export const HistoryUpdate = new NotificationType<HistoryChanges>('history/state')
 
-/** host → webview: lets the user write a session's name, or asks whether it is to be deleted */
+/** host → webview: lets the user edit a session's title, or asks whether to delete it */
 export const HistoryAsk = new NotificationType<{
   what: 'rename' | 'delete'
   agentId: string

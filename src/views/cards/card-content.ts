@@ -1,10 +1,10 @@
-/** What the cards are made of. */
+/** Building blocks of cards. */
 import * as l10n from '@vscode/l10n'
 import type { AgentExit } from '../../acp/agent.ts'
 import type { SettingName } from '../../common/settings.ts'
 import type { Card, CardButton } from '../bridge/conversation.ts'
 
-/** What a card's button does; the ids go to the webview and come back. */
+/** The actions of a card's buttons; the webview sends back their ids. */
 export const CardButtonId = {
   retry: 'retry',
   restart: 'restart',
@@ -58,14 +58,14 @@ export function exitSentence(exit: AgentExit): string {
   return l10n.t('The connection to the agent was closed.')
 }
 
-/** Agents' messages come with and without a full stop, and sometimes over many lines; a colon leads to the next one. */
+/** Agents' messages may lack a period at the end or have several lines; a line with a colon introduces the next one. */
 export function sentence(text: string): string {
   const [first = '', next] = linesOf(text)
   const said = first.endsWith(':') && next ? `${first} ${next}` : first
   return /[.!?…:]$/.test(said) ? said : `${said}.`
 }
 
-/** The whole message, when a sentence of it leaves something out. */
+/** The whole message, if the sentence shown omits a part of it. */
 export function moreThanSaid(message: string): string | undefined {
   const lines = linesOf(message)
   return lines.length > (lines[0]?.endsWith(':') ? 2 : 1) ? message : undefined

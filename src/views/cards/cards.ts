@@ -7,8 +7,8 @@ import { signInCard } from './sign-in-card.ts'
 import { startCard } from './start-card.ts'
 
 /**
- * The card for a failure: what happened in a sentence, what was looked at, what to do. `canInstall`: agents can be
- * installed from a registry.
+ * The card for a failure: what happened, what was searched, and what to do. `canInstall`: agents can be installed from a
+ * registry.
  */
 export function cardFor(id: string, failure: Failure, canInstall = true): Card {
   switch (failure.type) {
@@ -200,7 +200,7 @@ export function cardFor(id: string, failure: Failure, canInstall = true): Card {
   }
 }
 
-/** What is wrong in the settings; the agents whose entries are right work all the same. */
+/** Shows problems in the settings; agents with valid entries work anyway. */
 export function settingsCard(problems: readonly string[]): Card {
   return {
     id: 'settings',
@@ -212,7 +212,7 @@ export function settingsCard(problems: readonly string[]): Card {
   }
 }
 
-/** The setting that all problems are in: each begins with its name. */
+/** The common setting of all problems; each starts with its name. */
 function settingOf(problems: readonly string[]): SettingName | undefined {
   const names = new Set(problems.map(problem => /^parley\.([\w.]*\w)/.exec(problem)?.[1]))
   const [name] = names

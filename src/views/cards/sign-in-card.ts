@@ -6,7 +6,7 @@ import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
 import type { Card } from '../bridge/conversation.ts'
 import { button, CardButtonId, moreThanSaid, sentence, texts } from './card-content.ts'
 
-/** The ways to sign in to an agent, or the one that is under way. */
+/** The sign-in methods of an agent, or the one in progress. */
 export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-in' }>): Card {
   const running = failure.methods.find(method => method.methodId === failure.running)
   if (running) {
@@ -50,14 +50,14 @@ export function signInCard(id: string, failure: Extract<Failure, { type: 'sign-i
   }
 }
 
-/** Why the method that was tried came to nothing. */
+/** Why the last method failed. */
 function whyNot(tried: AuthMethod, { unavailable, message }: Extract<Failure, { type: 'sign-in' }>): string {
   return unavailable
     ? l10n.t("“{0}” isn't available from VS Code: {1}", tried.name, sentence(message))
     : l10n.t('“{0}” failed: {1}', tried.name, sentence(message))
 }
 
-/** What to do next. `elsewhere`: what was tried, or all there is, is done outside of VS Code. */
+/** What to do next. `elsewhere`: the last method, or all methods, must be done outside of VS Code. */
 function howTo({ agentName, asked }: Extract<Failure, { type: 'sign-in' }>, elsewhere: boolean): string {
   if (!elsewhere) return l10n.t('Choose how to sign in.')
   return asked
@@ -65,7 +65,7 @@ function howTo({ agentName, asked }: Extract<Failure, { type: 'sign-in' }>, else
     : l10n.t("Sign in with {0}'s command line or its own settings, then select Retry.", agentName)
 }
 
-/** The agent's answer has nothing to say but that one has to sign in. */
+/** Whether the agent's message says only that sign-in is required. */
 function saysOnlyThat(message: string): boolean {
   return /^\W*((authentication|authorization|auth|sign-?in|login)\s+(is\s+)?(required|needed)\W*)?$/i.test(
     message,
@@ -78,7 +78,7 @@ function iconOf(method: AuthMethod): string {
   return method.gateway ? 'gear' : 'account'
 }
 
-/** How a way to sign in goes, where the agent says nothing of it. */
+/** Describes a sign-in method if the agent doesn't. */
 function methodWords(method: AuthMethod): string {
   if (method.type === 'terminal') return l10n.t('In the VS Code terminal')
   if (asksForValues(method)) return l10n.t("Stored in VS Code's secret storage")

@@ -4,7 +4,7 @@ import type { SettingName } from '../../common/settings.ts'
 import type { Card } from '../bridge/conversation.ts'
 import { button, exitSentence, moreThanSaid, sentence, texts } from './card-content.ts'
 
-/** Why an agent could not be started, and what was looked at. */
+/** Why an agent couldn't be started, and what was searched. */
 export function startCard(id: string, agentName: string, failure: AgentStartFailure): Card {
   const base = { id, kind: 'error' as const }
   const wayTo = (setting: SettingName) => [

@@ -12,11 +12,11 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 export interface UndoServices {
   editors: ChangeEditors
   tracker: ChangeTracker
-  /** The conversations of this window, which say what was restored. */
+  /** The conversations of this window, which show what was restored. */
   sessions: { list(): OpenSession[] }
 }
 
-/** Asks whether to undo what a session changed, and undoes it. */
+/** Asks whether to undo a session's changes, and undoes them. */
 export async function confirmUndo(
   changes: ChangeScope,
   selection: ChangeSelection,
@@ -68,7 +68,7 @@ export async function undoChanges(
   warnOfRest(selection, report)
   const paths = report.left.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
-  // what a restore gives up is brought back with the rest of it
+  // what a restore discards is restored together with the rest
   const isRestore = selection.since !== undefined
   const forced = await changes.undo(
     { ...selection, paths },
@@ -79,7 +79,7 @@ export async function undoChanges(
   else if (!report.undone) tell(forced.undone)
 }
 
-/** Offers to bring back what was undone. */
+/** Offers to revert the undo. */
 export async function offerRestore(undone: Undone, services: UndoServices): Promise<void> {
   const [first] = undone.files
   if (!first) return
@@ -92,7 +92,7 @@ export async function offerRestore(undone: Undone, services: UndoServices): Prom
     await restoreUndone(undone.id, services)
 }
 
-/** Brings back what was undone, and what a restored checkpoint set aside. */
+/** Reverts an undo, including the turns that a restored checkpoint set aside. */
 export async function restoreUndone(id: string, { tracker, sessions }: UndoServices): Promise<void> {
   const left = await tracker.restore(id)
   warnOf(left, names =>
@@ -108,7 +108,7 @@ export async function restoreUndone(id: string, { tracker, sessions }: UndoServi
   }
 }
 
-/** Says what was left and why, but for what the user changed in the same lines. */
+/** Reports what was left and why, except for the user's changes in the same lines. */
 function warnOfRest({ since }: ChangeSelection, { left }: UndoReport): void {
   const isRestore = since !== undefined
   const of = (why: string) => left.flatMap(one => (one.why === why ? one.path : []))
@@ -132,7 +132,7 @@ function warnOfRest({ since }: ChangeSelection, { left }: UndoReport): void {
   )
 }
 
-/** What the user changed in the same lines is shown, and goes only when they say so. */
+/** Shows the user's changes in the same lines, which are discarded only after confirmation. */
 async function confirmForce(
   changes: ChangeScope,
   { since }: ChangeSelection,

@@ -14,7 +14,7 @@ export interface ChangeCommandsOptions extends UndoServices {
   activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
 
-/** What `scm/change/title` passes after the file's address. */
+/** The arguments of `scm/change/title` after the file's URI. */
 const lineChanges = z.array(
   z.object({ modifiedStartLineNumber: z.number(), modifiedEndLineNumber: z.number() }),
 )
@@ -22,12 +22,12 @@ const lens = z.object({ ids: z.array(z.number()) })
 const resourceState = z.object({ resourceUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })
 const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
 
-/** Moving among agents' changes, keeping and reverting them, one by one and by file. */
+/** Commands to navigate, keep and undo agents' changes, one by one or by file. */
 export function changeCommands(options: ChangeCommandsOptions) {
   const { tracker, sourceControl } = options
   const all = new ChangeScope(tracker)
 
-  /** A file's changes that a command is for: those of the peek or the lens, else those at the cursor. */
+  /** The changes in a file to which a command applies: those of the peek view or code lens, else those at the cursor. */
   const atPlace = async (args: unknown[]): Promise<ChangeSelection> => {
     const [uri, what, index] = args
     const editor = vscode.window.activeTextEditor
@@ -51,7 +51,10 @@ export function changeCommands(options: ChangeCommandsOptions) {
     return { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
   }
 
-  /** The files that a command is for: those selected in Source Control, that of an editor's title, else the active one. */
+  /**
+   * The files to which a command applies: those selected in Source Control, that of an editor's title, else the active
+   * one.
+   */
   const ofFiles = (args: unknown[]): { scope: ChangeScope; selection: ChangeSelection } => {
     const [first] = args
     const group = resourceGroup.safeParse(first)

@@ -19,12 +19,12 @@ export interface CheckpointCommandsOptions extends UndoServices {
   surfaces: ConversationSurfaces
 }
 
-/** So many files are named in a question. */
+/** Number of files that a confirmation lists. */
 const MAX_NAMED = 20
-/** More of a prompt is not shown. UTF-16 units. */
+/** Maximum length of a prompt that is shown. UTF-16 units. */
 const MAX_EXCERPT = 60
 
-/** What restoring files to before a prompt does, and what it can't do. */
+/** What restoring files to before a prompt can and can't do. */
 interface Plan {
   /** The turn that the prompt began. */
   turn: number
@@ -35,7 +35,7 @@ interface Plan {
   ranCommands: boolean
 }
 
-/** Going back to before a prompt: its files, its conversation, or both. */
+/** Goes back to before a prompt: the files, the conversation, or both. */
 export function checkpointCommands({ surfaces, ...services }: CheckpointCommandsOptions) {
   const on = (run: (target: EntryTarget) => Promise<void>) => (context?: unknown) =>
     run(targetOf(surfaces, context))
@@ -120,7 +120,7 @@ async function confirmRestore(
   await restoreFiles(open, { since: turn, ...(answer === certain && { certain: true }) }, services)
 }
 
-/** Says of each file what happens to it, and of what is left why. */
+/** Describes what happens to each file, and why some are left unchanged. */
 function detailOf(open: OpenSession, plan: Plan): string {
   const { cwd } = open.plan.setup
   const nameOf = (file: string) => {
@@ -221,7 +221,7 @@ async function restoreFiles(
   })
 }
 
-/** Brings back what a restore undid: that of a notice, or the last one. */
+/** Reverts a restore: that of a notice, or the last one. */
 async function undoRestore(open: OpenSession, id: string | undefined, services: UndoServices): Promise<void> {
   throwWhileWorking(open)
   const { session } = open
@@ -243,7 +243,10 @@ interface EditChoice extends vscode.QuickPickItem {
   leaves?: true
 }
 
-/** Brings a prompt back to be edited: where it was, with the conversation up to it, or at the end of this conversation. */
+/**
+ * Returns a prompt to the composer for editing: in a fork of the conversation up to it, or at the end of this
+ * conversation.
+ */
 async function editPrompt(target: EntryTarget, services: UndoServices): Promise<void> {
   const { surface, open, entry } = target
   const prompt = promptBefore(open.session.state, entry?.id)
@@ -274,7 +277,7 @@ async function pickEdit(open: OpenSession, turn: number): Promise<EditChoice | u
       'Sends the edited prompt as a new message. The agent still sees everything after the original.',
     ),
   }
-  // the agent takes nothing else while it works
+  // the agent accepts nothing else while it works
   if (session.phase !== 'ready' || session.state.activity !== 'idle') return here
   const { fork } = session.agent.capabilities
   const files = isSetAsideIn(open, turn) ? [] : restorable(await planOf(open, turn))
@@ -299,7 +302,7 @@ async function pickEdit(open: OpenSession, turn: number): Promise<EditChoice | u
   })
 }
 
-/** Shows a fork in which the turns from this one on are set aside. False: it could not be made. */
+/** Shows a fork in which the turns from this one on are set aside. Returns false if it couldn't be created. */
 async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
   const { controller } = surface
   await controller.fork(referenceOf(open))
@@ -321,7 +324,7 @@ async function forkBefore({ surface, open }: EntryTarget, turn: number): Promise
   return true
 }
 
-/** Starts a session that gets the conversation before a turn as context. False: it couldn't be started. */
+/** Starts a session that gets the conversation before a turn as context. Returns false if it couldn't be started. */
 async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Promise<boolean> {
   const { controller } = surface
   await controller.start(open.agentId, open.plan.setup.cwd)
@@ -333,7 +336,7 @@ async function beginWithBefore({ surface, open }: EntryTarget, turn: number): Pr
   return true
 }
 
-// ---- within --------------------------------------------------------------------------------------------------------
+// ---- internals ---------------------------------------------------------------------------------------------------------
 
 async function pickPrompt(open: OpenSession): Promise<MessageEntry | undefined> {
   const { state } = open.session

@@ -5,7 +5,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { ContextKey } from '../ids.ts'
 import { selectOption } from './option-commands.ts'
 
-/** Keeps the context keys by which commands are offered: what the conversation that the user works in makes possible. */
+/** Updates the context keys that enable commands, depending on the active conversation. */
 export class CommandContext extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #values = new Map<string, boolean>()
@@ -35,7 +35,7 @@ export class CommandContext extends Owner {
     this.#tell(current)
   }
 
-  /** Called with every change of the conversation: tells VS Code only what differs. */
+  /** Called with every change of the conversation; sends VS Code only the differences. */
   #tell(open: OpenSession | undefined): void {
     const agent = open?.session.agent
     const can = agent?.capabilities

@@ -13,7 +13,7 @@ import { tellFailure } from '../ask-agent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
-/** What is used of the API of VS Code's Git extension, version 1. */
+/** The part of the API of VS Code's Git extension, version 1, that is used. */
 interface Repository {
   rootUri: vscode.Uri
   inputBox: { value: string }
@@ -30,18 +30,19 @@ export interface CommitMessageOptions {
   agents: AgentDirectory
   host: (agentId: string) => AgentHost
   records: AskAsideOptions['records']
-  /** Where Parley's own files are. */
+  /** The directory of Parley's own files. */
   globalStorage: string
   log: Logger
 }
 
 /**
  * *Generate Commit Message*: the agent of the conversation, else the default one, describes the staged changes in the
- * input of Source Control. It works in a folder of Parley's own: what the repository configures for agents isn't run.
+ * input of Source Control. It works in a folder of Parley's, so that nothing that the repository configures for agents is
+ * run.
  */
 export function commitMessageCommand(options: CommitMessageOptions) {
   const { surfaces, agents, host } = options
-  /** repositories that a message is being written for */
+  /** repositories for which a message is being generated */
   const busy = new Set<string>()
   return {
     [CommandId.generateCommitMessage]: async (pressed?: unknown) => {
@@ -83,12 +84,12 @@ async function agentFor(surfaces: ConversationSurfaces, agents: AgentDirectory):
   await agents.ready()
   const agentId = agents.defaultAgentId()
   if (agentId !== undefined) return agentId
-  // the conversation offers the agents there are, or says what is wrong with the default one
+  // the conversation shows the available agents, or the problem with the default one
   await surfaces.active.reveal()
   throw new UnavailableError(agents.defaultProblem()?.message ?? l10n.t('Choose an agent first.'))
 }
 
-/** That of the Source Control provider whose button was pressed, else the only one, or one that the user picks. */
+/** The repository of the Source Control provider whose button was clicked, else the only one, or one that the user picks. */
 async function repositoryFor(pressed: unknown): Promise<Repository | undefined> {
   const git = await gitApi()
   if (!git) throw new UnavailableError(l10n.t("VS Code's Git extension is turned off."))
@@ -112,12 +113,12 @@ async function gitApi(): Promise<GitApi | undefined> {
     const extension = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi }>('vscode.git')
     return (await extension?.activate())?.getAPI(1)
   } catch {
-    // throws while `git.enabled` is off
+    // throws if `git.enabled` is off
     return undefined
   }
 }
 
-/** Rejects with `CancelledError` when the user cancels. */
+/** Rejects with `CancelledError` if the user cancels. */
 function withProgress(agentName: string, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
   const title = plainMessage(l10n.t('{0} is writing a commit message…', agentName))
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true }
@@ -132,7 +133,7 @@ function withProgress(agentName: string, work: (signal: AbortSignal) => Promise<
   })
 }
 
-/** What the user wrote meanwhile isn't replaced. */
+/** Doesn't replace what the user wrote meanwhile. */
 async function write(
   repository: Repository,
   begun: string,

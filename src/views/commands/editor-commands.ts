@@ -14,7 +14,7 @@ import { editorSources, problemOf, problemsText } from '../../editor/mentions/vs
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
-/** What of the editor goes into the conversation that the user works in, from menus, keys and the palette. */
+/** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
 export function contextCommands(surfaces: ConversationSurfaces) {
   const attach = async (attachments: readonly Attachment[], none: string) => {
     if (attachments.length === 0) throw new UnavailableError(none)
@@ -56,8 +56,8 @@ interface Place {
 }
 
 /**
- * *Fix with Parley* and *Explain with Parley*: what a code action is for, else the problems at the cursor or what is
- * selected, goes to the agent at once; the draft in the input stays. The prompt waits where a turn runs.
+ * *Fix with Parley* and *Explain with Parley*: send the agent the subject of a code action, else the problems at the
+ * cursor or the selection; the draft in the input stays. The prompt is queued if a turn is running.
  */
 export function codeCommands(surfaces: ConversationSurfaces) {
   const send = async (text: string, items: Attachment[]) => {
@@ -101,7 +101,7 @@ async function placeOf(uri: unknown, range: unknown): Promise<Place> {
   return { document: editor.document, range: editor.selection }
 }
 
-/** The worst first: hints and information count only where there is nothing else. */
+/** The most severe first; hints and information only if there is nothing else. */
 function problemsAt({ document, range }: Place): vscode.Diagnostic[] {
   const here = vscode.languages
     .getDiagnostics(document.uri)
@@ -112,12 +112,12 @@ function problemsAt({ document, range }: Place): vscode.Diagnostic[] {
 
 function codeChip({ document, range }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
   const whole = problems.reduce((all, problem) => all.union(problem.range), range)
-  // A selection that ends before the first character of a line holds nothing of that line.
+  // A selection that ends before the first character of a line doesn't include that line.
   const isBefore = whole.end.character === 0 && whole.end.line > whole.start.line
   return linesAttachment(document.uri, whole.start.line + 1, whole.end.line + (isBefore ? 0 : 1))
 }
 
-/** The current problems: the agent gets those that the user saw, not those found until its turn starts. */
+/** The current problems, so that the agent gets those that the user saw, not those found when its turn starts. */
 function problemsChip({ document }: Place, problems: readonly vscode.Diagnostic[]): Attachment {
   const text = problemsText(problems.map(problem => problemOf(document.uri, problem)))
   const [first] = problems

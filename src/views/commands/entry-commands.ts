@@ -18,10 +18,10 @@ import { type Attachment, Quote } from '../bridge/conversation.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
-/** How long the status bar says what was done, in milliseconds. */
+/** How long the status bar shows what was done, in milliseconds. */
 const SHOWN_MS = 3000
 
-/** The entry that a command is for; VS Code adds what it knows itself. */
+/** The entry to which a command applies; VS Code adds its own properties. */
 const entryContext = z.object({
   conversation: z.string().min(1).max(256),
   entry: z.string().max(4096).optional(),
@@ -30,11 +30,11 @@ const entryContext = z.object({
 export interface EntryTarget {
   surface: ConversationSurface
   open: OpenSession
-  /** what was pointed at, if anything was */
+  /** the item under the pointer, if any */
   entry: Entry | undefined
 }
 
-/** What the user does with a message or a whole conversation: from a button, the context menu or the palette. */
+/** Commands for a message or a whole conversation, from a button, the context menu or the palette. */
 export function entryCommands(surfaces: ConversationSurfaces) {
   const on = (run: (target: EntryTarget) => unknown) => (context?: unknown) =>
     run(targetOf(surfaces, context))
@@ -95,8 +95,7 @@ function promptOf(open: OpenSession, entry: Entry | undefined) {
 let last = 0
 
 /**
- * The conversation itself, or the turns before `until`, as context for another one: as text for an agent that takes no
- * files.
+ * The conversation, or the turns before `until`, as context for another one; as text if the agent doesn't support files.
  */
 export function conversationAttachment(open: OpenSession, embedded: boolean, until?: number): Attachment {
   const uri = `parley:/${encodeURIComponent(fileNameOf(open))}.md`
@@ -110,7 +109,7 @@ export function conversationAttachment(open: OpenSession, embedded: boolean, unt
   }
 }
 
-/** The whole conversation as Markdown, or that of the turns before `until`. */
+/** The whole conversation, or the turns before `until`, as Markdown. */
 function documentOf({ session, agentName, plan }: OpenSession, until?: number): string {
   const title = titleOf(session) || l10n.t('Conversation')
   const { entries, ...state } = session.state
@@ -118,7 +117,7 @@ function documentOf({ session, agentName, plan }: OpenSession, until?: number): 
   return conversationMarkdown({ ...state, entries: wanted }, { title, agentName, cwd: plan.setup.cwd })
 }
 
-/** Asks where to, and writes the conversation there. */
+/** Asks for a file, and writes the conversation to it. */
 async function exportDocument(open: OpenSession): Promise<void> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri ?? vscode.Uri.file(open.plan.setup.cwd)
   const target = await vscode.window.showSaveDialog({
@@ -127,7 +126,7 @@ async function exportDocument(open: OpenSession): Promise<void> {
     filters: { Markdown: ['md'] },
   })
   if (!target) return
-  // as it is now, not as it was when the dialog was opened
+  // the current state, not that when the dialog was opened
   await vscode.workspace.fs.writeFile(target, Buffer.from(documentOf(open), 'utf8'))
   const show = l10n.t('Open')
   const name = path.posix.basename(target.path)
@@ -146,7 +145,7 @@ async function openDocument(open: OpenSession): Promise<void> {
   await vscode.window.showTextDocument(document, { preview: false })
 }
 
-/** The title as a file's name on every system. */
+/** The title as a file name that is valid on every system. */
 function fileNameOf({ session }: OpenSession): string {
   const title = titleOf(session) ?? ''
   const name = title

@@ -25,11 +25,11 @@ export interface GeneralCommandOptions {
   refreshHistory: () => void
   sideBar: Pick<ConversationView, 'showHistory'>
   historyTab: Pick<HistoryTab, 'open'>
-  /** Resolves to how many there were. */
+  /** Resolves to the number of values. */
   forgetMcpInputs: () => Promise<number>
 }
 
-/** Starting sessions and agents, logs, settings and History. */
+/** Commands for sessions, agents, logs, settings and History. */
 export function generalCommands(options: GeneralCommandOptions) {
   const { surfaces, agents, accounts, logs, traffic, log } = options
   const shown = () => surfaces.active.controller

@@ -12,10 +12,10 @@ import { type CommandHandlers, CommandId } from '../ids.ts'
 interface InstallCommandOptions {
   installs: InstallManager
   logs: AgentLogs
-  /** Whether the agent of this id runs in this window. */
+  /** Whether the agent with this id is running in this window. */
   isRunning: (agentId: string) => boolean
   restart: (agentId: string) => Promise<void>
-  /** Forgets what was stored for signing in to an agent that is gone. */
+  /** Deletes the stored sign-in values of a removed agent. */
   forget: (agentId: string) => Promise<void>
 }
 
@@ -63,7 +63,10 @@ export function installCommands(options: InstallCommandOptions) {
   } satisfies Partial<CommandHandlers>
 }
 
-/** All agents of the registry, each with what installing it runs. What is known is there at once, then what is new. */
+/**
+ * All agents of the registry, each with what installing it runs. Shows the stored registry at first, then the current
+ * one.
+ */
 async function pickFromRegistry(installs: InstallManager): Promise<string | undefined> {
   if (!installs.isOn)
     throw new UnavailableError(
@@ -154,7 +157,7 @@ async function pickInstalled(installs: InstallManager): Promise<string | undefin
   return choice?.id
 }
 
-/** Codicon syntax in what the registry says stays text. */
+/** Codicon syntax in the registry's text is escaped. */
 const plain = (text: string) => text.replaceAll('$(', '$ (')
 
 function itemOf(installs: InstallManager, agent: RegistryAgent, note: string | undefined): Item {
@@ -181,7 +184,7 @@ function picked(box: vscode.QuickPick<Item>): Promise<string | undefined> {
   })
 }
 
-/** Installs with a notification that shows the progress. `isStated`: the user has seen what will run. */
+/** Installs with a progress notification. `isStated`: the user has seen what will run. */
 async function install(options: InstallCommandOptions, id: string, isStated: boolean): Promise<void> {
   const { installs, logs } = options
   await installs.load()
@@ -219,7 +222,7 @@ async function install(options: InstallCommandOptions, id: string, isStated: boo
   }
 }
 
-/** Says what will run, and asks. */
+/** Shows what will run, and asks for confirmation. */
 async function confirmed(installs: InstallManager, id: string, name: string): Promise<boolean> {
   const plan = installs.planOf(id)
   if (!plan) return true
@@ -268,7 +271,7 @@ async function tellInstalled(
   if (!agent) return
   const agentId = agentIdOf(id)
   const text = l10n.t('{0} {1} is installed.', agent.name, agent.version)
-  // what runs keeps its version until it ends
+  // running agents keep their version until they end
   const isOld = isRunning(agentId)
   const next = isOld ? l10n.t('Restart Agent') : l10n.t('New Session')
   const answer = await vscode.window.showInformationMessage(plainMessage(text), next)

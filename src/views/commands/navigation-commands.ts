@@ -7,9 +7,9 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { isConversationFocused } from '../conversation/view-focus.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
-/** Finding and moving in the conversation that the user works in. */
+/** Commands to search and navigate the active conversation. */
 export function navigationCommands(surfaces: ConversationSurfaces) {
-  /** Shows the conversation, which has to be there. */
+  /** Shows the conversation; fails if there is none. */
   const shown = async () => {
     const { active } = surfaces
     const { current } = active.controller

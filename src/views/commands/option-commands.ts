@@ -16,7 +16,7 @@ interface OptionCommandOptions {
 type SelectOption = Extract<ConfigOption, { type: 'select' }>
 type Item = vscode.QuickPickItem & { value?: string }
 
-/** *Change Mode…* and *Change Model…* for the conversation that the user works in. */
+/** *Change Mode…* and *Change Model…* for the active conversation. */
 export function optionCommands(options: OptionCommandOptions) {
   return {
     [CommandId.changeMode]: () =>
@@ -53,7 +53,7 @@ async function change(
   await controller.setConfigOption(option.id, value)
 }
 
-/** What the user chooses, the ones they marked first; a star in a line marks it. */
+/** Lets the user choose a value, favorites first; a star marks a favorite. */
 function pick(option: SelectOption, agentId: string, memory: OptionMemory): Promise<string | undefined> {
   const box = vscode.window.createQuickPick<Item>()
   box.title = option.name

@@ -5,7 +5,7 @@ import { type Accounts, describeAccount } from '../../sessions/sign-in/accounts.
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { CommandId } from '../ids.ts'
 
-/** The agent of the conversation that the user works in, else one that they pick. */
+/** The agent of the active conversation, else one that the user picks. */
 export async function agentOf(
   surfaces: ConversationSurfaces,
   agents: AgentDirectory,
@@ -18,12 +18,12 @@ export async function agentOf(
   return picked?.agentId
 }
 
-/** Lists show codicons alone. */
+/** Quick picks support only codicons. */
 function labelOf({ icon, name }: AgentEntry): string {
   return `$(${icon !== undefined && /^[a-z0-9-]+$/.test(icon) ? icon : 'sparkle'}) ${name}`
 }
 
-/** The agent that a new session is to be with, of all there are. */
+/** Lets the user pick one of all agents for a new session. */
 export async function pickAgent(
   agents: AgentDirectory,
   accounts: Pick<Accounts, 'get'>,

@@ -17,8 +17,8 @@ import { titleOf } from '../../sessions/session-title.ts'
 type Item = vscode.QuickPickItem & ({ item: HistoryItem } | { start: string } | { nothing: true })
 
 /**
- * Lets the user choose a session to load or resume, by title, folder or agent. Agents that do not run are offered to
- * be started, for their list; the picker fills as they answer.
+ * Lets the user choose a session to load or resume, by title, folder or agent. Offers to start agents that aren't
+ * running, to list their sessions; the list grows as they answer.
  */
 export async function pickSession(
   history: HistoryList,
@@ -103,7 +103,7 @@ const ICONS: Record<SessionIndicator, string> = {
   done: 'pass',
   idle: 'comment-discussion',
 }
-/** Sessions of the history that are offered besides. */
+/** Number of sessions from the history that are also offered. */
 const RECENT = 20
 
 type PickedSession = { open: OpenSession } | { item: HistoryItem }
@@ -114,7 +114,7 @@ interface OpenSessionSources {
   history: Pick<HistoryList, 'items'>
 }
 
-/** Lets a user choose among the sessions that are open in this window, and the last ones of the history. */
+/** Lets the user choose among the sessions that are open in this window and the latest ones of the history. */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
   const { manager, indicators, history } = sources
   const open = manager

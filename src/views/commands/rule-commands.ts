@@ -52,7 +52,7 @@ async function manage(options: RuleCommandOptions): Promise<void> {
   }
 }
 
-/** False: the list is not shown again. */
+/** Returns false if the list shouldn't be shown again. */
 async function change({ rule, label }: RuleItem, options: RuleCommandOptions): Promise<boolean> {
   const steps: StepItem[] = [
     ...(['allow', 'ask', 'reject'] as const).map(step => ({

@@ -19,7 +19,7 @@ interface SessionCommandOptions {
   organizer: SessionOrganizer
 }
 
-/** *Rename Session…* and *Fork Session*, for the conversation that the user works in. */
+/** *Rename Session…* and *Fork Session*, for the active conversation. */
 export function sessionCommands({ surfaces, organizer }: SessionCommandOptions) {
   const on = (run: (open: OpenSession) => Promise<void>) => () => {
     const { current } = surfaces.active.controller
@@ -68,7 +68,7 @@ export function placeCommands(options: PlaceCommandOptions) {
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
-    // it is in one place at a time
+    // a session is shown in one place at a time
     if (current) sideBar.controller.leave()
     tabs.open(current, where)
   }
@@ -82,7 +82,7 @@ export function placeCommands(options: PlaceCommandOptions) {
     },
     [CommandId.newSessionInTab]: () => tabs.open(undefined).start(),
     [CommandId.openInTab]: () => {
-      // from a tab: another one, to begin a session in
+      // from a tab: opens another tab to start a session in
       if (surfaces.active instanceof ConversationTab) tabs.open(undefined)
       else toTab('here')
     },
@@ -112,8 +112,8 @@ type Handlers = Record<
 type TitleBarHandlers = Omit<CommandHandlers, keyof Handlers>
 
 /**
- * The buttons in the title bars of conversations. VS Code does not tell a command which view's button was pressed, so
- * each title bar has commands of its own: they make their conversation the active one and run the command.
+ * The buttons in the title bars of conversations. VS Code doesn't tell a command which view's button was clicked, so each
+ * title bar has its own commands, which activate their conversation and then run the command.
  */
 export function titleBarCommands(
   surfaces: Pick<ConversationSurfaces, 'activate'>,

@@ -17,7 +17,7 @@ interface UsageCommandOptions {
 
 type Item = vscode.QuickPickItem & { agentId?: string }
 
-/** *Show Usage and Cost*: what the session, and each agent by day, used as far as agents report it. */
+/** *Show Usage and Cost*: the usage of the session, and of each agent by day, as reported by agents. */
 export function usageCommand(options: UsageCommandOptions) {
   return { [CommandId.showUsage]: () => showUsage(options) } satisfies Partial<CommandHandlers>
 }
@@ -73,7 +73,7 @@ async function showUsage({ surfaces, records, nameOf }: UsageCommandOptions): Pr
   }
 }
 
-/** Resolves to the agent of the chosen item, to `back`, or to nothing. */
+/** Resolves to the agent of the selected item, to `back`, or to `undefined`. */
 async function pick(
   title: string,
   placeholder: string,
@@ -97,7 +97,7 @@ async function pick(
   }
 }
 
-/** The newest day first. */
+/** The latest day first. */
 function dayItems(rows: readonly DayUsage[]): Item[] {
   const days = [...new Set(rows.map(({ day }) => day))].sort().reverse()
   return days.map(day => ({
@@ -131,7 +131,7 @@ function isUsed(rows: readonly UsageSum[]): boolean {
   return rows.some(({ currency, totalTokens }) => currency !== '' || totalTokens > 0)
 }
 
-/** The local day so many days before today. */
+/** The local day this many days before today. */
 function daysAgo(days: number): string {
   const date = new Date()
   return dayOf(new Date(date.getFullYear(), date.getMonth(), date.getDate() - days, 12).getTime())

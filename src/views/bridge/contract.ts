@@ -40,8 +40,8 @@ export type PageMessages = typeof pageMessages
 /** What any page may send. */
 export const pageMessages = {
   /**
-   * The keyboard's focus came into the page, or left it. `isUsed`: the user does something in it, so the focus is not
-   * there by accident. Commands are for the conversation that reported it last.
+   * The page got or lost the keyboard focus. `isUsed`: the user did something in it, so the focus isn't there by
+   * accident. Commands apply to the conversation that reported it last.
    */
   'page/focused': z.object({ focused: z.boolean(), isUsed: z.literal(true).optional() }),
 } as const

@@ -52,12 +52,14 @@ export function noticeChanges(
 
   const look = async (looked: Turn): Promise<void> => {
     const { number, before } = looked
+    // the user's decisions while files are being checked
+    const isDecided = files.watchDecided()
     try {
       await looked.accepted
-      // the user's decisions while files are being checked
-      const isDecided = files.watchDecided()
+      // files that tool calls have reported are known
+      await files.reported
       const start = performance.now()
-      const { changes, omitted, unseen } = await tree.changed(await before)
+      const { changes, omitted, unseen } = await tree.changed(await before, isDecided)
       cost = performance.now() - start
       const found = changes.filter(({ path }) => !isDecided(path))
       await files.noticed(found, number)

@@ -274,9 +274,9 @@ export class ChangeTracker extends Owner {
     return this.#read(path).catch(() => undefined)
   }
 
-  /** Whether agents changed the file, so that it is listed. */
+  /** Whether the file is tracked: its changes are listed, or were and are kept or undone. */
   isKnown(path: string): boolean {
-    return this.#files.get(this.#ownKey(path))?.hasChanges ?? false
+    return this.#files.has(this.#ownKey(path))
   }
 
   /** The file state for these bytes. */

@@ -354,7 +354,12 @@ export class SessionChanges extends ChangeScope {
   }
 
   endTurn(): Promise<void> {
-    return this.tracker.endTurn(this.session, Promise.all(this.#reports))
+    return this.tracker.endTurn(this.session, this.reported)
+  }
+
+  /** Settles once the tracker knows what tool calls have told until now. */
+  get reported(): Promise<unknown> {
+    return Promise.all(this.#reports)
   }
 
   /** The current text of a file in the roots; `undefined` if it has none. Never rejects. */

@@ -66,7 +66,7 @@ export interface StateReader {
   stateOf(path: string): Promise<FileState | undefined>
   /** The file state for these bytes. */
   stateWith: StateOf
-  /** Whether its changes are listed anyway. */
+  /** Whether it's tracked, so that its changes need no look. */
   isKnown(path: string): boolean
   /** For folders without a repository. */
   scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
@@ -123,8 +123,13 @@ export class WorkTree {
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)
   }
 
-  /** The differences from a snapshot. */
-  async changed({ repositories, folders, unseen, accepted }: Snapshot): Promise<Noticed> {
+  /** The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. */
+  async changed(
+    { repositories, folders, unseen, accepted }: Snapshot,
+    isDecided: (path: string) => boolean = () => false,
+  ): Promise<Noticed> {
+    // what is listed is not counted, nor what was until the user decided
+    const isKnown = (path: string) => this.#reader.isKnown(path) || isDecided(path)
     const isAccepted = (path: string) => accepted.some(folder => path.startsWith(`${folder}${sep}`))
     const byPath = new Map<string, NoticedState>()
     const found: Noticed = { changes: [], omitted: 0, unseen: [...unseen] }
@@ -134,18 +139,17 @@ export class WorkTree {
       found.omitted += one?.omitted ?? 0
     }
     await Promise.all([
-      ...repositories.map(async one => add(one.root, await this.#changed(one))),
-      ...folders.map(async one => add(one.root, await this.#scanned(one))),
+      ...repositories.map(async one => add(one.root, await this.#changed(one, isKnown))),
+      ...folders.map(async one => add(one.root, await this.#scanned(one, isKnown))),
     ])
     return { ...found, changes: [...byPath.values()] }
   }
 
   async #scanned(
     snapshot: FolderSnapshot,
+    isKnown: (path: string) => boolean,
   ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
-    const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot, path =>
-      this.#reader.isKnown(path),
-    )
+    const { changes, omitted, isSeen } = await this.#reader.scan.changed(snapshot, isKnown)
     if (!isSeen) return undefined
     return { changes: await this.#different(changes), omitted }
   }
@@ -185,12 +189,10 @@ export class WorkTree {
     return { root, top, commit, dirty }
   }
 
-  async #changed({
-    root,
-    top,
-    commit,
-    dirty,
-  }: RepositorySnapshot): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
+  async #changed(
+    { root, top, commit, dirty }: RepositorySnapshot,
+    isKnown: (path: string) => boolean,
+  ): Promise<{ changes: NoticedState[]; omitted: number } | undefined> {
     const now = await statusOf(root, top)
     const committed = await committedSince(root, top, commit)
     if (!now || !committed) return undefined
@@ -200,7 +202,7 @@ export class WorkTree {
       const isSame = (await stampOf(path)).stamp === stamp
       if (isSame && (!isFresh || !before)) continue
       const state = before && (await this.#reader.stateOf(path))
-      if (!before || !state) omitted += this.#reader.isKnown(path) ? 0 : 1
+      if (!before || !state) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before })
     }
     const clean = [...new Set([...now, ...committed])].filter(path => !dirty.has(path))
@@ -211,7 +213,7 @@ export class WorkTree {
       const state = await this.#reader.stateOf(path)
       const known = contents.get(path)
       const before = known && state && (await this.#asCheckedOut(checkout, path, known, state))
-      if (!before) omitted += this.#reader.isKnown(path) ? 0 : 1
+      if (!before) omitted += isKnown(path) ? 0 : 1
       else if (!sameState(state, before)) changes.push({ path, before })
     }
     return { changes, omitted }

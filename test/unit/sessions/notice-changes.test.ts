@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { deferred } from '../../../src/common/async.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { Session } from '../../../src/conversation/session.ts'
@@ -23,6 +24,8 @@ describe('files that only a command changed', () => {
   let following: { dispose(): void }
   let snapshot: ReturnType<WorkTree['snapshot']> | undefined
   let looks: number
+  /** Looks wait for it. */
+  let looking: Promise<void> | undefined
 
   beforeEach(() => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-notice-')))
@@ -40,6 +43,7 @@ describe('files that only a command changed', () => {
     const tree = new WorkTree(changes)
     snapshot = undefined
     looks = 0
+    looking = undefined
     following = noticeChanges(session, changes, saved.event, silentLogger, {
       prepare: folders => tree.prepare(folders),
       accept: (before, path) => tree.accept(before, path),
@@ -48,9 +52,10 @@ describe('files that only a command changed', () => {
         snapshot = taken
         return taken
       },
-      changed: before => {
+      changed: async (...asked) => {
         looks++
-        return tree.changed(before)
+        await looking
+        return tree.changed(...asked)
       },
     })
   })
@@ -117,6 +122,34 @@ describe('files that only a command changed', () => {
     }
     await until(() => reported > 0)
     assert.deepEqual(changes.list(), [])
+  })
+
+  it('are not counted where a tool call told of them and the user undid them while they were sought', async () => {
+    rmSync(join(root, '.git'), { recursive: true })
+    const path = join(root, 'a.txt')
+    const { promise, resolve } = deferred()
+    looking = promise
+    void session.prompt([{ type: 'text', text: 'go' }])
+    await until(() => agent.prompts.length === 1)
+    const taken = await snapshot!
+    // as of a file that was written while it was read
+    delete taken.folders[0]!.files.get(path)!.hash
+    session.receive(tool('t', { kind: 'execute', status: 'in_progress' }))
+    const change = { operation: 'modify' as const, path, oldText: 'a\n', newText: 'b\n' }
+    writeFileSync(path, 'b\n')
+    await changes.tool({ toolCallId: 't', begun: true, done: true }, [{ changes: [change] }], [])
+    assert.equal(changes.list().length, 1)
+    session.receive(tool('t', { status: 'completed' }))
+    session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+    agent.prompts[0]!.answer.resolve()
+    await until(() => looks === 1)
+    const told: number[] = []
+    Object.defineProperty(changes, 'omitted', { set: ({ files }) => told.push(files) })
+    await changes.undo()
+    assert.deepEqual(changes.list(), [])
+    resolve()
+    await until(() => told.length > 0)
+    assert.deepEqual(told, [0])
   })
 
   it('are not sought after a turn that only read', async () => {

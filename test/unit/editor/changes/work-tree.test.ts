@@ -391,6 +391,9 @@ describe('what changes in a work tree', () => {
       const before = await tree.snapshot([root])
       await files.writing(known, 'y'.repeat(33), async () => writeFileSync(known, 'y'.repeat(33)))
       assert.equal((await tree.changed(before)).omitted, 0, 'what is listed is not counted')
+      const isDecided = files.watchDecided()
+      await files.undo()
+      assert.equal((await tree.changed(before, isDecided)).omitted, 0, 'nor is what was and is undone')
       rmSync(known)
       create({ bytes: 30 })
       const names = ['clean.txt', 'gone.txt', 'sub/in.txt']

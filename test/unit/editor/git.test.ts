@@ -202,6 +202,28 @@ posix('Git in a repository that wants to run programs', () => {
     assert.equal(ran(), '')
   })
 
+  it('runs none of them to learn how a checkout ends lines and which encoding it writes', async () => {
+    writeFileSync(join(top, 'wide.txt'), 'one\n')
+    git(top, 'add', 'wide.txt')
+    git(top, 'commit', '-qm', 'wide')
+    const tree = new WorkTree(memoryTracker())
+    const before = await tree.snapshot([top])
+    arm()
+    for (const name of ['text', 'eol', 'working-tree-encoding'])
+      git(top, 'config', `filter.${name}.process`, program(name))
+    git(top, 'config', 'core.attributesFile', join(directory, 'attributes'))
+    writeFileSync(join(directory, 'attributes'), '*.txt text eol=crlf working-tree-encoding=UTF-16LE-BOM\n')
+    rmSync(join(top, 'a.txt'))
+    writeFileSync(join(top, 'wide.txt'), Buffer.from('\ufefftwo\n', 'utf16le'))
+    const { changes } = await tree.changed(before)
+    const was = (name: string) => changes.find(({ path }) => path === join(top, name))?.before
+    // both were asked for
+    assert.equal(was('a.txt')?.text, 'one\r\n')
+    const wide = was('wide.txt')?.attributes
+    assert.equal(wide?.type === 'text' && wide.encoding, 'utf16le')
+    assert.equal(ran(), '')
+  })
+
   it('runs none of them to find the folder of hooks', async () => {
     arm()
     const files = new ProtectedFiles(new PathRules())

@@ -38,6 +38,12 @@ export class FakeEditor implements Documents {
     if (this.format) this.type(path, this.format(document.text))
     await writeFile(path, document.mark + document.text)
     await meanwhile?.()
+    this.saved(path)
+  }
+
+  /** The text is on the disk, and the editor tells of it. */
+  saved(path: string): void {
+    const document = this.#open.get(path)!
     document.dirty = false
     this.tracker?.saved(path, document.text, { likely: true })
     this.tracker?.typed(path, () => document.text, false)

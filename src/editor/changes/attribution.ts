@@ -218,10 +218,16 @@ export class Attribution {
 }
 
 /** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */
-export function originalState(now: FileState, { change, patch, done }: ToolChange): FileState | undefined {
+export function originalState(
+  now: FileState,
+  { change, patch, done, begun }: ToolChange,
+): FileState | undefined {
   const { type } = now.attributes
   if (type !== 'text' && type !== 'absent') return done ? undefined : now
   if (!change) return done ? undefined : now
+  // it was emptied to be written: its text is known once it's there
+  const isEmptied = begun && !done && type === 'text' && now.text === ''
+  if (isEmptied && change.operation !== 'add' && change.oldText !== '') return undefined
   const text = originalText(change, type === 'absent' ? null : now.text, patch, done)
   return text === undefined ? undefined : textState(text, now)
 }

@@ -31,6 +31,7 @@ import {
 import { FileWatch } from './file-watch.ts'
 import { FolderScan } from './folder-scan.ts'
 import { mergeLines, splitLines, withLineEndsOf } from './line-edits.ts'
+import { movedBack } from './renames.ts'
 import { type Rewound, type StoredFile, TrackedFile } from './tracked-file.ts'
 import { restored, UndoLog, type Undone, type UndoneFile, type UndoStore } from './undo-log.ts'
 import { UnsavedEdits, type View } from './unsaved-edits.ts'
@@ -106,6 +107,8 @@ export class ChangeTracker extends Owner {
   readonly #undone: UndoLog
   readonly #queue = new KeyedQueue()
   readonly #files = new Map<string, TrackedFile>()
+  /** by key: what the user saved, until it's attributed */
+  readonly #saving = new Map<string, string>()
   /** by key: writes through the client in progress */
   readonly #writes = new Map<string, ClientWrite>()
   /** files that the user is renaming */
@@ -290,7 +293,9 @@ export class ChangeTracker extends Owner {
    * The user saved a file in the editor. `likely`: or reverted unsaved changes, to the file before it changed on disk.
    */
   saved(path: string, text: string, { likely = false } = {}): void {
-    void this.#ofUser(path, async (key, file) => {
+    const at = this.#ownKey(path)
+    this.#saving.set(at, text)
+    const attributing = this.#ofUser(path, async (key, file) => {
       if (likely && this.#unsaved.isStale(key)) {
         const now = await this.#read(file.path)
         if (now?.attributes.type !== 'text' || !sameButEnds(now.text, text)) return
@@ -309,6 +314,9 @@ export class ChangeTracker extends Owner {
       }
       this.#edited(key, known, known.editText(withLineEndsOf(text, known.text), 'user') || isOther)
       if (!write) await this.#observe(key, known)
+    })
+    void attributing.then(() => {
+      if (this.#saving.get(at) === text) this.#saving.delete(at)
     })
   }
 
@@ -329,8 +337,8 @@ export class ChangeTracker extends Owner {
       if (dirty) this.#unsaved.add(key)
       else {
         const had = this.#unsaved.delete(key)
-        // reloaded from disk
-        if (!this.#writes.has(key)) await this.#observe(key, file)
+        // reloaded from disk, or closed because the user renames it
+        if (!this.#writes.has(key) && !this.#renaming.has(key)) await this.#observe(key, file)
         if (had) this.#edited(key, file, true)
       }
       if (file.hasChanges && (dirty || was)) this.#change.fire(new Set([file.path]))
@@ -360,8 +368,9 @@ export class ChangeTracker extends Owner {
         this.#forget(key)
         const next = this.key(path)
         const there = this.#files.get(next)
-        if (there?.isKnown) await this.#undone.putAside(there)
-        const moved = file.clone(path)
+        const back = there && movedBack(file, there)
+        if (there?.isKnown && !back) await this.#undone.putAside(there)
+        const moved = back ?? file.clone(path)
         this.#renaming.delete(next)
         this.#files.set(next, moved)
         giveUnsaved(next, path)
@@ -461,7 +470,9 @@ export class ChangeTracker extends Owner {
     if (!first) return
     await this.#run(key, async () => {
       const known = this.#files.get(key)
-      const now = await (known ? this.#readWhole(known) : this.#read(path))
+      // the text that the agent says was there, or any
+      const was = first.change ? (first.change.oldText ?? '') : ' '
+      const now = await this.#readWhole({ path, text: known?.text ?? was })
       if (!now) return
       if (!known) {
         const original = originalState(now, first)
@@ -489,9 +500,10 @@ export class ChangeTracker extends Owner {
     await this.#run(key, async () => {
       // the author of the text is known
       if (this.#writes.has(key)) return
-      const now = await this.#read(path)
-      if (!now) return
       const file = this.#files.get(key)
+      const text = file?.text ?? (typeof before === 'string' ? before : before?.text) ?? ''
+      const now = await this.#readWhole({ path, text })
+      if (!now) return
       const working = this.#attribution.working(path)
       // detecting a turn's changes may finish after the next turn has started
       const isLate = author.turns.some(({ session, turn }) => {
@@ -712,7 +724,7 @@ export class ChangeTracker extends Owner {
   }
 
   /** Programs empty a file before they write it, so read a file again that has just become empty. */
-  async #readWhole({ path, text }: TrackedFile): Promise<FileState | undefined> {
+  async #readWhole({ path, text }: { path: string; text: string }): Promise<FileState | undefined> {
     let now = await this.#read(path)
     for (let looks = 1; looks < MAX_EMPTY_LOOKS; looks++) {
       if (text === '' || now?.attributes.type !== 'text' || now.text !== '') break
@@ -758,15 +770,16 @@ export class ChangeTracker extends Owner {
     if (!file.gone && sameState(file.state, now)) return
     const isOtherText = file.text !== now.text
     const unsaved = this.#document(file.path)
-    // the editor has written what the user typed; its event follows
-    if (isOtherText && unsaved?.isDirty() && sameButEnds(unsaved.text(), now.text)) {
+    const typed = unsaved?.isDirty() ? unsaved.text() : this.#saving.get(key)
+    // the editor has written what the user typed; its event follows, or waits for this
+    if (isOtherText && typed !== undefined && sameButEnds(typed, now.text)) {
       this.#attribution.unsee(key)
       this.#edited(key, file, file.edit(now, 'user'))
       return
     }
     const before = file.clone()
     // or it has, and the file was written again since
-    let changed = isOtherText && unsaved?.isDirty() === true && editSaved(file, unsaved.text(), now.text)
+    let changed = isOtherText && typed !== undefined && editSaved(file, typed, now.text)
     changed = this.#attribution.applyClaims(key, file, now) || changed
     const rest = this.#attribution.authorOf(key, file, otherwise)
     if (isOtherText && unsaved?.isDirty()) this.#unsaved.changedOnDisk(key, before, now)
@@ -778,12 +791,19 @@ export class ChangeTracker extends Owner {
 
   /** Nothing names the file any more: it is tracked only if agents changed it. */
   #forgetUnknown(key: string): void {
-    if (this.#files.get(key)?.isKnown === false) this.#forget(key)
+    const file = this.#files.get(key)
+    if (file?.isKnown === false) this.#settled(key, file)
+  }
+
+  /** The file is as it was before agents: no running turn is to take that for a change. */
+  #settled(key: string, file: TrackedFile): void {
+    this.#forget(key)
+    if (file.version > 0) this.#decide(key, file)
   }
 
   #edited(key: string, file: TrackedFile, changed: boolean): void {
     const isKnown = file.isKnown || this.#unsaved.isRewritten(key)
-    if (!isKnown && !this.#attribution.isClaimed(key) && !this.#writes.has(key)) this.#forget(key)
+    if (!isKnown && !this.#attribution.isClaimed(key) && !this.#writes.has(key)) this.#settled(key, file)
     else if (changed && file.isKnown) this.#store.save(file.path, file.store())
     else if (changed) this.#store.save(file.path, undefined)
     if (changed) this.#change.fire(new Set([file.path]))

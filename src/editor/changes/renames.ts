@@ -1,6 +1,7 @@
 /** Detects renames among the files that agents deleted and added, since `mv` and most tools don't report them. */
-import type { TurnRef } from './change-versions.ts'
+import type { Matches, TurnRef } from './change-versions.ts'
 import { sameAttributes } from './file-state.ts'
+import { lineEdits, splitLines } from './line-edits.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 /** A file that was deleted or added. */
@@ -102,4 +103,34 @@ function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): 
   // every file has empty and short lines
   for (const line of other.lines) if (line.length > 2 && known.has(line)) common++
   return common / Math.max(1, one.lines.length, other.lines.length)
+}
+
+/**
+ * A file that agents added, after the user moved it to where agents had deleted one: the deleted file, as the added one is
+ * now. `undefined` if they aren't such files.
+ */
+export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile | undefined {
+  const author = added.attributeAuthors(() => true)[0]
+  const deleter = deleted.attributeAuthors(() => true).at(-1)
+  const isPair = deleted.attributes.type === 'absent' && added.base.attributes.type === 'absent'
+  if (!isPair || !author || !deleter || added.attributes.type !== 'text') return undefined
+  const file = deleted.clone()
+  const isDeleter: Matches = one => JSON.stringify(one) === JSON.stringify(deleter)
+  if (file.undo(isDeleter) || file.attributes.type !== 'text') return undefined
+  const agents = new Set(
+    added.hunks(() => true).flatMap(({ start, after }) => after.map((_line, i) => start + i)),
+  )
+  const before = splitLines(file.text)
+  const withUsers: string[] = []
+  let at = 0
+  let shift = 0
+  for (const { start, end, lines } of lineEdits(before, splitLines(added.text))) {
+    const isUsers = (_line: string, i: number) => !agents.has(start + shift + i)
+    withUsers.push(...before.slice(at, end), ...lines.filter(isUsers))
+    shift += lines.length - (end - start)
+    at = end
+  }
+  file.editText([...withUsers, ...before.slice(at)].join(''), 'user')
+  file.edit(added.state, author)
+  return file
 }

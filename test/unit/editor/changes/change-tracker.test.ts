@@ -134,6 +134,27 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
+    it('by a tool call that is reported while its file is emptied to be written', async () => {
+      writeFileSync(file('a.txt'), '')
+      await tool('running', change('a.txt', 'two', '2'))
+      writeFileSync(file('a.txt'), 'one\n2\nthree\n')
+      await tracker.refresh()
+      await tool('done', change('a.txt', 'two', '2'))
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
+    it('by a tool call that empties a file', async () => {
+      const emptied = change('a.txt', 'one\ntwo\nthree\n', '')
+      writeFileSync(file('a.txt'), '')
+      await tool('running', emptied)
+      await tool('done', emptied)
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 0, 3)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+    })
+
     it('by what tool calls say, whenever it is written', async () => {
       await tool('pending', change('a.txt', 'two', '2'))
       assert.deepEqual(listed(), [])
@@ -467,6 +488,51 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [entry('modified', 'a.txt', 2, 2)])
       await undo()
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
+    })
+
+    it('moved back, after a command moved the file, to where it was', async () => {
+      await write('a.txt', 'one\ntwo\nthree\nby another\n', session('other'))
+      changes.beginTurn(1, () => true)
+      const before = await tracker.stateOf(file('a.txt'))
+      editor.open(file('a.txt'))
+      renameSync(file('a.txt'), file('b.txt'))
+      editor.close(file('a.txt'))
+      await changes.noticed([
+        { path: file('a.txt'), before: before! },
+        { path: file('b.txt'), before: { attributes: { type: 'absent' }, text: '' } },
+      ])
+      writeFileSync(file('b.txt'), 'one\n2\nthree\nby another\n')
+      await tracker.refresh()
+      editor.open(file('b.txt'))
+      editor.type(file('b.txt'), 'one\n2\nthree\nby another\nmine\n')
+      await editor.save(file('b.txt'))
+      await tracker.refresh()
+      tracker.renaming(file('b.txt'), file('a.txt'))
+      renameSync(file('b.txt'), file('a.txt'))
+      editor.close(file('b.txt'))
+      await tracker.renamed(file('b.txt'), file('a.txt'))
+      assert.deepEqual(listed(), [{ ...entry('modified', 'a.txt', 1, 1), uncertain: true }])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree\nby another\nmine\n')
+      assert.deepEqual(listed(session('other')), [entry('modified', 'a.txt', 1, 0)])
+      assert.equal(existsSync(file('b.txt')), false)
+    })
+
+    it('saved while a turn works, and seen on the disk before the editor has told of it', async () => {
+      changes.beginTurn(1, () => true)
+      await write('a.txt', 'one\n2\nthree\n')
+      editor.open(file('a.txt'))
+      editor.type(file('a.txt'), 'one\n2\nthree mine\n')
+      writeFileSync(file('a.txt'), 'one\n2\nthree mine\n')
+      const looking = tracker.refresh()
+      // the file is being read
+      for (let i = 0; i < 10; i++) await null
+      editor.saved(file('a.txt'))
+      await looking
+      await changes.endTurn()
+      assert.deepEqual(listed(), [entry('modified', 'a.txt', 1, 1)])
+      assert.deepEqual(await whys(), [])
+      assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
     it('unsaved when the agent deletes the file: what is saved then goes on from what was deleted', async () => {

@@ -3,6 +3,8 @@ import { Owner } from '../../common/disposable.ts'
 import type { ChangeTracker } from './change-tracker.ts'
 
 const BASE_SCHEME = 'parley-base'
+/** Number of URIs whose changes are reported: more than editors show. */
+const MAX_KNOWN = 2000
 
 /**
  * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that stands
@@ -17,8 +19,8 @@ export function baseUri(path: string, session?: string, missing?: boolean): vsco
 export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   readonly #tracker: () => Promise<ChangeTracker>
   readonly #change = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>())
-  /** URIs that editors show, with the number of editors */
-  readonly #watched = new Map<string, { uri: vscode.Uri; count: number }>()
+  /** URIs that were read, the latest last. VS Code doesn't watch those that quick diff compares with. */
+  readonly #known = new Map<string, vscode.Uri>()
   #changes = 0
 
   readonly onDidChangeFile = this.#change.event
@@ -36,22 +38,15 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
       tracker.onDidChange(paths => {
         this.#changes++
         const keys = new Set([...paths].map(path => tracker.key(path)))
-        const changed = [...this.#watched.values()].filter(({ uri }) => keys.has(tracker.key(pathOf(uri))))
+        const changed = [...this.#known.values()].filter(uri => keys.has(tracker.key(pathOf(uri))))
         if (changed.length > 0)
-          this.#change.fire(changed.map(({ uri }) => ({ type: vscode.FileChangeType.Changed, uri })))
+          this.#change.fire(changed.map(uri => ({ type: vscode.FileChangeType.Changed, uri })))
       }),
     )
   }
 
-  watch(uri: vscode.Uri): vscode.Disposable {
-    const key = uri.toString()
-    const watched = this.#watched.get(key) ?? { uri, count: 0 }
-    watched.count++
-    this.#watched.set(key, watched)
-    return new vscode.Disposable(() => {
-      watched.count--
-      if (watched.count === 0) this.#watched.delete(key)
-    })
+  watch(): vscode.Disposable {
+    return new vscode.Disposable(() => {})
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
@@ -63,9 +58,18 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
     const query = new URLSearchParams(uri.query)
     if (query.has('missing')) return new Uint8Array()
+    this.#know(uri)
     const tracker = await this.#tracker()
     const state = await tracker.before(pathOf(uri), query.get('session') ?? undefined)
     return state ? tracker.bytesOf(state) : new Uint8Array()
+  }
+
+  #know(uri: vscode.Uri): void {
+    const key = uri.toString()
+    this.#known.delete(key)
+    this.#known.set(key, uri)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest)
   }
 
   readDirectory(): [] {

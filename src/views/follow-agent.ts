@@ -14,7 +14,7 @@ import type { WebviewConnection } from './webview-connection.ts'
 
 const KEPT = 'parley.followAgent'
 
-/** Moves the editor to where the agent of the conversation that the user works in is, while that is switched on. */
+/** While it's turned on, the editor follows the agent of the active conversation. */
 export class FollowAgent extends Owner {
   readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())
@@ -38,7 +38,7 @@ export class FollowAgent extends Owner {
     this.#change.fire()
   }
 
-  /** Begins to listen to the sessions; `surfaces` tells which one the user works in. */
+  /** Starts to listen to the sessions; `surfaces` knows the active one. */
   follow(manager: SessionManager, surfaces: ConversationSurfaces): this {
     const follow = () => {
       if (this.#following) this.owned.release(this.#following)
@@ -58,7 +58,7 @@ export class FollowAgent extends Owner {
     return this
   }
 
-  /** The switch in a conversation's header. */
+  /** Turns following on or off. */
   connect(connection: WebviewConnection) {
     const tell = () => connection.send(FollowShown, { on: this.on })
     const handlers = {

@@ -73,7 +73,7 @@ export const CommandId = {
   restoreReverted: 'parley.restoreReverted',
 } as const
 
-/** The buttons in the title bar of the view: they act on that view, wherever the user works. */
+/** The buttons in the title bar of the view, which act on that view, whichever conversation is active. */
 export const SIDE_BAR_COMMANDS = [
   'newSession',
   'newSessionWithAgent',
@@ -91,7 +91,7 @@ export const SIDE_BAR_COMMANDS = [
   'showConversation',
 ] as const satisfies Array<keyof typeof CommandId>
 
-/** The buttons in the title bar of a conversation's editor tab: they act on that tab. */
+/** The buttons in the title bar of a conversation's editor tab, which act on that tab. */
 export const TAB_COMMANDS = [
   'moveToSideBar',
   'newSession',
@@ -120,7 +120,7 @@ export const HistoryMenuId = {
   delete: 'parley.history.delete',
 } as const
 
-/** Answers to a proposed change, as buttons over its diff. Never run for a webview: they are the user's decision. */
+/** Buttons above the diff of a proposed change. Webviews can't run them, since they're the user's decision. */
 export const ProposalId = {
   apply: 'parley.applyProposal',
   discard: 'parley.discardProposal',
@@ -130,7 +130,7 @@ export const ProposalId = {
 export const HiddenCommandId = {
   /** The links of notifications. Their argument is a random id that only the notification knows. */
   answerNotification: 'parley.answerNotification',
-  /** VS Code's command for a former view of History: keybindings of users may still use it. */
+  /** VS Code's command for a former History view, which users' keybindings may still use. */
   focusFormerHistory: 'parley.history.focus',
 } as const
 
@@ -173,11 +173,11 @@ export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 
 export const ContextKey = {
-  /** A turn runs in the conversation that the user looks at. */
+  /** A turn is running in the active conversation. */
   turnRunning: 'parley.turnRunning',
-  /** The conversation that the user looks at has a session. */
+  /** The active conversation has a session. */
   hasSession: 'parley.hasSession',
-  /** What the agent of that session offers. */
+  /** What the agent of that session supports. */
   canFork: 'parley.canFork',
   canChangeMode: 'parley.canChangeMode',
   canChangeModel: 'parley.canChangeModel',
@@ -186,20 +186,20 @@ export const ContextKey = {
   cannotConfigureProviders: 'parley.cannotConfigureProviders',
   /** The editor follows the agent. */
   followingAgent: 'parley.followingAgent',
-  /** Some session waits for the user. */
+  /** There are pending requests. */
   questionWaits: 'parley.questionWaits',
-  /** Agents changed files. */
+  /** There are changes by agents. */
   hasChanges: 'parley.hasChanges',
-  /** The paths of files that agents changed. */
+  /** The paths of files with changes by agents. */
   changedFiles: 'parley.changedFiles',
-  /** The keyboard's focus is in a conversation. */
+  /** The keyboard focus is in a conversation. */
   conversationFocus: 'parley.conversationFocus',
-  /** The keyboard's focus is in History. */
+  /** The keyboard focus is in History. */
   historyFocus: 'parley.historyFocus',
-  /** The side bar shows History in the place of the conversation. */
+  /** The side bar shows History instead of the conversation. */
   historyShown: 'parley.historyShown',
-  /** A view was shown or a command ran: only then is the walkthrough listed, so that it never opens by itself. */
+  /** A view was shown or a command was run. The walkthrough is listed only then, so that it never opens automatically. */
   inUse: 'parley.inUse',
-  /** The window answers its extension host. */
+  /** The window responds to its extension host. */
   windowIsOpen: 'parley.windowIsOpen',
 } as const

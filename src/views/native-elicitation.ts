@@ -16,13 +16,13 @@ import type { NativeElicitation } from '../sessions/ports.ts'
 
 type Form = Extract<ElicitationRequest, { mode: 'form' }>
 type Visit = Extract<ElicitationRequest, { mode: 'url' }>
-/** `undefined`: left without an answer. */
+/** `undefined` if left without an answer. */
 type Given = { value: ElicitationValue | undefined } | undefined
 
 /**
- * Asks in VS Code's quick input what belongs to no conversation, such as what an agent wants to know while the user signs
- * in. A quick input closes when the request is withdrawn; a modal dialog could not. One request after the other: there is
- * only one quick input at a time.
+ * Shows elicitations that don't belong to a conversation in VS Code's quick input, for example during sign-in. A quick
+ * input can be closed when the request is withdrawn, unlike a modal dialog. Requests are shown one after the other, since
+ * there is only one quick input at a time.
  */
 export class NativePrompts implements NativeElicitation {
   readonly #nameOf: (agentId: string) => string
@@ -68,7 +68,7 @@ export class NativePrompts implements NativeElicitation {
       l10n.t('Open'),
       signal,
     )
-    // the address of a request that was withdrawn is never opened
+    // the URL of a withdrawn request is never opened
     if (answer !== 'accept' || signal.aborted) return { action: answer === 'accept' ? 'cancel' : answer }
     try {
       await openLink(href)
@@ -79,7 +79,7 @@ export class NativePrompts implements NativeElicitation {
     return { action: 'accept' }
   }
 
-  /** Shows that the agent waits for what is done elsewhere, until it is done, withdrawn, or the user cancels the wait. */
+  /** Shows that the agent waits for something outside of VS Code, until it's completed, withdrawn, or the user cancels. */
   #wait(name: string, host: string, elicitationId: string, signal: AbortSignal): void {
     if (signal.aborted) return
     const title = l10n.t('Waiting for {0}: continue at {1}', name, host)
@@ -130,14 +130,14 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
   return { action: 'cancel' }
 }
 
-/** Says who asks for what, before the first field. */
+/** Explains which agent asks for what, before the first field. */
 function begin(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome['action']> {
   const about = [form.title, form.message, form.description].flatMap(text => linesOf(text ?? ''))
   const accept = form.fields.length > 0 ? l10n.t('Answer') : l10n.t('Yes')
   return choose(l10n.t('{0} asks: {1}', name, visibleWords(form.message)), about, accept, signal)
 }
 
-/** Lets the user accept, decline or cancel (Escape). What it is about is listed in full below the choices. */
+/** Lets the user accept, decline or cancel (Escape). The full message is listed below the choices. */
 async function choose(
   title: string,
   about: readonly string[],
@@ -154,17 +154,17 @@ async function choose(
     const options = { title, placeHolder: about[0] ?? '', ignoreFocusOut: true }
     const picked = await withSignal(signal, token => vscode.window.showQuickPick(choices, options, token))
     if (!picked || signal.aborted) return 'cancel'
-    // a line of the text is no answer
+    // a line of the message isn't an answer
     if (picked.action) return picked.action
   }
 }
 
-/** A text of an agent's in a quick input, where `$(name)` would be an icon. */
+/** An agent's text for a quick input, where `$(name)` would be an icon. */
 function labelOf(text: string): string {
   return visibleWords(text).replaceAll('$(', '$ (')
 }
 
-/** A text of an agent's in lines that fit into a quick input. */
+/** An agent's text in lines that fit into a quick input. */
 function linesOf(text: string): string[] {
   return visibleWords(text)
     .trim()
@@ -202,7 +202,7 @@ async function askField(
           ...(description && { description }),
         }),
       )
-      // the first item is the one Enter takes
+      // Enter accepts the first item
       items.sort((a, b) => Number(b.value === preset) - Number(a.value === preset))
       if (!field.required) items.push({ label: l10n.t('No answer'), value: undefined })
       return vscode.window.showQuickPick(items, common, token)

@@ -6,14 +6,14 @@ import type { AppliedRule } from '../conversation/state.ts'
 import { RuleConsent } from '../sessions/permission-rules/permission-rules.ts'
 import type { PermissionRule, PermissionRuleSetting } from '../sessions/permission-rules/rule.ts'
 
-/** Where permission rules are written to and looked up in the editor's settings. */
+/** Reads and writes permission rules in the editor's settings. */
 export interface RuleSettings {
   readonly hasWorkspace: boolean
-  /** Puts a rule behind those that are there. Rejects with a sentence when it cannot. */
+  /** Appends a rule. Rejects with a sentence if it can't. */
   add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
-  /** Puts another rule in the place of one, or removes it. Rejects with a sentence when it is no longer there. */
+  /** Replaces or removes a rule. Rejects with a sentence if it no longer exists. */
   replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
-  /** Opens the file of that scope at the rules. */
+  /** Opens the settings file of that scope at the rules. */
   open(place: Pick<AppliedRule, 'scope' | 'folder'>): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export const ruleSettings: RuleSettings = {
   },
 }
 
-/** Whether a value of the settings equals the rule, in any order of its properties. */
+/** Whether a value in the settings equals the rule, regardless of the order of properties. */
 function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
   if (typeof value !== 'object' || value === null) return false
   const parts = Object.entries(value)
@@ -84,7 +84,7 @@ function isSameRule(value: unknown, rule: PermissionRuleSetting): boolean {
   )
 }
 
-/** Asks in a notification whether to apply the workspace's rules that allow something. */
+/** Asks in a notification whether to apply the workspace's allowing rules. */
 export function ruleConsent(store: KeyValueStore): RuleConsent {
   return new RuleConsent(store, (rules, accept) => {
     const use = l10n.t('Allow Workspace Rules')

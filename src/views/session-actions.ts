@@ -8,7 +8,7 @@ import type { HistoryAction } from './bridge/history-messages.ts'
 import { pickSession } from './commands/pick-session.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 
-/** What a user can do with a session of the history; the conversation is revealed where one is shown. */
+/** The actions for a session in the history. Reveals conversations that are already shown. */
 export class SessionActions {
   readonly #surfaces: ConversationSurfaces
   readonly #manager: SessionManager
@@ -27,7 +27,10 @@ export class SessionActions {
     this.#manager = manager
   }
 
-  /** Offers to sign in where the user works; `then` is done once they are. Rejects as a start of the agent does. */
+  /**
+   * Shows the sign-in methods in the active conversation; runs `then` once the user is signed in. Rejects if the agent
+   * can't be started.
+   */
   readonly offerSignIn: OfferSignIn = async (agentId, then) => {
     const { active } = this.#surfaces
     await active.reveal()
@@ -40,7 +43,7 @@ export class SessionActions {
     if (item) await this.act(how, item)
   }
 
-  /** An empty title gives the session back the name it had without the user. */
+  /** An empty title restores the automatic one. */
   async rename(item: HistoryItem, title: string): Promise<void> {
     await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
   }
@@ -71,10 +74,10 @@ export class SessionActions {
       await this.#surfaces.active.controller.fork(item)
       return
     }
-    // one that is open already is shown as it is: loading it again would only replay what is there
+    // show an open session as it is, since loading it again would only replay it
     if (open) await this.#surfaces.reveal(open)
     else {
-      // a conversation whose agent is gone is reopened where it is shown
+      // a conversation whose agent ended is reopened where it's shown
       const surface =
         this.#surfaces.withKey(sessionKey(item.agentId, item.sessionId)) ?? this.#surfaces.active
       await surface.reveal()
@@ -83,7 +86,7 @@ export class SessionActions {
     }
   }
 
-  /** What was done late shows in the list, too. */
+  /** Refreshes the list, also if the action completes late. */
   #ask({ agentName }: HistoryItem, what: string, ask: () => Promise<void>): Promise<void> {
     return waitForAgent(agentName, what, async () => {
       await ask()

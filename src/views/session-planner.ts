@@ -18,7 +18,7 @@ import {
 import type { McpServers } from '../mcp/mcp-servers.ts'
 import type { ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 
-/** Plans sessions from the workspace that is open and the settings, asking the user where they want to be asked. */
+/** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
 export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #mcp: McpServers
   readonly #globalStorage: string
@@ -26,8 +26,8 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #rules = new PathRules()
 
   /**
-   * `globalStorage`: where the extension may keep files, for the scratch folder. `systemPromptOf`: what the user wants
-   * the agent reported.
+   * `globalStorage`: the extension's storage directory, for the scratch folder. `systemPromptOf`: the user's system
+   * prompt for an agent.
    */
   constructor(
     mcp: McpServers,
@@ -99,7 +99,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   }
 }
 
-/** What the editor knows of the workspace, for `planRoots`. */
+/** The editor's information about the workspace, for `planRoots`. */
 
 function workspaceRoots(): WorkspaceRoot[] {
   return (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({
@@ -109,13 +109,13 @@ function workspaceRoots(): WorkspaceRoot[] {
   }))
 }
 
-/** The file of the active editor (a notebook's too), when it is one on disk. */
+/** The file of the active editor or notebook, if it's on disk. */
 function activeFilePath(): string | undefined {
   const uri = vscode.window.activeTextEditor?.document.uri ?? vscode.window.activeNotebookEditor?.notebook.uri
   return uri?.scheme === 'file' ? uri.fsPath : undefined
 }
 
-/** Lets the user choose the folder that a session works in; `undefined` when they chose none. */
+/** Lets the user choose the folder of a session; `undefined` if they cancel. */
 async function pickWorkingDirectory(choices: readonly WorkspaceRoot[]): Promise<string | undefined> {
   const items = choices.map(folder => ({ label: folder.name, description: folder.path, folder }))
   const picked = await vscode.window.showQuickPick(items, {

@@ -7,7 +7,7 @@ import { titleOf } from '../sessions/session-title.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { CommandId } from './ids.ts'
 
-/** The agent and what it is doing, in the status bar; a click leads to the conversation. */
+/** Shows the agent and its activity in the status bar; a click reveals the conversation. */
 export class StatusBar extends Owner {
   readonly #item: vscode.StatusBarItem
   readonly #surfaces: ConversationSurfaces
@@ -36,7 +36,7 @@ export class StatusBar extends Owner {
       return
     }
     const { icon, word, attention } = describe(phase, failures.size > 0, waiting, working, ended)
-    // the one that waits may be another than the one that is shown
+    // the waiting session may not be the displayed one
     const asking = waiting === 1 ? this.#indicators.with('waiting')[0]?.agentName : undefined
     const name = asking ?? agentName ?? 'Parley'
     const title = current && titleOf(current.session)
@@ -51,14 +51,14 @@ export class StatusBar extends Owner {
     this.#item.show()
   }
 
-  /** To what needs the user; where several sessions have something to tell, to the choice among them. */
+  /** Goes to what needs the user; if several sessions have something to report, lets the user choose. */
   #commandFor(attention: boolean, several: boolean): string {
     if (attention) return CommandId.showQuestion
     return several ? CommandId.openSession : CommandId.showConversation
   }
 }
 
-/** What all sessions of the window are doing, when there is more than one to report. */
+/** The activity of all sessions of the window, if there is more than one to report. */
 function othersLine(waiting: number, working: number, ended: { done: number; failed: number }): string[] {
   const counts: Array<[number, string]> = [
     [waiting, l10n.t('waiting for your answer')],
@@ -84,7 +84,7 @@ function describe(
   if (working > 0) return { icon: 'sync~spin', word: l10n.t('working'), attention: false }
   if (ended.failed > 0) return { icon: 'error', word: l10n.t('failed'), attention: false }
   if (ended.done > 0) return { icon: 'pass', word: l10n.t('done'), attention: false }
-  // the conversation continues: something else failed
+  // the conversation continues, since something else failed
   if (phase === 'ended' || (failed && phase !== 'ready'))
     return { icon: 'error', word: l10n.t('stopped'), attention: false }
   return { icon: 'comment-discussion', word: l10n.t('ready'), attention: false }

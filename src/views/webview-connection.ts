@@ -17,7 +17,7 @@ import type { Logger } from '../common/logger.ts'
 import type { Contract, Handlers } from './bridge/contract.ts'
 import type { WebviewPage } from './webview-page.ts'
 
-/** -32602 of JSON-RPC: what came is not what the method takes. */
+/** -32602 of JSON-RPC: the params don't match the method's schema. */
 const INVALID_PARAMS = -32602
 
 class WebviewReader extends AbstractMessageReader {
@@ -52,8 +52,8 @@ class WebviewWriter extends AbstractMessageWriter {
 }
 
 /**
- * The host's end of a webview's bridge: vscode-jsonrpc over `postMessage`. What comes in is checked against its schema
- * before a handler sees it; what does not fit is logged and refused.
+ * The host's end of a webview's bridge: vscode-jsonrpc over `postMessage`. Incoming messages are checked against their
+ * schema before a handler gets them; invalid ones are logged and refused.
  */
 export class WebviewConnection implements vscode.Disposable {
   readonly #connection: MessageConnection
@@ -72,7 +72,7 @@ export class WebviewConnection implements vscode.Disposable {
     )
   }
 
-  /** Begins to deliver; handlers are registered before. */
+  /** Starts to deliver messages. Register all handlers before. */
   listen(): void {
     this.#connection.listen()
   }
@@ -81,7 +81,7 @@ export class WebviewConnection implements vscode.Disposable {
     void this.trySend(type, params).catch(() => {})
   }
 
-  /** Rejects when the view did not take it. */
+  /** Rejects if the webview didn't accept it. */
   async trySend<P>(type: NotificationType<P>, params: P): Promise<void> {
     try {
       if (params === undefined) await this.#connection.sendNotification(type.method)

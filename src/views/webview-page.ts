@@ -8,7 +8,7 @@ export interface WebviewPageOptions {
   title: string
 }
 
-/** What each page loads at first besides its script and styles, by the page's name; the build fills it in. */
+/** What each page initially loads besides its script and styles, by the page's name; inserted by the build. */
 declare const FIRST_FILES: Record<string, string[] | undefined>
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
@@ -16,8 +16,8 @@ export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title:
 export const AGENTS_PAGE = (): WebviewPageOptions => ({ name: 'agents', title: l10n.t('Manage Agents') })
 
 /**
- * A page in a webview, loading from the moment this is made. What it sends before anyone listens is kept for the first
- * listener, so the page can load while the code that answers it does.
+ * A page in a webview, which starts to load on construction. Messages are queued for the first listener, so that the page
+ * and the code that handles its messages can load at the same time.
  */
 export class WebviewPage {
   readonly #webview: vscode.Webview
@@ -51,7 +51,7 @@ export class WebviewPage {
     return this.#isDisposed
   }
 
-  /** Delivers the page's messages, first those that have come already. One listener at a time. */
+  /** Delivers the page's messages, starting with the queued ones. One listener at a time. */
   listen(listener: (message: unknown) => void): vscode.Disposable {
     this.#listener = listener
     for (const message of this.#early.splice(0)) listener(message)
@@ -60,21 +60,22 @@ export class WebviewPage {
     })
   }
 
-  /** Resolves to whether the page took the message; VS Code keeps it while the page loads. */
+  /** Resolves to whether the page accepted the message; VS Code queues it while the page loads. */
   post(message: unknown): Thenable<boolean> {
     return this.#webview.postMessage(message)
   }
 }
 
 /**
- * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's own bundle (lazy chunks),
- * styles come only from the bundle and from its scripts, images may be inlined by an agent (`data:`), nothing is loaded from the network.
+ * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's bundle (lazy chunks),
+ * styles come only from the bundle and its scripts, agents may inline images (`data:`), and nothing is loaded from the
+ * network.
  */
 function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: WebviewPageOptions): string {
   const nonce = randomBytes(16).toString('base64')
   const asset = (file: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
-  // named here, they load side by side with the script and the styles that need them
+  // listed here, so that they load at the same time as the script and styles that need them
   const preloads = (FIRST_FILES[page.name] ?? []).map(file => {
     const kind = file.endsWith('.js')
       ? `rel="modulepreload" nonce="${nonce}"`
@@ -110,7 +111,7 @@ ${preloads.join('\n')}
 </html>`
 }
 
-/** What comes before the page's script listens, which takes the rest from there (`connectToHost`). */
+/** Queues messages until the page's script listens (`connectToHost`). */
 const KEEP_EARLY_MESSAGES =
   'globalThis.earlyMessages = []; addEventListener("message", globalThis.keepMessage = event => earlyMessages.push(event))'
 
@@ -123,7 +124,7 @@ function jsonForHtml(value: unknown): string {
   return JSON.stringify(value).replace(/</g, '\\u003c')
 }
 
-/** English text → translation, empty in English. VS Code's bundle may carry comments beside a message. */
+/** English text → translation, empty for English. VS Code's bundle may contain comments with a message. */
 function stringsOf(bundle: Record<string, unknown> | undefined): Record<string, string> {
   const strings: Record<string, string> = {}
   for (const [key, value] of Object.entries(bundle ?? {})) {

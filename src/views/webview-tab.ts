@@ -10,7 +10,7 @@ export interface WebviewTabOptions {
   log: Logger
 }
 
-/** An editor tab that each window has one of: a command opens it, and a reload brings it back. */
+/** An editor tab that exists at most once per window: a command opens it, and a reload restores it. */
 export abstract class WebviewTab extends Owner {
   readonly #extensionUri: vscode.Uri
   readonly #log: Logger
@@ -39,7 +39,7 @@ export abstract class WebviewTab extends Owner {
     this.#show(panel, new WebviewPage(panel, this.#extensionUri, this.#page), true)
   }
 
-  /** Brings the tab back after a reload. */
+  /** Restores the tab after a reload. */
   restore(panel: vscode.WebviewPanel, page: WebviewPage): void {
     // it was opened again before
     if (this.#panel) panel.dispose()
@@ -47,12 +47,12 @@ export abstract class WebviewTab extends Owner {
   }
 
   /**
-   * Registers the handlers of the page's messages. `own` ends with the tab. `isAsked`: the user opened the tab, and no
-   * reload brought it back.
+   * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked`: the user opened the tab,
+   * rather than a reload restoring it.
    */
   protected abstract connect(connection: WebviewConnection, own: DisposableStore, isAsked: boolean): void
 
-  /** The tab came into view. */
+  /** The tab became visible. */
   protected abstract shown(): void
 
   protected get isVisible(): boolean {
@@ -81,7 +81,7 @@ export abstract class WebviewTab extends Owner {
   }
 }
 
-/** A tab's icon is drawn as it is, other than that of the activity bar, so each has a file for each kind of theme. */
+/** Unlike the activity bar's icon, a tab's icon isn't recolored, so there is a file for each kind of theme. */
 export function tabIcon(extensionUri: vscode.Uri, name: string): { light: vscode.Uri; dark: vscode.Uri } {
   const file = (theme: string) => vscode.Uri.joinPath(extensionUri, 'media', `${name}-${theme}.svg`)
   return { light: file('light'), dark: file('dark') }

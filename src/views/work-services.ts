@@ -19,7 +19,7 @@ export interface WorkServices {
   follow: FollowAgent
 }
 
-/** What shows in the editor what agents do there: the files they changed, and where they are. */
+/** Shows agents' work in the editor: the files they changed, and where they are working. */
 export function workServices(
   context: vscode.ExtensionContext,
   files: FilesShared,

@@ -2,29 +2,28 @@ import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
 /**
- * What a place's page reports about the keyboard's focus. `used`: the user does something in it, so the focus is not only
- * passing through.
+ * A page's report about the keyboard focus. `used`: the user did something in it, so the focus isn't just passing
+ * through.
  */
 export type FocusReport = 'came' | 'used' | 'left'
 
-/** The palette gives the focus back for a moment before its command takes it elsewhere. */
+/** The palette returns the focus for a moment before its command moves it elsewhere. */
 const SETTLED_MS = 300
 
 /**
- * Decides which of several places the user works in. A place is it at once when the user does something there, and
- * after a moment when the focus merely stays there.
+ * Determines which of several places is active. A place becomes active immediately when the user does something in it,
+ * and after a moment when it only has the focus.
  *
- * A command is for the place that the user was at when they asked for it. When the palette closes, VS Code gives the
- * focus to the active editor in any case, and the command may come long after that: a place that merely has
- * the focus is not what a command is for. One that the user turned to is: they press a key in it, or the focus leaves
- * it when they open the palette.
+ * A command applies to the place that was active when the user invoked it. When the palette closes, VS Code always
+ * focuses the active editor, and the command may run much later, so having the focus isn't sufficient for a command. A
+ * place counts if the user presses a key in it, or if the focus leaves it when they open the palette.
  */
 export class ActivePlace<Place> extends Owner {
   readonly #change = this.register(new Emitter<void>())
   #current: Place
-  /** What the user did something in before the current place merely got the focus. */
+  /** The place that the user used before the current one only got the focus. */
   #before: Place | undefined
-  /** Where the user did something and the focus still is, as its page reported. */
+  /** The place that the user used and that still has the focus, as its page reported. */
   #inUse: Place | undefined
   readonly #focused = new Set<Place>()
   #timer: NodeJS.Timeout | undefined
@@ -42,7 +41,7 @@ export class ActivePlace<Place> extends Owner {
     return this.#current
   }
 
-  /** The user did something in the place, or a command led them there. */
+  /** The user did something in the place, or a command revealed it. */
   set(place: Place): void {
     clearTimeout(this.#timer)
     this.#before = undefined
@@ -58,14 +57,14 @@ export class ActivePlace<Place> extends Owner {
     } else this.#settleSoon()
   }
 
-  /** The place is gone; `instead` takes its part. */
+  /** The place was removed; `instead` replaces it. */
   remove(place: Place, instead: Place): void {
     this.#left(place)
     if (this.#before === place) this.#before = undefined
     if (this.#current === place) this.set(instead)
   }
 
-  /** Runs a command for the place that it was asked for at. Until it ends, only what the user does leads elsewhere. */
+  /** Runs a command for the place where it was invoked. Until it ends, only the user's actions change the active place. */
   async run<T>(command: () => T): Promise<Awaited<T>> {
     clearTimeout(this.#timer)
     if (this.#before !== undefined) this.set(this.#before)
@@ -84,7 +83,7 @@ export class ActivePlace<Place> extends Owner {
     if (this.#current === place) this.#before = undefined
   }
 
-  /** What another page tells late says nothing as long as the user works in one. */
+  /** Ignore late reports of other pages while the user is using one. */
   #settleSoon(): void {
     clearTimeout(this.#timer)
     if (this.#inUse !== undefined || this.#commands > 0) return

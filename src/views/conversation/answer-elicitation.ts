@@ -4,9 +4,8 @@ import { describeUrl } from '../../conversation/described-url.ts'
 import type { Session } from '../../conversation/session.ts'
 
 /**
- * Gives the user's answer to the agent. An address is opened first, unless the request was withdrawn meanwhile: the
- * agent gets a consent only once the browser has it. Rejects with a sentence when that failed; the request
- * stays pending then.
+ * Sends the user's answer to the agent. A URL is opened first, unless the request was withdrawn meanwhile: the agent gets
+ * the consent only after the browser opened it. If that fails, rejects with a sentence, and the request stays pending.
  */
 export async function answerElicitation(
   session: Pick<Session, 'elicitation' | 'answerElicitation'>,

@@ -18,8 +18,8 @@ interface ComposerOptions {
 }
 
 /**
- * What the composer sends: prompts, drafts, the queue, the session's options, and what it looks for in the editor.
- * `show`: sends the page what is new in the conversation, before the confirmation that its prompt is stored.
+ * Handles the composer's messages: prompts, drafts, the queue, the session's options, and searches in the editor. `show`:
+ * sends the page the latest changes, before the confirmation that its prompt is stored.
  */
 export function composerHandlers(
   { controller, drafts, mentions, optionMemory }: ComposerOptions,

@@ -8,10 +8,10 @@ import type { ConversationMessages } from '../bridge/conversation-messages.ts'
 import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
-/** The page is sent changes at most this often, in milliseconds. */
+/** Minimum interval between updates for the page, in milliseconds. */
 const TELL_MS = 50
 
-/** Tells a conversation's webview what its session changed, and does what the user asks for with it. */
+/** Sends the files that the session changed to the conversation's webview, and handles its requests about them. */
 export function connectChanges(
   connection: WebviewConnection,
   controller: ConversationController,
@@ -65,7 +65,7 @@ export function connectChanges(
       const { current } = controller
       if (!changes || !current) return
       await changes.refresh()
-      // an editor's title can't change: a session's does
+      // the title of an editor can't change, but that of a session can
       await editors.review(changes, l10n.t('{0}: Changed Files', current.agentName))
     },
     'changes/keep': ({ key, path }) => changesOf(key)?.keep(path === undefined ? {} : { paths: [path] }),

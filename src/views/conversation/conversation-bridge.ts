@@ -45,12 +45,12 @@ export interface ConversationBridgeOptions {
   changes: UndoServices
   follow: Pick<FollowAgent, 'connect'>
   installs: InstallManager
-  /** for the side bar, which lists the conversations in editor tabs */
+  /** only for the side bar, which lists the conversations in editor tabs */
   tabs?: OpenTabs
   log: Logger
 }
 
-/** Connects one webview with one conversation, for as long as the webview lives. */
+/** Connects a webview with a conversation, for the webview's lifetime. */
 export class ConversationBridge extends Owner {
   readonly #options: ConversationBridgeOptions
   readonly #connection: WebviewConnection
@@ -65,7 +65,7 @@ export class ConversationBridge extends Owner {
 
   readonly onDidFocus = this.#focus.event
 
-  /** `listen`: for what else the page shows. */
+  /** `listen`: registers handlers of what else the page shows. */
   constructor(
     page: WebviewPage,
     options: ConversationBridgeOptions,
@@ -129,7 +129,7 @@ export class ConversationBridge extends Owner {
     this.#find.setVisible(visible)
   }
 
-  /** Tells the webview to do something, when it is there. */
+  /** Sends the webview a request, if there is one. */
   tell<P>(type: NotificationType<P>, params: P): void {
     if (this.#ready) this.#sendForShown(type, params)
   }
@@ -144,13 +144,13 @@ export class ConversationBridge extends Owner {
     else this.#requestWanted = requestId
   }
 
-  /** The page gets the conversation that is shown now first: the message is about that one, not about the one before. */
+  /** Send the displayed conversation first, since the message is about that one. */
   #sendForShown<P>(type: NotificationType<P>, params: P): void {
     this.#pump.sendNow()
     this.#connection.send(type, params)
   }
 
-  /** Shows History in the place of the conversation, or the conversation again. */
+  /** Shows History instead of the conversation, or the conversation again. */
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     updateFocus()
@@ -209,7 +209,7 @@ export class ConversationBridge extends Owner {
       'find/stop': () => this.#find.stop(),
     })
     connection.listen()
-    // its first picture is there when it has loaded, and needs no question and answer first
+    // the first snapshot is available when the page has loaded, without a round trip
     this.#pump.begin()
   }
 }

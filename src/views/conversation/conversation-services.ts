@@ -22,13 +22,13 @@ interface ConversationServicesOptions {
   store: KeyValueStore
   /** Which page the side bar shows. */
   shown: KeyValueStore
-  /** Every place has a controller of its own, which remembers its session in `store`. */
+  /** Each place has its own controller, which remembers its session in `store`. */
   createController: (store: KeyValueStore, newKey: string) => ConversationController
   history: SecondPage
   own: { add<T extends Disposable>(item: T): T }
 }
 
-/** The places for conversations: the view of the side bar, and as many editor tabs as the user opens. */
+/** The places for conversations: the view in the side bar, and any number of editor tabs. */
 export function createConversationServices({
   extensionUri,
   bridge,
@@ -65,7 +65,7 @@ export function createConversationServices({
     },
     {
       onFirstShown: () => {
-        // The saved conversation is shown at once; which agents there are takes as long as the shell's profile.
+        // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile.
         void controller.restore()
         void bridge.agents.ready()
       },
@@ -88,7 +88,7 @@ interface Own {
   add<T extends Disposable>(item: T): T
 }
 
-/** What the composers of all conversations share. */
+/** Services that the composers of all conversations share. */
 export function composerServices(context: vscode.ExtensionContext, log: Logger, own: Own) {
   return {
     drafts: own.add(new DraftStore(draftStorage(context, log))),

@@ -7,29 +7,29 @@ import type { OpenSession, SessionReference } from '../../sessions/open-session.
 import type { Attachment, TabNote } from '../bridge/conversation.ts'
 import { ActivePlace, type FocusReport } from './active-place.ts'
 
-/** A place where a conversation is shown: the view of the side bar, or an editor tab. */
+/** A place that shows a conversation: the view in the side bar, or an editor tab. */
 export interface ConversationSurface {
   readonly controller: ConversationController
   readonly isVisible: boolean
-  /** Shows it, and puts the cursor into the composer. */
+  /** Shows it and focuses the composer. */
   reveal(): Promise<void>
   /** Adds context to its composer. */
   attach(attachment: Attachment): void
-  /** Brings a request that waits for the user into view, and gives it the focus. */
+  /** Reveals and focuses a pending request. */
   showRequest(requestId: string): void
-  /** Tells its page to do something, when it is there. */
+  /** Sends its page a request, if the page exists. */
   tell<P>(type: NotificationType<P>, params: P): void
 }
 
 /** The conversations in editor tabs, which the empty side bar lists. */
 export interface OpenTabs {
-  /** Those that need the user first. */
+  /** Conversations that need the user come first. */
   notes(): TabNote[]
   reveal(key: string): Promise<void>
   readonly onDidChange: Event<void>
 }
 
-/** The places that show conversations, and the one that the user works in: commands are for that one. */
+/** The places that show conversations, and the active one, to which commands apply. */
 export class ConversationSurfaces extends Owner {
   readonly #sideBar: ConversationSurface
   readonly #tabs = new Map<ConversationSurface, Disposable>()
@@ -39,7 +39,7 @@ export class ConversationSurfaces extends Owner {
 
   /** A place was shown or hidden, or shows another conversation: see `isVisible`. */
   readonly onDidLook = this.#look.event
-  /** Another one is active, or what the active one shows changed. */
+  /** Another one became active, or the active one shows something else. */
   readonly onDidChange = this.#change.event
 
   constructor(sideBar: ConversationSurface) {
@@ -60,12 +60,12 @@ export class ConversationSurfaces extends Owner {
     this.#look.fire()
   }
 
-  /** A command, or VS Code itself, leads the user there. */
+  /** A command, or VS Code itself, revealed the place. */
   activate(surface: ConversationSurface): void {
     this.#active.set(surface)
   }
 
-  /** Called by a place whose page reports the focus. */
+  /** Called by a place when its page reports the focus. */
   focused(surface: ConversationSurface, focus: FocusReport): void {
     this.#active.report(surface, focus)
   }
@@ -90,19 +90,19 @@ export class ConversationSurfaces extends Owner {
     this.#active.remove(tab, this.#sideBar)
   }
 
-  /** The place that shows the session, if one does. */
+  /** The place that shows the session, if any. */
   showing(open: OpenSession): ConversationSurface | undefined {
     return this.#all().find(surface => surface.controller.current === open)
   }
 
-  /** The place that shows the conversation of this key. */
+  /** The place that shows the conversation with this key. */
   withKey(key: string): ConversationSurface | undefined {
     return this.#all().find(surface => surface.controller.key === key)
   }
 
   /**
-   * What leads to the place that shows the session, other than that of `controller`; `undefined` where none does. A
-   * session is never in two places.
+   * Returns a function that reveals the place that shows the session, other than that of `controller`; `undefined` if
+   * none does. A session is never in two places.
    */
   elsewhere(
     reference: SessionReference,
@@ -113,7 +113,7 @@ export class ConversationSurfaces extends Owner {
     return surface && (() => surface.reveal())
   }
 
-  /** Leads the user to the session: to where it is shown, else it is shown in the side bar; and to the request there. */
+  /** Reveals the session where it's shown, else in the side bar, and then the request. */
   async reveal(open: OpenSession, requestId?: string): Promise<void> {
     const surface = this.showing(open) ?? this.#sideBar
     if (surface.controller.current !== open) surface.controller.show(open)

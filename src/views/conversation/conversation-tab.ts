@@ -15,7 +15,7 @@ import { ConversationBridge, type ConversationBridgeOptions } from './conversati
 import type { ConversationSurface } from './conversation-surface.ts'
 import { isConversationFocused } from './view-focus.ts'
 
-/** A conversation in an editor tab, with its title as the tab's. */
+/** A conversation in an editor tab, which has its title. */
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationBridgeOptions['controller']
   readonly #panel: vscode.WebviewPanel
@@ -25,8 +25,8 @@ export class ConversationTab extends Owner implements ConversationSurface {
   #indicator: SessionIndicator | undefined
 
   /**
-   * `onFocus`: as its page reports. `onFront`: it is the active editor now. `onSeen`: it is shown, or hidden. The tab ends, and its controller with it, when the
-   * panel is closed.
+   * `onFocus`: as its page reports. `onFront`: it is the active editor now. `onSeen`: it is shown, or hidden. Closing the
+   * panel disposes the tab and its controller.
    */
   constructor(
     panel: vscode.WebviewPanel,
@@ -49,7 +49,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
       panel.onDidChangeViewState(() => {
         this.#bridge.setVisible(panel.visible)
         onSeen()
-        // a tab may come to the front by itself, because another one was closed, while the user writes elsewhere
+        // a tab may become active because another one was closed, while the user is typing elsewhere
         if (panel.active && !isConversationFocused()) onFront()
       }),
     )
@@ -58,7 +58,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#updateTitle()
   }
 
-  /** What the list of conversations in tabs says of it; nothing while it is empty. */
+  /** Its item in the list of conversations in tabs; `undefined` while it's empty. */
   get note(): TabNote | undefined {
     const { current, key, agentName, phase } = this.controller
     if (!current && phase === 'empty') return undefined
@@ -70,7 +70,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     return this.#panel.visible
   }
 
-  /** It is the active editor. */
+  /** Whether it's the active editor. */
   get isActive(): boolean {
     return this.#panel.active
   }
@@ -80,7 +80,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.focusComposer()
   }
 
-  /** Puts the cursor into the composer, once the page is there. */
+  /** Focuses the composer once the page has loaded. */
   focusComposer(): void {
     this.#bridge.focusComposer()
   }
@@ -89,7 +89,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#bridge.tell(type, params)
   }
 
-  /** To the editor group at the side; one is made where there is none. */
+  /** Moves it to the editor group beside; creates one if necessary. */
   moveBeside(): void {
     this.#panel.reveal(vscode.ViewColumn.Beside)
   }
@@ -118,7 +118,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     const indicator = indicatorOf(this.controller, this.#indicators)
     if (this.#indicator === indicator) return
     this.#indicator = indicator
-    // what the session does, by a different shape for each, beside Parley's own
+    // the state of the session, each with a different shape, next to Parley's icon
     this.#panel.iconPath = tabIcon(
       this.#extensionUri,
       indicator === 'idle' ? 'parley' : `parley-${indicator}`,

@@ -14,7 +14,7 @@ import type { ConversationBridgeOptions } from './conversation-bridge.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import { ConversationTab } from './conversation-tab.ts'
 
-/** The sessions that tabs showed, by their key: a tab remembers its key through a reload. */
+/** The sessions of tabs by their keys; a tab keeps its key across reloads. */
 const TABS = 'parley.tabs'
 const TABS_KEPT = 100
 
@@ -26,10 +26,10 @@ export interface ConversationTabsOptions extends Omit<ConversationBridgeOptions,
   createController: (store: KeyValueStore, newKey: string) => ConversationController
 }
 
-/** Opens conversations in editor tabs, and brings them back after a reload. */
+/** Opens conversations in editor tabs, and restores them after a reload. */
 export class ConversationTabs extends Owner {
   readonly #options: ConversationTabsOptions
-  /** what is written in each tab before it has a conversation, by key */
+  /** by key: the drafts of tabs without a conversation */
   readonly #newKeys = new Set<string>()
   readonly #tabs = new Set<ConversationTab>()
 
@@ -43,13 +43,13 @@ export class ConversationTabs extends Owner {
     return [...this.#tabs].find(tab => tab.isActive)
   }
 
-  /** The conversations in tabs, those that need the user first. */
+  /** The conversations in tabs; those that need the user come first. */
   notes(): TabNote[] {
     const notes = [...this.#tabs].flatMap(({ note }) => note ?? [])
     return notes.sort((a, b) => INDICATOR_ORDER.indexOf(a.state) - INDICATOR_ORDER.indexOf(b.state))
   }
 
-  /** Opens a tab with the session, or one to begin a session in. */
+  /** Opens a tab with the session, or an empty one to start a session in. */
   open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): ConversationController {
     const column = where === 'here' ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside
     const panel = vscode.window.createWebviewPanel(TAB_VIEW_TYPE, 'Parley', column, {
@@ -57,25 +57,25 @@ export class ConversationTabs extends Owner {
     })
     const page = new WebviewPage(panel, this.#options.extensionUri, CONVERSATION_PAGE)
     const tab = this.#tab(panel, page, this.#freeKey())
-    // VS Code tells the page of the focus once, which may be before it has loaded
+    // VS Code notifies the page of the focus only once, possibly before it has loaded
     tab.focusComposer()
     if (open) tab.controller.take(open)
     return tab.controller
   }
 
-  /** Brings a tab back after a reload. `state`: what its page remembered, unchecked. */
+  /** Restores a tab after a reload. `state`: the page's stored state, unchecked. */
   restore(panel: vscode.WebviewPanel, page: WebviewPage, state: unknown): void {
     const key = keyIn(state)
     const reference = key === undefined ? undefined : this.#kept()[key]
     const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
     const { controller } = this.#tab(panel, page, mine)
     if (!reference) return
-    // it was brought back in another place before: this one would be empty
+    // its conversation was already restored elsewhere, so this tab would be empty
     if (this.#options.surfaces.elsewhere(reference, controller)) panel.dispose()
     else void controller.restore(reference)
   }
 
-  /** An empty tab has a draft of its own; that of a closed tab goes to the next one. */
+  /** Each empty tab has its own draft; that of a closed tab moves to the next one. */
   #freeKey(): string {
     let number = 2
     while (this.#newKeys.has(newKeyOf(number))) number += 1
@@ -115,7 +115,7 @@ export class ConversationTabs extends Owner {
     return this.#options.store.get<Record<string, SessionReference>>(TABS) ?? {}
   }
 
-  /** What a tab's controller remembers of the session it shows. */
+  /** What a tab's controller stores about the session it shows. */
   #keep(name: string, value: unknown): void {
     if (name !== LAST_SESSION || value === undefined) return
     const reference = value as SessionReference
@@ -126,7 +126,7 @@ export class ConversationTabs extends Owner {
   }
 }
 
-/** The key in what the webview kept; anything may have been kept. */
+/** The key in the webview's stored state, which may contain anything. */
 function keyIn(state: unknown): string | undefined {
   if (typeof state !== 'object' || state === null || !('key' in state)) return undefined
   return typeof state.key === 'string' ? state.key : undefined

@@ -13,29 +13,29 @@ import { ConversationBridge, type ConversationBridgeOptions } from './conversati
 import type { ConversationSurface } from './conversation-surface.ts'
 
 export interface ConversationViewEvents {
-  /** The user sees the view for the first time in this window. */
+  /** The view is shown for the first time in this window. */
   onFirstShown: () => void
-  /** As its page reports. */
+  /** Its page reports the focus. */
   onFocus: (focus: FocusReport) => void
-  /** A command leads the user to it. */
+  /** A command revealed it. */
   onReveal: () => void
-  /** It is shown, or hidden. */
+  /** It was shown or hidden. */
   onSeen: () => void
 }
 
-/** History, which the view shows in the place of the conversation. */
+/** History, which the view can show instead of the conversation. */
 export interface SecondPage {
   listen(where: HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable
-  /** A user turned to it. */
+  /** The user opened it. */
   looked(): void
 }
 
-/** Which page the view showed last, so that a reload brings it back. */
+/** The page that the view showed last, to restore it after a reload. */
 const SHOWN_PAGE = 'parley.page'
 
 /**
- * The view of the side bar: the conversation, or History in its place while the conversation continues. Connects
- * the view's page when VS Code shows it and ends with it.
+ * The view in the side bar: the conversation, or History instead, while the conversation continues. Connects the view's
+ * page when VS Code shows it.
  */
 export class ConversationView implements ConversationSurface {
   readonly controller: ConversationBridgeOptions['controller']
@@ -64,7 +64,7 @@ export class ConversationView implements ConversationSurface {
     this.#tellPage()
   }
 
-  /** The conversation is in sight. */
+  /** Whether the conversation is visible. */
   get isVisible(): boolean {
     return this.#isShown('conversation')
   }
@@ -73,7 +73,7 @@ export class ConversationView implements ConversationSurface {
     return this.#page === page && (this.#view?.visible ?? false)
   }
 
-  /** Connects the page that VS Code shows the view with. */
+  /** Connects the page in which VS Code shows the view. */
   show(view: vscode.WebviewView, page: WebviewPage): void {
     const first = this.#view === undefined
     this.#view = view
@@ -98,7 +98,7 @@ export class ConversationView implements ConversationSurface {
     if (first) this.#events.onFirstShown()
   }
 
-  /** How many sessions wait for the user, as a badge at the view's icon. */
+  /** Shows the number of sessions that wait for the user as a badge on the view's icon. */
   setWaiting(count: number): void {
     this.#waitingCount = count
     if (!this.#view) return
@@ -110,12 +110,12 @@ export class ConversationView implements ConversationSurface {
     this.#events.onReveal()
     this.#setPage('conversation')
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)
-    // a tab that was closed just before leaves the next one active
+    // closing a tab activates the next one
     this.#events.onReveal()
     this.#withBridge(bridge => bridge.focusComposer())
   }
 
-  /** Shows History in the place of the conversation, and puts the cursor into its search field. */
+  /** Shows History instead of the conversation, and focuses its search field. */
   async showHistory(): Promise<void> {
     this.#setPage('history')
     await vscode.commands.executeCommand(`${ViewId.conversation}.focus`)

@@ -26,10 +26,10 @@ import { CardButtonId } from '../cards/card-content.ts'
 import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
-/** The commands of Parley that a webview may run. */
+/** The commands that a webview may run. */
 const COMMANDS = new Set<string>(Object.values(CommandId))
 
-/** What a user opens, copies and runs from a conversation. */
+/** Handles what a user opens, copies and runs from a conversation. */
 export function editorHandlers(controller: ConversationController, diffs: Diffs, proposals: Proposals) {
   const roots = () => controller.current?.plan.setup
   const changeOf = (place: { key: string; entryId: string; content: number; change: number }) => {
@@ -67,7 +67,7 @@ export function editorHandlers(controller: ConversationController, diffs: Diffs,
   } satisfies Partial<Handlers<ConversationMessages>>
 }
 
-/** Something a user clicked that did not work is said, not only logged. */
+/** Shows errors of actions that the user clicked, instead of only logging them. */
 export async function tellFailed(done: Promise<void>): Promise<void> {
   try {
     await done
@@ -146,7 +146,7 @@ async function pressCardButton(
   }
 }
 
-/** Tells a page the colors of code in the theme that it says it is in, and how the user wants diffs. */
+/** Sends a page the colors of code in its theme, and the user's layout for diffs. */
 export function connectAppearance(connection: WebviewConnection) {
   let shown: string | undefined
   const tell = async () => {
@@ -175,7 +175,7 @@ export function connectAppearance(connection: WebviewConnection) {
   return { handlers, dispose: () => following.dispose() }
 }
 
-/** Tells a page what the user works on in the editor, to be offered for the prompt or added to it. */
+/** Sends a page what the user is working on in the editor, to be offered for the prompt or added to it. */
 export function connectActiveContext(connection: WebviewConnection) {
   let context: ActiveContext = { automatic: readSetting('addActiveContext') }
   const set = (next: ActiveContext) => {

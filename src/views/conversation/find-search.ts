@@ -6,11 +6,11 @@ import type { Change, SessionState } from '../../conversation/state.ts'
 import { FIND_LIMIT, type FindResult } from '../bridge/conversation.ts'
 import { type EntryText, entryText } from '../bridge/find-text.ts'
 
-/** After so long the extension host has its turn again, in milliseconds. */
+/** Length of a slice in milliseconds; then the extension host can do other work. */
 const SLICE_MS = 12
-/** A search that takes longer tells what it found so far. */
+/** A search that takes longer reports what it found so far. Milliseconds. */
 const PARTIAL_MS = 150
-/** One slice with an expression may take this long; then the expression is given up. */
+/** Time limit for a slice with a regular expression; then the search is aborted. Milliseconds. */
 const EXPRESSION_MS = 500
 /** The maximum share of the time for searching updates of a running conversation. */
 const SHARE = 1 / 8
@@ -26,8 +26,8 @@ interface Search {
 }
 
 /**
- * Finds a text in a conversation of any length, and in what is added to it. Works in slices; a
- * newer search ends an older one. The text of an entry is computed once and cached while the search is open.
+ * Searches a conversation of any length, including what is added to it. Works in slices; a new search ends the previous
+ * one. The text of an entry is computed once and cached while the search is open.
  */
 export class FindSearch extends Owner {
   readonly #state: () => SessionState | undefined
@@ -49,7 +49,7 @@ export class FindSearch extends Owner {
     this.register(toDisposable(() => this.stop()))
   }
 
-  /** Resolves when all was searched, or another search took its place. */
+  /** Resolves when everything was searched or another search was started. */
   async start(id: number, query: FindQuery): Promise<void> {
     this.#end()
     if (query.text === '') {
@@ -74,7 +74,7 @@ export class FindSearch extends Owner {
     this.#terminalEntries.clear()
   }
 
-  /** Another conversation, or the same one reloaded. */
+  /** Another conversation is displayed, or the same one was reloaded. */
   reset(): void {
     const search = this.#search
     this.stop()
@@ -89,7 +89,7 @@ export class FindSearch extends Owner {
     if (visible && this.#changed.size > 0 && !this.#searching) this.#schedule()
   }
 
-  /** The conversation changed. Costs nothing without a search. */
+  /** The conversation changed. Does nothing without a search. */
   note(changes: readonly Change[]): void {
     if (!this.#search) return
     const index = this.#state()?.index
@@ -202,7 +202,7 @@ export class FindSearch extends Owner {
     this.#timer ??= setTimeout(() => this.#follow(), Math.max(LEAST_WAIT_MS, this.#cost / SHARE))
   }
 
-  /** Searches again what changed since. */
+  /** Searches changed entries again. */
   #follow(): void {
     this.#timer = undefined
     const search = this.#search

@@ -24,7 +24,7 @@ import type { OptionMemory } from '../storage/option-memory.ts'
 const NO_PROMPT = { image: false, audio: false, embeddedContext: false }
 const NONE: never[] = []
 
-/** How many conversations in tabs the empty side bar lists. */
+/** Number of conversations in tabs that the empty side bar lists. */
 const MAX_TABS = 5
 
 export interface HeadSources {
@@ -86,7 +86,7 @@ function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
     .map(agent => (agent.source === 'demo' ? agent : { ...agent, account: accounts.describe(agent.agentId) }))
 }
 
-/** The agents and other conversations that are shown before there is a session. */
+/** The agents and other conversations that are shown without a session. */
 function beginning({
   controller: { phase, trusted, preparing },
   agents,
@@ -113,12 +113,12 @@ export function pendingNotes({ pendingRequests, state }: Session): PendingReques
   }))
 }
 
-/** Of a session that is on its way, as the list had it that the person took it from. */
+/** For a session that is being opened, from the list in which the user selected it. */
 function titleOfAttempt({ attempt }: ConversationController): string | undefined {
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
 }
 
-/** What the agent calls itself, and how it is spoken to. */
+/** The agent's own name and the protocol version. */
 function programOf(agent: Agent | undefined): string | undefined {
   if (!agent) return undefined
   const { name, title, version } = agent.info
@@ -149,7 +149,7 @@ function progressOf(controller: ConversationController, name: string | undefined
   }
 }
 
-/** First what prevents any session, then what failed. */
+/** Cards for what prevents any session come first, then failures. */
 function cardsOf({ controller, agents, installs }: HeadSources): Card[] {
   const failed = [...controller.failures].map(([id, failure]) => cardFor(id, failure, installs.isOn))
   if (!controller.trusted) return [cardFor('untrusted', { type: 'untrusted' })]

@@ -13,13 +13,13 @@ import type {
 } from '../bridge/conversation.ts'
 import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'
 
-/** How many of the last entries a snapshot carries; the view asks for earlier ones when it scrolls there. */
+/** Number of entries in a snapshot; the view requests earlier ones when it scrolls there. */
 const SNAPSHOT_ENTRIES = 100
-/** The least time between two patches: one frame of a 60 Hz screen, in milliseconds. */
+/** Minimum time between two patches: one frame of a 60 Hz screen, in milliseconds. */
 const FRAME_MS = 16
-/** A conversation that is being loaded is sent this often, in milliseconds, since it's read only afterward. */
+/** Interval of patches while a conversation is being loaded, in milliseconds, since users read it only afterward. */
 const LOADING_MS = 100
-/** A redraw costs more in a longer conversation: each time it has this many more entries, it waits a millisecond longer. */
+/** Redrawing is slower in a long conversation: for each of this many entries, the interval is a millisecond longer. */
 const ENTRIES_PER_MS = 50
 
 interface PatchPumpOptions {
@@ -27,9 +27,9 @@ interface PatchPumpOptions {
   head: () => ConversationHead
   draft: () => ConversationSnapshot['draft']
   composerHeight: () => number | undefined
-  /** prompts that go back to the composer */
+  /** prompts that are returned to the composer */
   returned: () => ReturnedPrompt[]
-  /** Throws or rejects where the message can't be sent. */
+  /** Throws or rejects if the message can't be sent. */
   sendSnapshot: (snapshot: ConversationSnapshot) => unknown
   /** The same. */
   sendPatch: (patch: ConversationPatch) => unknown
@@ -37,8 +37,8 @@ interface PatchPumpOptions {
 }
 
 /**
- * Gathers what changed in a conversation and sends it to its webview, at most once a frame. A hidden view costs
- * nothing: its changes are not even gathered, and it gets a snapshot when it is shown again.
+ * Collects the changes of a conversation and sends them to its webview, at most once per frame. For a hidden view,
+ * changes aren't collected; it gets a snapshot when it's shown again.
  */
 export class PatchPump extends Owner {
   readonly #options: PatchPumpOptions
@@ -51,19 +51,19 @@ export class PatchPump extends Owner {
   #lastSent = 0
   #timer: NodeJS.Timeout | undefined
   #sentHead: ConversationHead | undefined
-  /** tool calls as they were sent since the last snapshot */
+  /** tool calls as sent since the last snapshot */
   readonly #sentTools = new Map<string, ToolCallEntry>()
   /** terminals whose output the view shows */
   #watched: ReadonlySet<string> = new Set()
-  /** tool calls of which the view shows all, by their entries */
+  /** entries of tool calls that the view shows completely */
   #shown: ReadonlySet<string> = new Set()
-  /** how many entries the view knows of */
+  /** number of entries that the view knows */
   #sentTotal = 0
-  /** the pending requests that the view knows of, by their ids */
+  /** ids of the pending requests that the view knows */
   #sentPending = new Set<string>()
-  /** what pending requests are drawn with, by the ids of entries: it is looked at closely */
+  /** ids of entries that are needed to draw pending requests, so always sent completely */
   #asked = new Set<string>()
-  /** A message couldn't be sent: each of its options is looked at from now on, so that one doesn't take the others along. */
+  /** A message couldn't be sent: from now on, each option is checked, so that an invalid one doesn't affect the others. */
   #checksEach = false
 
   constructor(options: PatchPumpOptions) {
@@ -72,7 +72,10 @@ export class PatchPump extends Owner {
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
-  /** The page knows nothing: it loads, and VS Code keeps for it what is sent meanwhile, or it asks again. It may be hidden. */
+  /**
+   * The page has no state: it's loading, and VS Code queues messages for it meanwhile, or it requested a snapshot. It may
+   * be hidden.
+   */
   begin(): void {
     this.#watched = new Set()
     this.#shown = new Set()
@@ -104,13 +107,13 @@ export class PatchPump extends Owner {
 
   headChanged(): void {
     this.#headDirty = true
-    // the end of a load is not waited for
+    // send the end of a load without delay
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#schedule()
   }
 
-  /** Sends what waits for the next frame. */
+  /** Sends pending changes without waiting for the next frame. */
   sendNow(): void {
     if (!this.#timer) return
     clearTimeout(this.#timer)
@@ -151,7 +154,7 @@ export class PatchPump extends Owner {
     this.#headDirty = false
   }
 
-  /** So much came that only the end of it is seen: the last of it, and what changed of what the view knew before. */
+  /** After very many changes: sends only the last entries, and changes of entries that the view already has. */
   #sendLast(session: Session, changes: TakenChanges): void {
     const { index } = session.state
     const known = this.#sentTotal
@@ -221,7 +224,7 @@ export class PatchPump extends Owner {
     const isNew = [...pending].some(id => !this.#sentPending.has(id))
     const differs = isNew || pending.size !== this.#sentPending.size
     this.#sentPending = pending
-    // the view may not have fetched what a new request is drawn with
+    // the view may not have fetched the entries that a new request needs
     if (differs) this.#asked = new Set(session?.pendingEntries.map(({ id }) => id))
     const drawnWith = isNew ? this.#asked : []
     const entries = [...new Set([...changes.entries, ...drawnWith])]
@@ -236,14 +239,14 @@ export class PatchPump extends Owner {
     this.#send(ops)
   }
 
-  /** The terminals whose output the view shows; it has none of those that are new among them. */
+  /** The terminals whose output the view shows; sends the whole output of new ones. */
   watchTerminals(ids: readonly string[]): void {
     const fresh = ids.filter(id => !this.#watched.has(id))
     this.#watched = new Set(ids)
     this.#tellTerminals(fresh)
   }
 
-  /** The tool calls of which the view shows all: what is new among them comes whole. */
+  /** The tool calls that the view shows completely; sends new ones as a whole. */
   showToolCalls(ids: readonly string[]): void {
     const fresh = ids.filter(id => !this.#shown.has(id))
     this.#shown = new Set(ids)
@@ -258,7 +261,7 @@ export class PatchPump extends Owner {
     return entries.map(entry => this.#wanted(entry))
   }
 
-  /** Of a tool call, no more than the view shows. */
+  /** An entry as the view needs it: a tool call without content that isn't shown. */
   #wanted(entry: Entry): Entry {
     if (entry.kind !== 'tool_call' || this.#shown.has(entry.id) || this.#asked.has(entry.id)) return entry
     return cutToolCall(entry)
@@ -289,7 +292,7 @@ export class PatchPump extends Owner {
     return ops
   }
 
-  /** Of a tool call that was sent since the last snapshot only what is new is sent. */
+  /** For a tool call that was sent since the last snapshot, only the changes are sent. */
   #entryOp(index: number, whole: Entry): PatchOp | undefined {
     const entry = this.#wanted(whole)
     if (entry.kind !== 'tool_call') return { op: 'entry', index, entry }
@@ -322,7 +325,7 @@ function placed(session: Session | undefined, entries: readonly Entry[]) {
     .sort((a, b) => a.index - b.index)
 }
 
-/** The terminals that entries show. */
+/** The terminals in these entries. */
 function terminalsIn(entries: readonly Entry[]): string[] {
   return entries.flatMap(entry =>
     entry.kind === 'tool_call'
@@ -332,9 +335,9 @@ function terminalsIn(entries: readonly Entry[]): string[] {
 }
 
 /**
- * The op that brings a view from one head to the next, or nothing when they say the same. What comes from the session's
- * state is replaced piece by piece, never changed in place, so identity answers for long lists; what is built again each
- * time is small and compared by its JSON.
+ * The operation that updates a view from one head to the next; `undefined` if they are equal. Parts of the session's
+ * state are replaced, never changed in place, so long lists are compared by identity; parts that are created each time
+ * are small and compared as JSON.
  */
 function diffHead(before: ConversationHead, after: ConversationHead): PatchOp | undefined {
   const head: Partial<ConversationHead> = {}

@@ -19,7 +19,7 @@ export interface RuleHandlersOptions {
   settings: RuleSettings
 }
 
-/** Answers what a conversation's webview asks about permission rules. */
+/** Handles a conversation's requests about permission rules. */
 export function ruleHandlers(
   controller: ConversationController,
   { rules, consent, settings }: RuleHandlersOptions,
@@ -47,7 +47,7 @@ export function ruleHandlers(
     'conversation/saveRule': async ({ key, requestId, offer, json, target }) => {
       const found = await suggest(key, requestId)
       const suggestion = found?.suggestions[offer]
-      // the agent may have changed the tool call since: only what the user saw is saved
+      // the agent may have changed the tool call meanwhile: save only what the user saw
       if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
         throw new Error(l10n.t('The request has changed. No rule was saved.'))
       }

@@ -19,7 +19,7 @@ export interface SessionHandlersOptions {
   tabs?: OpenTabs
 }
 
-/** Begins sessions, stops their work, answers what they ask and names them. */
+/** Handles messages that start sessions, stop their work, answer their requests and rename them. */
 export function sessionHandlers({ controller, organizer, installs, tabs }: SessionHandlersOptions) {
   const mine = (key: string) => key === controller.key
   return {
@@ -36,7 +36,7 @@ export function sessionHandlers({ controller, organizer, installs, tabs }: Sessi
       return tellFailed(waitForAgent(open.agentName, what, () => open.session.cancelWork(work)))
     },
     'conversation/permission': ({ key, requestId, optionId }) => {
-      // one that isn't pending any more is shown with what became of it
+      // a request that is no longer pending is shown with its outcome
       controller.shownAs(key)?.session.answerPermission(requestId, optionId)
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {

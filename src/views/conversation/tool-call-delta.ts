@@ -5,14 +5,14 @@ import type { CutToolCall, PatchOp } from '../bridge/conversation.ts'
 
 type ToolCallOp = Extract<PatchOp, { op: 'tool' }>
 
-/** What is longer is left out of a tool call of which only a line is shown. Characters. */
+/** Longer content is omitted from a tool call if only its line is shown. Characters. */
 const MAX_FOLDED = 1000
-/** The line counts what a diff changes; it asks for one that is longer. */
+/** The same for diffs, whose changed lines are counted; the page requests longer ones. */
 const MAX_FOLDED_DIFF = 16_000
-/** The end of a command's output, of which the last lines are shown. */
+/** Length of the end of a command's output, of which the last lines are shown. */
 const TAIL_LENGTH = 4000
 
-/** A tool call without what its line does not show, where that is long: a line is all that most ever show. */
+/** A tool call without long content that its line doesn't show, since most are never expanded. */
 export function cutToolCall(entry: ToolCallEntry): ToolCallEntry {
   const tail = entry.toolKind === 'execute' && entry.status !== 'completed' ? TAIL_LENGTH : 0
   const last = entry.content.findLastIndex(textOf)
@@ -45,7 +45,7 @@ function cutContent(item: ToolCallContent, tail: number): ToolCallContent {
   return item
 }
 
-/** Whether a value of JSON has more than so many characters, about. Looks at no more than so much of it. */
+/** Whether a JSON value has more than about this many characters. Reads no more than that. */
 function isLong(value: unknown, most: number): boolean {
   let left = most
   const look = (part: unknown): void => {
@@ -61,14 +61,14 @@ function isLong(value: unknown, most: number): boolean {
   return left < 0
 }
 
-/** A tool call as it was sent: its content is a list of its own, since the conversation's grows in place. */
+/** A tool call as it was sent, with a copy of the list of its content, since the original grows in place. */
 export function sentToolCall(entry: ToolCallEntry): ToolCallEntry {
   return { ...entry, content: [...entry.content] }
 }
 
 /**
- * What a tool call has that it had not when it was sent; `undefined`: nothing. Agents send all of the content with each
- * update: items that say the same are kept, and of a text that became longer only what is new is sent.
+ * The changes of a tool call since it was sent; `undefined` if there are none. Agents send all of the content with each
+ * update: equal items are kept, and of a text that grew, only the new part is sent.
  */
 export function toolCallDelta(before: ToolCallEntry, entry: ToolCallEntry): ToolCallOp | undefined {
   const op: ToolCallOp = { op: 'tool', id: entry.id, set: {} }
@@ -102,7 +102,7 @@ function textOf(content: ToolCallContent | undefined): string | undefined {
   return content?.type === 'content' && content.content.type === 'text' ? content.content.text : undefined
 }
 
-/** Whether two texts differ in nothing but their words. */
+/** Whether two text blocks differ only in their text. */
 function isSameApart(one: ToolCallContent | undefined, other: ToolCallContent | undefined): boolean {
   if (one?.type !== 'content' || other?.type !== 'content') return false
   return isDeepStrictEqual(

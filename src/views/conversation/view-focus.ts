@@ -6,7 +6,7 @@ import { ContextKey } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import type { FocusReport } from './active-place.ts'
 
-/** The webviews that reported focus last, and which page each one shows: reports can arrive out of order. */
+/** The webviews that last reported the focus, and the page that each one shows. Reports can arrive out of order. */
 const focused = new Map<WebviewConnection, () => ViewPage>()
 const told = new Map<string, boolean>()
 
@@ -16,7 +16,10 @@ export interface FocusOptions {
   onFocus?: (focus: FocusReport) => void
 }
 
-/** Keeps the context keys by which keys are for a page: VS Code doesn't tell where in a webview the focus is. */
+/**
+ * Updates the context keys for the keybindings of pages, since VS Code doesn't tell which page of a webview has the
+ * focus.
+ */
 export function listenFocus(
   connection: WebviewConnection,
   { page, onFocus = () => {} }: FocusOptions,

@@ -12,7 +12,7 @@ const historyMenuContext = z.object({
   parleyPlace: z.enum(['sideBar', 'tab']),
 })
 
-/** The context menu of a session in History: VS Code draws it and passes the row that it was opened on. */
+/** The commands of a session's context menu in History. VS Code passes the context of the row. */
 export function historyMenuCommands(
   act: (
     action: HistoryAction | 'rename',

@@ -32,7 +32,7 @@ interface HistoryServicesOptions {
   own: { add<T extends Disposable>(item: T): T }
 }
 
-/** History in the side bar and in a tab, and what a user can do with a session of it. */
+/** History in the side bar and in a tab, and the actions for its sessions. */
 export function createHistoryServices(options: HistoryServicesOptions): {
   history: HistoryList
   historyView: HistoryView

@@ -24,24 +24,23 @@ export interface HistoryViewOptions {
   accounts: Pick<Accounts, 'get' | 'onDidChange'>
   indicators: SessionIndicators
   interrupted: Interrupted
-  /** bytes of all saved conversations, and the most that they may be; 0: any number */
+  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: () => { used: number; max: number }
   actions: SessionActions
 }
 
-/** One that shows History, and whether a user sees it there. */
+/** A webview that shows History, and whether it's visible. */
 interface Place {
   connection: WebviewConnection
   isShown: () => boolean
   sent: SentHistory
 }
 
-/** The commands of Parley that a webview may run. */
+/** The commands that a webview may run. */
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
 /**
- * History, in the side bar and in an editor tab: the sessions of every agent. Changes are sent while the user
- * looks.
+ * History in the side bar and in an editor tab: the sessions of all agents. Changes are sent while it's visible.
  */
 export class HistoryView extends Owner {
   readonly #options: HistoryViewOptions
@@ -56,7 +55,7 @@ export class HistoryView extends Owner {
     this.register(options.indicators.onDidChange(() => this.#schedule()))
   }
 
-  /** Answers a page that shows History. Call it before the connection delivers. */
+  /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
   listen(where: bridge.HistoryPlace, connection: WebviewConnection, isShown: () => boolean): Disposable {
     const place = { connection, isShown, sent: new SentHistory() }
     this.#places.set(where, place)
@@ -85,7 +84,7 @@ export class HistoryView extends Owner {
     })
   }
 
-  /** A user turned to History: what it lists may be old. */
+  /** The user opened History: its list may be outdated. */
   looked(): void {
     void this.#options.history.refresh()
     this.#send()
@@ -101,7 +100,7 @@ export class HistoryView extends Owner {
     return tellFailure(agentId, this.#options.actions.offerSignIn, work)
   }
 
-  /** From the context menu of a row. What needs a word of the user first is asked for in the row itself. */
+  /** Runs an action from a row's context menu. Input or confirmation is requested in the row itself. */
   async act(
     action: HistoryAction | 'rename',
     agentId: string,
@@ -121,7 +120,7 @@ export class HistoryView extends Owner {
     if (item) await this.#tell(agentId, () => actions.act(action, item))
   }
 
-  /** Many changes at once are one message. */
+  /** Many changes at once are sent in one message. */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true

@@ -9,11 +9,11 @@ export interface HistorySurroundings {
   hasFolder: boolean
   /** whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
-  /** bytes of all saved conversations, and the most that they may be; 0: any number */
+  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
-  /** who is signed in to the agent, in words */
+  /** who is signed in to the agent, as text */
   accountOf: (agentId: string) => string | undefined
-  /** how the work of a session ended that the user hasn't viewed since */
+  /** how a session's work ended, if the user hasn't viewed it since */
   endedOf: (item: HistoryItem) => HistoryRow['ended']
 }
 
@@ -64,23 +64,23 @@ function rowOf(item: HistoryItem, { isHere, trusted, endedOf }: HistorySurroundi
 
 function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'> {
   if (open || !status) return {}
-  // A status that is not known counts as saved.
+  // An unknown status counts as saved.
   if (status.status !== 'open') return { elsewhere: 'saved' }
   const { activity } = status
   return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
 }
 
-/** What one page knows of History, so that it's sent only what changed. */
+/** What a page knows about History, so that only changes are sent. */
 export class SentHistory {
   #rows: ReadonlyMap<string, HistoryRow> | undefined
   #summary = ''
 
-  /** The page knows nothing: it's sent everything next. */
+  /** The page has no state: everything is sent next time. */
   forget(): void {
     this.#rows = undefined
   }
 
-  /** What the page lacks, and has from now on; `undefined`: nothing. */
+  /** The changes that the page doesn't have yet; `undefined` if there are none. */
   update({ rows, ...summary }: HistorySummary & { rows: HistoryRow[] }): HistoryChanges | undefined {
     const before = this.#rows
     const after = new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))

@@ -9,15 +9,15 @@ import type { Drafts } from '../../sessions/ports.ts'
 import { draftItems, draftText } from '../bridge/conversation-messages.ts'
 import type { WindowStates } from './window-states.ts'
 
-/** More drafts than this are not kept; the ones written longest ago go first. */
+/** Maximum number of drafts; the oldest are deleted first. */
 const MAX_DRAFTS = 100
 const SAVE_DELAY_MS = 100
-/** After a start, a window of before may still be closing: it is looked for this often, so many times. */
+/** After a start, a previous window may still be closing: interval and number of checks for it. */
 const LOOK_AGAIN_MS = 2000
 const MAX_LOOKS = 40
 
 const storedText = draftText.extend({
-  /** names its items, which are stored apart: images are large */
+  /** the key of its items, which are stored separately because images are large */
   items: z.string().optional(),
 })
 const storedDraft = storedText.extend({ key: z.string() })
@@ -25,7 +25,7 @@ const storedPrompt = storedDraft.extend({ id: z.string() })
 const storedState = z.object({
   drafts: z.array(storedDraft).catch([]),
   prompts: z.array(storedPrompt).catch([]),
-  /** How tall the user made the composer, in pixels. */
+  /** The height of the composer that the user set, in pixels. */
   height: z.number().positive().optional().catch(undefined),
 })
 
@@ -40,9 +40,9 @@ interface StoredText extends Text {
 }
 
 /**
- * What users write, by conversation: drafts, which are written in the background and when the window closes, and
- * prompts that are not sent yet, which are written at once. A prompt leaves its draft, and comes back to it, in one write.
- * What windows that are gone have left becomes this window's.
+ * Stores drafts and unsent prompts by conversation: drafts are written in the background and when the window closes,
+ * prompts immediately. A prompt leaves its draft, and returns to it, in a single write. What closed windows have left is
+ * taken over by this window.
  */
 export class DraftStore extends Owner implements Drafts {
   readonly #windows: WindowStates
@@ -58,7 +58,7 @@ export class DraftStore extends Owner implements Drafts {
   #timer: NodeJS.Timeout | undefined
   #lookTimer: NodeJS.Timeout | undefined
 
-  /** Prompts of a conversation, by its key, came from another window. */
+  /** Prompts of the conversation with this key arrived from another window. */
   readonly onDidTakeOver = this.#takeOver.event
 
   constructor({ windows, items }: { windows: WindowStates; items: KeyValueStore }) {
@@ -71,7 +71,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#lookAgain(MAX_LOOKS)
   }
 
-  /** How tall the user made the composer, in pixels; `undefined`: it finds its height by itself. */
+  /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
   get height(): number | undefined {
     return this.#height
   }
@@ -152,8 +152,8 @@ export class DraftStore extends Owner implements Drafts {
   }
 
   /**
-   * `isStart`: no composer shows anything yet. Later a draft of another window comes as a prompt that was not sent:
-   * composers hold their own.
+   * `isStart`: no composer shows anything yet. Later, a draft of another window arrives as an unsent prompt, since
+   * composers have their own drafts.
    */
   #takeIn(states: readonly unknown[], isStart: boolean): void {
     const keys = new Set<string>()
@@ -181,7 +181,7 @@ export class DraftStore extends Owner implements Drafts {
     for (const key of keys) this.#takeOver.fire(key)
   }
 
-  /** Another window took this one for gone, and has what was written until then. */
+  /** Another window considered this one closed and has taken over what was written until then. */
   #findLost(): void {
     if (this.#windows.isOwn) return
     for (const { id } of this.#prompts) this.#lost.add(id)
@@ -211,12 +211,12 @@ export class DraftStore extends Owner implements Drafts {
     }
     this.#findLost()
     this.#keep(key, this.#stored(draft))
-    // before the old items are deleted, the file names the new ones
+    // delete the old items only after the file refers to the new ones
     this.#write()
     this.#forgetItems(before)
   }
 
-  /** What was written last comes last. */
+  /** The last written draft comes last. */
   #keep(key: string, kept: Text): void {
     this.#drafts.delete(key)
     if (kept.text !== '' || kept.items !== undefined) this.#drafts.set(key, kept)

@@ -4,11 +4,11 @@ import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { RememberedOption } from '../bridge/conversation.ts'
 
 const KEY = 'parley.optionValues'
-/** More values used are forgotten, the oldest first. */
+/** Maximum number of recently used values; the oldest are dropped first. */
 const MOST_RECENT = 5
 const MAX_FAVORITES = 200
 
-/** Which models, modes and the like a user marked or used, by agent and option; the same in every window. */
+/** The models, modes and other values that the user marked or used, by agent and option; shared by all windows. */
 export class OptionMemory extends Owner {
   readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())

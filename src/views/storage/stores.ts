@@ -24,7 +24,7 @@ export function workStore(
     : mementoStore(workspaceState)
 }
 
-/** What each view shows: on disk at once, because the window may reload right after the click that changed it. */
+/** What each view shows. Written immediately, because the window may reload right after the click that changed it. */
 export function viewStore(
   { storageUri, workspaceState }: vscode.ExtensionContext,
   log: Logger,
@@ -42,7 +42,7 @@ export function draftStorage(
   const store = mementoStore(workspaceState)
   if (!storageUri) return { windows: new MementoState(store, 'parley.drafts'), items: store }
   const folder = path.join(storageUri.fsPath, 'drafts')
-  // The window itself answers: in a browser, the extension host outlives its window by hours.
+  // Checks that the window itself responds, since in a browser the extension host outlives its window by hours.
   const confirm = () => vscode.commands.executeCommand('setContext', ContextKey.windowIsOpen, true)
   return {
     windows: new WindowFiles({ folder, log, confirm }),

@@ -17,24 +17,27 @@ import type { Logger } from '../../common/logger.ts'
 import { operatingSystem } from '../../common/processes/process-system.ts'
 
 /**
- * What each window of a workspace stores for itself. A state has one writer, so that two windows never overwrite each
- * other. The states of windows that are gone are taken over by the next one, each by one window only.
+ * The state that each window of a workspace stores for itself. A state has one writer, so that two windows never
+ * overwrite each other. The states of closed windows are taken over, each by one window only.
  */
 export interface WindowStates extends Disposable {
-  /** Whether other windows have states that could not be taken over yet. */
+  /** Whether other windows have states that couldn't be taken over yet. */
   readonly hasOthers: boolean
-  /** Whether this window's state is still its own: a window that seemed to be gone is taken over, too. */
+  /** Whether this window still owns its state: it may have been taken over because the window seemed to be closed. */
   readonly isOwn: boolean
-  /** Hands over the states of windows that are gone. They are deleted after `take`, which writes what it needs. */
+  /** Passes the states of closed windows to `take`, which writes what it needs; then deletes them. */
   takeOver(take: (states: unknown[]) => void): void
-  /** Writes at once. A failure is logged; the state is kept as long as the window. */
+  /** Writes immediately. A failure is logged; then the state lasts as long as the window. */
   write(state: unknown): void
 }
 
-/** Windows of this process that are open. A process id alone does not tell an extension host that was started again. */
+/** Open windows of this process. A process id alone doesn't identify an extension host that was restarted. */
 const openHere = new Set<string>()
 const CONFIRM_MS = 10_000
-/** A window that has confirmed nothing for so long is gone, though its process runs: VS Code in a browser was closed. */
+/**
+ * After this time without a confirmation, a window is considered closed although its process runs: VS Code in a browser
+ * was closed.
+ */
 const MAX_SILENCE_MS = 60_000
 
 export interface WindowFilesOptions {
@@ -42,13 +45,13 @@ export interface WindowFilesOptions {
   log: Logger
   /** Resolves once the window is visible. */
   confirm?: () => PromiseLike<unknown>
-  /** Whether the extension host of a window runs, by the name of its file. */
+  /** Whether the extension host of a window is running, from the name of its file. */
   isRunning?: (name: string) => boolean
 }
 
-/** A file for each window, in one folder. */
+/** Stores a file for each window in one folder. */
 export class WindowFiles implements WindowStates {
-  /** Begins the names of this window's files. */
+  /** The prefix of this window's files. */
   readonly name = `${process.pid}-${randomUUID().slice(0, 8)}`
   readonly #options: WindowFilesOptions
   #timer: NodeJS.Timeout | undefined
@@ -92,7 +95,7 @@ export class WindowFiles implements WindowStates {
   write(state: unknown): void {
     try {
       mkdirSync(this.#options.folder, { recursive: true })
-      // renamed at the end, so that a crash leaves the old one whole
+      // renamed at the end, so that a crash leaves the old one intact
       const fresh = this.#path(`${this.name}.new`)
       writeFileSync(fresh, JSON.stringify(state))
       renameSync(fresh, this.#file)
@@ -102,7 +105,7 @@ export class WindowFiles implements WindowStates {
     }
   }
 
-  /** The window closes: the next one may take its state over at once. */
+  /** The window closes: the next one may take over its state immediately. */
   dispose(): void {
     clearInterval(this.#timer)
     openHere.delete(this.name)
@@ -125,7 +128,7 @@ export class WindowFiles implements WindowStates {
       await this.#options.confirm?.()
       if (this.#isWritten && openHere.has(this.name)) utimesSync(this.#file, new Date(), new Date())
     } catch {
-      // taken over, or the disk takes nothing: the next write says so
+      // taken over, or the disk can't be written: the next write reports that
     }
   }
 
@@ -159,7 +162,7 @@ export class WindowFiles implements WindowStates {
   }
 }
 
-/** A file's name begins with the name of the window that has it. */
+/** A file's name starts with the name of its window. */
 function windowOf(name: string): string {
   return /^\d+-\w+/.exec(name)?.[0] ?? ''
 }
@@ -175,7 +178,7 @@ function exists(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
-/** For a window without a workspace, which has no folder to store files in and doesn't share its memento. */
+/** For a window without a workspace, which has no storage folder and doesn't share its memento. */
 export class MementoState implements WindowStates {
   readonly hasOthers = false
   readonly isOwn = true

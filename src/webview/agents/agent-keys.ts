@@ -6,15 +6,15 @@ const AGENT = '.agent'
 const BUTTON = 'button:not(:disabled)'
 
 /**
- * Keeps the keyboard's focus on an agent when its buttons change, as when it is installed. The result handles keys: up and
- * down go from agent to agent, left and right through the buttons of one, Enter in the search goes to the first that was
- * found, Escape back to the search.
+ * Keeps the keyboard focus on an agent when its buttons change, for example after an installation. Returns a key handler:
+ * up and down move between agents, left and right between the buttons of one, Enter in the search field moves to the
+ * first result, and Escape back to the search field.
  */
 export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: KeyboardEvent) => void {
-  /** Where the focus was last: the agent, and the button by its class. */
+  /** The last focused agent, and its button by class. */
   const last = useRef<{ agent: string; button: string } | undefined>(undefined)
   useLayoutEffect(() => {
-    // the page may have had the focus before there was anything in it
+    // the page may have had the focus before it had content
     if (document.hasFocus() && document.activeElement === document.body)
       document.querySelector<HTMLElement>(SEARCH)?.focus()
     const onFocus = ({ target }: FocusEvent) => {
@@ -57,7 +57,7 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
 
 function nextOf(key: string, target: Element, page: HTMLElement): HTMLElement | null | undefined {
   const search = page.querySelector<HTMLElement>(SEARCH)
-  // one of which nothing can be done is passed over
+  // skip agents without buttons
   const agents = [...page.querySelectorAll(AGENT)].filter(agent => agent.querySelector(BUTTON))
   const at = agents.findIndex(agent => agent.contains(target))
   const first = (index: number) => agents[index]?.querySelector<HTMLElement>(`.agent-buttons ${BUTTON}`)

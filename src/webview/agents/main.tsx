@@ -1,5 +1,5 @@
 /**
- * The Manage Agents page, browser side. Its page is like that of the Conversation view (see `../conversation/main.tsx`),
+ * The Manage Agents page, browser side. The page is like that of the Conversation view (see `../conversation/main.tsx`),
  * with `<body data-view="agents">`, `agents.css` and `agents.js`.
  */
 import { signal } from '@preact/signals'

@@ -13,7 +13,7 @@ import { useAgentKeys } from './agent-keys.ts'
 
 interface AgentsViewProps {
   state: Signal<AgentsState | undefined>
-  /** kept through a reload */
+  /** kept across reloads */
   search: Signal<string>
   host: HostClient<AgentsMessages>
 }
@@ -161,7 +161,7 @@ interface AgentViewProps {
   act: (action: AgentAction) => void
 }
 
-/** One agent: what it is, where it comes from, its state, and what can be done with it. */
+/** An agent: its description, source, state and buttons. */
 function AgentView({ row, trusted, act }: AgentViewProps) {
   const { name, description, icon, version, update, isDefault, isRunning, running, failed } = row
   const facts = [row.source, row.license, row.account?.text].filter(Boolean).join(' · ')

@@ -5,7 +5,7 @@ import { AgentIcon } from '../ui/icon.tsx'
 import { InstallFailure, InstallProgress } from '../ui/install-state.tsx'
 import { useApp } from './context.ts'
 
-/** Agents that can be installed: what would run, the progress in place, and what went wrong. */
+/** Agents that can be installed, with the command, the progress and errors. */
 export function Offers({ offers }: { offers: readonly AgentOffer[] }) {
   return (
     <ul class="offers">
@@ -21,7 +21,7 @@ function Offer({ offer }: { offer: AgentOffer }) {
   const { id, name, description, icon, plan, action, running, failed } = offer
   const install = () => {
     host.send('agents/install', { id, stated: action })
-    // the prompt can be written meanwhile
+    // the user can write the prompt meanwhile
     composer.current?.focus()
   }
   return (

@@ -8,8 +8,8 @@ import { stopReason } from './entries/notices.tsx'
 import type { ConversationStore } from './store.ts'
 
 /**
- * Says to screen readers what a glance shows others: a turn began or how it ended, a question waits, something went
- * wrong, the agent is gone. Not what the agent writes: that is read in the log.
+ * Announces state changes to screen readers: a turn started or ended, a request is pending, an error occurred, the agent
+ * ended. The agent's messages are read in the log instead.
  */
 export function Announcer() {
   const { store } = useApp()
@@ -37,7 +37,7 @@ export function Announcer() {
       if (phase === 'ready' && was.phase !== 'ready') return announce(t('{0} is ready', agent))
       if (phase === 'ended') return announce(t('{0} has ended', agent))
     }
-    // of another session, what it does is no news
+    // don't announce the state of a session that was just displayed
     if (key !== was.key || activity === was.activity) return
     if (activity === 'running' && was.activity === 'idle') return announce(t('{0} is working', agent))
     if (activity === 'idle' && was.activity !== 'idle') announce(endOfTurn(store) ?? t('{0} finished', agent))
@@ -45,7 +45,7 @@ export function Announcer() {
   return null
 }
 
-/** How the turn ended, where that is out of the ordinary. */
+/** How the turn ended, unless normally. */
 function endOfTurn({ last }: ConversationStore): string | undefined {
   const entry = last.peek()?.entry.peek()
   if (entry?.kind !== 'turn_end') return undefined

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.tsx'
 import { PlainCode } from '../ui/scroll-area.tsx'
 import { useApp } from './context.ts'
 
-/** One clear message: what happened, what more there is to know, what to do. */
+/** A message: what happened, the details, and what to do. */
 function CardView({ card }: { card: Card }) {
   const { host } = useApp()
   return (

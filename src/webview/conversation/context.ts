@@ -13,17 +13,17 @@ import type { EntrySlot } from './rows/slot.ts'
 import type { ConversationStore } from './store.ts'
 import type { WorkModel } from './work/work-model.ts'
 
-/** What other parts of the page can do with the composer. */
+/** The composer's interface for other parts of the page. */
 export interface ComposerPort {
   focus(): void
-  /** It contains nothing. */
+  /** Whether it's empty. */
   readonly isEmpty: boolean
   attach(attachment: Attachment): void
-  /** Types into the composer, for keys pressed while something else has the focus. */
+  /** Inserts text, for keys pressed while something else has the focus. */
   type(text: string): void
-  /** Appends a prompt with its chips and pictures. Can be undone. `quiet`: doesn't take the focus. */
+  /** Appends a prompt with its chips and images. Can be undone. `quiet`: doesn't take the focus. */
   write(blocks: readonly ContentBlock[], quiet?: boolean): void
-  /** Says under the composer why something can't be done, until the user types. */
+  /** Shows a message below the composer until the user types. */
   say(sentence: string): void
 }
 
@@ -32,17 +32,17 @@ export interface App {
   store: ConversationStore
   list: ListController<Row>
   find: FindLoader
-  /** what is shown: the conversation continues behind History */
+  /** what is displayed; the conversation continues while History is shown */
   page: Signal<ViewPage>
   work: WorkModel
-  /** what the user works on in the editor */
+  /** what the user is working on in the editor */
   activeContext: Signal<ActiveContext>
-  /** set while the composer is there */
+  /** set while the composer exists */
   composer: { current: ComposerPort | undefined }
-  /** Opens or closes an entry and keeps its line under the pointer. */
+  /** Expands or collapses an entry and keeps its line under the pointer. */
   toggle(slot: EntrySlot): void
   toggleRun(slots: readonly EntrySlot[]): void
-  /** Hides what a subagent does, or shows it; keeps its line under the pointer. */
+  /** Hides or shows a subagent's entries, and keeps its line under the pointer. */
   hideWork(subagent: EntrySlot, sessionId: string, hidden: boolean): void
 }
 

@@ -3,14 +3,14 @@ import { sourceOf } from '../../markdown/rich-source.ts'
 import { drawAnyway } from '../../rich/rich.ts'
 import type { App } from '../context.ts'
 
-/** Presses on links and buttons inside of rendered prose, which is plain HTML. */
+/** Handles clicks on links and buttons in rendered prose, which is plain HTML. */
 export function onProseClick(event: MouseEvent, host: App['host']): void {
   const target = event.target instanceof Element ? event.target : undefined
   const button = target?.closest<HTMLElement>('[data-action]')
   if (button && onCodeAction(button, host)) return
   const link = target?.closest('a')
   if (!link) return
-  // VS Code listens further out and would open it on its own
+  // VS Code's own listener would also open it
   event.preventDefault()
   event.stopPropagation()
   const { path, line, column, footnote } = link.dataset
@@ -30,7 +30,7 @@ export function onProseClick(event: MouseEvent, host: App['host']): void {
   if (href && !href.startsWith('#')) host.send('conversation/link', { href })
 }
 
-/** Where a footnote is explained, of those that are in the page the first one below its mark. */
+/** The definition of a footnote: the first one below the reference that is in the page. */
 function explanationOf(mark: Element, label: string): Element | undefined {
   const all = document.querySelectorAll<HTMLElement>('.footnote')
   return [...all].find(
@@ -39,7 +39,7 @@ function explanationOf(mark: Element, label: string): Element | undefined {
   )
 }
 
-/** Converts a selection to Markdown. A copy event can't wait, so this is loaded with the first selection. */
+/** Converts a selection to Markdown. Loaded with the first selection, since a copy event can't wait. */
 let selectedMarkdown: ((selection: Selection) => string | undefined) | undefined
 
 /** Loads the conversion to Markdown; until it is loaded, the browser copies plain text. */
@@ -52,7 +52,7 @@ export function loadCopying(): void {
   )
 }
 
-/** Prose is copied as Markdown, lines of a diff as their code; a piece of a line or of code as it is. */
+/** Copies prose as Markdown and lines of a diff as code; parts of a line or of code are copied unchanged. */
 export function onProseCopy(event: ClipboardEvent): void {
   const selection = document.getSelection()
   const text = selection && (selectedDiff(selection) ?? selectedMarkdown?.(selection))
@@ -61,7 +61,7 @@ export function onProseCopy(event: ClipboardEvent): void {
   event.preventDefault()
 }
 
-/** Presses on the buttons of code blocks, formulas and diagrams, which are plain HTML; false for any other. */
+/** Handles clicks on buttons of code blocks, formulas and diagrams, which are plain HTML; returns false for other buttons. */
 function onCodeAction(button: HTMLElement, host: App['host']): boolean {
   const block = button.closest<HTMLElement>('.code-block')
   const diagram = button.closest<HTMLElement>('.diagram')
@@ -114,8 +114,8 @@ function showDone(button: HTMLElement): void {
 }
 
 /**
- * The code of the lines that are selected in one diff, without numbers and signs, empty lines too: the browser leaves those
- * out. Of a line that is selected in part that part. `undefined` where the selection is not within one diff.
+ * The selected code in a diff, without line numbers and signs, but with empty lines, which the browser omits. Of a
+ * partially selected line, only that part. `undefined` if the selection isn't within one diff.
  */
 export function selectedDiff(selection: Selection): string | undefined {
   if (selection.isCollapsed || selection.rangeCount === 0) return undefined

@@ -9,7 +9,7 @@ import { type App, useApp } from '../context.ts'
 /** Space between the selection and the button, in pixels. */
 const space = 6
 
-/** A button near what a user has selected in the conversation. It never takes the focus. */
+/** A button next to the selection in the conversation. It never takes the focus. */
 export function SelectionActions() {
   const app = useApp()
   const place = useSignal<{ left: number; top: number } | undefined>(undefined)
@@ -18,7 +18,7 @@ export function SelectionActions() {
     const hide = () => {
       place.value = undefined
     }
-    // when the selection is made, not while it is being made
+    // after the selection was made, not while it's being made
     const show = () => {
       place.value = selectedText() === '' ? undefined : besideSelection()
     }
@@ -58,7 +58,7 @@ export function SelectionActions() {
 function besideSelection(): { left: number; top: number } | undefined {
   const range = getSelection()?.getRangeAt(0)
   const list = document.querySelector('.transcript')?.getBoundingClientRect()
-  // a selection may reach to the very beginning of the next line
+  // a selection may extend to the start of the next line
   const end = [...(range?.getClientRects() ?? [])].findLast(rect => rect.width > 1)
   if (!end || !list) return undefined
   const height = 26
@@ -77,7 +77,7 @@ export function listenForComposer(connection: MessageConnection, app: App): void
   connection.onNotification(Quote, () => quoteSelection(app))
 }
 
-/** Writes what is selected in the conversation into the composer, as a quotation. */
+/** Adds the selection in the conversation to the composer as a quotation. */
 function quoteSelection(app: App): void {
   const text = selectedText()
   if (text === '') {
@@ -89,7 +89,7 @@ function quoteSelection(app: App): void {
   write(app, `${quotation.join('\n')}\n\n`)
 }
 
-/** What is selected, if it is a part of the conversation. */
+/** The selection, if it's in the conversation. */
 function selectedText(): string {
   const selection = getSelection()
   if (!selection || selection.isCollapsed) return ''

@@ -1,14 +1,14 @@
-/** What people paste, drop or pick, made into chips; what can't be attached is said. */
+/** Turns pasted, dropped and picked content into chips, and reports what can't be attached. */
 import type { Attachment, ConversationHead } from '../../../views/bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { base64, readImage, shrinkImage } from './images.ts'
 
-/** A pasted text of more than this becomes a chip. */
+/** Longer pasted text becomes a chip. */
 const mostLines = 40
 const mostLetters = 4000
-/** A dropped text file of more than this is not attached. Bytes. */
+/** Larger dropped text files aren't attached. Bytes. */
 const mostOfFile = 256 * 1024
-/** A recording of more than this is not attached. Bytes. */
+/** Larger recordings aren't attached. Bytes. */
 const mostAudio = 16_000_000
 
 export function isLargePaste(text: string): boolean {
@@ -30,12 +30,12 @@ export function pastedChip(text: string): Attachment {
   }
 }
 
-/** A file that is shown as what it is, and made small enough, rather than named. */
+/** Whether a file is attached with its content, reduced in size if necessary, rather than as a reference. */
 export function isPicture({ content }: Attachment): boolean {
   return content.type === 'file' && /\.(png|jpe?g|gif|webp)$/i.test(content.uri)
 }
 
-/** The agent that gets the prompt, and what it supports, when that is known; before a session is there, all may be added. */
+/** The agent that gets the prompt and its prompt capabilities, if known; without a session, anything can be added. */
 interface Receiver {
   name: string
   can: ConversationHead['prompt']
@@ -48,11 +48,11 @@ export function receiverOf(head: ConversationHead | undefined): Receiver | undef
 
 export interface Attached {
   attachments: Attachment[]
-  /** what couldn't be attached and why, a sentence each */
+  /** a sentence for each item that couldn't be attached */
   refused: string[]
 }
 
-/** Files of the clipboard, or dropped from outside of VS Code: their content is all there is of them. */
+/** Files from the clipboard, or dropped from outside of VS Code, of which only the content is available. */
 export async function attachFiles(files: readonly File[], receiver: Receiver | undefined): Promise<Attached> {
   const attached: Attached = { attachments: [], refused: [] }
   for (const file of files) {
@@ -65,7 +65,10 @@ export async function attachFiles(files: readonly File[], receiver: Receiver | u
   return attached
 }
 
-/** What the host read: pictures are made smaller; what the agent doesn't support stays a file that it can look at. */
+/**
+ * Items read by the host: images are reduced in size; content that the agent doesn't support stays a reference to the
+ * file.
+ */
 export async function fitAttachments(
   given: readonly Attachment[],
   receiver: Receiver | undefined,
@@ -121,11 +124,11 @@ async function attachFile(file: File, receiver: Receiver | undefined): Promise<A
 }
 
 function nameOf(file: File): string {
-  // what is pasted is always called so
+  // the name that browsers give to pasted files
   return file.name === '' || file.name === 'image.png' ? t('Image') : file.name
 }
 
-/** Files and folders of VS Code's explorer, of its tabs, or of the desktop, in what is dropped. */
+/** The dropped files and folders, from VS Code's Explorer, its tabs, or the desktop. */
 export function urisIn(data: DataTransfer): string[] {
   const lists = ['application/vnd.code.uri-list', 'text/uri-list'].map(type => data.getData(type))
   const list = lists.find(text => text.trim() !== '') ?? ''

@@ -15,7 +15,7 @@ interface AttachmentsProps {
   onOpen: (item: Attachment) => void
 }
 
-/** What goes along beside the text: pictures as such, the rest as chips. */
+/** The attached items: images as thumbnails, others as chips. */
 export function Attachments({ items, onRemove, onOpen }: AttachmentsProps) {
   if (items.length === 0) return null
   return (
@@ -55,7 +55,7 @@ function Remove({ item, onRemove }: { item: Attachment; onRemove: (item: Attachm
   )
 }
 
-/** Everything that can be added, behind a button: the same as `@` offers without a word behind it. */
+/** A button that lists everything that can be added: the same as `@` without a query. */
 export function AddMenu({ onAttach }: { onAttach: (row: MentionRow) => void }) {
   const { host } = useApp()
   const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
@@ -97,13 +97,13 @@ export function AddMenu({ onAttach }: { onAttach: (row: MentionRow) => void }) {
   )
 }
 
-/** What the user works on in the editor: offered for the prompt, or added to it when it's sent. */
+/** What the user is working on in the editor: offered for the prompt, or added to it when it's sent. */
 interface ActiveContextState {
-  /** to be added with one key */
+  /** can be added with one key */
   offered: Attachment | undefined
-  /** goes along with the next prompt unless it's removed */
+  /** added to the next prompt unless it's removed */
   added: Attachment | undefined
-  /** Takes away what would be added, until something else is active. */
+  /** Removes what would be added, until something else is active. */
   remove(): void
 }
 
@@ -112,7 +112,7 @@ export function useActiveContext(draft: Draft): ActiveContextState {
   const [removed, setRemoved] = useState<string | undefined>(undefined)
   const none = { offered: undefined, added: undefined, remove: () => {} }
   if (!attachment || isIn(draft, attachment)) return none
-  // a picture is read first, which sending doesn't wait for
+  // an image is read first, and sending doesn't wait for that
   const isAdded = automatic && !isPicture(attachment) && removed !== placeOf(attachment)
   return {
     offered: isAdded ? undefined : attachment,
@@ -121,7 +121,7 @@ export function useActiveContext(draft: Draft): ActiveContextState {
   }
 }
 
-/** Names what it is, whichever chip it has. */
+/** Identifies the active item, whatever its chip. */
 function placeOf({ label, content }: Attachment): string {
   return `${'uri' in content ? content.uri : ''} ${label}`
 }

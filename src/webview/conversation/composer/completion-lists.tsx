@@ -19,7 +19,7 @@ export function commandRowId(index: number): string {
   return `command-${index}`
 }
 
-/** The agent's commands, above the composer while one is typed. The composer keeps the focus. */
+/** The agent's commands, shown above the composer while one is being typed. The composer keeps the focus. */
 export function CommandList({ commands, active, onChoose, onPoint }: CommandListProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -68,7 +68,7 @@ interface MentionListProps {
   onPoint: (index: number) => void
 }
 
-/** What `@` offers, above the composer while something is typed behind it. The composer keeps the focus. */
+/** The suggestions for `@`, shown above the composer while a query is being typed. The composer keeps the focus. */
 export function MentionList({ found, query, active, onChoose, onPoint }: MentionListProps) {
   const list = useRef<HTMLDivElement>(null)
   const { rows, searching } = found
@@ -176,7 +176,7 @@ function Name({ text, matches }: { text: string; matches: readonly number[] }) {
   )
 }
 
-/** Where it is. Of a path that is too long, the middle gives way: its beginning and its last folder say most. */
+/** The location. A path that is too long is shortened in the middle, since its start and last folder matter most. */
 function Detail({ text, matches, name }: { text: string; matches: readonly number[]; name: string }) {
   const folder = text.endsWith(`/${name}`) ? text.slice(0, -name.length - 1) : text
   if (folder === name) return null
@@ -195,7 +195,7 @@ function Detail({ text, matches, name }: { text: string; matches: readonly numbe
   )
 }
 
-/** Text with the letters that match marked; runs of them as one. */
+/** Text with its matching letters highlighted; adjacent ones as one element. */
 function Marked({ text, matches }: { text: string; matches: readonly number[] }) {
   if (matches.length === 0) return <>{text}</>
   const hit = new Set(matches)
@@ -208,7 +208,7 @@ function Marked({ text, matches }: { text: string; matches: readonly number[] })
   return <>{parts.map((part, i) => (part.hit ? <mark key={i}>{part.text}</mark> : part.text))}</>
 }
 
-/** What is offered above the composer has no more height than there is, and its chosen row is in sight. */
+/** Limits the list's height to the available space, and keeps the selected row visible. */
 function fitList(list: HTMLElement | null): void {
   if (!list) return
   const room = list.offsetParent?.getBoundingClientRect().top

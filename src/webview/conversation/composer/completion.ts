@@ -6,7 +6,7 @@ export type Completion =
   | { kind: 'commands'; matches: readonly Command[] }
   | { kind: 'mentions'; query: MentionQuery }
 
-/** So many commands are offered at most. */
+/** Maximum number of suggested commands. */
 const mostCommands = 200
 
 export function completionAt(
@@ -26,17 +26,17 @@ export function completionAt(
 }
 
 interface MentionQuery {
-  /** where its `@` is */
+  /** offset of its `@` */
   from: number
-  /** where the cursor is */
+  /** offset of the cursor */
   to: number
-  /** what was typed behind the `@` */
+  /** the text after the `@` */
   text: string
 }
 
 /**
- * The `@` query at the cursor: from an `@` without a letter before it, up to the cursor, without
- * white space. A chip is no query, though it is written alike.
+ * The `@` query at the cursor: from an `@` without a letter before it, up to the cursor, without white space. A chip
+ * isn't a query, although its text looks the same.
  */
 export function mentionQuery(
   text: string,
@@ -59,7 +59,10 @@ export function commandQuery(text: string, caret: number): string | undefined {
   return caret > 0 && caret <= name.length ? name.slice(1, caret) : undefined
 }
 
-/** The commands that fit what was typed: those that begin with it, then those that contain it, then by description. */
+/**
+ * The commands that match the typed text: those that start with it, then those that contain it, then matches in the
+ * description.
+ */
 export function matchCommands(commands: readonly Command[], query: string): Command[] {
   const low = query.toLowerCase()
   const score = (command: Command) => {
@@ -75,7 +78,7 @@ export function matchCommands(commands: readonly Command[], query: string): Comm
     .map(match => match.command)
 }
 
-/** The command that a text calls, when its name is complete. */
+/** The command at the start of a text, if its name is complete. */
 export function calledCommand(commands: readonly Command[], text: string): Command | undefined {
   const name = /^\/(\S+)/.exec(text)?.[1]
   return name === undefined ? undefined : commands.find(command => command.name === name)

@@ -22,7 +22,7 @@ import { useCompletion } from './use-completion.tsx'
 const Queue = lazy(() => import('./queue.tsx').then(module => module.Queue))
 const UsageRing = lazy(() => import('./usage-ring.tsx').then(module => module.UsageRing))
 
-/** Where the person writes: text with chips in it, what goes along, commands, options, send and stop. */
+/** The composer: text with chips, attachments, commands, options, send and stop. */
 export function Composer({ draft }: { draft: Draft }) {
   const app = useApp()
   const { store, host } = app
@@ -67,7 +67,7 @@ export function Composer({ draft }: { draft: Draft }) {
       },
       say: fail,
     }
-    // The focus may have come into the page before the composer was there to take it.
+    // The page may have got the focus before the composer existed.
     if (document.hasFocus() && document.activeElement === document.body) input.current?.focus()
     return () => {
       app.composer.current = undefined
@@ -109,7 +109,7 @@ export function Composer({ draft }: { draft: Draft }) {
     if (!plain || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return false
     const { start, end } = input.current?.caret ?? { start: 0, end: 0 }
     const atStart = start === 0 && end === 0
-    // who went into the text with the cursor moves there
+    // a user who moved into the text with the cursor stays there
     if (!atStart && (start !== end || end !== draft.text.peek().length) && history.isWalking()) return false
     return history.onArrow(event.key, atStart)
   }
@@ -196,10 +196,10 @@ export function Composer({ draft }: { draft: Draft }) {
   )
 }
 
-/** A row that is no line of a list. */
+/** A row that isn't a list item. */
 const CHIP = { group: 'context' as const, matches: [], icon: '' }
 
-/** Each chip is a thing of its own, also of one file added twice. */
+/** Each chip has its own id, even if the same file is added twice. */
 function fresh(attachment: Attachment): Attachment {
   return { ...attachment, id: crypto.randomUUID() }
 }
@@ -208,7 +208,7 @@ function textOf(area: HTMLElement | null): HTMLElement | null {
   return area?.querySelector<HTMLElement>('.composer-text') ?? null
 }
 
-/** In a narrow side bar the hints have the room that the agent's name would take. */
+/** In a narrow side bar, omit the agent's name in favor of the hints. */
 const narrow = signal(false)
 const measure = () => {
   narrow.value = window.innerWidth < 340
@@ -242,7 +242,7 @@ function useSending(draft: Draft, onBegin: () => void): Sending {
   const { store, list } = useApp()
   const blocked = blockedBecause(store.head.value)
   const send = () => {
-    // as it is now: a fast hand presses Enter before what it typed, or what happened to the agent, is drawn
+    // read the current state, since a user may press Enter before the last key or change is rendered
     if (draft.isEmpty.peek() || blockedBecause(store.head.peek())) return
     onBegin()
     draft.send()

@@ -9,10 +9,10 @@ import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
 const beside = ['mode', 'model', 'thought_level']
-/** Without one of these, this many others may stand there. */
+/** Without any of these, this many other options are shown there. */
 const mostOthers = 2
 
-/** The session's options: the well-known ones beside the composer, the rest behind a button. */
+/** The session's options: the well-known ones next to the composer, the others in a menu. */
 export function ConfigOptions() {
   const { store } = useApp()
   const head = store.head.value
@@ -39,7 +39,7 @@ export function ConfigOptions() {
 interface OptionControlProps {
   option: ConfigOption
   pending: boolean
-  /** its name is shown beside it already */
+  /** its name is already shown next to it */
   named?: boolean
 }
 
@@ -98,13 +98,13 @@ function SelectOption({ option, pending }: SelectProps) {
   )
 }
 
-/** A name of so few letters is never cut: nothing would be left of it. */
+/** Shorter names are never truncated, since too little would be left. */
 const shortName = 7
 
-/** So few choices need no favorites. */
+/** Maximum number of choices without favorites. */
 const few = 8
 
-/** The choices with the favorites and the ones used lately before them, as long as nothing is searched for. */
+/** The choices, preceded by favorites and recently used ones unless the user is searching. */
 function listed(option: SelectProps['option'], remembered: RememberedOption | undefined): MenuChoice[] {
   return sectionsOf(option.choices, remembered).flatMap(({ section, choices }) => {
     if (section === undefined || typeof section === 'object') return choices

@@ -17,46 +17,46 @@ import { t } from '../../l10n.ts'
 
 export type WrittenDraft = DraftContent<Attachment>
 
-/** A draft is saved at the latest this long after it was changed, in milliseconds: also while somebody types on. */
+/** A draft is saved at most this long after a change, even while the user continues typing. Milliseconds. */
 const delay = 200
 
 /** The host's side of the composer. */
 interface DraftHost {
   saveText(key: string, text: string, marks: ChipRange[]): void
-  /** Apart from the text: items are larger and change less often. */
+  /** Separate from the text, since items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
-  /** Once this resolves the prompt is the host's, and the draft stored there is empty. If it rejects, the page keeps it. */
+  /** When this resolves, the host owns the prompt and has stored an empty draft. If it rejects, the page keeps the prompt. */
   enqueue(key: string, prompt: StoredPrompt): Promise<void>
-  /** Returned prompts are in this draft now. */
+  /** The returned prompts are now in this draft. */
   takeBack(key: string, ids: string[], draft: WrittenDraft): void
 }
 
 /**
- * What is written in the composer, stored in the host by conversation so that neither a reload nor a crash loses it.
- * Sending a prompt hands it over to the host; one that can't be sent is returned in front of what was written meanwhile.
+ * The content of the composer, stored by the host for each conversation, so that neither a reload nor a crash loses it.
+ * Sending a prompt passes it to the host; one that can't be sent is returned before the text written meanwhile.
  */
 export class Draft {
   readonly #draft = signal<WrittenDraft>(EMPTY_DRAFT)
-  /** Handed over, and not confirmed by the host yet; in their order. */
+  /** Prompts passed to the host but not confirmed yet, in order. */
   readonly #handedOver = signal<readonly StoredPrompt[]>([])
-  /** As it is to be shown; replaced whole when something else than the editor changes it. */
+  /** The draft to show; replaced as a whole when something other than the editor changes it. */
   readonly content: ReadonlySignal<WrittenDraft> = this.#draft
-  /** prompts that the host may not know of yet */
+  /** prompts that the host may not have yet */
   readonly handedOver: ReadonlySignal<readonly StoredPrompt[]> = this.#handedOver
   /** Called with the reason why prompts were returned. */
   onRefused: (sentence: string) => void = () => {}
   readonly text = computed(() => this.content.value.text)
-  /** attachments beside the text */
+  /** attachments outside of the text */
   readonly beside = computed(() => besideText(this.content.value))
   readonly isEmpty = computed(() => isEmptyDraft(this.content.value))
   readonly #host: DraftHost
-  /** All items that stood in this draft: what is deleted may be brought back. */
+  /** All items that were ever in this draft, since undo may restore deleted ones. */
   readonly #known = new Map<string, Attachment>()
   /** empty until the first snapshot */
   #key = ''
   #timer: ReturnType<typeof setTimeout> | undefined
   #savedItems = ''
-  /** ids of the returned prompts that are in the draft again */
+  /** ids of the returned prompts that are in the draft */
   readonly #takenBack = new Set<string>()
 
   constructor(host: DraftHost) {
@@ -68,8 +68,8 @@ export class Draft {
   }
 
   /**
-   * A snapshot came: of another conversation, of this one anew, or of the one that has begun meanwhile under the key
-   * `before`, to which what is written here goes along. `returned`: prompts that belong into the draft again.
+   * A snapshot arrived: of another conversation, of this one again, or of one that was started meanwhile and had the key
+   * `before`, so that it gets the current draft. `returned`: prompts to return to the draft.
    */
   show(key: string, saved: WrittenDraft, returned: readonly ReturnedPrompt[] = [], before?: string): void {
     if (before !== undefined && before === this.#key && key !== before) this.#goAlong(key)
@@ -77,7 +77,7 @@ export class Draft {
     this.returned(key, returned)
   }
 
-  /** Prompts of this conversation come back, in front of what is written. Each does so once. */
+  /** Returns prompts of this conversation, before the current text. Each only once. */
   returned(key: string, prompts: readonly ReturnedPrompt[]): void {
     if (key !== this.#key || prompts.length === 0) return
     const isNew = prompts.some(({ id, isRefused }) => isRefused && !this.#takenBack.has(id))
@@ -95,7 +95,7 @@ export class Draft {
       const reason = fresh.find(one => one.reason !== undefined)?.reason
       if (reason !== undefined) this.onRefused(reason)
     }
-    // in one write with the draft: a prompt that is stored twice could come back twice
+    // in one write with the draft, because a prompt stored twice could be returned twice
     const draft = this.content.peek()
     const ids = prompts.map(({ id }) => id)
     this.#host.takeBack(this.#key, ids, draft)
@@ -107,10 +107,10 @@ export class Draft {
     if (!first) this.flush()
     this.#key = key
     this.#savedItems = idsOf(saved.items)
-    // a tab is brought back by the key of its conversation
+    // a tab is restored by the key of its conversation
     keepState({ key })
     this.#handedOver.value = []
-    // what came before it was known which conversation this is: typed, or attached by the command that opened the view
+    // content from before the conversation was known: typed, or attached by the command that opened the view
     const early = first ? this.content.peek() : EMPTY_DRAFT
     const wins = early.text !== ''
     const text = wins ? early : saved
@@ -131,7 +131,7 @@ export class Draft {
     this.#changed()
   }
 
-  /** The editor's text as it is now. A mark of an item that was never here is left out. */
+  /** The editor's current text. Drops marks of unknown items. */
   write(text: string, marks: readonly ChipRange[]): void {
     const now = this.content.peek()
     if (text === now.text && sameMarks(marks, now.marks)) return
@@ -140,7 +140,7 @@ export class Draft {
     this.#changed()
   }
 
-  /** An item that comes to stand in the text: its mark follows with `write`. */
+  /** Adds an item to the text; its mark follows with `write`. */
   introduce(item: Attachment): void {
     this.#known.set(item.id, item)
   }
@@ -149,7 +149,7 @@ export class Draft {
     return this.#known.get(id)
   }
 
-  /** Puts something else there. */
+  /** Replaces the draft. */
   put(draft: WrittenDraft): void {
     this.#replace(soundDraft(draft))
     this.#changed()
@@ -168,7 +168,7 @@ export class Draft {
     this.#changed()
   }
 
-  /** Hands what is written here over to the host, which sends it. Does nothing where nothing is written. */
+  /** Passes the draft to the host, which sends it. Does nothing if it's empty. */
   send(): void {
     const draft = this.content.peek()
     if (isEmptyDraft(draft)) return
@@ -192,7 +192,7 @@ export class Draft {
     if (left.length !== this.#handedOver.peek().length) this.#handedOver.value = left
   }
 
-  /** Saves now what waits to be saved. */
+  /** Saves pending changes now. */
   flush(): void {
     if (this.#timer === undefined) return
     clearTimeout(this.#timer)

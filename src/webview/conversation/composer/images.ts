@@ -1,16 +1,16 @@
-/** Pictures made small enough for a model: a longer side is of no use to it, and costs time and money. */
+/** Reduces images to a size for models: larger ones aren't better and cost time and money. */
 import type { Attachment } from '../../../views/bridge/conversation.ts'
 
-/** Pixels of the longer side that models look at. */
+/** Maximum length of the longer side that models use, in pixels. */
 export const longestSide = 1568
-/** A picture that is smaller than this and not too long is sent as it is. Bytes. */
+/** Images up to this size are sent unchanged, unless a side is too long. Bytes. */
 const smallEnough = 400_000
-/** A larger file is not even opened. Bytes. */
+/** Larger files aren't opened. Bytes. */
 const most = 40_000_000
 
 type ImageContent = Extract<Attachment['content'], { type: 'image' }>
 
-/** Whether a picture must be drawn anew: it is too long, or too heavy, or of a kind that not all models take. */
+/** Whether an image must be redrawn: it's too large, or of a type that not all models support. */
 export function mustShrink(width: number, height: number, bytes: number, mimeType: string): boolean {
   return (
     Math.max(width, height) > longestSide ||
@@ -19,13 +19,13 @@ export function mustShrink(width: number, height: number, bytes: number, mimeTyp
   )
 }
 
-/** The size that a picture is drawn in: the same shape, no side longer than {@link longestSide}, none less than 1. */
+/** The size of the redrawn image: with the same aspect ratio, sides no longer than {@link longestSide} and at least 1. */
 export function fitted(width: number, height: number): { width: number; height: number } {
   const scale = Math.min(1, longestSide / Math.max(width, height, 1))
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
-/** Reads a picture and makes it small enough. Rejects when the browser cannot show it. */
+/** Reads an image and reduces its size. Rejects if the browser can't show it. */
 export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' | 'mimeType'>> {
   if (file.size > most) throw new RangeError('too large')
   const picture = await createImageBitmap(file)
@@ -41,7 +41,7 @@ export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' |
     context.imageSmoothingQuality = 'high'
     context.drawImage(picture, 0, 0, size.width, size.height)
     const sharp = await canvas.convertToBlob({ type: 'image/png' })
-    // text in a screenshot stays sharp where that costs little
+    // keep text in a screenshot sharp if that costs little
     const blob =
       sharp.size <= smallEnough ? sharp : await canvas.convertToBlob({ type: 'image/webp', quality: 0.85 })
     return { data: await base64(blob), mimeType: blob.type }
@@ -50,7 +50,7 @@ export async function readImage(file: Blob): Promise<Pick<ImageContent, 'data' |
   }
 }
 
-/** A picture that the host read from disk, made small enough. */
+/** Reduces the size of an image that the host read from disk. */
 export async function shrinkImage(content: ImageContent): Promise<ImageContent> {
   const bytes = Uint8Array.from(atob(content.data), letter => letter.charCodeAt(0))
   const { data, mimeType } = await readImage(new Blob([bytes], { type: content.mimeType }))

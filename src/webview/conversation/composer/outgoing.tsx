@@ -4,12 +4,12 @@ import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { Draft } from './draft.ts'
 
-/** More of a prompt than this is not drawn. Characters. */
+/** Longer prompts are truncated. Characters. */
 const MAX_SHOWN = 2000
 
 /**
- * The prompts that left the composer and are not queued yet: their agent still starts, or their content is being read.
- * Those that are sent at once are not seen here (see the styles).
+ * The prompts that have left the composer but aren't queued yet: their agent is starting, or their content is being read.
+ * Prompts that are sent immediately aren't visible here (see the styles).
  */
 export function SendingPrompts({ head, draft }: { head: ConversationHead | undefined; draft: Draft }) {
   const known = head?.queue ?? []

@@ -5,14 +5,14 @@ import { type Draft, itemOf, type WrittenDraft } from './draft.ts'
 
 interface Walk {
   history: PromptHistory<WrittenDraft>
-  /** the conversation that is walked through */
+  /** key of the conversation */
   key: string
-  /** index of the entry before which prompts were not had yet */
+  /** index of the entry before which prompts weren't fetched yet */
   from: number
   fetching: boolean
 }
 
-/** Earlier prompts by the arrow keys; those of a long conversation come from the host as one gets there. */
+/** Earlier prompts with the arrow keys; those of a long conversation are fetched from the host as needed. */
 export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => void) {
   const { store, host } = useApp()
   const ref = useRef<Walk | undefined>(undefined)
@@ -36,17 +36,17 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
       const prompt = history.older([], draft.content.peek())
       if (prompt) show(prompt)
     } catch {
-      // the host is gone or busy: the next key asks again
+      // the host is gone or busy: retry with the next key
     } finally {
       walk.fetching = false
     }
   }
 
   return {
-    /** The text was changed by hand or sent: the walk is over. */
+    /** The text was edited or sent: leaves the history. */
     stop: () => history.stop(),
     isWalking: () => history.isWalking,
-    /** Takes an arrow key; false when it is no matter of the history. */
+    /** Handles an arrow key; returns false if it isn't for the history. */
     onArrow(key: 'ArrowUp' | 'ArrowDown', atStart: boolean): boolean {
       if (store.key !== walk.key) history.stop()
       const walking = history.isWalking
@@ -73,11 +73,11 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
   }
 }
 
-/** Walking through earlier prompts with the arrow keys; what was being written comes back at the end. */
+/** Navigates earlier prompts with the arrow keys; the current text is restored at the end. */
 export class PromptHistory<Prompt = string> {
   readonly #textOf: (prompt: Prompt) => string
   #list: readonly Prompt[] = []
-  /** position in the list; its length is what is being written */
+  /** position in the list; its length stands for the current text */
   #at: number | undefined
   #own: Prompt | undefined
 
@@ -97,7 +97,7 @@ export class PromptHistory<Prompt = string> {
     return this.#list[this.#at]
   }
 
-  /** Prompts from before the oldest one that it knew; the walk stays where it is. */
+  /** Adds prompts before the oldest known one; the position stays the same. */
   prepend(list: readonly Prompt[]): void {
     if (this.#at === undefined) return
     const all = this.#unlike([...list, ...this.#list])
@@ -105,7 +105,7 @@ export class PromptHistory<Prompt = string> {
     this.#list = all
   }
 
-  /** A newer one; after the newest, what was being written. */
+  /** The next newer prompt; after the newest, the text that was being written. */
   newer(): Prompt | undefined {
     if (this.#at === undefined) return undefined
     this.#at++
@@ -118,12 +118,12 @@ export class PromptHistory<Prompt = string> {
     return this.#at !== undefined
   }
 
-  /** The text was changed by hand or sent: the walk is over. */
+  /** The text was edited or sent: leaves the history. */
   stop(): void {
     this.#at = undefined
   }
 
-  /** The same prompt twice in a row is walked past at once. */
+  /** Skips consecutive duplicates of a prompt. */
   #unlike(list: readonly Prompt[]): Prompt[] {
     return list.filter((one, i) => i === 0 || this.#textOf(one) !== this.#textOf(list[i - 1]!))
   }

@@ -7,8 +7,7 @@ import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
 
 /**
- * The prompts that wait for the turn to end, in their order: each can be taken back into the composer, sent at once,
- * moved and dropped.
+ * The queued prompts in order: each can be returned to the composer, sent immediately, moved and removed.
  */
 export function Queue({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()

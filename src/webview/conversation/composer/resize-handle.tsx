@@ -3,15 +3,15 @@ import { useRef } from 'preact/hooks'
 import { t } from '../../l10n.ts'
 import { useApp } from '../context.ts'
 
-/** Pixels for one press of an arrow key. */
+/** Pixels per press of an arrow key. */
 const step = 24
-/** The composer is never taller than this part of the window, however it got there. */
+/** Maximum height of the composer as a share of the window. */
 const tallest = 0.8
 
-/** What the person chose, in pixels. */
+/** The height set by the user, in pixels. */
 const chosen = signal<number | undefined>(undefined)
 
-/** Gives the text its height back that the person chose before a reload. */
+/** Restores the height that the user set before a reload. */
 export function restoreHeight(height: number | undefined): void {
   chosen.value = height
   setHeight(document.querySelector('.composer-text'), height)
@@ -23,7 +23,10 @@ function setHeight(text: HTMLElement | null, height: number | undefined): void {
   text?.classList.toggle('resized', height !== undefined)
 }
 
-/** The upper edge of the composer: pulled, or moved by the arrow keys; pressed twice, it finds its height by itself. */
+/**
+ * The upper edge of the composer, which can be dragged or moved with the arrow keys; a double-click restores automatic
+ * height.
+ */
 export function ResizeHandle({ text }: { text: () => HTMLElement | null }) {
   const { host } = useApp()
   const from = useRef<{ y: number; height: number } | undefined>(undefined)

@@ -9,24 +9,24 @@ import { type Draft, sameMarks, type WrittenDraft } from './draft.ts'
 import { type EditorContent, type EditorLook, TextEditor } from './input/editor.ts'
 import { Chips, putChip } from './input/mentions.ts'
 
-/** What the composer needs of whatever one types into. */
+/** The composer's interface to its text field. */
 export interface TextInputHandle {
   focus(): void
-  /** Replaces everything; the caret goes to the end. It can be undone. */
+  /** Replaces everything and moves the cursor to the end. Can be undone. */
   setText(draft: WrittenDraft): void
-  /** Types at the caret. */
+  /** Inserts text at the cursor. */
   insert(text: string): void
-  /** Replaces a part of the text with a chip, or puts one at the caret, set apart by spaces. */
+  /** Replaces a part of the text with a chip, or inserts one at the cursor, surrounded by spaces. */
   insertChip(item: Attachment, range?: { from: number; to: number }): void
   replace(range: { from: number; to: number }, text: string): void
   /** Replaces a chip with its text. */
   unfold(id: string, text: string): void
   readonly caret: { start: number; end: number }
-  /** id of the chip that the caret is beside */
+  /** id of the chip next to the cursor */
   readonly chipAtCaret: string | undefined
 }
 
-/** Where a place in the text is after a change; `side` decides where something is inserted just there. */
+/** Maps an offset to the text after a change; `side` determines its side of an insertion at that offset. */
 export interface Moves {
   mapPos(place: number, side: -1 | 1): number
 }
@@ -35,22 +35,22 @@ interface TextInputProps {
   draft: Draft
   placeholder: string
   label: string
-  /** an open completion list, and its chosen row */
+  /** the ids of an open completion list and its selected row */
   completion: { list: string; row: string } | undefined
-  /** The person or a completion changed the text. */
+  /** The user or a completion changed the text. */
   onInput: (moves: Moves) => void
   onCaret: (caret: number) => void
-  /** Return true when the key was used. Not called for keys of an input method. */
+  /** Returns true if the key was handled. Not called for keys of an input method. */
   onKey: (event: KeyboardEvent) => boolean
   onPaste: (event: ClipboardEvent) => boolean
-  /** A chip was pressed twice. */
+  /** A chip was double-clicked. */
   onOpen: (item: Attachment) => void
   handle: Ref<TextInputHandle>
 }
 
 type Content = Pick<WrittenDraft, 'text' | 'marks'>
 
-/** The content that was inserted before the present content, if nothing else changed. */
+/** The content that was inserted before the current content, if nothing else changed. */
 function addedBefore({ text, marks }: Content, now: Content): Content | undefined {
   const by = text.length - now.text.length
   if (by <= 0 || now.text === '' || !text.endsWith(now.text)) return undefined
@@ -91,8 +91,8 @@ export function TextInput(props: TextInputProps) {
       },
     })
     editor.current = text
-    // what was changed elsewhere: another conversation's draft, a prompt that left or came back. At once: the next key
-    // is meant for what stands there now.
+    // external changes: another conversation's draft, or a sent or returned prompt. Applied synchronously, since the next
+    // key applies to the new content.
     const stop = effect(() => {
       const content = draft.content.value
       const { state } = text.view
@@ -155,7 +155,7 @@ export function TextInput(props: TextInputProps) {
           selection: { anchor: caretBehind(view.state, to, end + after.length, end + 1) },
           scrollIntoView: true,
           userEvent: 'input.complete',
-          // a step of undo of its own, however fast one goes on
+          // a separate undo step, however quickly the user continues
           annotations: isolateHistory.of('full'),
         })
       },
@@ -188,7 +188,10 @@ export function TextInput(props: TextInputProps) {
   return <div ref={parent} class="composer-text" />
 }
 
-/** The caret when what ends at `to` is replaced by what ends at `end`: `next` to it, unless they write behind it by now. */
+/**
+ * The cursor after the range that ends at `to` was replaced by one that ends at `end`: `next` to it, unless the user is
+ * already writing after it.
+ */
 function caretBehind({ selection }: EditorState, to: number, end: number, next = end): number {
   const behind = selection.main.head - to
   return behind > 0 ? end + behind : next

@@ -8,7 +8,7 @@ import { useApp } from '../context.ts'
 const radius = 6
 const around = 2 * Math.PI * radius
 
-/** How full the agent's context is: a ring and a number; a press tells the rest. */
+/** The usage of the agent's context as a ring and a number; a click shows the details. */
 export function UsageRing({ usage }: { usage: Usage }) {
   const { host } = useApp()
   const button = useRef<HTMLButtonElement>(null)

@@ -26,16 +26,16 @@ interface AttachOptions {
 }
 
 interface Attach {
-  /** Puts beside the text what comes; says what couldn't be attached. */
+  /** Attaches items, and reports what couldn't be attached. */
   attach(attaching: Promise<Attached>): Promise<void>
   attachRow(row: MentionRow): void
-  /** Return true when what is pasted was attached. */
+  /** Returns true if the pasted content was attached. */
   onPaste(event: ClipboardEvent): boolean
-  /** Something that can be attached is dragged over the composer. */
+  /** Whether something that can be attached is being dragged over the composer. */
   dropping: boolean
 }
 
-/** What is picked, pasted and dropped comes beside the text, a long pasted text as a chip into it. */
+/** Attaches picked, pasted and dropped items; a long pasted text becomes a chip in the text. */
 export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach {
   const { store, host } = useApp()
   const [dropping, setDropping] = useState(false)
@@ -73,7 +73,7 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
     if (!data) return false
     const pasted = data.getData('text/plain')
     const files = [...data.files]
-    // a copied cell or drawing has its words and its picture: the words are meant
+    // a copied cell or drawing contains text and an image: use the text
     if (files.length > 0 && pasted === '') {
       void attach(attachFiles(files, receiver()))
       return true
@@ -97,7 +97,7 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
   return { attach, attachRow, onPaste, dropping }
 }
 
-/** Anywhere in the page; what is dragged from the page itself, such as a link, only onto the composer. */
+/** Accepts drops anywhere in the page, but content from the page itself, such as a link, only on the composer. */
 function listenToDrops(
   composer: HTMLElement,
   onOver: (over: boolean) => void,
@@ -131,7 +131,7 @@ function listenToDrops(
     const data = event.dataTransfer
     if (!data || !belongs(event) || (urisIn(data).length === 0 && data.files.length === 0)) return
     event.preventDefault()
-    // before the editor puts the names of the files into the text
+    // before the editor inserts the names of the files
     event.stopPropagation()
     onDrop(data)
   })

@@ -18,53 +18,53 @@ import type { Draft } from './draft.ts'
 import type { Moves, TextInputHandle } from './text-input.tsx'
 import { useMentions } from './use-mentions.ts'
 
-/** So many rows a page key goes on. */
+/** Number of rows that a page key moves. */
 const page = 8
 
 interface CompletionOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
   commands: readonly Command[]
-  /** Takes what is no chip in the text: what the editor is asked for, and pictures. */
+  /** Receives what isn't a chip in the text: context requested from the editor, and images. */
   onAttach: (row: MentionRow) => void
 }
 
 interface Completing {
-  /** what is offered, above the composer */
+  /** the list above the composer */
   list: ComponentChildren
-  /** for the text: ids of the list and of its chosen row */
+  /** for the text field: ids of the list and its selected row */
   aria: { list: string; row: string } | undefined
-  /** Return true when the key was used. */
+  /** Returns true if the key was handled. */
   onKey(event: KeyboardEvent): boolean
   onCaret(caret: number): void
-  /** The text was changed: the first row is chosen again. `moves`: where what stood in it is now. */
+  /** The text changed: selects the first row again. `moves`: maps old offsets to new ones. */
   onInput(moves: Moves): void
-  /** Does something at once, or when the row that was chosen before it was found is in the text. */
+  /** Runs an action immediately, or after the row that was accepted early is in the text. */
   afterChoice(what: () => void): void
 }
 
-/** What the user chose before it was found: it is taken once it is there, also when they go on writing behind it. */
+/** The row that the user accepted before it was found: it's inserted when found, also if they continue writing after it. */
 interface EarlyChoice {
   query: string
-  /** where `@` and the query stand now */
+  /** current offsets of `@` and the query */
   from: number
   to: number
   row: number
   goOn: boolean
-  /** what the user asked for since */
+  /** actions requested since */
   next: () => void
 }
 
-/** What is offered behind `/` and `@` while they are typed, and the keys that choose from it. */
+/** The completion lists for `/` and `@`, and their keys. */
 export function useCompletion({ draft, input, commands, onAttach }: CompletionOptions): Completing {
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
-  /** where the `@` or `/` is whose list the person closed */
+  /** offset of the `@` or `/` whose list the user closed */
   const [dismissed, setDismissed] = useState<number | undefined>(undefined)
   const { text, marks } = draft.content.value
   const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
   const at = completionAt(text, caret, marks, commands)
-  // what is written behind an early choice is no part of it, and not completed before it is there
+  // text after an early choice isn't part of it, and isn't completed before it was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
   const completion = isOver ? undefined : at
   const found = useMentions(
@@ -85,7 +85,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
       input.current?.replace(range, '')
       onAttach(row)
     } else {
-      // each chip is a thing of its own, also of one row taken twice
+      // each chip has its own id, even if the same row is accepted twice
       input.current?.insertChip({ ...row.attaches, id: crypto.randomUUID() }, range)
       announce(t('{0} attached', row.name))
     }
@@ -97,12 +97,12 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
     takeMention(row, completion.query, goOn)
     early?.next()
   }
-  // before the next key: the text is the one that the range was moved with
+  // before the next key, so that the range matches the text
   useLayoutEffect(() => {
     if (!early || found.isStale) return
     setEarly(undefined)
     const row = found.rows[Math.min(early.row, found.rows.length - 1)]
-    // another conversation's draft may stand there
+    // the composer may contain another conversation's draft
     if (text.slice(early.from, early.to) !== `@${early.query}`) return
     if (row) takeMention(row, early, early.goOn)
     early.next()
@@ -113,7 +113,7 @@ export function useCompletion({ draft, input, commands, onAttach }: CompletionOp
       const { text: query, from, to } = completion.query
       setEarly({ query, from, to, row: chosen, goOn, next: () => {} })
     } else if (found.rows[chosen]) completeMention(found.rows[chosen], goOn)
-    // who chooses before anything was found does not mean to send
+    // accepting a row before anything was found must not send the prompt
     else return found.searching
     return true
   }
@@ -193,7 +193,7 @@ function startOf(completion: Completion): number {
   return completion.kind === 'commands' ? 0 : completion.query.from
 }
 
-/** The row that a key leads to. */
+/** The row that a key moves to. */
 function stepped(key: string, from: number, count: number): number | undefined {
   switch (key) {
     case 'ArrowDown':

@@ -2,14 +2,14 @@ import { useEffect, useState } from 'preact/hooks'
 import type { MentionRow } from '../../../views/bridge/conversation.ts'
 import { useApp } from '../context.ts'
 
-/** Symbols are looked for when the typing rests, in milliseconds: every search may cost a language server seconds. */
+/** Delay before searching for symbols, in milliseconds, since each search may cost a language server seconds. */
 const rest = 150
 
 export interface FoundMentions {
   rows: readonly MentionRow[]
-  /** Not all has come that may come. */
+  /** More results may follow. */
   searching: boolean
-  /** They were found for the query before. */
+  /** The results are for the previous query. */
   isStale: boolean
 }
 
@@ -20,8 +20,8 @@ interface FoundFor extends Omit<FoundMentions, 'isStale'> {
 const none: FoundFor = { rows: [], searching: false, query: undefined }
 
 /**
- * What `@` offers for a query; `undefined` asks for nothing. What was found for the query before stays until something
- * else was found, so that the list does not flicker. A query that begins with `#` is for symbols alone.
+ * The suggestions for an `@` query; none for `undefined`. The results of the previous query stay until new ones arrive,
+ * so that the list doesn't flicker. A query that starts with `#` searches only for symbols.
  */
 export function useMentions(query: string | undefined): FoundMentions {
   const { host } = useApp()
@@ -39,7 +39,7 @@ export function useMentions(query: string | undefined): FoundMentions {
       stop = () => clearTimeout(timer)
     }
     let stop = () => {}
-    // without a name: those of the active file
+    // without a name, the symbols of the active file
     const withSymbols = name.length !== 1 && !/[/\\:]/.test(name)
     if (onlySymbols) {
       setFound(({ rows }) => ({

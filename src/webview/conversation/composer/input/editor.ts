@@ -19,31 +19,31 @@ import {
 } from '@codemirror/view'
 import { textKeymap } from './keymap.ts'
 
-/** What of the editor changes while it lives. */
+/** The properties of the editor that can change. */
 export interface EditorLook {
   placeholder: string
-  /** attributes of the element that has the focus */
+  /** attributes of the focusable element */
   attributes: Record<string, string>
 }
 
 export interface EditorEvents {
-  /** Return true when the key was used. Not called for keys of an input method. */
+  /** Returns true if the key was handled. Not called for keys of an input method. */
   onKey(event: KeyboardEvent): boolean
-  /** Return true when what is pasted was taken. */
+  /** Returns true if the pasted content was handled. */
   onPaste(event: ClipboardEvent): boolean
-  /** The text, its chips or the caret changed. */
+  /** The text, its chips or the cursor changed. */
   onUpdate(update: ViewUpdate): void
 }
 
 const look = new Compartment()
 
-/** What the editor holds at first, or anew. */
+/** The initial or new content of the editor. */
 export interface EditorContent {
   text: string
   extension: Extension
 }
 
-/** A small editor of plain text: undo, input methods, any direction of writing. */
+/** A small plain text editor with undo, input methods and bidirectional text. */
 export class TextEditor {
   readonly view: EditorView
   readonly #events: EditorEvents
@@ -55,12 +55,12 @@ export class TextEditor {
     this.view = new EditorView({ parent, state: this.#state(content) })
   }
 
-  /** Begins anew with something else: what was done before cannot be undone there. */
+  /** Replaces the content and clears the undo history. */
   reset(content: EditorContent): void {
     this.view.setState(this.#state(content))
   }
 
-  /** Inserts content at the start; the cursor, the undo history and an input method's composition stay. */
+  /** Inserts content at the start without affecting the cursor, the undo history or an input method's composition. */
   putBefore(text: string, effects: StateEffect<unknown>[]): void {
     const { main } = this.view.state.selection
     this.view.dispatch({
@@ -83,7 +83,7 @@ export class TextEditor {
       Prec.highest(
         EditorView.domEventHandlers({
           keydown: (event, view) => {
-            // 229: a key that an input method has taken, in browsers that do not set isComposing for the last one
+            // 229: a key handled by an input method, for browsers that don't set isComposing for the last one
             if (event.isComposing || event.keyCode === 229 || view.composing) return false
             return this.#events.onKey(event)
           },
@@ -107,14 +107,14 @@ function lookOf({ placeholder: words, attributes }: EditorLook): Extension {
   return [placeholder(words), EditorView.contentAttributes.of(attributes)]
 }
 
-/** Styles are taken from this page only with its nonce, which its scripts have as well. */
+/** The page accepts style elements only with its nonce. */
 function nonceOfPage(): string {
   return document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
 }
 
 const autoDirection = Decoration.line({ attributes: { dir: 'auto' } })
 
-/** Every line is written in the direction of its first letter. */
+/** Each line has the direction of its first letter. */
 const lineDirection = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet

@@ -39,8 +39,8 @@ import { EditorSelection } from '@codemirror/state'
 import type { Command, KeyBinding } from '@codemirror/view'
 
 /**
- * The keys of plain text. CodeMirror's own standard map would bring its languages and their parsers along, which nobody
- * needs here and every view would have to load.
+ * The keys of plain text. CodeMirror's standard keymap would include its language support and parsers, which aren't
+ * needed here and would have to be loaded.
  */
 export const textKeymap: readonly KeyBinding[] = [
   { key: 'ArrowLeft', run: cursorCharLeft, shift: selectCharLeft, preventDefault: true },
@@ -87,7 +87,7 @@ export const textKeymap: readonly KeyBinding[] = [
   ...historyKeymap,
 ]
 
-/** What is selected, else one character or one chip. */
+/** Deletes the selection, else a character or chip. */
 function deleteChar(forward: boolean): Command {
   return view => {
     const { state } = view

@@ -5,7 +5,7 @@ import { type ChipRange, wordsFor } from '../../../../common/draft.ts'
 import type { Attachment } from '../../../../views/bridge/conversation.ts'
 import { t } from '../../../l10n.ts'
 
-/** Makes a chip of words that stand in the text. */
+/** Turns a part of the text into a chip. */
 export const putChip = StateEffect.define<ChipRange>({
   map: ({ from, to, id }, changes) => ({ from: changes.mapPos(from, 1), to: changes.mapPos(to, -1), id }),
 })
@@ -15,7 +15,7 @@ interface ChipParts {
   open(item: Attachment): void
 }
 
-/** Chips in the text: words that are drawn, passed over and deleted as one, and that an undo brings back as one. */
+/** Chips in the text: ranges that are rendered, skipped by the cursor, deleted and restored as a unit. */
 export class Chips {
   readonly #field: StateField<DecorationSet>
   readonly #parts: ChipParts
@@ -41,7 +41,7 @@ export class Chips {
     })
   }
 
-  /** With the chips that stand in the text at first. */
+  /** Initializes the chips in the text. */
   extension(marks: readonly ChipRange[]): Extension {
     return [
       this.#field.init(state =>
@@ -118,7 +118,7 @@ class ChipWidget extends WidgetType {
         span.textContent = text
       }
     }
-    // a click puts the cursor there, as in text; a double click opens the chip's target
+    // a click moves the cursor there, as in text; a double-click opens the chip's target
     chip.addEventListener('dblclick', () => this.#open(this.#item))
     return chip
   }
@@ -128,12 +128,12 @@ class ChipWidget extends WidgetType {
   }
 }
 
-/** So many of the last letters of a long name stay when there is no room for all of it: they tell files apart. */
+/** Number of letters at the end of a long name that are always visible, since they distinguish files. */
 const kept = 14
 
 /**
- * Where a name is cut in two, so that its middle gives way where it is too long: its length when it is short, or when it
- * may be written from right to left, which cannot be cut in two.
+ * Where to split a name so that it can be truncated in the middle: its length if it's short, or if it may be written from
+ * right to left, which can't be split.
  */
 export function cutOf(name: string): number {
   return name.length > 2 * kept && /^[\x20-\x7e]+$/.test(name) ? name.length - kept : name.length

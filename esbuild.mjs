@@ -110,23 +110,24 @@ const dropUnusedParsers = {
 }
 
 /**
- * What a conversation's page shares with its lazy parts would be split into a chunk for each set of parts that share it,
- * and all of them loaded at first. As every part imports the page's script, which is there already, all of that is one
- * chunk. The other pages have no lazy parts.
+ * What a program shares with its lazy parts would be split into a chunk for each set of parts that share it, and all of
+ * them loaded at first. As every part imports the program, which is there already, all of that is one chunk. Of the
+ * webviews, only the conversation's page has lazy parts.
+ * @param {string} program
+ * @returns {esbuild.Plugin}
  */
-const lazyAfterPage = {
-  name: 'lazy-after-page',
-  /** @param {esbuild.PluginBuild} build */
+const lazyAfter = program => ({
+  name: 'lazy-after',
   setup(build) {
     build.onResolve({ filter: /^\..*\.tsx?$/ }, ({ path, kind, resolveDir }) =>
       kind === 'dynamic-import' ? { path: join(resolveDir, path), namespace: 'lazy' } : undefined,
     )
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path }) => ({
-      contents: `import './src/webview/conversation/main.tsx'; export * from ${JSON.stringify(path)}`,
+      contents: `import ${JSON.stringify(program)}; export * from ${JSON.stringify(path)}`,
       resolveDir: root,
     }))
   },
-}
+})
 
 /** Bundled CommonJS packages ask for Node's own modules with `require`, which an ES module lacks. */
 const requireInModules = {
@@ -136,6 +137,7 @@ const requireInModules = {
 /** @type {esbuild.BuildOptions} */
 const extension = {
   ...node,
+  plugins: [...node.plugins, lazyAfter('./src/extension.ts')],
   entryPoints: { extension: 'src/extension.ts' },
   outdir: 'dist',
   format: 'esm',
@@ -151,11 +153,13 @@ const extension = {
   minifySyntax: options.production,
 }
 
+const PAGES = ['conversation', 'history', 'agents']
+
 /** @type {esbuild.BuildOptions} */
 const webview = {
   ...common,
   entryPoints: [
-    ...['conversation', 'history', 'agents'].flatMap(page =>
+    ...PAGES.flatMap(page =>
       ['tsx', 'css'].map(kind => ({ in: `src/webview/${page}/main.${kind}`, out: page })),
     ),
     { in: 'src/webview/rich/math.css', out: 'math' },
@@ -171,7 +175,7 @@ const webview = {
   loader: { '.ttf': 'file', '.woff2': 'file' },
   // the browser knows the names of all characters by itself
   alias: { entities: './src/webview/markdown/entities.ts' },
-  plugins: [oneFontFormat, dropUnusedParsers, fewIcons, lazyAfterPage],
+  plugins: [oneFontFormat, dropUnusedParsers, fewIcons, lazyAfter('./src/webview/conversation/main.tsx')],
   jsx: 'automatic',
   jsxImportSource: 'preact',
 }
@@ -289,7 +293,8 @@ function firstFiles(/** @type {esbuild.Metafile} */ { outputs }) {
     }
     return seen
   }
-  const pages = Object.keys(outputs).filter(file => file.endsWith('.js') && outputs[file].entryPoint)
+  // lazy parts are entry points as well
+  const pages = PAGES.map(page => `dist/webview/${page}.js`)
   return Object.fromEntries(
     pages.map(file => {
       const files = filesOf(file.replace('.js', '.css'), filesOf(file, new Set()))
@@ -298,10 +303,13 @@ function firstFiles(/** @type {esbuild.Metafile} */ { outputs }) {
   )
 }
 
-/** @param {Record<string, string[]>} files by the page's name */
+/**
+ * As a text: a table would be a module of its own, which every other one calls.
+ * @param {Record<string, string[]>} files by the page's name
+ */
 const namingFiles = (build, files) => ({
   ...build,
-  define: { ...build.define, FIRST_FILES: JSON.stringify(files) },
+  define: { ...build.define, FIRST_FILES: JSON.stringify(JSON.stringify(files)) },
 })
 
 if (options.watch) {

@@ -8,8 +8,8 @@ export interface WebviewPageOptions {
   title: string
 }
 
-/** What each page initially loads besides its script and styles, by the page's name; inserted by the build. */
-declare const FIRST_FILES: Record<string, string[] | undefined>
+/** JSON: what each page initially loads besides its script and styles, by the page's name; inserted by the build. */
+declare const FIRST_FILES: string
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
 export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title: l10n.t('History') })
@@ -76,7 +76,8 @@ function webviewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, page: We
   const asset = (file: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', 'webview', file)).toString()
   // listed here, so that they load at the same time as the script and styles that need them
-  const preloads = (FIRST_FILES[page.name] ?? []).map(file => {
+  const firstFiles: Record<string, string[] | undefined> = JSON.parse(FIRST_FILES)
+  const preloads = (firstFiles[page.name] ?? []).map(file => {
     const kind = file.endsWith('.js')
       ? `rel="modulepreload" nonce="${nonce}"`
       : 'rel="preload" as="font" crossorigin'

@@ -58,9 +58,11 @@ describe('the package', () => {
 
   it('holds the files that a page names to be loaded at once', () => {
     const code = names.filter(name => /^dist\/(chunks\/)?[\w.-]+\.js$/.test(name)).map(text)
-    const [, table] = /define_FIRST_FILES_default\s*=\s*(\{[^}]*\})/.exec(code.join('\n')) ?? []
+    const [, table] = /JSON\.parse\('(\{[^']*\})'\)/.exec(code.join('\n')) ?? []
     assert.ok(table, 'the build fills in the table')
-    const files = [...table.matchAll(/\w+\/[\w-]+\.(js|woff2)/g)].map(([name]) => name)
+    const pages: Record<string, string[]> = JSON.parse(table)
+    assert.deepEqual(Object.keys(pages), ['conversation', 'history', 'agents'])
+    const files = Object.values(pages).flat()
     assert.ok(files.some(file => file.endsWith('.js')))
     assert.ok(files.some(file => file.endsWith('.woff2')))
     for (const file of files) assert.ok(names.includes(`dist/webview/${file}`), file)

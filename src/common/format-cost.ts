@@ -5,8 +5,8 @@ export function formatCost(
   { amount, currency }: { amount: number; currency: string },
   language: string,
 ): string {
-  // More digits for amounts under a cent, else the usual number.
-  const maximumFractionDigits = amount < 1 ? 4 : 2
+  // More digits for amounts of a few cents, else the usual number.
+  const maximumFractionDigits = amount < 0.1 ? 4 : 2
   const unit = visible(currency)
   try {
     return new Intl.NumberFormat(language, { style: 'currency', currency, maximumFractionDigits }).format(

@@ -1,4 +1,7 @@
+import { join } from 'node:path'
+import { runCommand } from '../host/run-command.ts'
 import { waitFor } from '../host/wait-for.ts'
+import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
 import { waitForTabIndicator } from '../ui/support/tab-indicator.ts'
@@ -157,6 +160,31 @@ export const aroundStates: State[] = [
     },
   },
   {
+    name: 'around-cost',
+    async take(studio) {
+      const { workbench } = studio
+      const picture = async (name: string) => {
+        await studio.part(`cost-${name}`, workbench.palette)
+        const { width, height } = workbench.page.viewportSize()!
+        await workbench.page.setViewportSize({ width: 480, height })
+        await studio.window(`narrow-cost-${name}`)
+        await workbench.page.setViewportSize({ width, height })
+      }
+      const conversation = await studio.ready('Demo Agent')
+      await conversation.send('/think about costs')
+      await studio.ended(conversation)
+      await rememberUsage(workbench.server)
+      await workbench.runCommand('Parley: Show Usage and Cost')
+      await workbench.palette.getByText('Last 12 Months').first().waitFor()
+      await picture('agents')
+      await workbench.paletteInput.fill('Careful')
+      await workbench.pick('Careful')
+      await workbench.palette.getByText('Usage and Cost of Careful').waitFor()
+      await picture('days')
+      await workbench.closePalette()
+    },
+  },
+  {
     name: 'around-history',
     async take(studio) {
       const { workbench } = studio
@@ -239,4 +267,26 @@ async function scrollUp(studio: Studio): Promise<void> {
   const { frame } = await studio.conversation()
   await frame.locator('.transcript').hover()
   await studio.workbench.page.mouse.wheel(0, -3000)
+}
+
+/** Usage of many agents and days, as earlier sessions would have left it. */
+async function rememberUsage({ root, vscode }: Workbench['server']): Promise<void> {
+  const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10)
+  const rows = [
+    ...Array.from({ length: 40 }, (_, at) => [day(at * 3), 'careful', 'USD', 0.017 * (at + 1), 0]),
+    ...Array.from({ length: 40 }, (_, at) => [day(at * 3), 'careful', '', 0, 12_345 * (at + 1)]),
+    [day(0), 'account', 'EUR', 1234.5, 0],
+    [day(2), 'account', 'USD', 0.0042, 0],
+    [day(0), 'account', '', 0, 1_234_567_890],
+    [day(0), 'archivist', '', 0, 1],
+    [day(40), 'gone-from-the-settings', 'USD', 3, 0],
+    [day(0), 'long-names', 'A unit with quite a long name', 12, 5000],
+  ]
+  const script = `
+    const { DatabaseSync } = require('node:sqlite')
+    const db = new DatabaseSync(process.argv[1])
+    const put = db.prepare('INSERT OR REPLACE INTO daily_usage VALUES (?, ?, ?, ?, ?, 0, 0)')
+    for (const row of JSON.parse(process.argv[2])) put.run(...row)`
+  const file = join(root.userData, 'User/globalStorage/parley.parley/sessions.db')
+  await runCommand(vscode.node, ['-e', script, file, JSON.stringify(rows)], {})
 }

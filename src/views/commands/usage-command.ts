@@ -15,6 +15,9 @@ interface UsageCommandOptions {
   nameOf: (agentId: string) => string
 }
 
+/** Characters of a name in the list. */
+const MAX_NAME = 32
+
 type Item = vscode.QuickPickItem & { agentId?: string }
 
 /** *Show Usage and Cost*: the usage of the session, and of each agent by day, as reported by agents. */
@@ -43,18 +46,21 @@ async function showUsage({ surfaces, records, nameOf }: UsageCommandOptions): Pr
     if (agents.size === 0) return []
     return [
       { label, kind: vscode.QuickPickItemKind.Separator },
-      ...[...agents].map(([agentId, used]) => ({
-        label: `$(graph) ${nameOf(agentId)}`,
-        description: usageText(used),
-        agentId,
-      })),
+      ...[...agents]
+        .map(([agentId, used]) => ({ name: nameOf(agentId), used, agentId }))
+        .sort((a, b) => a.name.localeCompare(b.name))
+        .map(({ name, used, agentId }) => ({
+          label: `$(graph) ${shortened(name)}`,
+          description: usageText(used),
+          agentId,
+        })),
     ]
   })
   if (current && isUsed(own)) {
     items.unshift(
       { label: l10n.t('This Session'), kind: vscode.QuickPickItemKind.Separator },
       {
-        label: `$(comment-discussion) ${visible(titleOf(current.session) ?? '') || l10n.t('Untitled session')}`,
+        label: `$(comment-discussion) ${shortened(visible(titleOf(current.session) ?? '')) || l10n.t('Untitled session')}`,
         description: usageText(own),
         agentId: current.agentId,
       },
@@ -123,8 +129,14 @@ function usageText(rows: readonly UsageSum[]): string {
   }
   const words = [...costs].map(([currency, amount]) => formatCost({ amount, currency }, language))
   if (words.length === 0) words.push(l10n.t('cost not reported'))
-  if (tokens > 0) words.push(l10n.t('{0} tokens', new Intl.NumberFormat(language).format(tokens)))
+  if (tokens === 1) words.push(l10n.t('1 token'))
+  else if (tokens > 0) words.push(l10n.t('{0} tokens', new Intl.NumberFormat(language).format(tokens)))
   return words.join(' · ')
+}
+
+/** What is used stands behind the name, and is what matters here. */
+function shortened(name: string): string {
+  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).trimEnd()}…` : name
 }
 
 function isUsed(rows: readonly UsageSum[]): boolean {

@@ -89,6 +89,11 @@ export type Failure =
   | { type: 'option'; agentName: string; optionName: string; message: string; detail?: string }
   | { type: 'problem'; title: string; message: string; attempt?: Attempt }
 
+/** Whether something failed: not if the user only has to choose an agent, or to trust the workspace, first. */
+export function isError({ type }: Failure): boolean {
+  return type !== 'no-agent' && type !== 'untrusted'
+}
+
 /** The failure of an attempt that was rejected with `error`; `undefined` if the user stopped it. */
 export function failureOf(
   attempt: Attempt,

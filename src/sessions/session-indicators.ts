@@ -3,7 +3,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Phase } from './displayed-session.ts'
-import type { Failure } from './failures.ts'
+import { type Failure, isError } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
 import { type SessionManager, watchSessions } from './session-manager.ts'
 
@@ -108,7 +108,7 @@ export function indicatorOf(
 ): SessionIndicator {
   const { phase, failures, current } = place
   if (phase === 'starting' || phase === 'loading') return 'running'
-  if (phase === 'ended' || (phase === 'empty' && failures.size > 0)) return 'failed'
+  if (phase === 'ended' || (phase === 'empty' && [...failures.values()].some(isError))) return 'failed'
   return current ? indicators.of(current) : 'idle'
 }
 

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { Owner } from '../common/disposable.ts'
 import type { Phase } from '../sessions/displayed-session.ts'
+import { isError } from '../sessions/failures.ts'
 import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
@@ -31,11 +32,12 @@ export class StatusBar extends Owner {
     const waiting = this.#indicators.count('waiting')
     const working = this.#indicators.count('running')
     const ended = { done: this.#indicators.count('done'), failed: this.#indicators.count('failed') }
-    if (phase === 'empty' && failures.size === 0 && waiting + working + ended.done + ended.failed === 0) {
+    const hasFailed = [...failures.values()].some(isError)
+    if (phase === 'empty' && !hasFailed && waiting + working + ended.done + ended.failed === 0) {
       this.#item.hide()
       return
     }
-    const { icon, word, attention } = describe(phase, failures.size > 0, waiting, working, ended)
+    const { icon, word, attention } = describe(phase, hasFailed, waiting, working, ended)
     // the waiting session may not be the displayed one
     const asking = waiting === 1 ? this.#indicators.with('waiting')[0]?.agentName : undefined
     const name = asking ?? agentName ?? 'Parley'

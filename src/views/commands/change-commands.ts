@@ -80,10 +80,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     const path = view?.path ?? editor?.document.uri.fsPath
     const from = editor && path !== undefined ? { path, line: editor.selection.active.line } : undefined
     const next = nextChange(files, from, step)
-    if (!next) {
-      void vscode.window.showInformationMessage(l10n.t('There are no agent changes to review.'))
-      return
-    }
+    if (!next) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
     const file = all.file(next.path)
     if (file && (file.status === 'deleted' || all.hunks(next.path).length === 0)) {
       await options.editors.open(all, file)
@@ -112,19 +109,22 @@ export function changeCommands(options: ChangeCommandsOptions) {
       const group = resourceGroup.safeParse(args[0])
       const scope = group.success ? sourceControl.scopeOf(group.data.id) : undefined
       await all.refresh()
+      if ((scope ?? all).list().length === 0)
+        throw new UnavailableError(l10n.t('There are no agent changes to review.'))
       await options.editors.review(scope ?? all, l10n.t('Agent Changes'))
     },
     [CommandId.revertTurnChanges]: async () => {
       const active = options.activeChanges()
-      if (!active) throw new Error(l10n.t('No conversation is open.'))
+      if (!active) throw new UnavailableError(l10n.t('No conversation is open.'))
       const { changes, turn } = active
       await changes.refresh()
-      if (changes.list(turn).length === 0) throw new Error(l10n.t('The last turn changed no files.'))
+      if (changes.list(turn).length === 0)
+        throw new UnavailableError(l10n.t('The last turn changed no files.'))
       await confirmUndo(changes, { turn }, options)
     },
     [CommandId.restoreReverted]: async () => {
       const [last] = tracker.undone
-      if (!last) throw new Error(l10n.t('There are no reverted changes to restore.'))
+      if (!last) throw new UnavailableError(l10n.t('There are no reverted changes to restore.'))
       await restoreUndone(last.id, options)
     },
   } satisfies Partial<CommandHandlers>

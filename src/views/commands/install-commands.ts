@@ -109,6 +109,9 @@ async function pickFromRegistry(installs: InstallManager): Promise<string | unde
 }
 
 async function pickUpdate(installs: InstallManager): Promise<string | undefined> {
+  await installs.load()
+  // the registry has nothing to say of none
+  if (installs.installed.length === 0) throw new UnavailableError(noneInstalled())
   const title = l10n.t('Checking for updates of agents…')
   await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, () =>
     installs.refresh(),
@@ -119,11 +122,7 @@ async function pickUpdate(installs: InstallManager): Promise<string | undefined>
     return agent ? { installed, agent } : []
   })
   if (updates.length === 0) {
-    const text =
-      installs.installed.length === 0
-        ? l10n.t('No agents are installed by Parley. To install one, run “Parley: Install Agent…”.')
-        : l10n.t('All agents that Parley installed are up to date.')
-    void vscode.window.showInformationMessage(text)
+    void vscode.window.showInformationMessage(l10n.t('All agents that Parley installed are up to date.'))
     return undefined
   }
   await installs.plan(updates.map(({ agent }) => agent.id))
@@ -144,17 +143,16 @@ async function pickInstalled(installs: InstallManager): Promise<string | undefin
     detail: description,
     id,
   }))
-  if (items.length === 0) {
-    void vscode.window.showInformationMessage(
-      l10n.t('No agents are installed by Parley. To install one, run “Parley: Install Agent…”.'),
-    )
-    return undefined
-  }
+  if (items.length === 0) throw new UnavailableError(noneInstalled())
   const choice = await vscode.window.showQuickPick(items, {
     title: l10n.t('Remove Agent'),
     placeHolder: l10n.t('Select an agent to remove'),
   })
   return choice?.id
+}
+
+function noneInstalled(): string {
+  return l10n.t('No agents are installed by Parley. To install one, run “Parley: Install Agent…”.')
 }
 
 /** Codicon syntax in the registry's text is escaped. */

@@ -45,7 +45,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
             <h2 id="empty-agents" class="empty-title">
               {real.length > 0 || head.tabs ? t('Start with an agent') : t('Set Up an Agent')}
             </h2>
-            {real.length === 0 && (
+            {real.length === 0 && !head.cards.some(({ id }) => id === 'no-agent') && (
               <p class="quiet">
                 {head.offers && head.offers.length > 0
                   ? t('Install Claude Code, Codex, Gemini CLI or another ACP agent, or try the demo.')

@@ -76,6 +76,17 @@ describe('The indicator of a session', () => {
     assert.equal(indicators.count('done'), 0)
   })
 
+  it('calls nothing failed where the user only has to choose an agent or to trust the workspace', async () => {
+    fixture.entries.length = 0
+    await fixture.controller.start()
+    assert.equal(indicatorOf(fixture.controller, indicators), 'idle')
+    await fixture.controller.start('nobody')
+    assert.equal(indicatorOf(fixture.controller, indicators), 'failed')
+    fixture.trusted = false
+    await fixture.controller.start('one')
+    assert.equal(indicatorOf(fixture.controller, indicators), 'idle')
+  })
+
   it('is told of when the title is known', async () => {
     const before = reported
     fixture.agent.say('s1', { type: 'info', title: 'A title' })

@@ -220,6 +220,7 @@ function placeholder(head: ConversationHead | undefined, short: boolean): string
   if (!head || head.phase === 'ended') return t("The agent isn't running")
   if (head.preparing !== undefined)
     return t('Ask {0}… Your prompt is sent after the installation.', head.preparing)
+  if (head.cards.some(({ id }) => id === 'untrusted')) return t('Trust this workspace first')
   if (head.noAgent) {
     if (head.tabs) return t('Choose an agent for a new session')
     return head.offers?.length ? t('Choose or install an agent first') : t('Choose an agent first')

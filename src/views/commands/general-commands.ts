@@ -33,6 +33,11 @@ export interface GeneralCommandOptions {
 export function generalCommands(options: GeneralCommandOptions) {
   const { surfaces, agents, accounts, logs, traffic, log } = options
   const shown = () => surfaces.active.controller
+  const pickSession = (how: 'load' | 'resume') => {
+    if (!vscode.workspace.isTrusted)
+      throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
+    return options.pickSession(how)
+  }
   return {
     [CommandId.newSession]: async () => {
       await surfaces.active.reveal()
@@ -44,8 +49,8 @@ export function generalCommands(options: GeneralCommandOptions) {
       await surfaces.active.reveal()
       await shown().start(picked)
     },
-    [CommandId.loadSession]: () => options.pickSession('load'),
-    [CommandId.resumeSession]: () => options.pickSession('resume'),
+    [CommandId.loadSession]: () => pickSession('load'),
+    [CommandId.resumeSession]: () => pickSession('resume'),
     [CommandId.cancelTurn]: () => {
       const controller = shown()
       const { current, phase } = controller

@@ -22,9 +22,11 @@ export function historyState(
   list: HistoryList,
   around: HistorySurroundings,
 ): HistorySummary & { rows: HistoryRow[] } {
+  // in Restricted Mode none can be started
+  const agents = list.agents().filter(({ state }) => around.trusted || state !== 'not-started')
   return {
     rows: list.items().map(item => rowOf(item, around)),
-    agents: list.agents().map(note => {
+    agents: agents.map(note => {
       const account = around.accountOf(note.agentId)
       return account === undefined ? note : { ...note, account }
     }),

@@ -48,6 +48,18 @@ describe('the rows of History', () => {
     assert.equal(elsewhere({ status: { status: '_frozen', activity: 'running' } }), 'saved')
   })
 
+  it('offer to start no agent in Restricted Mode', () => {
+    const agents = [
+      { agentId: 'a', name: 'A', more: false, state: 'not-started' },
+      { agentId: 'b', name: 'B', more: false, state: 'cannot-list' },
+    ]
+    const list = { items: () => [item({})], agents: () => agents } as unknown as HistoryList
+    const offered = (trusted: boolean) =>
+      historyState(list, { ...around, trusted }).agents.map(({ agentId }) => agentId)
+    assert.deepEqual(offered(true), ['a', 'b'])
+    assert.deepEqual(offered(false), ['b'])
+  })
+
   it('are sent once, and then only those that changed or are gone', () => {
     let items = Array.from({ length: 1000 }, (_, i) => item({ sessionId: `s${i}`, formerTitles: ['Former'] }))
     const list = { items: () => structuredClone(items), agents: () => [] } as unknown as HistoryList

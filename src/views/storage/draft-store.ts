@@ -146,7 +146,7 @@ export class DraftStore extends Owner implements Drafts {
     this.#lookTimer.unref()
   }
 
-  /** Looks for windows that are gone. */
+  /** Takes over the state of closed windows. */
   takeOver(): void {
     this.#windows.takeOver(states => this.#takeIn(states, false))
   }

@@ -20,12 +20,12 @@ const OpenTabs = lazy(async () => {
   return module.OpenTabs
 })
 
-/** Before there is a session: which agents there are, where one would work, how to begin. */
+/** The view without a session: the available agents, the folder, and how to start. */
 export function Empty({ head, draft }: { head: ConversationHead; draft: Draft }) {
   const real = head.agents.filter(agent => agent.source !== 'demo')
   const demo = head.agents.filter(agent => agent.source === 'demo')
   const { host } = useApp()
-  // nothing was looked for where nothing may be started
+  // in Restricted Mode, agents weren't searched
   const untrusted = head.cards.some(({ id }) => id === 'untrusted')
   const offers = untrusted ? real.length > 0 : head.agents.length > 0
   return (
@@ -99,7 +99,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
   )
 }
 
-/** One stop for Tab, however many there are; the arrows go through them. */
+/** A single tab stop; the arrow keys move between the agents. */
 function Agents({ agents, defaultAgentId }: { agents: AgentChoice[]; defaultAgentId: string | undefined }) {
   const [stop, setStop] = useState(defaultAgentId)
   const reachable = agents.some(agent => agent.agentId === stop) ? stop : agents[0]?.agentId
@@ -141,7 +141,7 @@ function Agent({ agent, isDefault, tabIndex, onFocus }: AgentProps) {
       onFocus={onFocus}
       onClick={() => {
         host.send('conversation/start', { agentId: agent.agentId })
-        // this button goes, and what comes next is to write
+        // this button disappears, so focus the composer next
         composer.current?.focus()
       }}
     />
@@ -164,7 +164,7 @@ function sourceText(agent: AgentChoice): string {
 export function Begin({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()
   const { agent, roots, commands } = head
-  // `/memory` replaces `/memory show` and others that begin with it
+  // `/memory` replaces `/memory show` and others that start with it
   const names = [...new Set(commands.map(command => command.name.split(' ', 1)[0]))].slice(0, 6)
   return (
     <div class="empty begin">

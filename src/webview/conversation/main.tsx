@@ -70,7 +70,7 @@ const app = {
   toggle(slot: EntrySlot) {
     hold(slot)
     slot.open.value = !slot.open.peek()
-    // the last lines of a command do not come back once they were closed
+    // the last lines of a command stay hidden after they were collapsed
     if (!slot.open.peek()) store.openState(`closed/${slot.id}`).value = true
     store.rows.changed(slot.index, slot.index + 1)
   },
@@ -93,7 +93,7 @@ listenNavigation(connection, app)
 const lookForFocus = reportFocus(hostClient(connection))
 listenForComposer(connection, app)
 
-/** Where a user goes now and then: loaded with the first time. */
+/** Rarely used, so loaded on first use. */
 const historyWantsFocus = signal(false)
 const History = lazy(async () => {
   const [{ historyPage }] = await Promise.all([import('../history/page.tsx'), loadStyles('later')])
@@ -143,7 +143,7 @@ connection.onNotification(ActiveContextChanged, context => {
   app.activeContext.value = context
 })
 connection.onNotification(ShowPage, ({ page, focus }) => {
-  // before anything takes the focus: what is inert can't
+  // before anything takes the focus, since inert elements can't
   const conversation = document.querySelector<HTMLElement>('main.conversation')
   if (conversation) conversation.inert = page === 'history'
   app.page.value = page
@@ -158,7 +158,7 @@ effect(() => {
   document.body.dataset.phase = store.head.value?.phase ?? ''
 })
 
-/** What was sent to the page while it loaded comes with the end of that: only what isn't there by then is asked for. */
+/** Messages sent while the page was loading are delivered now; after that, request only what is missing. */
 const ready = () =>
   setTimeout(() => setTimeout(() => host.send('conversation/ready', { isShown: store.key !== '' })))
 if (document.readyState === 'complete') ready()

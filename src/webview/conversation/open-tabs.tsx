@@ -2,7 +2,7 @@ import type { ConversationHead, TabNote } from '../../views/bridge/conversation.
 import { plural, t } from '../l10n.ts'
 import { useApp } from './context.ts'
 
-/** The conversations in editor tabs: a line each, which leads there. */
+/** The conversations in editor tabs: a line each, which reveals the tab. */
 export function OpenTabs({ tabs }: { tabs: NonNullable<ConversationHead['tabs']> }) {
   const { host } = useApp()
   return (

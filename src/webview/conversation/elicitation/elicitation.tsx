@@ -14,7 +14,7 @@ import type { EntrySlot } from '../rows/slot.ts'
 import { FormField } from './field.tsx'
 import { formOf } from './form-state.ts'
 
-/** What the agent asks for besides permissions: a box while it is open, one line once it is answered. */
+/** An elicitation: a box while it's pending, a line after it's answered. */
 export function Elicitation({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as ElicitationEntry
   return entry.outcome ? <Answered slot={slot} entry={entry} /> : <Question slot={slot} entry={entry} />
@@ -87,7 +87,7 @@ function Form({ slot, entry, fields }: PartProps & { fields: readonly Elicitatio
         requestId: entry.requestId,
         answer: { action: 'accept', content: checked.content },
       })
-    // after the problems are drawn
+    // after the problems are rendered
     else {
       requestAnimationFrame(() =>
         element.current?.querySelector<HTMLElement>('[data-invalid] :is(input, select)')?.focus(),
@@ -227,7 +227,7 @@ interface ContentProps {
   content: Readonly<Record<string, unknown>>
 }
 
-/** What was sent, as it was asked for. */
+/** The submitted values, in the order of the form. */
 function Content({ fields, content }: ContentProps) {
   const given = fields.filter(field => Object.hasOwn(content, field.key))
   return (

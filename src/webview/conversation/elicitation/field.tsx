@@ -6,7 +6,7 @@ import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { FieldState } from './form-state.ts'
 
-/** Up to so many choices are shown at once; more fold into a list. */
+/** Maximum number of choices shown as buttons; more are shown in a list. */
 const mostShown = 4
 
 type Field<T extends ElicitationField['type']> = Extract<ElicitationField, { type: T }>
@@ -15,11 +15,11 @@ interface ControlProps<T extends ElicitationField['type']> {
   state: FieldState
   field: Field<T>
   id: string
-  /** ids of the description and of what is wrong */
+  /** ids of the description and the problem */
   describedBy: string | undefined
 }
 
-/** One thing that a form asks for: its name, its control, what it is for and what is wrong with it. */
+/** A field of a form: its name, control, description and problem. */
 export function FormField({ state }: { state: FieldState }) {
   const id = useId()
   const { field } = state
@@ -98,7 +98,7 @@ function Control({ field, ...rest }: ControlProps<ElicitationField['type']>) {
   }
 }
 
-/** Choices that one of must be taken of are shown side by side, while they are few. */
+/** A few choices of which one must be selected are shown side by side. */
 function isShownWhole(field: ElicitationField): boolean {
   if (field.type !== 'select') return false
   return field.choices.length <= mostShown && (field.required || field.default !== undefined)
@@ -175,7 +175,7 @@ function RadioControl({ state, field, id }: ControlProps<'select'>) {
   )
 }
 
-/** By position: a value may be an empty text, which would look like no choice. */
+/** By position, since a value may be an empty string, which would look like no selection. */
 function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>) {
   const chosen = field.choices.findIndex(choice => choice.value === state.written.value)
   return (
@@ -229,7 +229,10 @@ function shared(state: FieldState, id: string, describedBy: string | undefined) 
   } as const
 }
 
-/** The arrows count, as in an input for numbers; that one loses what is no number, and changes with the wheel. */
+/**
+ * Arrow keys change the value, as in a number input, which isn't used because it drops invalid text and reacts to the
+ * wheel.
+ */
 function step(event: KeyboardEvent, state: FieldState, field: Field<'number' | 'integer'>): void {
   const by = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0
   const now = Number(state.written.peek() || 0)

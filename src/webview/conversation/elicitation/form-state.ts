@@ -22,11 +22,11 @@ const matchesPlain: Matches = (pattern, text) => {
 /** The value of a field's control: an input's text, a checkbox's state, the selected values. */
 export type Written = string | boolean | readonly string[] | undefined
 
-/** What the user filled in so far of one field. */
+/** The user's input in a field so far. */
 export class FieldState {
   readonly field: ElicitationField
   readonly written: Signal<Written>
-  /** Shown once the user tried to send the form: sooner, it would move what they are about to click. */
+  /** Shown only after the user tried to send the form; earlier, it would move what they are about to click. */
   readonly problem = signal<FieldProblem | undefined>(undefined)
   #looked = false
 
@@ -50,7 +50,7 @@ export class FieldState {
   }
 }
 
-/** A form while it is filled in. It outlives its place on the screen, which scrolling takes away. */
+/** The state of a form while it's being filled in. It outlives its element, which scrolling may remove. */
 export class FormState {
   readonly fields: readonly FieldState[]
 
@@ -58,7 +58,7 @@ export class FormState {
     this.fields = fields.map(field => new FieldState(field))
   }
 
-  /** Checks everything, and says at each field what is wrong with it. */
+  /** Validates all fields, and shows the problems. */
   submit(): CheckedContent {
     for (const field of this.fields) field.check()
     const values = this.fields.map(state => [state.field.key, state.value()] as const)
@@ -72,7 +72,7 @@ export class FormState {
 
 const forms = new WeakMap<object, FormState>()
 
-/** The form of a question, the same one each time it is drawn. */
+/** The form state of an elicitation, the same each time it's rendered. */
 export function formOf(owner: object, fields: readonly ElicitationField[]): FormState {
   let form = forms.get(owner)
   if (!form) {
@@ -92,7 +92,7 @@ function begin(field: ElicitationField): Written {
     case 'integer':
       return preset === undefined ? '' : String(preset)
     case 'boolean':
-      // a box that is not ticked says no; only where no answer is needed may it say nothing
+      // an unchecked box means no; only in an optional field may it mean nothing
       return typeof preset === 'boolean' ? preset : field.required ? false : undefined
     case 'select':
       return typeof preset === 'string' ? preset : undefined
@@ -133,14 +133,14 @@ export function isPlainMatch(pattern: string, text: string): boolean {
   return (bare.match(/[*+]|\{\d+(?:,\d*)?\}/g) ?? []).filter(repeats).length <= REPETITIONS
 }
 
-/** `{3}` is one way only. */
+/** `{3}` matches in only one way. */
 function repeats(quantifier: string): boolean {
   return !/^\{\d+\}$/.test(quantifier)
 }
 
-/** Between the moments of the wire (RFC 3339, with a zone) and those of a `datetime-local` input (here and now). */
+/** Converts between times on the wire (RFC 3339 with a time zone) and values of a `datetime-local` input (local time). */
 
-/** `2024-02-29T10:00:00Z` as the clock on the wall shows it; empty for what is no moment. */
+/** `2024-02-29T10:00:00Z` in local time; empty for an invalid time. */
 function toLocalDateTime(moment: string): string {
   const date = new Date(moment)
   if (moment === '' || Number.isNaN(date.getTime())) return ''

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 
-/** Offers to write a rule that answers questions like this one; the user sees it before it is saved. */
+/** Offers to create a rule that answers requests like this one; the user sees it before it's saved. */
 export function RuleOffers({ requestId, onSaved }: { requestId: string; onSaved: () => void }) {
   const { host } = useApp()
   const [found, setFound] = useState<FoundOffers | undefined>(undefined)

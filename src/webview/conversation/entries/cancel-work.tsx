@@ -9,7 +9,7 @@ const TerminalView = lazy(() => import('./terminal-view.tsx').then(module => mod
 export const TerminalTail = lazy(() => import('./terminal-view.tsx').then(module => module.TerminalTail))
 
 interface WithCancelProps {
-  /** absent: it cannot be stopped by itself */
+  /** absent if it can't be stopped separately */
   work: { toolCallId: string } | { terminalId: string } | { subagentId: string } | undefined
   label: string
   children: ComponentChildren
@@ -38,7 +38,7 @@ interface TerminalProps {
   terminalId: string
 }
 
-/** A terminal, whose command can be stopped where the agent lets it. */
+/** A terminal, whose command can be stopped if the agent supports it. */
 export function Terminal({ terminal, terminalId }: TerminalProps) {
   const state = terminal.state.value
   const work = state?.canCancel && !state.exit ? { terminalId } : undefined

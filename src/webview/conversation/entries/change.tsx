@@ -21,11 +21,11 @@ interface ChangeProps {
   patch: string | undefined
   content: number
   position: number
-  /** Long lines are broken: the user decides on them. */
+  /** Wraps long lines, because the user decides on the change. */
   wrap?: boolean | undefined
 }
 
-/** One changed file: its name, what was done to it, its diff. */
+/** A changed file: its name, the kind of change, and its diff. */
 export function Change({ slot, change, patch, content, position, wrap }: ChangeProps) {
   const { host, store } = useApp()
   const roots = store.head.value?.roots
@@ -87,15 +87,15 @@ export function Change({ slot, change, patch, content, position, wrap }: ChangeP
   )
 }
 
-/** Unchanged lines at the top of a hunk: a click leads to the first changed one. */
+/** Number of unchanged lines at the top of a hunk, so that a click leads to the first changed line. */
 function leading(groups: FileDiff['hunks'][number]['groups'] | undefined): number {
   const first = groups?.[0]
   return first?.kind === 'same' ? first.lines.length : 0
 }
 
 /**
- * Some agents send only the part of a file that they replace, and where it is as the call's location. Then the part's
- * lines are numbered from there; a location inside of the text says nothing.
+ * Some agents send only the part of a file that they replace, and its position as the call's location. Then the lines are
+ * numbered from there; a location inside of the text is ignored.
  */
 function locationShift(slot: EntrySlot, change: FileChange, diff: FileDiff): number | undefined {
   const entry = slot.entry.value
@@ -104,10 +104,10 @@ function locationShift(slot: EntrySlot, change: FileChange, diff: FileDiff): num
   return line !== undefined && line > diff.newLines.length ? line - 1 : undefined
 }
 
-/** by change: the line at which it begins in its file; 1 until the host has found it */
+/** by change: its first line in the file; 1 until the host has found it */
 const fragments = new WeakMap<FileChange, Signal<number>>()
 
-/** Others send the part alone, without saying where it is: the host looks for it in the file, once. */
+/** Others send only the part without its position: the host searches for it in the file, once. */
 function fragmentShift(
   host: App['host'],
   slot: EntrySlot,

@@ -6,15 +6,15 @@ import { pretty } from '../../tools/raw.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { LinkChip, Picture, Resource } from './media.tsx'
 
-/** A longer text is shown as it is: it is output rather than prose. Characters. */
+/** Longer text is shown as plain text, since it's probably output rather than prose. Characters. */
 const longText = 24_000
 
-/** One block of content, of any kind. */
+/** A content block of any kind. */
 export function ContentBlockView({ block }: { block: ContentBlock }) {
   return block.type !== 'unknown' && block.agentOnly ? <AgentOnly block={block} /> : <Block block={block} />
 }
 
-/** What is meant for the model and not for the user: there, but folded. */
+/** Content for the model rather than the user, collapsed. */
 function AgentOnly({ block }: { block: ContentBlock }) {
   const [open, setOpen] = useState(false)
   return (
@@ -50,7 +50,7 @@ function Block({ block }: { block: ContentBlock }) {
   }
 }
 
-/** Text as markdown; a very long one as it is. */
+/** Text as Markdown; very long text as plain text. */
 function LongText({ text }: { text: string }) {
   return text.length <= longText ? <MarkdownText text={text} /> : <HighlightedCode text={text} language="" />
 }

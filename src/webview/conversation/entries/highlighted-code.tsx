@@ -5,28 +5,28 @@ import { IconButton } from '../../ui/button.tsx'
 import { lazy } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
 
-/** Longer texts have only the lines near what is seen in the page. Characters. */
+/** For longer text, only the lines near the visible part are in the page. Characters. */
 const longest = 16_384
-/** A longer line is broken. Characters. */
+/** Longer lines are wrapped. Characters. */
 const longestLine = 2000
 const longPieces = /[\s\S]{1,2000}/g
 
-/** Few texts are long. */
+/** Loaded on demand, since few texts are long. */
 const CodeLines = lazy(() => import('../../tools/code-lines.tsx').then(module => module.CodeLines))
 
 interface HighlightedCodeProps {
   text: string
-  /** as a fence or a file's extension names it */
+  /** the language's name in a fence, or a file's extension */
   language: string
 }
 
-/** Text in the colors of its language; a long one scrolls by itself. */
+/** Highlighted text; a long one has its own scroll area. */
 export function HighlightedCode({ text, language }: HighlightedCodeProps) {
   if (text.length > longest) return <LongCode text={text} language={language} />
   return <ShortCode text={text} language={language} />
 }
 
-/** Only the lines near what is seen are in the page. */
+/** Only the lines near the visible part are in the page. */
 function LongCode({ text, language }: HighlightedCodeProps) {
   const lines = useMemo(() => linesOf(text), [text])
   return (
@@ -37,7 +37,7 @@ function LongCode({ text, language }: HighlightedCodeProps) {
   )
 }
 
-/** Lines that are very long take several: a browser lays out a line as a whole. */
+/** Splits very long lines into several, because browsers lay out a line as a whole. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
   if (lines.every(line => line.length <= longestLine)) return lines
@@ -78,7 +78,7 @@ function ShortCode({ text, language }: HighlightedCodeProps) {
 function useHighlight(text: string, language: string): string | undefined {
   const [, setLoaded] = useState(false)
   const html = language === '' ? undefined : highlight(text, language)
-  // now: another piece of code that is drawn at the same time asks for itself
+  // now, since other code rendered at the same time requests its own
   const wanted = html === undefined ? takeWanted() : []
   useEffect(() => {
     let gone = false

@@ -17,13 +17,13 @@ interface LineProps {
   /** counts, status and duration, at the right */
   end?: ComponentChildren
   title?: string
-  /** absent: the line cannot be opened */
+  /** absent if the line can't be expanded */
   open?: boolean
   onToggle?: () => void
   class?: string
 }
 
-/** One line of 24 px for a piece of work; most can be opened. */
+/** A line of 24 px for a piece of work; most can be expanded. */
 export function Line({
   icon,
   iconClass,
@@ -64,11 +64,11 @@ export function Line({
 interface ToolTitleProps {
   title: string
   roots: PathRoots | undefined
-  /** A command: always shown as code, with any backticks in it. */
+  /** A command, always shown as code, including any backticks. */
   code?: boolean
 }
 
-/** A title on one line; of a path the end stays visible. */
+/** A title on one line; the end of a path stays visible. */
 export function ToolTitle({ title, roots, code }: ToolTitleProps) {
   const parts = titleParts(title, roots)
   return (
@@ -80,8 +80,8 @@ export function ToolTitle({ title, roots, code }: ToolTitleProps) {
 }
 
 /**
- * How long an entry took, a thought in whole seconds; while it runs, so far. Nothing for less than a tenth of a second or
- * for a replay.
+ * The duration of an entry, so far if it's running; thoughts in whole seconds. Nothing for less than a tenth of a second
+ * or in a replay.
  */
 export function entryDuration(entry: Entry, running: boolean): string | undefined {
   if (entry.startedAt === undefined) return undefined
@@ -97,7 +97,7 @@ export function entryDuration(entry: Entry, running: boolean): string | undefine
   return so >= 1000 ? formatSeconds(so / 1000) : undefined
 }
 
-/** The line of a thought; its text follows in rows of its own when it is open. */
+/** The line of a thought; its text is in separate rows when it's open. */
 export function Thought({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as MessageEntry
@@ -115,7 +115,7 @@ function isThinking(activity: string | undefined, last: EntrySlot | undefined, s
   return activity === 'running' && last === slot && slot.entry.value.endedAt === undefined
 }
 
-/** Several reads and searches in one line; opened, each has its own. */
+/** Several reads and searches in one line; when expanded, each has its own. */
 export function Run({ row: { slots, tally } }: { row: RunRow }) {
   const app = useApp()
   void tally.version.value

@@ -14,11 +14,11 @@ interface PictureProps {
   /** base64 */
   data: string
   mimeType: string
-  /** its address, if it has one */
+  /** its URL, if any */
   name?: string
 }
 
-/** An image, which a press shows larger. */
+/** An image, which a click enlarges. */
 export function Picture({ data, mimeType, name }: PictureProps) {
   const [broken, setBroken] = useState(false)
   const label = name ? decodeName(name) : t('Image')
@@ -73,7 +73,7 @@ function sizeOf(base64: string): string {
   return formatSize(Math.max(0, Math.floor((base64.length * 3) / 4) - padding))
 }
 
-/** Something elsewhere that the agent points to. */
+/** A link to a resource. */
 export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   const { host } = useApp()
   const name = link.title || link.name || decodeName(link.uri)
@@ -94,7 +94,7 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   )
 }
 
-/** Something that came whole: text folded, in its colors; anything else as a file. */
+/** An embedded resource: text is collapsed and highlighted; anything else is shown as a file. */
 export function Resource({ resource }: { resource: ResourceBlock }) {
   const [open, setOpen] = useState(false)
   const name = decodeName(resource.uri)

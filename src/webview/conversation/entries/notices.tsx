@@ -12,7 +12,7 @@ import { entryDuration, Line } from './line.tsx'
 
 const severityIcons: Record<string, string> = { info: 'info', warning: 'warning', error: 'error' }
 
-/** Something the agent or Parley reports besides the conversation. */
+/** A notice from the agent or from Parley. */
 export function Notice({ slot }: { slot: EntrySlot }) {
   const { host } = useApp()
   const entry = slot.entry.value as NoticeEntry
@@ -39,8 +39,8 @@ export function Notice({ slot }: { slot: EntrySlot }) {
 }
 
 /**
- * Changed files that a notice is about, with the ways to look at them and to take them back while they are changed.
- * `restored`: what is left of their changes is older than what was taken back.
+ * The changed files of a notice, with buttons to review and undo the changes while there are any. `restored`: the
+ * remaining changes are older than those that were undone.
  */
 function NoticeFiles({ files, restored }: { files: readonly string[]; restored: boolean }) {
   const { host, store, work } = useApp()
@@ -80,7 +80,7 @@ function NoticeFiles({ files, restored }: { files: readonly string[]; restored: 
   )
 }
 
-/** The agent made its context smaller. Its summary follows in rows of its own when it is open. */
+/** A compaction of the agent's context. Its summary is in separate rows when it's open. */
 export function Compaction({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as CompactionEntry
@@ -126,7 +126,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as TurnEndEntry
   const head = app.store.head.value
-  // the card under it tells why, and what to do
+  // the card below it explains why, and what to do
   const reported = head?.phase === 'ended' && head.cards.length > 0 && app.store.last.value === slot
   if (entry.error && !reported) {
     const { detail } = entry.error
@@ -165,7 +165,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** After a turn that failed: a button that sends its prompt again. */
+/** After a failed turn: a button that sends its prompt again. */
 function Retry({ slot }: { slot: EntrySlot }) {
   const { store, host } = useApp()
   const head = store.head.value
@@ -181,7 +181,7 @@ function Retry({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** What an end other than the ordinary one is called. */
+/** The label of a turn that didn't end normally. */
 export function stopReason(reason: string, canceledBy?: 'agent'): { icon: string; text: string } {
   switch (reason) {
     case 'cancelled':
@@ -206,7 +206,7 @@ export function stopReason(reason: string, canceledBy?: 'agent'): { icon: string
   }
 }
 
-/** Something newer than this version of Parley, whole. */
+/** An entry of an unknown kind, shown as a whole. */
 export function Unknown({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as UnknownEntry

@@ -23,12 +23,12 @@ const controlKey = () => (/Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl')
 
 const RuleOffers = lazy(() => import('./always-allow.tsx').then(module => module.RuleOffers))
 
-/** What moves less than this under the pointer is pressed in place. CSS pixels. */
+/** Smaller movements of the pointer count as a click. CSS pixels. */
 const IN_PLACE = 8
 
 /**
- * Answers as a press of the button that ends where it began, although the button moved away from under the pointer
- * meanwhile, because what stands above it came or went: the browser makes no click of it then.
+ * Handles a press and release at the same position, even if the button moved away from the pointer meanwhile because
+ * content above it was added or removed; the browser doesn't report a click then.
  */
 function answerOnRelease(down: PointerEvent, answer: () => void): void {
   if (down.button !== 0) return
@@ -46,7 +46,7 @@ function answerOnRelease(down: PointerEvent, answer: () => void): void {
   window.addEventListener('blur', () => over.abort(), { signal: over.signal })
 }
 
-/** A question the agent waits for: a box while it is open, one line once it is answered. */
+/** A permission request: a box while it's pending, a line after it's answered. */
 export function Permission({ slot }: { slot: EntrySlot }) {
   const entry = slot.entry.value as PermissionEntry
   return entry.outcome ? <Answered slot={slot} entry={entry} /> : <Question slot={slot} entry={entry} />
@@ -141,7 +141,7 @@ function Question({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   )
 }
 
-/** Offers a rule that answers questions like this one. The button is there with the others, so that none of them moves. */
+/** Offers a rule that answers requests like this one. The button is rendered with the others, so that none of them moves. */
 function AlwaysAllow({ entry }: { entry: PermissionEntry }) {
   const button = useRef<HTMLButtonElement>(null)
   const { composer } = useApp()
@@ -190,7 +190,7 @@ function optionTitle(option: PermissionOption): string {
   return hint === undefined ? name : t('{0} ({1})', name, hint)
 }
 
-/** With the key that answers at once: of several options of a kind, the first has it. */
+/** With its shortcut; of several options of the same kind, the first has it. */
 function titleWithKey(option: PermissionOption, options: readonly PermissionOption[]): string {
   const title = optionTitle(option)
   if (options.find(({ kind }) => kind === option.kind) !== option) return title
@@ -198,18 +198,18 @@ function titleWithKey(option: PermissionOption, options: readonly PermissionOpti
   return option.kind === 'reject_once' ? `${title}\n${controlKey()}+Backspace` : title
 }
 
-/** More than a side bar shows side by side: one under the other they read more easily than broken over lines. */
+/** More options than fit side by side in a side bar are stacked, which is easier to read than wrapped lines. */
 function needsRows(options: PermissionEntry['options']): boolean {
   const letters = options.reduce((all, option) => all + optionTitle(option).length + 6, 0)
   return options.length > 1 && letters > 44
 }
 
-/** What is asked about, on one line. */
+/** The subject of the request, on one line. */
 function Asked({ entry, tool }: { entry: PermissionEntry; tool: ToolCallEntry | undefined }) {
   const { store } = useApp()
   const { command } = subjectCommand(entry, tool)
   const title = command ?? (tool?.title || entry.title)
-  // words and code alike are spelled out in the title
+  // hidden characters are spelled out in text and code
   return <ToolTitle title={title} roots={store.head.value?.roots} code={command !== undefined} />
 }
 
@@ -243,14 +243,14 @@ function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined)
   return (tool?.toolKind === 'execute' ? commandOf(tool) : undefined) ?? {}
 }
 
-/** Whether the tool call's title tells something that the command or the diff under it does not. */
+/** Whether the tool call's title adds information to the command or diff below it. */
 function saysMore(tool: ToolCallEntry, command: string | undefined): boolean {
   const title = tool.title.replace(/^`([^`]+)`$/s, '$1').trim()
   if (command !== undefined) return title !== '' && !command.includes(title)
   return title !== '' && !tool.content.some(content => content.type === 'diff')
 }
 
-/** The command is shown above already, in full. */
+/** The full command is already shown above. */
 function repeats(content: ToolCallContent, command: string | undefined): boolean {
   if (command === undefined || content.type !== 'content' || content.content.type !== 'text') return false
   return repeatsCommand(content.content.text, command)
@@ -262,7 +262,7 @@ interface SubjectProps {
   slot: EntrySlot | undefined
 }
 
-/** What is asked about, in full: the command and its folder, the diff, and the rest of the agent's report. */
+/** The full subject of the request: the command and its folder, the diff, and the rest of the agent's report. */
 function Subject({ entry, tool, slot }: SubjectProps) {
   const { store } = useApp()
   useWhole(slot, true)
@@ -322,7 +322,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const rejected = outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
   const answer = ruleAnswer(entry.rule) ?? outcomeName(outcome, chosen)
   const open = slot.open.value
-  // the line above already says what it was about
+  // the line above already names the subject
   const repeats = call?.index === slot.index - 1 && !folds(call)
   useWhole(call, !repeats && tool !== undefined && hasDiff(tool))
   return (
@@ -364,7 +364,7 @@ function ruleAnswer(rule: AppliedRule | undefined): string | undefined {
   return rule.action === 'allow' ? t('Allowed by your rule') : t('Rejected by your rule')
 }
 
-/** Which rule it was, and the way to it. */
+/** The rule that answered the request, with a link to it. */
 function RuleLine({ rule }: { rule: AppliedRule }) {
   const { host } = useApp()
   return (

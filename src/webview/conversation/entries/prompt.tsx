@@ -13,7 +13,7 @@ import { useApp } from '../context.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 import { ContentBlockView } from './content.tsx'
 
-/** What the user wrote, as they wrote it, with its chips where they stood; a long prompt is folded. */
+/** A prompt of the user as written, with its chips in place; a long prompt is collapsed. */
 export function Prompt({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as MessageEntry
@@ -79,7 +79,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** More of a folded prompt than this is not drawn. Characters. */
+/** Maximum length of a collapsed prompt. Characters. */
 const mostFolded = 20_000
 
 interface PromptTextProps {
@@ -103,7 +103,7 @@ function PromptText({ blocks, within, whole, onChip }: PromptTextProps) {
         let text = block.text
         if (i === first) text = text.trimStart()
         if (i === last) text = text.trimEnd()
-        // two texts in a row: an agent tells the parts of a prompt so
+        // two texts in a row: this is how agents report the parts of a prompt
         if (blocks[i - 1]?.type === 'text') text = `\n${text}`
         text = text.slice(0, left)
         left -= text.length
@@ -135,13 +135,13 @@ function Attachments({ blocks }: { blocks: readonly ContentBlock[] }) {
   )
 }
 
-/** Whether the folded text is longer than what shows of it. */
+/** Whether the collapsed text is longer than its visible part. */
 function useCut(text: string, open: boolean) {
   const ref = useRef<HTMLDivElement>(null)
   const [cut, setCut] = useState(false)
   useLayoutEffect(() => {
     const element = ref.current
-    // reading a height forces a layout: skip what is short even in the narrowest view
+    // reading a height forces a layout, so skip text that is short even in the narrowest view
     if (text.length < 300 && text.split('\n').length < 12) setCut(false)
     else if (element && !open) setCut(element.scrollHeight > element.clientHeight + 2)
   }, [text, open])

@@ -8,7 +8,7 @@ import type { ConversationStore } from '../store.ts'
 import { WithCancel } from './cancel-work.tsx'
 import { entryDuration, Line } from './line.tsx'
 
-/** A session that the agent began within this one: who it is and what it does; opened, what it is for and said. */
+/** A subagent: its name and state; when expanded, its task and messages. */
 export function Subagent({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as SubagentEntry
@@ -80,7 +80,7 @@ function Details({ entry, messages }: { entry: SubagentEntry; messages: readonly
   )
 }
 
-/** One message in the list of its subagent: which way it went, and how it begins. */
+/** A message in the list of its subagent: its direction and first line. */
 function Exchanged({ slot }: { slot: EntrySlot }) {
   const { list, store } = useApp()
   const entry = slot.entry.value as SessionMessageEntry
@@ -112,7 +112,7 @@ export function SessionMessage({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Between whom: the session on the screen has no name, it is the one that is read. */
+/** The sender and receiver, without the displayed session itself. */
 function wayOf({ from, to }: SessionMessageEntry, store: ConversationStore): string {
   const here = store.head.value?.sessionId
   const name = (sessionId: string | undefined) =>
@@ -150,7 +150,7 @@ function stateName({ state }: SubagentEntry): string {
   }
 }
 
-/** How many colors tell subagents apart, besides their names. */
+/** Number of colors that distinguish subagents, besides their names. */
 const colors = 5
 
 /** Gives a part of the page the color of a subagent, by its number. */
@@ -158,7 +158,7 @@ export function subagentClass(number: number): string {
   return `subagent-${number % colors}`
 }
 
-/** Above what a subagent says and does, where something else stood before: whose it is. A press leads to its beginning. */
+/** The name of a subagent above its entries, after entries of others. A click leads to its start. */
 export function SubagentName({ sessionId }: { sessionId: string }) {
   const { store, list } = useApp()
   void store.total.value
@@ -181,7 +181,7 @@ export function SubagentName({ sessionId }: { sessionId: string }) {
   )
 }
 
-/** Its name, after those of its parents. */
+/** Its name, preceded by those of its parents. */
 function namesOf(store: ConversationStore, sessionId: string): string[] {
   const names: string[] = []
   const seen = new Set<string>()

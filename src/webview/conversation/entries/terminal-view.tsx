@@ -8,9 +8,9 @@ import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { TerminalSlot } from '../terminals.ts'
 
-/** Lines above and below what is seen are in the page up to this distance. CSS pixels. */
+/** Distance above and below the visible part within which lines are in the page. CSS pixels. */
 const AROUND = 300
-/** Before anything was measured. CSS pixels. */
+/** Initial values, before anything was measured. CSS pixels. */
 const ASSUMED = { line: 17, character: 7, width: 400 }
 const PROBE = '0'.repeat(20)
 
@@ -18,7 +18,7 @@ interface ViewProps {
   terminal: TerminalSlot
 }
 
-/** What is seen of a terminal: the part that is scrolled to, and the sizes that it is worked out with. */
+/** The visible part of a terminal: the scroll position, and the sizes to calculate it. */
 interface Place {
   top: number
   height: number
@@ -29,8 +29,8 @@ interface Place {
 }
 
 /**
- * The lines of a terminal in its colors; only those near what is seen are in the page. At its end it follows the output;
- * scrolled up it stays.
+ * The lines of a terminal with colors; only those near the visible part are in the page. Scrolled to the end, it follows
+ * the output.
  */
 export function TerminalView({ terminal }: ViewProps) {
   const { host } = useApp()
@@ -170,7 +170,7 @@ function seen(element: HTMLElement | null, probe: HTMLElement | null, now: Place
   return same ? now : next
 }
 
-/** How many rows are above each line, and above the end, where a row has so many columns. */
+/** The number of rows above each line and above the end, given the number of columns. */
 function topsOf(lines: readonly TerminalLine[], columns: number): Uint32Array {
   const tops = new Uint32Array(lines.length + 1)
   for (let i = 0; i < lines.length; i++)
@@ -178,7 +178,7 @@ function topsOf(lines: readonly TerminalLine[], columns: number): Uint32Array {
   return tops
 }
 
-/** The line that a row is of. */
+/** The line to which a row belongs. */
 function lineAt(tops: Uint32Array, count: number, row: number): number {
   let low = 0
   let high = Math.max(0, count - 1)

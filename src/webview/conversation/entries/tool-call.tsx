@@ -26,7 +26,7 @@ import { ContentBlockView } from './content.tsx'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { entryDuration, Line, ToolTitle } from './line.tsx'
 
-/** One tool call: a line, and under it, when open, all there is to know of it. */
+/** A tool call: a line, and when expanded, all details below it. */
 export function ToolCall({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as ToolCallEntry
@@ -56,25 +56,28 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Has all of a tool call sent while it is wanted. */
+/** Requests the complete tool call while it's needed. */
 export function useWhole(slot: EntrySlot | undefined, isWanted: boolean): void {
   const { store } = useApp()
   const id = isWanted ? slot?.id : undefined
   useEffect(() => (id === undefined ? undefined : store.showWhole(id)), [store, id])
 }
 
-/** Its line counts what it changes. */
+/** Whether its line shows counts of changed lines. */
 export function hasDiff(entry: ToolCallEntry): boolean {
   return entry.content.some(({ type }) => type === 'diff')
 }
 
-/** Lines of a command's output that are shown while it runs, and after it failed. */
+/** Number of lines of a command's output that are shown while it runs, and after it failed. */
 const RUNNING_LINES = 5
 const FAILED_LINES = 10
-/** Only so much of the end of an output is searched for its last lines. Characters. */
+/** Length of the end of an output that is searched for its last lines. Characters. */
 const TAIL_LENGTH = 4000
 
-/** The last lines of a command that runs or failed; one that succeeded folds. Opened and closed again, it stays closed. */
+/**
+ * The last lines of a running or failed command; hidden after success. Once the user has collapsed it, it stays
+ * collapsed.
+ */
 function Tail({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
   const { store } = useApp()
   if (entry.toolKind !== 'execute' || store.openState(`closed/${slot.id}`).value) return null
@@ -88,7 +91,7 @@ function Tail({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
   return lines === '' ? null : <pre class="plain-code tail">{lines}</pre>
 }
 
-/** The last lines of the text that a tool call shows, without the marks of a fence around it. */
+/** The last lines of a tool call's text, without the lines of a fence around it. */
 function textTail(entry: ToolCallEntry, count: number): string {
   const last = entry.content.findLast(part => part.type === 'content' && part.content.type === 'text')
   let text = entry.content.length === 0 && typeof entry.rawOutput === 'string' ? entry.rawOutput : ''
@@ -104,7 +107,7 @@ function textTail(entry: ToolCallEntry, count: number): string {
     .replace(/^(?:```|~~~).*\n?/, '')
 }
 
-/** The files that it says that it changes. */
+/** The files that it reports as changed. */
 function pathsOf({ content }: ToolCallEntry): string[] {
   return content.flatMap(part => (part.type === 'diff' ? part.changes.map(({ path }) => path) : []))
 }
@@ -113,7 +116,7 @@ function isRunning(entry: ToolCallEntry): boolean {
   return entry.status === 'in_progress' || entry.status === 'pending'
 }
 
-/** Counts of changed lines, what came of it, and how long it took. */
+/** Counts of changed lines, the status, and the duration. */
 function ToolEnd({ entry }: { entry: ToolCallEntry }) {
   const running = isRunning(entry)
   const duration = entryDuration(entry, entry.status === 'in_progress')
@@ -135,7 +138,7 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   if (failure !== undefined) return <Failed>{failure}</Failed>
   switch (entry.status) {
     case 'failed': {
-      // many agents report as failed what the user did not let them do
+      // many agents report rejected calls as failed
       const refusal = store.refusalOf(entry)
       if (!refusal) return <Failed>{t('failed')}</Failed>
       return <span>{refusal === 'rejected' ? t('rejected') : t('canceled')}</span>
@@ -154,7 +157,7 @@ function ToolStatus({ entry }: { entry: ToolCallEntry }) {
   }
 }
 
-/** How a command of a tool call failed; `undefined` where none did. */
+/** How a command of a tool call failed; `undefined` if none did. */
 function failureOf(store: ConversationStore, entry: ToolCallEntry): string | undefined {
   for (const content of entry.content) {
     if (content.type !== 'terminal') continue
@@ -178,7 +181,7 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
   if (isCut(entry)) return <LoadingPart />
   const shown = entry.content.length > 0
   const output = shown ? undefined : rawText(entry.rawOutput)
-  // words among other things, or nothing but data
+  // text among other data, or only data
   const isData = output !== undefined && output === pretty(entry.rawOutput)
   return (
     <div class="work-body">
@@ -201,7 +204,7 @@ function ToolBody({ slot, entry }: { slot: EntrySlot; entry: ToolCallEntry }) {
   )
 }
 
-/** Where it worked, but for the files whose changes are shown: their names lead there. */
+/** Its locations, except files with visible diffs, whose names are links already. */
 function furtherLocations({ content, locations }: ToolCallEntry): readonly ToolCallLocation[] {
   const changed = new Set(
     content.flatMap(one => (one.type === 'diff' ? one.changes.map(change => change.path) : [])),
@@ -209,7 +212,7 @@ function furtherLocations({ content, locations }: ToolCallEntry): readonly ToolC
   return changed.size === 0 ? locations : locations.filter(({ path }) => !changed.has(path))
 }
 
-/** The title in full where the line has to cut it: a command of several lines, a long one. */
+/** The full title if the line truncates it: long or multi-line commands. */
 function FullTitle({ entry, roots }: { entry: ToolCallEntry; roots: PathRoots | undefined }) {
   const text = entry.title.replace(/^`([^`]+)`$/s, '$1').trim()
   if (titleParts(text, roots).full.length <= 60 && !text.includes('\n')) return null
@@ -226,7 +229,7 @@ interface ToolContentProps {
   slot: EntrySlot
   content: ToolCallContent
   position: number
-  /** Long lines of a diff are broken: the user decides on them. */
+  /** Wraps long lines of a diff, because the user decides on the change. */
   wrap?: boolean
 }
 
@@ -292,7 +295,7 @@ function Locations({ locations }: { locations: readonly ToolCallLocation[] }) {
   )
 }
 
-/** What went over the wire, drawn only when asked for. */
+/** The raw input and output, rendered on demand. */
 function Raw({ label, value }: { label: string; value: unknown }) {
   const [open, setOpen] = useState(false)
   if (value === undefined || value === null) return null

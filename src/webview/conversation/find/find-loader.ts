@@ -6,11 +6,10 @@ import type { FindModel } from './model.ts'
 import type { FindContext } from './reveal.ts'
 
 /**
- * Loads find on first use, and meanwhile holds what is typed. A conversation without a search pays nothing
- * for it.
+ * Loads find on first use, and queues typed keys meanwhile, so that conversations without a search don't load it.
  */
 export class FindLoader {
-  /** what is typed before the widget is there */
+  /** keys typed before the widget exists */
   readonly held: HeldKeys
   readonly #model: Signal<FindModel | undefined> = signal(undefined)
   readonly #context: FindContext
@@ -20,26 +19,26 @@ export class FindLoader {
     this.held = new HeldKeys(text => typeInto(context, text))
   }
 
-  /** Once it was asked for. */
+  /** Loading, once it was requested. */
   get model(): FindModel | undefined {
     return this.#model.value
   }
 
-  /** The widget that is on the screen. */
+  /** The displayed widget. */
   get shown(): FindModel | undefined {
     const model = this.#model.peek()
     return model?.isOpen.peek() ? model : undefined
   }
 
-  /** Opens the widget with what is selected in the conversation, or puts the cursor into it. */
+  /** Opens the widget with the selection in the conversation, or focuses it. */
   async open(): Promise<void> {
-    // an empty view has nothing to look in
+    // an empty view has nothing to search
     if (!document.querySelector('.transcript')) {
       this.held.flush()
       return
     }
     this.held.expect()
-    // where they came from, and what they had selected, may be gone once it is loaded
+    // read the focus and selection now, since they may change while it's loading
     const before = document.activeElement
     const selected = selectedText()
     const model = this.#model.peek() ?? (await this.#load())
@@ -52,13 +51,13 @@ export class FindLoader {
       const { FindModel } = await import('./model.ts')
       this.#model.value ??= new FindModel(this.#context, this.held)
     } catch {
-      // the page itself came from the same folder: what was typed is not lost, and the next try may do
+      // unlikely, since the page itself came from the same folder; keep the typed text, and the next try may work
     }
     return this.#model.peek()
   }
 }
 
-/** Types where the focus is, else into the composer. */
+/** Inserts text at the focus, else into the composer. */
 function typeInto(context: FindContext, text: string): void {
   const { activeElement } = document
   if (activeElement instanceof HTMLInputElement && activeElement.type === 'text') {
@@ -68,7 +67,7 @@ function typeInto(context: FindContext, text: string): void {
   } else context.composer.current?.type(text)
 }
 
-/** One line that is selected in the conversation, as VS Code's own find takes it. */
+/** The selection in the conversation, if it's a single line, as in VS Code's find. */
 function selectedText(): string {
   const selection = getSelection()
   const anchor = selection?.anchorNode

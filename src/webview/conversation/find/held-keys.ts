@@ -1,25 +1,25 @@
-/** Without an answer after so long the keys were for no widget: the user has given Ctrl+F to something else. */
+/** Without a response after this time, the keys weren't for the widget: the user has assigned Ctrl+F to another command. */
 const LONGEST_MS = 800
-/** Once the widget is known to come it is there in no time, but on a machine that is busy or a disk that is slow. */
+/** Time limit for the announced widget, which takes long only on a busy machine or a slow disk. */
 const LONGEST_TO_OPEN_MS = 4000
 
 const isMac = /Mac/.test(navigator.platform)
 
 /**
- * Holds what is typed between Ctrl+F and the widget that it opens: VS Code and the extension host are asked in between,
- * and a fast hand does not wait for them.
+ * Queues keys typed between Ctrl+F and the opening of the widget, which involves VS Code and the extension host, so that
+ * fast typing isn't lost.
  */
 export class HeldKeys {
   readonly #giveBack: (text: string) => void
   #keys: string[] | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** `giveBack` gets what was typed when no widget came. */
+  /** `giveBack` receives the typed text if no widget opens. */
   constructor(giveBack: (text: string) => void) {
     this.#giveBack = giveBack
   }
 
-  /** Called with every key before other listeners. True: the key is held, and other listeners must ignore it. */
+  /** Called with every key before other listeners. Returns true if the key is queued and other listeners must ignore it. */
   take(event: KeyboardEvent): boolean {
     if (event.isComposing || event.key === 'Process') {
       this.flush()
@@ -37,7 +37,7 @@ export class HeldKeys {
     return true
   }
 
-  /** The widget will come: what is typed is for it. */
+  /** The widget will open: keys are for it. */
   expect(): void {
     this.#keys ??= []
     this.#wait(LONGEST_TO_OPEN_MS)
@@ -48,14 +48,14 @@ export class HeldKeys {
     this.#timer = setTimeout(() => this.flush(), most)
   }
 
-  /** The widget is there: what was typed for it, in order. */
+  /** The widget has opened: returns the keys typed for it, in order. */
   release(): string[] {
     const keys = this.#keys ?? []
     this.#end()
     return keys
   }
 
-  /** There will be no widget. */
+  /** The widget won't open. */
   flush(): void {
     const { text } = typed(this.release(), '')
     if (text !== '') this.#giveBack(text)
@@ -67,7 +67,7 @@ export class HeldKeys {
   }
 }
 
-/** What the keys make of a text that is selected whole, and whether they take it back in the end. */
+/** Applies the keys to a text that is entirely selected, and tells whether they end with Escape. */
 export function typed(keys: readonly string[], before: string): { text: string; escaped: boolean } {
   let text = before
   let selected = true

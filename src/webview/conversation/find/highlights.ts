@@ -1,30 +1,30 @@
 import { matchesIn } from '../../../common/find-pattern.ts'
 
-/** More than these are not marked at once; a screen shows fewer. */
+/** Maximum number of highlighted matches; a screen shows fewer. */
 const most = 2000
-/** Marking what changes takes this share of the time at most. */
+/** Maximum share of time for highlighting changes. */
 const share = 1 / 8
 
 const ALL = 'parley-find'
 const CURRENT = 'parley-find-current'
 
-/** The browser can mark text without changing the page. */
+/** Whether the browser can highlight text without changing the page. */
 const supported = typeof Highlight === 'function' && typeof CSS === 'object' && 'highlights' in CSS
 
-/** The current match, in a form that finds it again when its row is redrawn. */
+/** The current match, in a form that can be found again after its row was redrawn. */
 export interface CurrentMatch {
   range: Range
   /** the row's element now; `undefined` while the row is not in the page */
   row: () => Element | undefined
-  /** which one of the row's matches it is, from 0 */
+  /** its index among the row's matches, from 0 */
   occurrence: number
-  /** how many matches its row had in the page, where not all of the row is in the page */
+  /** number of matches of its row in the page, if not all of the row is in the page */
   among?: number
 }
 
 /**
- * Marks the matches in the rows that are in the page, and keeps the marks right as rows come, go and change. A change
- * costs the row that it is in.
+ * Highlights the matches in the rows that are in the page, and updates them when rows are added, removed or changed. The
+ * cost of a change is limited to its row.
  */
 export class Highlights {
   readonly #rows = new Map<Element, Range[]>()
@@ -65,13 +65,13 @@ export class Highlights {
     return this.#pattern ? rangesIn(row, this.#pattern, most) : []
   }
 
-  /** Marks this match until another is marked, also after its row was redrawn or came back into the page. */
+  /** Highlights this match as the current one, also after its row was redrawn or added to the page again. */
   setCurrent(current: CurrentMatch | undefined): void {
     this.#current = current
     markCurrent(current?.range)
   }
 
-  /** Marks what is in the page now. */
+  /** Highlights the matches that are in the page now. */
   update(): void {
     this.#frame = undefined
     const pattern = this.#pattern
@@ -97,7 +97,7 @@ export class Highlights {
     this.#notBefore = end + (end - start) / share
   }
 
-  /** What a range stood in may be gone: text that is colored later, a row that left the page and came back. */
+  /** The nodes of a range may be gone: text highlighted later, or a row that was removed and added again. */
   #findCurrent(): void {
     const current = this.#current
     const row = current?.row()
@@ -124,7 +124,7 @@ export class Highlights {
   }
 }
 
-/** A range whose text was taken from the page holds nothing any more. */
+/** A range whose text was removed from the page is empty. */
 function isIn(row: Element, range: Range): boolean {
   return !range.collapsed && row.contains(range.startContainer) && row.contains(range.endContainer)
 }
@@ -151,11 +151,11 @@ const blocks = new Set(
 
 interface Piece {
   node: Text
-  /** where its text begins in the whole */
+  /** offset of its text in the whole text */
   start: number
 }
 
-/** The visible text of a part of the page: separate elements are separate in it. */
+/** The visible text of a part of the page, with separators between separate elements. */
 function textOf(root: Element): { text: string; pieces: Piece[] } {
   const pieces: Piece[] = []
   let text = ''
@@ -179,7 +179,7 @@ function textOf(root: Element): { text: string; pieces: Piece[] } {
   return { text, pieces }
 }
 
-/** Where the pattern matches in a part of the page, in order; at most `most`. Nothing in the page is changed. */
+/** The matches of the pattern in a part of the page, in order, at most `most`. Doesn't change the page. */
 function rangesIn(root: Element, pattern: RegExp, most: number): Range[] {
   const { text, pieces } = textOf(root)
   const ranges: Range[] = []

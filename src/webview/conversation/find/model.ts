@@ -8,45 +8,45 @@ import { Highlights } from './highlights.ts'
 import { type FindPlace, FoundEntries } from './results.ts'
 import { type FindContext, revealMatch } from './reveal.ts'
 
-/** Finding text in the conversation: what is looked for, what was found, which match the user is at. */
+/** The state of find: the query, the results, and the current match. */
 export class FindModel {
   readonly isOpen = signal(false)
   readonly query = signal<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
   readonly total = signal(0)
-  /** from 1; 0: at none */
+  /** 1-based; 0 for none */
   readonly ordinal = signal(0)
   readonly searching = signal(false)
   readonly limited = signal(false)
   readonly problem = signal<string | undefined>(undefined)
-  /** Increases when the widget is to take the focus. */
+  /** Increases when the widget should take the focus. */
   readonly focusWanted = signal(0)
   readonly #held: HeldKeys
   readonly #context: FindContext
   readonly #found = new FoundEntries()
   readonly #highlights = new Highlights()
   #id = 0
-  /** the query whose matches are marked: the host searched with it in time, so it can be used here */
+  /** the query whose matches are highlighted: the host completed it in time, so it's safe here */
   #markedId = -1
   #key = ''
   #pattern: RegExp | undefined
   #place: FindPlace | undefined
-  /** where the user was when they began to look: the first match is sought from there on */
+  /** where the user was when they started to search: the first match is searched from there */
   #from = 0
   /** the first answer to a query leads to its first match */
   #toFirst = false
   #revealing = 0
   #before: Element | null = null
 
-  /** @param held what is typed before the widget is there */
+  /** @param held keys typed before the widget exists */
   constructor(context: FindContext, held: HeldKeys) {
     this.#context = context
     this.#held = held
   }
 
   /**
-   * Opens the widget, or puts the cursor into it.
-   * @param selected what to look for, if anything
-   * @param before what has the focus, to give it back to
+   * Opens the widget, or focuses it.
+   * @param selected the selection to search for, if any
+   * @param before the focused element, to restore the focus
    */
   open(selected: string, before: Element | null): void {
     if (!this.isOpen.peek()) {
@@ -82,7 +82,7 @@ export class FindModel {
       this.ordinal.value = 0
       this.problem.value = undefined
     })
-    // nothing was below: the end is followed again
+    // the view was at the end: follow it again
     if (this.#context.list.atEnd.peek()) this.#context.list.toEnd()
     const before = this.#before
     this.#before = null
@@ -110,7 +110,7 @@ export class FindModel {
     announce(t('{0} of {1}', this.ordinal.peek(), this.total.peek()))
   }
 
-  /** What the host found. */
+  /** The host's results. */
   take(result: FindResult): void {
     if (result.id !== this.#id || !this.isOpen.peek()) return
     this.#found.take(result)
@@ -139,7 +139,7 @@ export class FindModel {
     this.ordinal.value = this.#place ? this.#found.ordinal(this.#place) : 0
   }
 
-  /** Another conversation may be on the screen. */
+  /** Another conversation may be displayed. */
   conversationShown(): void {
     if (!this.isOpen.peek() || this.#context.store.key === this.#key) return
     this.#place = undefined

@@ -7,12 +7,12 @@ export interface FindPlace {
 }
 
 interface EntryHits {
-  /** in what shows of it while it is closed */
+  /** in the part that is visible while it's collapsed */
   head: number
   all: number
 }
 
-/** What was found, by entry, and how to walk through it. */
+/** The results by entry, and navigation among them. */
 export class FoundEntries {
   readonly #hits = new Map<number, EntryHits>()
   /** entries with matches, ascending */
@@ -48,32 +48,32 @@ export class FoundEntries {
     return this.#hits.get(entry)
   }
 
-  /** The place as it is now: an entry may have fewer matches than it had. */
+  /** The current position, since an entry may have fewer matches than before. */
   settle({ entry, occurrence }: FindPlace): FindPlace | undefined {
     const all = this.#hits.get(entry)?.all
     return all === undefined ? this.from(entry) : { entry, occurrence: Math.min(occurrence, all - 1) }
   }
 
-  /** The first match in this entry or after it; the first of all when there is none. */
+  /** The first match in this entry or after it; the first of all if there is none. */
   from(entry: number): FindPlace | undefined {
     const found = this.#order[this.#position(entry)] ?? this.#order[0]
     return found === undefined ? undefined : { entry: found, occurrence: 0 }
   }
 
-  /** The next match after a place; after the last comes the first. */
+  /** The next match; wraps around after the last. */
   after({ entry, occurrence }: FindPlace): FindPlace | undefined {
     if (occurrence + 1 < (this.#hits.get(entry)?.all ?? 0)) return { entry, occurrence: occurrence + 1 }
     return this.from(entry + 1)
   }
 
-  /** The match before a place; before the first comes the last. */
+  /** The previous match; wraps around before the first. */
   before({ entry, occurrence }: FindPlace): FindPlace | undefined {
     if (occurrence > 0 && this.#hits.has(entry)) return { entry, occurrence: occurrence - 1 }
     const found = this.#order[this.#position(entry) - 1] ?? this.#order.at(-1)
     return found === undefined ? undefined : { entry: found, occurrence: this.#hits.get(found)!.all - 1 }
   }
 
-  /** Which one of all it is, from 1. */
+  /** Its number among all matches, from 1. */
   ordinal({ entry, occurrence }: FindPlace): number {
     let before = 0
     for (const other of this.#order) {

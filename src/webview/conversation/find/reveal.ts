@@ -12,7 +12,7 @@ import type { ConversationStore } from '../store.ts'
 import type { CurrentMatch, Highlights } from './highlights.ts'
 import type { FindPlace, FoundEntries } from './results.ts'
 
-/** What finding works on: the conversation on screen and its input. */
+/** The displayed conversation and its composer, as used by find. */
 export interface FindContext {
   host: HostClient<ConversationMessages>
   list: ListController<Row>
@@ -24,8 +24,8 @@ export interface FindContext {
 const frames = 60
 
 /**
- * Brings a match into view: fetches its entry, opens what it is folded in, scrolls there, marks it. Ends without a word
- * when `isWanted` says that something else is looked for meanwhile.
+ * Reveals a match: fetches its entry, expands what contains it, scrolls there and highlights it. Stops if `isWanted`
+ * returns false because something else is searched for meanwhile.
  */
 export async function revealMatch(
   context: FindContext,
@@ -56,7 +56,7 @@ export async function revealMatch(
   scrollTo(context, target.row, match.range)
 }
 
-/** An entry that is folded into one line with its neighbors gets a line of its own. */
+/** Gives an entry that is collapsed into one line with its neighbors its own line. */
 function unfoldRun(context: FindContext, slot: EntrySlot): void {
   const [first] = context.store.rows.rowsOf(slot.index)
   if (first?.kind !== 'run') return
@@ -72,7 +72,7 @@ function open(context: FindContext, slot: EntrySlot): void {
   context.store.rows.changed(slot.index, slot.index + 1)
 }
 
-/** The row that a match of an entry is in, and which of the row's matches it is. */
+/** The row that contains a match, and the match's index in that row. */
 function rowOf(
   context: FindContext,
   slot: EntrySlot,
@@ -84,7 +84,7 @@ function rowOf(
   let last: { row: Row; occurrence: number } | undefined
   for (const row of rows) {
     if (row.kind !== 'markdown' && row.kind !== 'content') {
-      // a line above its text has nothing that can be found
+      // a line above its text contains nothing searchable
       if (rows.length > 1) continue
       return { row, occurrence }
     }
@@ -115,10 +115,10 @@ async function mounted(
   return undefined
 }
 
-/** How long a part may take to load, in milliseconds: the extension's machine may be far away. */
+/** How long a part may take to load, in milliseconds, since the extension's machine may be remote. */
 const LOAD_MS = 30_000
 
-/** A diff or a terminal that wasn't shown yet is loaded first. */
+/** Waits for a diff or terminal that wasn't shown yet to load. */
 async function loaded(element: HTMLElement, isWanted: () => boolean): Promise<void> {
   const end = performance.now() + LOAD_MS
   while (performance.now() < end && isWanted() && element.querySelector(`.${LOADING_PART}`)) await frame()
@@ -126,7 +126,7 @@ async function loaded(element: HTMLElement, isWanted: () => boolean): Promise<vo
 
 type Match = Omit<CurrentMatch, 'row'>
 
-/** The match in the page; what hides it there is opened. */
+/** The match in the page; expands what hides it. */
 async function matchAt(
   context: FindContext,
   highlights: Highlights,
@@ -168,7 +168,7 @@ function last(ranges: readonly Range[]): Match | undefined {
   return nth(ranges, ranges.length - 1)
 }
 
-/** The match in a part of which only the lines near its view are in the page: its line is looked up and scrolled to. */
+/** The match in a part that has only its visible lines in the page: finds its line and scrolls to it. */
 async function sought(
   highlights: Highlights,
   element: HTMLElement,
@@ -182,7 +182,7 @@ async function sought(
     sources.some(({ element: box }) => box.contains(startContainer))
   const all = highlights.of(element)
   let before = all.findIndex(isInLines)
-  // those above the lines come first
+  // matches above the lines come first
   if (before < 0) before = all.length
   if (occurrence < before) return undefined
   let left = occurrence - before
@@ -200,7 +200,7 @@ async function sought(
   return undefined
 }
 
-/** The match in a line that comes into the page. */
+/** The match in a line that is being added to the page. */
 async function lineMatch(
   highlights: Highlights,
   element: HTMLElement,
@@ -227,7 +227,7 @@ function isCutOff(box: Element, range: Range): boolean {
   return range.getBoundingClientRect().bottom > box.getBoundingClientRect().bottom + 1
 }
 
-/** Scrolls what is scrolled by itself, then the list, as little as needed to have the match well in context. */
+/** Scrolls nested scroll areas, then the list, as little as necessary to show the match with context. */
 function scrollTo(context: FindContext, row: Row, range: Range): void {
   const list = document.querySelector('.transcript')
   for (let box = range.startContainer.parentElement; box && box !== list; box = box.parentElement) {

@@ -8,12 +8,12 @@ import type { FindModel } from './model.ts'
 type Toggle = 'matchCase' | 'wholeWord' | 'regex'
 const toggleOfKey: Record<string, Toggle> = { KeyC: 'matchCase', KeyW: 'wholeWord', KeyR: 'regex' }
 
-/** Finds text in the whole conversation; looks and works as the one of VS Code's editor. */
+/** Finds text in the whole conversation; looks and works like the find widget of VS Code's editor. */
 export function FindWidget({ find }: { find: FindModel }) {
   const input = useRef<HTMLInputElement>(null)
   useSignalEffect(() => {
     if (find.focusWanted.value === 0) return
-    // after it is drawn
+    // after it's rendered
     requestAnimationFrame(() => {
       input.current?.focus()
       input.current?.select()

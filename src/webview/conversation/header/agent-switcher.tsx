@@ -10,7 +10,7 @@ interface AgentSwitcherProps {
   agent: NonNullable<ConversationHead['agent']>
 }
 
-/** The session's agent: opens a menu to begin a session with another one, and what can be done with this one. */
+/** The session's agent: opens a menu with commands for this agent, and other agents to start a session with. */
 export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   const { host } = useApp()
   const button = useRef<HTMLButtonElement>(null)
@@ -48,7 +48,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** Before the id of an agent to begin a session with. Every other choice is a command. */
+/** The prefix of an agent's id, to start a session with it. All other choices are commands. */
 const AGENT = 'agent:'
 
 function choicesOf({ agents, account }: ConversationHead, name: string): MenuChoice[] {

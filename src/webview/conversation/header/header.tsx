@@ -9,10 +9,10 @@ import { TitleField } from '../../ui/title-field.tsx'
 import { useApp } from '../context.ts'
 import { AgentSwitcher } from './agent-switcher.tsx'
 
-/** A popup is there at once, and handles an Escape that comes at once. */
+/** The popup exists immediately, so that it handles an immediate Escape. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
-/** Title, agent and state of the session, and its details: where it works, what was passed to it. */
+/** The title, agent and state of the session, and its details: its folders and what was passed to it. */
 export function Header() {
   const { store, host } = useApp()
   const head = store.head.value
@@ -60,7 +60,7 @@ export function Header() {
   )
 }
 
-/** Things a user should know before they rely on the session. */
+/** Warnings that a user should know before relying on the session. */
 function noteCount(head: ConversationHead): number {
   const { roots } = head
   return (
@@ -71,7 +71,7 @@ function noteCount(head: ConversationHead): number {
   )
 }
 
-/** The session's title; a click or F2 lets the user write another one. */
+/** The session's title; a click or F2 starts editing it. */
 function SessionTitle() {
   const { store, host, page } = useApp()
   const head = store.head.value
@@ -79,7 +79,7 @@ function SessionTitle() {
   const button = useRef<HTMLButtonElement>(null)
   const back = useRef(false)
   const sessionId = head?.sessionId
-  // another session has come meanwhile: what was being written is not its title
+  // another session is displayed now, so don't apply the edited title to it
   const edited = editing !== undefined && editing === sessionId
 
   useEffect(() => {
@@ -168,7 +168,7 @@ function dotLabel(state: DotState): string {
   }
 }
 
-/** What a session is doing, by shape and color: ring, full, half, crossed. */
+/** The state of a session, by shape and color: ring, full, half, crossed. */
 function StateDot({ state }: { state: DotState }) {
   if (state === 'none') return null
   const label = dotLabel(state)

@@ -6,15 +6,15 @@ import { useApp } from '../context.ts'
 import type { Row } from '../rows/row.ts'
 import type { EntrySlot } from '../rows/slot.ts'
 
-/** What was there when the end was last in view. */
+/** The content when the end was last in view. */
 interface Seen {
   total: number
   last: EntrySlot | undefined
-  /** how often its text had grown */
+  /** version of its text */
   grown: number
 }
 
-/** Floats over the end of the list when the view is elsewhere: what waits for the user, and what is new. */
+/** A button above the end of the list when the view is elsewhere: shows pending requests and new content. */
 export function JumpButtons() {
   const { store, list } = useApp()
   const now = (): Seen => {
@@ -35,7 +35,7 @@ export function JumpButtons() {
   })
   if (list.following.value || list.atEnd.value) return null
   const { total, last, grown } = seen.value
-  // the message that was being written counts as well where text came to it
+  // the message that was being written counts, too, if it has grown
   const continues = last !== undefined && last.grown.value !== grown
   const fresh = Math.max(0, store.total.value - total) + (continues ? 1 : 0)
   const question = rowOf(store, store.waiting.value[0])
@@ -62,7 +62,7 @@ function rowOf(store: ReturnType<typeof useApp>['store'], id: string | undefined
   return index === undefined ? undefined : store.rows.rowsOf(index)[0]
 }
 
-/** Nothing while some of the question is in sight: it says itself that it waits. */
+/** Nothing while a part of the request is visible, since it shows itself that it's pending. */
 function JumpToQuestion({ row, count }: { row: Row; count: number }) {
   const { list } = useApp()
   const inSight = useInSight(row)
@@ -75,11 +75,11 @@ function JumpToQuestion({ row, count }: { row: Row; count: number }) {
   )
 }
 
-/** Whether some of a row is in view. */
+/** Whether a part of a row is in view. */
 function useInSight(row: Row): boolean {
   const { list } = useApp()
   const [inSight, setInSight] = useState(false)
-  // its element comes and goes with what is in the page
+  // its element is added to and removed from the page
   const { start, end } = list.range.value
   useEffect(() => {
     const element = list.elementOf(row.key)

@@ -33,13 +33,13 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     navigate(app, to)
     return
   }
-  // what floats has keys of its own
+  // popups have their own keys
   if (typing || !plain || target?.closest('.popup')) return
-  // from one line of work to the next, however far apart
+  // move between lines of work, however far apart
   const transcript = target?.closest('.transcript')
   if (transcript && (moveFocus(event, transcript, 'button.line') || unfold(event, target))) return
   if (/^[1-9]$/.test(event.key) && answer(event, app, Number(event.key))) return
-  // in the question itself Enter means its first choice, unless a button has the focus
+  // in a focused request, Enter selects its first choice, unless a button has the focus
   if (event.key === 'Enter' && target && !target.closest('button, a, summary')) {
     const box = target.closest('.permission') ?? firstQuestion()
     const primary = box?.querySelector<HTMLElement>('[data-primary]')
@@ -49,14 +49,14 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     }
     return
   }
-  // a letter typed anywhere belongs into the composer
+  // letters typed anywhere go to the composer
   if (event.key.length === 1 && event.key !== ' ') {
     event.preventDefault()
     app.composer.current?.type(event.key)
   }
 }
 
-/** As in a tree: the arrow that leads inwards opens a line, the one that leads outwards closes it. */
+/** As in a tree: the right arrow expands a line, the left one collapses it (reversed in right-to-left languages). */
 function unfold(event: KeyboardEvent, target: HTMLElement | undefined): boolean {
   if (event.shiftKey || !target?.matches('button.line[aria-expanded]')) return false
   const [inwards, outwards] =
@@ -67,7 +67,7 @@ function unfold(event: KeyboardEvent, target: HTMLElement | undefined): boolean 
   return true
 }
 
-/** Where a key leads that is pressed together with Alt. */
+/** The navigation command of a key with Alt. */
 function jumpOf(event: KeyboardEvent): NavigateTo | undefined {
   switch (event.key) {
     case 'ArrowUp':
@@ -81,7 +81,7 @@ function jumpOf(event: KeyboardEvent): NavigateTo | undefined {
   }
 }
 
-/** In a permission request that has the focus: Ctrl+Enter allows once, Ctrl+Backspace rejects once. */
+/** In a focused permission request, Ctrl+Enter allows once and Ctrl+Backspace rejects once. */
 function answersAtOnce(event: KeyboardEvent, target: HTMLElement | undefined): boolean {
   const control = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey
   const kind = { Enter: 'allow_once', Backspace: 'reject_once' }[event.key]
@@ -97,7 +97,7 @@ function firstQuestion(): Element | null {
   return document.querySelector('.permission.first')
 }
 
-/** Takes the option with this number of the question that has the focus, else of the oldest one. */
+/** Selects the option with this number in the focused request, else in the oldest one. */
 function answer(event: KeyboardEvent, app: App, number: number): boolean {
   if (app.store.waiting.peek().length === 0) return false
   const target = event.target instanceof Element ? event.target : undefined

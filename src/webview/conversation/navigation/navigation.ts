@@ -20,7 +20,7 @@ export function listenNavigation(connection: MessageConnection, app: App): void 
     wanted.value = requestId
     if (requestId === undefined) navigate(app, to)
   })
-  // a page that was just shown may get the request later
+  // a page that was just shown may receive the request later
   effect(() => {
     const request = app.store.head.value?.pendingRequests.find(one => one.requestId === wanted.value)
     if (request && goToRequest(app, request)) wanted.value = undefined
@@ -35,7 +35,7 @@ export function navigate(app: App, to: NavigateTo): void {
   else toQuestion(app)
 }
 
-/** Brings the next request that waits into view and gives it the focus; after the last comes the first. */
+/** Reveals and focuses the next pending request; wraps around after the last. */
 function toQuestion(app: App): void {
   const pending = app.store.head.peek()?.pendingRequests ?? []
   const focused = document.activeElement?.closest('[data-request]')?.getAttribute('data-request')
@@ -45,7 +45,7 @@ function toQuestion(app: App): void {
   else announce(t('No pending requests'))
 }
 
-/** False while the page has no row of it. */
+/** Returns false while the page has no row for it. */
 function goToRequest({ store, list }: App, { requestId, index }: PendingRequestNote): boolean {
   const row = store.rows.rowsOf(index)[0]
   if (!row) return false
@@ -64,12 +64,12 @@ function focusWhenDrawn(request: string, frames: number): void {
   })
 }
 
-/** Jumps come one after the other: each begins where the one before it led. */
+/** Jumps run one after the other: each starts where the previous one ended. */
 let last: Promise<void> = Promise.resolve()
 
 /**
- * Brings the prompt before or after the one at the upper edge of the view there, also where it is not loaded yet. After
- * the last prompt comes the end of the conversation, before the first one its beginning.
+ * Scrolls the previous or next prompt to the upper edge of the view, even if it isn't loaded yet. After the last prompt
+ * comes the end of the conversation, before the first one its start.
  */
 export function jumpTurn(app: App, direction: Direction): Promise<void> {
   last = last.then(() => jump(app, direction))
@@ -80,7 +80,7 @@ async function jump(app: App, direction: Direction): Promise<void> {
   const { store, list } = app
   const from = list.firstVisible
   if (!from) return
-  // the prompt at the edge counts as passed when one goes up from its very beginning
+  // going up from the very start of the prompt at the edge skips it
   const above = firstEntry(from.item) - (from.delta > 4 ? 0 : 1)
   const index = await nearest(app, direction < 0 ? above : lastEntry(from.item) + 1, direction)
   const slot = index === undefined ? undefined : await store.load(index)
@@ -91,7 +91,7 @@ async function jump(app: App, direction: Direction): Promise<void> {
   else list.toTop()
 }
 
-/** The host knows where prompts are among entries that are not loaded. */
+/** The host finds prompts among entries that aren't loaded. */
 async function nearest(
   { store, host }: App,
   from: number,

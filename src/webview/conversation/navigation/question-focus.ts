@@ -2,24 +2,24 @@ import { signal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type App, type ComposerPort, useApp } from '../context.ts'
 
-/** This long after the last key the user is no longer typing, in milliseconds. */
+/** Time after the last key until the user counts as no longer typing, in milliseconds. */
 const quiet = 400
 
-/** Counts what was drawn after it came, since it had to be loaded: until then there is nothing to focus. */
+/** Increases when lazily loaded requests are rendered, since before that there is nothing to focus. */
 export const questionsDrawn = signal(0)
 
 const scrollKeys = new Set(['PageUp', 'PageDown', 'Home', 'End'])
 
 /**
- * A question that comes while the user is not writing takes the focus, so that a digit or Enter answers it. Never while
- * there is text in the composer, nor right after a key was pressed: then it waits a moment. Of several, the first is
- * brought into view; answering it leads to the next, and the last one back to the end.
+ * A request that arrives while the user isn't typing takes the focus, so that a digit or Enter answers it. Never while
+ * there is text in the composer, and only a moment after the last key. Of several, the first is revealed; answering it
+ * reveals the next, and after the last, the end.
  */
 export function useQuestionFocus(): void {
   const app = useApp()
   const { store, list, composer } = app
   const lastKey = useRef(0)
-  /** the view was brought to a question, and the user did not scroll elsewhere since */
+  /** the view was scrolled to a request, and the user hasn't scrolled since */
   const brought = useRef(false)
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -27,7 +27,7 @@ export function useQuestionFocus(): void {
       if (scrollKeys.has(event.key)) brought.current = false
     }
     const scroll = (event: Event) => {
-      // a press counts on the scroll bar alone
+      // only a press on the scroll bar counts
       if (event.type !== 'pointerdown' || (event.target as Element).matches('.transcript'))
         brought.current = false
     }
@@ -53,7 +53,7 @@ export function useQuestionFocus(): void {
       if (isBusy(composer.current)) return
       const rest = lastKey.current + quiet - performance.now()
       if (rest > 0) timer = setTimeout(offer, rest)
-      // after the box is drawn; on a busy machine that takes time enough to begin with something else
+      // after the box is rendered; on a busy machine, the user may have started something else by then
       else {
         const asked = lastKey.current
         frame = requestAnimationFrame(() => {
@@ -63,7 +63,7 @@ export function useQuestionFocus(): void {
       }
     }
     if (list.following.peek() || brought.current) {
-      // after the rows of this change are measured
+      // after the rows of this change were measured
       frame = requestAnimationFrame(() => {
         if (bringIntoView(app, first)) brought.current = true
         offer()
@@ -76,25 +76,25 @@ export function useQuestionFocus(): void {
   })
 }
 
-/** Scrolls to the question when it is not in view as a whole. Answers whether the view is held there now. */
+/** Scrolls to the request unless all of it is in view. Returns whether the view is now held there. */
 function bringIntoView({ store, list }: App, id: string): boolean {
   const index = store.slot(id)?.index
   const row = index === undefined ? undefined : store.rows.rowsOf(index)[0]
   if (!row) return false
   const box = list.elementOf(row.key)?.getBoundingClientRect()
   const view = document.querySelector('.transcript')?.getBoundingClientRect()
-  // without layout nothing has a height
+  // without a layout, heights are 0
   const inView = box && view && (box.height === 0 || (box.top >= view.top && box.bottom <= view.bottom + 1))
   if (!inView) list.toItem(row)
   return !list.following.peek()
 }
 
-/** The user is elsewhere, or at something in the view that is not to be left. */
+/** Whether the user is elsewhere, or at something in the view that must keep the focus. */
 function isBusy(composer: ComposerPort | undefined): boolean {
   if (!document.hasFocus()) return true
   const focused = document.activeElement
   if (composer && focused?.closest('.composer-text')) return !composer.isEmpty
-  // in a question already: Enter there is not to become the answer to another one, nor another answer
+  // already in a request: Enter there must not answer another one, or with another option
   if (focused?.closest('[data-request]')) return true
   return focused !== document.body && !focused?.closest('.transcript')
 }
@@ -105,8 +105,8 @@ function focusQuestion(): void {
 }
 
 /**
- * Where the focus belongs in a question: on the option for Enter, at any position; on a form's first
- * field; on the line of one that is folded; else on the box, where digits answer and Enter takes nothing.
+ * The element to focus in a request: the option for Enter, at any position; the first field of a form; the line of a
+ * collapsed one; else the box, where digits answer and Enter does nothing.
  */
 export function placeToAnswer(box: HTMLElement): HTMLElement {
   return (

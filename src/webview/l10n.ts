@@ -22,7 +22,7 @@ export function t(message: string, ...args: ReadonlyArray<string | number>): str
   })
 }
 
-/** One of two sentences by number; both take the number as `{0}`. */
+/** The singular or plural sentence; both get the number as `{0}`. */
 export function plural(count: number, one: string, many: string): string {
   return t(count === 1 ? one : many, formatNumber(count))
 }
@@ -36,7 +36,7 @@ export function formatNumber(value: number): string {
   return numberFormat(0).format(value)
 }
 
-/** Bytes in words: `812 B`, `1.4 KB`, `23 MB`. */
+/** Bytes as text: `812 B`, `1.4 KB`, `23 MB`. */
 export function formatSize(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB'] as const
   let value = bytes
@@ -49,7 +49,7 @@ export function formatSize(bytes: number): string {
   return `${numberFormat(decimals).format(value)} ${units[unit]}`
 }
 
-/** Seconds in words short enough for the right of a row: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
+/** A duration as a short text: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000
   if (seconds < 9.95) return t('{0} s', numberFormat(1).format(seconds))
@@ -66,7 +66,7 @@ export function formatSeconds(seconds: number): string {
 
 const formats = new Map<number, Intl.NumberFormat>()
 
-/** Made once: making one costs a thousand times more than using it. */
+/** Cached, since creating one costs a thousand times more than using it. */
 function numberFormat(decimals: number): Intl.NumberFormat {
   let format = formats.get(decimals)
   if (!format) {

@@ -17,8 +17,8 @@ const page = 100
 export type FetchEntries = (key: string, from: number, to: number) => Promise<Entry[]>
 
 /**
- * The conversation as the view holds it. Snapshots and patches come in; changes are published as signals, each as
- * narrow as what it is about: a part of the head, one entry, one markdown block, the list of rows.
+ * The conversation in the view. Receives snapshots and patches, and publishes changes as fine-grained signals: for a part
+ * of the head, an entry, a Markdown block, or the list of rows.
  */
 export class ConversationStore {
   readonly head = signal<ConversationHead | undefined>(undefined)
@@ -28,33 +28,33 @@ export class ConversationStore {
   readonly #wholeToolCalls: Watched
   /** number of entries, fetched or not */
   readonly total = signal(0)
-  /** the entries of the requests that wait for the user, oldest first: as the host tells, fetched or not */
+  /** the entries of the pending requests, oldest first, as reported by the host, whether or not they were fetched */
   readonly waiting: ReadonlySignal<readonly EntryId[]>
-  /** whether the agent waits for the user */
+  /** whether the agent is waiting for the user */
   readonly asked: ReadonlySignal<boolean>
   /** the last entry, of any kind */
   readonly last = signal<EntrySlot | undefined>(undefined)
-  /** tool call entries by whose they are and the agent's id of them, for permissions */
+  /** tool call entries by session and tool call id, for permission requests */
   readonly #toolCalls = new Map<string, EntrySlot>()
-  /** the last permission that was asked for a tool call, by the key of the tool call */
+  /** by the key of a tool call: its last permission request */
   readonly #permissions = new Map<string, EntrySlot>()
   readonly #subagents = new Map<string, EntrySlot>()
   /** by session: the number of a subagent */
   readonly #numbers = new Map<string, number>()
-  /** by session: the messages to it and from it */
+  /** by session: the messages to and from it */
   readonly #exchanges = new Map<string, Exchange>()
   readonly #slots = new Map<EntryId, EntrySlot>()
   readonly #open = new Map<string, Signal<boolean>>()
   /** pages that are being fetched, by their first entry */
   readonly #fetching = new Map<number, Promise<void>>()
-  /** Entries from before the last snapshot that it did not bring: what changed of them meanwhile is not known. */
+  /** Entries from before the last snapshot that it didn't contain: they may be outdated. */
   readonly #stale = new Set<EntrySlot>()
   readonly #fetch: FetchEntries
   #revision: number | undefined
 
   /**
    * @param watchTerminals tells the host which terminals are shown
-   * @param showToolCalls tells the host of which tool calls all is shown
+   * @param showToolCalls tells the host which tool calls are shown completely
    */
   constructor(
     fetch: FetchEntries,
@@ -112,7 +112,7 @@ export class ConversationStore {
     })
   }
 
-  /** Applies a patch in one batch; false when one before it is missing and a snapshot must be asked for. */
+  /** Applies a patch in one batch; returns false if an earlier one is missing and a snapshot must be requested. */
   applyPatch(patch: ConversationPatch): boolean {
     if (this.#revision === undefined || patch.revision !== this.#revision + 1) return false
     this.#revision = patch.revision
@@ -129,7 +129,7 @@ export class ConversationStore {
     return true
   }
 
-  /** Whether something was opened by the user; kept while the conversation is. */
+  /** Whether the user has expanded something; kept as long as the conversation. */
   openState(id: string): Signal<boolean> {
     let open = this.#open.get(id)
     if (!open) {
@@ -139,7 +139,7 @@ export class ConversationStore {
     return open
   }
 
-  /** All of a tool call is shown, until the function is called that it answers. */
+  /** Marks a tool call as shown completely, until the returned function is called. */
   showWhole(id: EntryId): () => void {
     this.#viewers.set(id, (this.#viewers.get(id) ?? 0) + 1)
     this.#wholeToolCalls.changed()
@@ -155,12 +155,12 @@ export class ConversationStore {
     return this.#slots.get(id)
   }
 
-  /** The tool call that an entry names; a subagent's ids are its own (`within`). */
+  /** The tool call to which an entry refers; a subagent has its own ids (`within`). */
   toolCall(toolCallId: string, within?: string): EntrySlot | undefined {
     return this.#toolCalls.get(keyOfTool(toolCallId, within))
   }
 
-  /** How the user kept the tool call from running, if they did. */
+  /** How the user prevented the tool call from running, if they did. */
   refusalOf({ toolCallId, within }: ToolCallEntry): 'rejected' | 'canceled' | undefined {
     const asked = this.#permissions.get(keyOfTool(toolCallId, within))?.entry.value
     if (asked?.kind !== 'permission' || !asked.outcome) return undefined
@@ -187,14 +187,14 @@ export class ConversationStore {
     return exchange
   }
 
-  /** Which subagent a session is, counted from 0 in the order in which they were met. */
+  /** The number of a subagent's session, from 0 in order of appearance. */
   numberOf(subagent: string): number {
     const number = this.#numbers.get(subagent) ?? this.#numbers.size
     this.#numbers.set(subagent, number)
     return number
   }
 
-  /** The user does not want to see what the subagent does. */
+  /** Whether the user has hidden the subagent's entries. */
   isHidden(subagent: string): boolean {
     return this.#hiddenState(subagent).value
   }
@@ -224,7 +224,7 @@ export class ConversationStore {
   }
 
   /**
-   * What the user wrote last, oldest first: of the entries that are here without a gap up to the end. `from`: index of
+   * The user's last prompts, oldest first, from the entries that are loaded without a gap up to the end. `from`: index of
    * the first of these entries.
    */
   lastPrompts(): { prompts: ContentBlock[][]; from: number } {
@@ -255,7 +255,7 @@ export class ConversationStore {
     }
   }
 
-  /** An entry by its index, fetched where it is not here; `undefined` where it can't be fetched. */
+  /** An entry by its index, fetched if necessary; `undefined` if it can't be fetched. */
   async load(index: number): Promise<EntrySlot | undefined> {
     const { key } = this
     this.need(index, index + 1)
@@ -292,7 +292,7 @@ export class ConversationStore {
         this.#afterEntries()
       })
     } catch {
-      // the host is gone or busy with another conversation: asked for again when the rows are next in view
+      // the host is gone or shows another conversation: retry when the rows are next in view
     }
   }
 
@@ -336,7 +336,7 @@ export class ConversationStore {
     while (slots.length < index) slots.push(undefined)
     slots[index] = this.#upsert(index, entry)
     if (slots.length > this.total.peek()) this.total.value = slots.length
-    // an entry before the first one fetched comes with its page
+    // an entry before the first fetched one will be fetched with its page
     if (known || index >= from) this.rows.changed(from, index + 1)
   }
 
@@ -365,7 +365,7 @@ export class ConversationStore {
     return slot
   }
 
-  /** Puts a message among those of its sessions, or takes it away from there. */
+  /** Adds a message to those of its sessions, or removes it. */
   #list(slot: EntrySlot, add: boolean): void {
     const entry = slot.entry.peek()
     if (entry.kind !== 'session_message') return
@@ -410,7 +410,7 @@ export class ConversationStore {
 
 interface Exchange {
   slots: EntrySlot[]
-  /** Increases when the slots are others. */
+  /** Increases when the slots were replaced. */
   version: Signal<number>
 }
 

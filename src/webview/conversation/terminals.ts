@@ -3,23 +3,23 @@ import type { TerminalState } from '../../conversation/state.ts'
 import type { TerminalNote } from '../../views/bridge/conversation.ts'
 import type { TerminalScreen } from '../tools/terminal-screen.ts'
 
-/** The emulator is loaded with the first terminal that is shown. */
+/** The emulator is loaded when the first terminal is shown. */
 let emulator: Promise<typeof import('../tools/terminal-screen.ts')> | undefined
 function loadEmulator(): Promise<typeof import('../tools/terminal-screen.ts')> {
   emulator ??= import('../tools/terminal-screen.ts')
   return emulator
 }
 
-/** The maximum number of screens of hidden terminals: they take memory. */
+/** The maximum number of screens kept for hidden terminals, since they take memory. */
 const MAX_IDLE = 4
 
-/** A terminal of the conversation: what it is, and its output, which is emulated only while it's shown. */
+/** A terminal of the conversation: its properties and its output, which is emulated only while it's shown. */
 export class TerminalSlot {
-  /** everything but the output; absent until the host sent it */
+  /** everything but the output; absent until the host has sent it */
   readonly state = signal<Omit<TerminalState, 'output'> | undefined>(undefined)
   /** its lines, once the emulator is loaded; read its `version` to be updated */
   readonly screen: Signal<TerminalScreen | undefined> = signal(undefined)
-  /** number of lines when its screen was last there */
+  /** number of lines when it last had a screen */
   lastLines = 0
   readonly #idle: TerminalSlot[]
   readonly #watch: () => void
@@ -28,14 +28,14 @@ export class TerminalSlot {
 
   /**
    * @param idle hidden terminals that have a screen, the oldest first; shared by all
-   * @param watch called when its output begins to be wanted, or no longer is
+   * @param watch called when its output starts or stops being needed
    */
   constructor(idle: TerminalSlot[] = [], watch: () => void = () => undefined) {
     this.#idle = idle
     this.#watch = watch
   }
 
-  /** Its output is wanted. */
+  /** Whether its output is needed. */
   get isWatched(): boolean {
     return this.#viewers > 0 || this.screen.peek() !== undefined
   }
@@ -119,7 +119,7 @@ export class Terminals {
   readonly #idle: TerminalSlot[] = []
   readonly #watched: Watched
 
-  /** @param watch tells the host which terminals' output is wanted */
+  /** @param watch tells the host which terminals' output is needed */
   constructor(watch: (ids: string[]) => void = () => undefined) {
     const ids = () => [...this.#slots].flatMap(([id, slot]) => (slot.isWatched ? [id] : []))
     this.#watched = new Watched(ids, watch)
@@ -146,7 +146,7 @@ export class Terminals {
   }
 }
 
-/** Tells the host what of a kind the view shows: it sends the whole of these only. */
+/** Tells the host which items of a kind the view shows completely, since it sends only these as a whole. */
 export class Watched {
   readonly #ids: () => string[]
   readonly #tell: (ids: string[]) => void
@@ -158,7 +158,7 @@ export class Watched {
     this.#tell = tell
   }
 
-  /** Tells which are shown once all that is drawn at the same time has said so. */
+  /** Reports the shown items after everything that is rendered at the same time has been registered. */
   changed(): void {
     if (this.#isDue) return
     this.#isDue = true
@@ -172,7 +172,7 @@ export class Watched {
     })
   }
 
-  /** The host knows of none. */
+  /** The host has no shown items. */
   forget(): void {
     this.#reported = '[]'
   }

@@ -22,7 +22,7 @@ import { RowView, rowClass } from './rows/row-view.tsx'
 import { Plans } from './work/plan.tsx'
 import { WorkingLine } from './work/working-line.tsx'
 
-/** Loaded with the first change: a conversation that only talks needs none of it. */
+/** Loaded with the first change, since a conversation without changes doesn't need it. */
 const ChangedFiles = lazy(() => import('./work/changed-files.tsx').then(module => module.ChangedFiles))
 const FindWidget = lazy(async () => {
   const [module] = await Promise.all([import('./find/widget.tsx'), loadStyles('later')])
@@ -34,7 +34,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
   const app = useApp()
   const root = useRef<HTMLDivElement>(null)
 
-  // before anything is seen, so that no key is missed
+  // before anything is visible, so that no key is missed
   useLayoutEffect(() => {
     const key = (event: KeyboardEvent) => onViewKey(event, app)
     window.addEventListener('keydown', key)
@@ -77,7 +77,7 @@ function Changes() {
   return files.length + omitted + unseen.length > 0 ? <ChangedFiles /> : null
 }
 
-/** An agent starts or history replays: a bar that moves, and what is under way. */
+/** Progress while an agent starts or the history is loaded: a progress bar and the current step. */
 function Progress() {
   const { store } = useApp()
   const head = store.head.value
@@ -128,7 +128,7 @@ function Body({ draft }: { draft: Draft }) {
   )
 }
 
-/** After the last row: what is under way, what went wrong. */
+/** After the last row: the current activity and failures. */
 function Footer({ draft }: { draft: Draft }) {
   const { store, host } = useApp()
   const head = store.head.value
@@ -166,7 +166,7 @@ function conversationContext(key: string, canFork: boolean): string {
   return context('conversation', { conversation: key, parleyCanFork: canFork })
 }
 
-/** Of one row; the elements around it name its conversation. */
+/** The context of a row; the elements around it provide that of its conversation. */
 function rowContext(row: Row): string | undefined {
   if (row.kind === 'missing' || row.kind === 'run') return undefined
   const entry = row.slot.entry.peek()

@@ -4,7 +4,7 @@ import type { HistoryPlace } from '../../views/bridge/history.ts'
 import type { HistoryMessages } from '../../views/bridge/history-messages.ts'
 import type { HostClient } from '../host/connection.ts'
 
-/** History's host, and where it is shown. */
+/** The connection to the host, and where History is shown. */
 interface HistoryContext {
   host: HostClient<HistoryMessages>
   place: HistoryPlace

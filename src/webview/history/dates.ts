@@ -42,7 +42,7 @@ export function shortTime(time: number, now: number): string {
   }).format(date)
 }
 
-/** For the tooltip: everything. */
+/** The full date and time for the tooltip. */
 export function longTime(time: number): string {
   return dateFormat({ dateStyle: 'full', timeStyle: 'short' }).format(new Date(time))
 }

@@ -8,31 +8,31 @@ export interface HistoryFilter {
   text: string
   /** only sessions of the folders that are open in this window */
   here: boolean
-  /** also those that were put away */
+  /** also archived sessions */
   archived: boolean
 }
 
-/** A row that the user is asked about, in its own place: what it shall be called, whether it is to be deleted. */
+/** The question shown in a row: its new title, or whether to delete it. */
 export interface RowQuestion {
   what: 'rename' | 'delete'
   /** the row's */
   key: string
 }
 
-/** One line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
+/** A line of the list. A session keeps its line as long as it's shown, whatever changes in it. */
 export type HistoryItem = WindowItem &
   ({ kind: 'group'; group: DateGroupKey } | { kind: 'row'; row: Signal<HistoryRow> })
 export type RowItem = Extract<HistoryItem, { kind: 'row' }>
 
 /**
- * The sessions, and the lines to show: the rows that pass the filter, the newest first, under their dates. A session that
- * changes in its place costs the same among many as among few.
+ * The sessions, and the lines to show: the rows that pass the filter, newest first, grouped by date. Updating a session
+ * in place takes constant time.
  */
 export class HistoryLines {
   readonly window = new ListWindow<HistoryItem>()
-  /** Increases when lines came, went or moved. */
+  /** Increases when lines were added, removed or moved. */
   readonly version = signal(0)
-  /** how many sessions there are, shown or not, and how many of them are archived */
+  /** the number of sessions, shown or not, and of archived ones */
   readonly count = signal({ all: 0, archived: 0 })
   readonly #rows = new Map<string, HistoryRow>()
   #lines = new Map<string, HistoryItem>()
@@ -46,13 +46,13 @@ export class HistoryLines {
     return this.window.items.filter(item => item.kind === 'row')
   }
 
-  /** How many lines of sessions there are. */
+  /** The number of session lines. */
   get rowCount(): number {
     void this.version.value
     return this.window.count - this.#groups.length
   }
 
-  /** The position of a line among those of sessions, from 1. */
+  /** The position of a line among session lines, from 1. */
   positionOf({ index }: RowItem): number {
     void this.version.value
     return index + 1 - this.#groups.filter(group => group.index < index).length
@@ -95,7 +95,7 @@ export class HistoryLines {
     if (!inPlace) this.#arrange()
   }
 
-  /** A session changed; false where that may move its line. */
+  /** A session changed; returns false if that may move its line. */
   #replace(key: string, row: HistoryRow): boolean {
     const item = this.item(key)
     const isShown = passing([row], this.#filter).length > 0
@@ -142,7 +142,7 @@ function passing(rows: Iterable<HistoryRow>, { here, archived, text }: HistoryFi
   return filterRows(shown, { text })
 }
 
-/** What names the row's session in a message. */
+/** The reference to a row's session for messages. */
 export function idOf({ agentId, sessionId }: HistoryRow): { agentId: string; sessionId: string } {
   return { agentId, sessionId }
 }
@@ -151,7 +151,7 @@ export function rowKey(row: { agentId: string; sessionId: string }): string {
   return `row/${row.agentId}/${row.sessionId}`
 }
 
-/** What Enter does with a row: the session that is open is shown, one that can be loaded is, else resumed. */
+/** The action for Enter: shows an open session, else loads it if possible, else resumes it. */
 export function defaultAction(row: HistoryRow): 'show' | 'load' | 'resume' | undefined {
   if (row.open) return 'show'
   if (row.canLoad) return 'load'

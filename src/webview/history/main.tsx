@@ -1,6 +1,6 @@
 /**
- * History in an editor tab, browser side. Its page is like that of the conversation (see `../conversation/main.tsx`), with
- * `<body data-view="history">`, `history.css` and `history.js`.
+ * History in an editor tab, browser side. The page is like that of the conversation (see `../conversation/main.tsx`),
+ * with `<body data-view="history">`, `history.css` and `history.js`.
  */
 import { signal } from '@preact/signals'
 import { render } from 'preact'

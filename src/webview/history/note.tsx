@@ -28,7 +28,7 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   )
 }
 
-/** How large the saved conversations are, and a button to change the limit. */
+/** The size of the saved conversations, and a button to change the limit. */
 export function StorageNote({ storage: { used, max } }: { storage: HistorySummary['storage'] }) {
   const { host } = useHistory()
   if (used === 0) return null
@@ -49,7 +49,7 @@ export function StorageNote({ storage: { used, max } }: { storage: HistorySummar
   )
 }
 
-/** More idle agents than this are folded into one line. */
+/** More agents that aren't running than this are collapsed into one line. */
 const mostResting = 2
 
 /** The state of an agent's list of sessions, and what the user can do about it. */
@@ -137,7 +137,7 @@ function AgentNote({ note }: { note: HistoryAgentNote }) {
   }
 }
 
-/** Who is signed in, below what else there is to say of the agent. */
+/** Who is signed in, below the agent's other information. */
 function Account({ note: { account } }: { note: HistoryAgentNote }) {
   return account === undefined ? null : (
     <>

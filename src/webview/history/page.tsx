@@ -15,8 +15,8 @@ import { type HistoryFilter, HistoryLines, type RowQuestion, rowKey } from './it
 import { HistoryView } from './view.tsx'
 
 /**
- * History as a page, connected with its host. What it lists and what is searched for stay while it isn't shown.
- * `wantsFocus`: its search field takes the keyboard's focus as soon as it is there.
+ * History as a page, connected with its host. Its list and the search text are kept while it isn't shown. `wantsFocus`:
+ * its search field takes the focus as soon as it exists.
  */
 export function historyPage(
   connection: MessageConnection,

@@ -16,13 +16,13 @@ interface RowProps {
   position: number
   count: number
   onPress: () => void
-  /** what the user is asked of it, in its own place */
+  /** the question shown in the row */
   question: RowQuestion['what'] | undefined
-  /** Asks, or takes the question back. */
+  /** Shows or closes the question. */
   onAsk: (what: RowQuestion['what'] | undefined, focusBack?: boolean) => void
 }
 
-/** One session: its title and what it is doing; under it agent, folder and time, or what can be done with it. */
+/** A session: its title and state; below, its agent, folder and time, or its buttons. */
 export function HistoryRowView({ row, id, active, position, count, onPress, question, onAsk }: RowProps) {
   const { host, place } = useHistory()
   const action = defaultAction(row)
@@ -84,10 +84,10 @@ function Time({ time }: { time: number }) {
   return <> · {shortTime(time, now.value)}</>
 }
 
-/** Shown on hover and for the active row; the keyboard has its own ways to the same. */
+/** Shown on hover and for the active row; there are shortcuts for the same actions. */
 function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   const { host } = useHistory()
-  // no buttons: what is an option holds nothing that can be focused
+  // not buttons, since an element with the role `option` can't contain focusable elements
   const button = (action: HistoryAction, icon: string, label: string) => (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list hears the keys
     // biome-ignore lint/a11y/noStaticElementInteractions: for the mouse alone
@@ -126,7 +126,7 @@ function RowActions({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   )
 }
 
-/** In the place of the second line, so that nothing moves. */
+/** Replaces the second line, so that nothing moves. */
 function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   const { host } = useHistory()
   const answer = (event: MouseEvent, remove: boolean) => {
@@ -149,7 +149,7 @@ function Confirmation({ row, onAsk }: Pick<RowProps, 'row' | 'onAsk'>) {
   )
 }
 
-/** What VS Code needs to draw the row's context menu; `package.json` tests it. */
+/** The context for the row's context menu, used by `when` clauses in `package.json`. */
 function menuContext(row: HistoryRow, parleyPlace: HistoryPlace): string {
   return JSON.stringify({
     webviewSection: 'session',
@@ -185,7 +185,7 @@ function stateOf(row: HistoryRow): string | undefined {
   return row.archived ? t('archived') : undefined
 }
 
-/** What the agent says of a session that is not open here: longer words, and less to do about it. */
+/** The agent's report about a session that isn't open here, as a longer text. */
 function elsewhereOf(row: HistoryRow): string | undefined {
   switch (row.elsewhere) {
     case 'running':

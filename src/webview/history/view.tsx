@@ -25,20 +25,20 @@ import { HistoryRowView } from './row.tsx'
 interface HistoryViewProps {
   summary: Signal<HistorySummary | undefined>
   lines: HistoryLines
-  /** kept through a reload */
+  /** kept across reloads */
   filter: Signal<HistoryFilter>
-  /** the row that the user is asked about */
+  /** the row that shows a question */
   asked: Signal<RowQuestion | undefined>
   wantsFocus: Signal<boolean>
 }
 
-/** The whole of History. The search field keeps the focus; the arrow keys walk through the rows. */
+/** The whole History view. The search field keeps the focus; the arrow keys move through the rows. */
 export function HistoryView({ summary, lines, filter, asked, wantsFocus }: HistoryViewProps) {
   const { host, place } = useHistory()
   const search = useRef<HTMLInputElement>(null)
   const active = useSignal<string | undefined>(undefined)
   useLayoutEffect(() => {
-    // once a minute is enough for the groups; the rows keep their own time
+    // once a minute is enough for the groups; the rows update their own times
     const minute = computed(() => Math.floor(now.value / 60_000))
     return effect(() => lines.show(filter.value, minute.value * 60_000 + 59_999))
   }, [lines, filter])
@@ -53,14 +53,14 @@ export function HistoryView({ summary, lines, filter, asked, wantsFocus }: Histo
     if (!lines.item(active.peek())) active.value = lines.rows[0]?.key
   }, [lines.version.value])
 
-  /** As it is now: a fast hand presses Enter before what it typed is drawn. */
+  /** The current text, since the user may press Enter before it's rendered. */
   const current = () => {
     const { rows } = lines
     const index = rows.findIndex(item => item.key === active.value)
     return { rows, index: index < 0 && rows.length > 0 ? 0 : index }
   }
 
-  /** The active row is in the page: those far from the view are not. */
+  /** Whether the active row is in the page; rows far from the view aren't. */
   const isDrawn = () => {
     const { start, end } = list.range.value
     return lines.window.items.slice(start, end).some(item => item.key === active.value)
@@ -128,7 +128,7 @@ export function HistoryView({ summary, lines, filter, asked, wantsFocus }: Histo
   const ask = (what: RowQuestion['what'], { key }: RowItem) => {
     asked.value = { what, key }
   }
-  // also when the context menu asks, which VS Code draws
+  // also when the context menu, which VS Code shows, asks the question
   useLayoutEffect(() => {
     const question = asked.value
     const item = lines.item(question?.key)
@@ -276,7 +276,7 @@ function deletesText(target: EventTarget | null): boolean {
   return target.selectionStart !== target.value.length
 }
 
-/** The menu key, with the search field in focus, means the row that is chosen. */
+/** With the focus in the search field, the menu key opens the menu of the active row. */
 function menuByKey(event: MouseEvent, active: string | undefined): void {
   const row = active === undefined ? null : document.getElementById(active)
   if (event.button === 2 || !row) return
@@ -327,7 +327,7 @@ function Item({ item, active, asked, lines, focusBack }: ItemProps) {
               asked.value = { what, key: item.key }
               return
             }
-            // the question may have gone to another row meanwhile
+            // the question may have moved to another row meanwhile
             if (asked.value?.key === item.key) asked.value = undefined
             if (back) focusBack()
           }}
@@ -339,7 +339,7 @@ function Item({ item, active, asked, lines, focusBack }: ItemProps) {
 
 interface NothingProps {
   summary: HistorySummary
-  /** how many sessions there are */
+  /** the number of sessions */
   count: number
   filter: Signal<HistoryFilter>
 }

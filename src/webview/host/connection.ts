@@ -10,7 +10,7 @@ import {
 import type { Answer, Contract, NotificationName, Params, RequestName } from '../../views/bridge/contract.ts'
 import { type VsCodeApi, vscodeApi } from './vscode-api.ts'
 
-/** What has come before this script listens: the page keeps it (see `views/webview-page.ts`). */
+/** Messages that arrived before this script listens, queued by the page (see `views/webview-page.ts`). */
 declare global {
   var earlyMessages: MessageEvent[] | undefined
   var keepMessage: ((event: MessageEvent) => void) | undefined
@@ -46,7 +46,7 @@ class ApiWriter extends AbstractMessageWriter {
   end(): void {}
 }
 
-/** Makes `key` optional: without it, the conversation that the page shows. */
+/** Makes `key` optional; the default is the displayed conversation. */
 type Unkeyed<P> = P extends { key: string } ? Omit<P, 'key'> & { key?: string } : P
 type Parameters<M> = [Params<M>] extends [undefined]
   ? []
@@ -54,14 +54,14 @@ type Parameters<M> = [Params<M>] extends [undefined]
     ? [params?: Unkeyed<Params<M>>]
     : [params: Unkeyed<Params<M>>]
 
-/** What a page sends to the host, by the names of its contract. */
+/** Sends the messages of a contract to the host. */
 export interface HostClient<C extends Contract> {
   send<N extends NotificationName<C>>(name: N, ...params: Parameters<C[N]>): void
   /** Rejects with a sentence to show. */
   request<N extends RequestName<C>>(name: N, ...params: Parameters<C[N]>): Promise<Answer<C[N]>>
 }
 
-/** `key`: of the conversation that the page shows, added to every message that has none. */
+/** `key`: that of the displayed conversation, added to every message without one. */
 export function hostClient<C extends Contract>(
   connection: Pick<MessageConnection, 'sendNotification' | 'sendRequest'>,
   key?: () => string,
@@ -73,7 +73,7 @@ export function hostClient<C extends Contract>(
   } as HostClient<C>
 }
 
-/** The webview's end of the bridge: vscode-jsonrpc over `postMessage`. Call `listen` when the handlers are in place. */
+/** The webview's end of the bridge: vscode-jsonrpc over `postMessage`. Call `listen` after all handlers are registered. */
 export function connectToHost(): MessageConnection {
   return createMessageConnection(new WindowReader(), new ApiWriter(vscodeApi()))
 }

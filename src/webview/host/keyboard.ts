@@ -31,8 +31,8 @@ export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () =>
 }
 
 /**
- * When the page gets the focus and no element of it has it, `focus` moves it to the element where a user starts. Ignores
- * a press of the mouse, which may begin a selection.
+ * When the page gets the focus but none of its elements has it, `focus` moves it to the initial element, except after a
+ * mouse press, which may start a selection.
  */
 export function focusOnEntry(focus: () => void): void {
   let pressed = false
@@ -54,8 +54,8 @@ export function focusOnEntry(focus: () => void): void {
 }
 
 /**
- * Keeps Select All, Undo and Redo in the page's fields. VS Code gets the keys of a webview as well: it would run the command
- * a second time, and before it knows that the webview has the focus, in the active editor's file.
+ * Keeps Select All, Undo and Redo in the page's fields. VS Code also gets the keys of a webview: it would run the command
+ * a second time, and before it knows that the webview has the focus, in the active editor.
  */
 export function keepFieldKeys(): void {
   document.addEventListener('keydown', event => {
@@ -69,8 +69,8 @@ export function keepFieldKeys(): void {
 const CHORD_MS = 5000
 
 /**
- * The second key of Parley's chords is for VS Code alone. VS Code gets the keys of a webview, but the focused element gets
- * them too and would insert the letter.
+ * Hides the second key of Parley's chords from the page: VS Code gets it, but the focused element would also insert the
+ * letter.
  */
 function keepChords(): void {
   let begun = -Infinity

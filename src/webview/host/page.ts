@@ -4,8 +4,8 @@ import { connectToHost } from './connection.ts'
 import { focusOnEntry, keepFieldKeys } from './keyboard.ts'
 
 /**
- * What every page begins with. `onEntry` gives the keyboard's focus to the place where one begins. Call the connection's
- * `listen` when the handlers are in place.
+ * Initializes a page. `onEntry` focuses the initial element. Call the connection's `listen` after all handlers are
+ * registered.
  */
 export function startPage(onEntry: () => void): MessageConnection {
   readTexts()

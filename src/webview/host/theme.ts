@@ -4,7 +4,7 @@ import type { ConversationMessages } from '../../views/bridge/conversation-messa
 import { wantsSideBySide } from '../tools/diff-layout.ts'
 import type { HostClient } from './connection.ts'
 
-/** Asks for the theme's colors of code, at first and with every other theme, and puts them into the page's styles. */
+/** Requests the theme's colors of code, initially and when the theme changes, and applies them to the page. */
 export function followTheme(connection: MessageConnection, host: HostClient<ConversationMessages>): void {
   let colors: Record<string, string> = {}
   connection.onNotification(TokenColors, reported => {
@@ -19,7 +19,7 @@ export function followTheme(connection: MessageConnection, host: HostClient<Conv
     const { vscodeThemeId } = document.body.dataset
     if (vscodeThemeId === undefined || vscodeThemeId === shown) return
     shown = vscodeThemeId
-    // the former theme's colors may be unreadable on this one
+    // the previous theme's colors may be unreadable in this one
     clearTokenColors(colors)
     showTerminalColors()
     host.send('appearance/theme', { themeId: vscodeThemeId })
@@ -35,7 +35,7 @@ function showTokenColors(colors: Record<string, string>): void {
   const editor = readColor(variable('--vscode-editor-background')) ?? [30, 30, 30]
   const surface = readColor(variable('--vscode-textCodeBlock-background'), editor) ?? editor
   const text: Rgb = readColor(variable('--vscode-editor-foreground'), surface) ?? [204, 204, 204]
-  // on the grounds of changed lines, and of what changed within them, a color may need more to be read
+  // on the backgrounds of changed lines and words, a color may need more contrast
   const changed = (['inserted', 'removed'] as const).flatMap(side => {
     const line = readColor(variable(`--vscode-diffEditor-${side}LineBackground`), editor) ?? editor
     const word = readColor(variable(`--vscode-diffEditor-${side}TextBackground`), line) ?? line
@@ -55,7 +55,7 @@ function showTokenColors(colors: Record<string, string>): void {
 
 const ansi = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White']
 
-/** The colors of terminals as they can be read on the terminal's ground. */
+/** The colors of terminals, corrected to be readable on the terminal's background. */
 function showTerminalColors(): void {
   const { style } = document.documentElement
   const page = getComputedStyle(document.body)
@@ -86,15 +86,15 @@ function clearTokenColors(colors: Record<string, string>): void {
       style.removeProperty(`--parley-${ground}-${kind}`)
 }
 
-/** With less contrast to the text than this, secondary text looks like the text. */
+/** With less contrast to the text than this, secondary text looks like normal text. */
 const tooClose = 1.3
-/** The share of the background that is mixed in then. */
+/** The share of the background that is then mixed in. */
 const faded = 0.3
-/** The least contrast of a tinted background. */
+/** The minimum contrast of a tinted background. */
 const seen = 1.08
-/** The least contrast of a line. */
+/** The minimum contrast of a line. */
 const drawn = 1.12
-/** The least contrast of an icon or a check box. */
+/** The minimum contrast of an icon or a checkbox. */
 const found = 2
 
 const grounds = [
@@ -105,9 +105,9 @@ const grounds = [
 ]
 
 /**
- * Corrects colors that can't be distinguished in the current theme: secondary text in the color of the text (Light Modern) or
- * with too little contrast, a prompt's background or a line in the color of the background, buttons and check boxes that
- * can't be seen. Runs again when the theme changes.
+ * Corrects colors that can't be distinguished in the current theme: secondary text in the color of the text (Light
+ * Modern) or with too little contrast, a prompt's background or a line in the color of the background, buttons and
+ * checkboxes that can't be seen. Runs again when the theme changes.
  */
 export function fitTheme(): void {
   onThemeChange(fitColors)
@@ -119,7 +119,7 @@ function fitColors(): void {
   const read = (name: string, surface?: Rgb) => readColor(page.getPropertyValue(name), surface)
   const surfaces = grounds.map(name => read(name)).filter(color => color !== undefined)
   const [ground] = surfaces
-  // high contrast says it by borders
+  // high contrast themes use borders instead
   if (!ground || document.body.classList.contains('vscode-high-contrast')) {
     for (const name of fitted) set(name, undefined)
     return
@@ -132,7 +132,7 @@ function fitColors(): void {
 
   const first = (names: string[], surface: Rgb) =>
     names.map(name => read(name, surface)).find(color => color !== undefined)
-  /** The first of these colors that the theme has, where it has to be another one to be read. */
+  /** A readable variant of the first of these colors that the theme has, if it needs correction. */
   const legible = (names: string[], on: readonly Rgb[], beside = text) => {
     const own = first(names, on[0]!)
     return own && beside && cssOf(differing(own, readable(own, on, beside)))
@@ -179,12 +179,12 @@ const fitted = [
   'send',
 ] as const
 
-/** Behind what matches of the chosen row. */
+/** The background of matches in the selected row. */
 const marks = [
   '--vscode-editorSuggestWidget-focusHighlightForeground',
   '--vscode-list-focusHighlightForeground',
 ]
-/** As in the styles. */
+/** The same as in the styles. */
 const lines = ['--vscode-widget-border', '--vscode-editorGroup-border', '--vscode-panel-border']
 
 function set(name: (typeof fitted)[number], value: string | undefined): void {
@@ -195,7 +195,7 @@ function set(name: (typeof fitted)[number], value: string | undefined): void {
 
 /**
  * The color of secondary text where the theme's own is that of the text: between text and background, as in VS Code's
- * lists, and readable on every surface. `undefined` where the theme's own color is right.
+ * lists, and readable on every surface. `undefined` if the theme's own color is fine.
  */
 export function quietColor(
   text: Rgb | undefined,
@@ -261,8 +261,8 @@ function luminance(color: Rgb): number {
 }
 
 /**
- * The color, moved toward the text's only as far as it takes to be read on all of the surfaces: where the text itself is
- * below that in its theme, nearly as well as the text.
+ * The color, moved toward the text's color just enough to be readable on all surfaces; if the theme's text has less
+ * contrast, nearly as readable as the text.
  */
 export function readable(color: Rgb, surfaces: readonly Rgb[], text: Rgb, least = 4.5): Rgb {
   const enough = surfaces.map(surface => {

@@ -1,4 +1,4 @@
-/** What VS Code gives a webview to talk with its host and to keep a little state through a reload. */
+/** VS Code's API for webviews, to communicate with the host and keep some state across reloads. */
 export interface VsCodeApi {
   postMessage(message: unknown): void
   getState(): unknown
@@ -9,19 +9,19 @@ declare function acquireVsCodeApi(): VsCodeApi
 
 let api: VsCodeApi | undefined
 
-/** May be acquired once only: everyone shares it. */
+/** Can be acquired only once, so it's shared. */
 export function vscodeApi(): VsCodeApi {
   api ??= acquireVsCodeApi()
   return api
 }
 
-/** What the page keeps through a reload; anything may have been kept. */
+/** The page's stored state, which may contain anything. */
 export function keptState(): Record<string, unknown> {
   const state = vscodeApi().getState()
   return typeof state === 'object' && state !== null ? { ...state } : {}
 }
 
-/** Keeps these values. What else the page keeps stays. */
+/** Stores these values in addition to the others. */
 export function keepState(values: Record<string, unknown>): void {
   vscodeApi().setState({ ...keptState(), ...values })
 }

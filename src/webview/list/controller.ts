@@ -1,18 +1,21 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
-/** Nearer to the end than this counts as the end, in pixels: fractions of a pixel and a nudge of the wheel. */
+/** Distance to the end that still counts as the end, in pixels, to tolerate rounding and small scroll movements. */
 const atEnd = 4
-/** What a row that was opened shows may come late: for so long it is held even where all of the list fits. Milliseconds. */
+/**
+ * The content of an expanded row may load late: for this long, the row is kept in place even if the whole list fits.
+ * Milliseconds.
+ */
 const holdFor = 1000
-/** Selected rows stay in the page while no more rows than this lie between them and the view, both included. */
+/** Rows with selected text stay in the page while they are within this number of rows from the view. */
 const mostSelected = 160
-/** The height to assume where there is no layout. */
+/** The assumed height without a layout. */
 const assumedHeight = 800
 
 /**
- * Holds a long list in place: mounts only the rows near the view, measures them, and keeps what the user looks at
- * where it is when heights above it change. At the end the view follows what is added; anywhere else it stays.
+ * Controls a long list: mounts only the rows near the view, measures them, and keeps the visible rows in place when
+ * heights above them change. At the end, the view follows new rows; elsewhere, it stays.
  */
 export class ListController<T extends WindowItem> {
   /** the rows that are in the page */
@@ -28,29 +31,29 @@ export class ListController<T extends WindowItem> {
   #bottom: HTMLElement | undefined
   #anchor: Anchor<T> | undefined
   #heldUntil = 0
-  /** what is under the pointer while it is pressed: a click counts only where it ends on what it began on */
+  /** the row under the pressed pointer, since a click must end on the element where it started */
   #pressed: Anchor<T> | undefined
   #lastTop = 0
   #viewHeight = 0
-  /** the rows that are mounted, or are being */
+  /** the rows that are mounted or being mounted */
   #drawn: Range = this.range.peek()
-  /** the rows to mount instead; counted so that it is drawn again */
+  /** the rows to mount instead; with a counter to trigger rendering */
   #next: Range | undefined
   readonly #redraws = signal(0)
-  /** rows are drawn ahead when the frame is done that is being made */
+  /** rows outside of the view are rendered after the current frame */
   #drawAhead: ReturnType<typeof setTimeout> | undefined
-  /** the user scrolled toward the beginning last */
+  /** whether the user last scrolled toward the start */
   #upwards = true
   readonly #rows = new Map<Element, T>()
   readonly #elements = new Map<string, HTMLElement>()
   readonly #fresh = new Set<Element>()
   #observer: ResizeObserver | undefined
-  /** the first and the last row in which text is selected */
+  /** the first and last row with selected text */
   #selected: readonly [T, T] | undefined
-  /** Called with the rows that are in the page now. */
+  /** Called with the rows that are currently in the page. */
   onRange: ((range: Range) => void) | undefined
 
-  /** @param options `follow`: the view begins at the end, and follows it there */
+  /** @param options `follow`: the view starts at the end and follows it */
   constructor(window: ListWindow<T>, options: { follow: boolean }) {
     this.#window = window
     this.#follows = options.follow
@@ -69,7 +72,7 @@ export class ListController<T extends WindowItem> {
     const select = () => this.#select(element)
     element.ownerDocument.addEventListener('selectionchange', select)
     const wheel = (event: WheelEvent) => this.#wheel(event)
-    // passive: the browser scrolls at once, even while the page is busy
+    // passive: the browser scrolls immediately, even while the page is busy
     element.addEventListener('wheel', wheel, { passive: true })
     const endWatch = watchPress(
       element,
@@ -92,8 +95,8 @@ export class ListController<T extends WindowItem> {
   }
 
   /**
-   * The rows to mount now; to be called while drawing, which it makes happen again when others are to be. Where the end
-   * is followed, rows that came are mounted at once, and those that are far above it by now are not drawn once more.
+   * The rows to mount now. Call it while rendering, so that changes trigger another rendering. While following the end,
+   * new rows are mounted immediately, and rows that are now far above aren't rendered again.
    */
   toDraw(): Range {
     void this.#redraws.value
@@ -103,7 +106,7 @@ export class ListController<T extends WindowItem> {
     return this.#drawn
   }
 
-  /** A row was mounted, or its item is another one now. */
+  /** A row was mounted, or its item changed. */
   mount(element: HTMLElement, item: T): () => void {
     this.#rows.set(element, item)
     this.#elements.set(item.key, element)
@@ -117,12 +120,12 @@ export class ListController<T extends WindowItem> {
     }
   }
 
-  /** Height of what is seen of the list, in pixels. */
+  /** Height of the visible part of the list, in pixels. */
   get viewHeight(): number {
     return this.#element?.clientHeight || assumedHeight
   }
 
-  /** The whole row is in view. */
+  /** Whether the whole row is visible. */
   isInView(item: T): boolean {
     const element = this.#element
     if (!element || item.index < 0) return false
@@ -130,7 +133,7 @@ export class ListController<T extends WindowItem> {
     return top >= element.scrollTop && top + item.height <= element.scrollTop + element.clientHeight
   }
 
-  /** The element of a row that is mounted. */
+  /** The element of a mounted row. */
   elementOf(key: string): HTMLElement | undefined {
     return this.#elements.get(key)
   }
@@ -146,12 +149,12 @@ export class ListController<T extends WindowItem> {
     if (top !== this.#lastTop) this.#upwards = top < this.#lastTop
     this.#lastTop = top
     if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
-    // a selection that is drawn beyond the edge scrolls
+    // dragging a selection beyond the edge scrolls
     this.#pressed &&= this.#anchorOn(this.#pressed.item, top)
     this.#scrolled(top)
   }
 
-  /** What came into view is drawn at once, what is only near it when the frame is on its way: that one comes in time. */
+  /** Rows that became visible are rendered immediately, those near the view after the frame, which is soon enough. */
   #scrolled(top: number): void {
     const { start, end } = this.#drawn
     const seen = this.#window.range(top, top + this.#viewHeight)
@@ -164,14 +167,14 @@ export class ListController<T extends WindowItem> {
   }
 
   /**
-   * The browser has scrolled to the focused element, and reports it with the next frame: what comes before that would
-   * take the view back, away from the focus.
+   * The browser has scrolled to the focused element but reports that only with the next frame: an update before that
+   * would scroll back, away from the focus.
    */
   #focused(element: HTMLElement): void {
     if (Math.abs(element.scrollTop - this.#lastTop) > 0.5) this.onScroll()
   }
 
-  /** Nothing moves under the pointer as long as it is pressed. */
+  /** Nothing moves under the pointer while it's pressed. */
   #press(on: Element): void {
     const top = this.#element?.scrollTop ?? 0
     const item = this.#rowOf(on)
@@ -187,17 +190,17 @@ export class ListController<T extends WindowItem> {
     return { item, delta: top - this.#window.offsetOf(Math.max(0, item.index)) }
   }
 
-  /** The view moves with the end now. */
+  /** The view follows the end from now on. */
   #goesAlong(): boolean {
     return this.following.peek() && !this.#pressed
   }
 
-  /** The user is about to scroll up: do not take the view away from under them. */
+  /** The user is about to scroll up, so stop following the end. */
   #wheel(event: WheelEvent): void {
     if (event.deltaY < 0 && (this.#element?.scrollTop ?? 0) > 0) this.release()
   }
 
-  /** Stops following; what is in view stays. */
+  /** Stops following the end, without scrolling. */
   release(): void {
     const element = this.#element
     if (!element || !this.following.peek()) return
@@ -205,7 +208,7 @@ export class ListController<T extends WindowItem> {
     this.#anchor = this.#window.anchorAt(element.scrollTop)
   }
 
-  /** Keeps this row where it is on the screen while its height changes. */
+  /** Keeps the position of this row on the screen while its height changes. */
   hold(item: T): void {
     const element = this.#element
     if (!element || item.index < 0) return
@@ -226,7 +229,7 @@ export class ListController<T extends WindowItem> {
     this.settle()
   }
 
-  /** Brings a row to the upper edge of the view. */
+  /** Scrolls a row to the upper edge of the view. */
   toItem(item: T, margin = 16): void {
     if (item.index < 0) return
     this.following.value = false
@@ -234,7 +237,7 @@ export class ListController<T extends WindowItem> {
     this.settle()
   }
 
-  /** Scrolls as little as needed to have the whole row in view. */
+  /** Scrolls as little as necessary to show the whole row. */
   reveal(item: T): void {
     const element = this.#element
     if (!element || item.index < 0) return
@@ -253,7 +256,7 @@ export class ListController<T extends WindowItem> {
     this.settle()
   }
 
-  /** After every drawing: measures new rows, keeps the view in place, mounts what came near. */
+  /** After each rendering: measures new rows, keeps the view in place, and mounts rows near the view. */
   settle(): void {
     const element = this.#element
     if (!element || !this.#top || !this.#bottom) return
@@ -295,13 +298,13 @@ export class ListController<T extends WindowItem> {
     const item = this.#rows.get(row)
     if (!item) return false
     if (item.measured && Math.abs(item.height - height) < 0.01) return false
-    // without layout every height is 0: the estimate is better
+    // without a layout, all heights are 0, so the estimate is better
     if (height === 0 && !item.measured) return false
     this.#window.setHeight(item, height)
     return true
   }
 
-  /** The browser reports the sizes: reading them would force a layout. */
+  /** Uses the sizes reported by the browser, since reading them would force a layout. */
   #resized(entries: ResizeObserverEntry[]): void {
     const element = this.#element
     if (!element) return
@@ -320,7 +323,7 @@ export class ListController<T extends WindowItem> {
     if (this.#next) this.#redraws.value++
   }
 
-  /** The rows to mount; `undefined` where those that are do as well. */
+  /** The rows to mount; `undefined` if the mounted ones are sufficient. */
   #wanted(now: Range): Range | undefined {
     const view = this.#viewHeight || assumedHeight
     const following = this.#goesAlong()
@@ -329,7 +332,7 @@ export class ListController<T extends WindowItem> {
       this.#upwards
         ? this.#window.range(top - ahead, top + view + behind)
         : this.#window.range(top - behind, top + view + ahead)
-    // while the end is followed, rows pass by: what is far above it is measured when it's scrolled into view
+    // while following the end, don't mount rows far above: they are measured when scrolled into view
     const needed = following ? near(0, 0) : near(view, view / 2)
     const wanted = this.#withSelected(following ? near(view / 4, view / 4) : near(view * 1.5, view))
     const covers = now.start <= needed.start && now.end >= needed.end
@@ -338,7 +341,7 @@ export class ListController<T extends WindowItem> {
     return now.start === wanted.start && now.end === wanted.end ? undefined : wanted
   }
 
-  /** What is selected is lost when its rows leave the page. */
+  /** Selected text would be lost if its rows left the page. */
   #select(element: HTMLElement): void {
     const selection = element.ownerDocument.getSelection()
     const one = selection && !selection.isCollapsed ? this.#rowOf(selection.anchorNode) : undefined
@@ -366,15 +369,15 @@ export class ListController<T extends WindowItem> {
 const ends = ['pointerup', 'pointercancel', 'blur'] as const
 
 /**
- * Tells when the pointer's first button goes down on something in an element, and when it is up again: after the click
- * that this makes. A press on the element's own scroll bar is none.
+ * Reports when the primary button is pressed on something in an element, and when it's released, after the resulting
+ * click. Ignores the element's scroll bar.
  */
 function watchPress(element: HTMLElement, press: (on: Element) => void, release: () => void): () => void {
   const window = element.ownerDocument.defaultView!
   let timer: ReturnType<typeof setTimeout> | undefined
   const end = () => {
     forget()
-    // the click event comes in the same task
+    // the click event follows in the same task
     timer = setTimeout(release)
   }
   // a release outside of the window isn't reported

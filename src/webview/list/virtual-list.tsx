@@ -7,24 +7,24 @@ import type { ListWindow, WindowItem } from './window.ts'
 interface VirtualListProps<T extends WindowItem> {
   window: ListWindow<T>
   controller: ListController<T>
-  /** changes when rows came, went or moved */
+  /** changes when rows were added, removed or moved */
   version: Signal<number>
   class: string
   label: string
   /** of the element that holds the rows */
   id?: string
-  /** false where something else has the focus and the list only shows */
+  /** false if another element has the focus */
   focusable?: boolean
   role: 'log' | 'listbox'
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
   /** `data-vscode-context` of a row, as JSON */
   rowContext?: (item: T) => string | undefined
-  /** under the rows, scrolling with them */
+  /** below the rows, scrolling with them */
   footer?: ComponentChildren
 }
 
-/** A list of any length of which only the rows near the view are in the page. */
+/** A list of any length that has only the rows near the view in the page. */
 export function VirtualList<T extends WindowItem>(props: VirtualListProps<T>) {
   const { window: rows, controller, focusable = true } = props
   void props.version.value
@@ -70,8 +70,7 @@ interface Drawn {
 }
 
 /**
- * The rows of a part of the list. A row that is there already is not looked at again: what changes in it, it hears of by
- * itself.
+ * The rows of a part of the list. Existing rows aren't rendered again, since they observe their own changes.
  */
 function useRows<T extends WindowItem>(props: VirtualListProps<T>, start: number, end: number): VNode[] {
   const { controller, renderRow, rowClass, rowContext } = props

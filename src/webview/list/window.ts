@@ -1,13 +1,13 @@
-/** One row of a long list. `height` is an estimate until the row was measured. Heights in CSS pixels, gaps included. */
+/** A row of a long list. `height` is an estimate until the row was measured. Heights in CSS pixels, gaps included. */
 export interface WindowItem {
   readonly key: string
   height: number
   measured: boolean
-  /** its position now; kept by the window */
+  /** its current position; maintained by the window */
   index: number
 }
 
-/** A row, and how far below its upper edge the view begins: what stays in place when heights above it change. */
+/** A row and the offset of the view's upper edge in it, which stay in place when heights above change. */
 export interface Anchor<T extends WindowItem> {
   item: T
   delta: number
@@ -21,13 +21,13 @@ export interface Range {
 }
 
 /**
- * Which rows of a long list are near the view, and where each begins. Heights may change at any time; a change costs what
- * lies between it and the row asked for next, so appending at the end of a long list costs nothing.
+ * Determines which rows of a long list are near the view, and their offsets. Heights may change at any time; the cost of
+ * a change is the distance to the next requested row, so appending to a long list is cheap.
  */
 export class ListWindow<T extends WindowItem> {
   readonly #items: T[] = []
   #offsets = new Float64Array(64)
-  /** offsets up to this index are right; `#offsets[count]` is the height of all */
+  /** offsets up to this index are valid; `#offsets[count]` is the total height */
   #valid = 0
 
   get items(): readonly T[] {
@@ -58,7 +58,7 @@ export class ListWindow<T extends WindowItem> {
     if (item.index >= 0) this.#invalidate(item.index)
   }
 
-  /** Where the row begins, from the top of the list. */
+  /** The offset of a row from the top of the list. */
   offsetOf(index: number): number {
     const to = Math.min(index, this.#items.length)
     if (to > this.#valid) {
@@ -69,7 +69,7 @@ export class ListWindow<T extends WindowItem> {
     return this.#offsets[to]!
   }
 
-  /** The row at a distance from the top of the list; the nearest one when there is none. */
+  /** The row at an offset from the top of the list, or else the nearest one. */
   indexAt(offset: number): number {
     let low = 0
     let high = this.#items.length - 1
@@ -81,7 +81,7 @@ export class ListWindow<T extends WindowItem> {
     return low
   }
 
-  /** The rows that touch the part of the list from `top` to `bottom`. */
+  /** The rows that overlap the part of the list from `top` to `bottom`. */
   range(top: number, bottom: number): Range {
     if (this.#items.length === 0) return { start: 0, end: 0 }
     return { start: this.indexAt(Math.max(0, top)), end: this.indexAt(Math.max(0, bottom)) + 1 }
@@ -92,7 +92,7 @@ export class ListWindow<T extends WindowItem> {
     return item && { item, delta: top - this.offsetOf(item.index) }
   }
 
-  /** Where to scroll to so that the anchor is where it was; `undefined` when its row is gone. */
+  /** The scroll position that keeps the anchor in place; `undefined` if its row no longer exists. */
   topOf(anchor: Anchor<T>): number | undefined {
     return anchor.item.index < 0 ? undefined : this.offsetOf(anchor.item.index) + anchor.delta
   }

@@ -17,7 +17,7 @@ import { ToolCall } from '../entries/tool-call.tsx'
 import { type MarkdownRow, type Row, slotOf } from './row.ts'
 import { blocksOf, type EntrySlot } from './slot.ts'
 
-/** Few conversations meet a form. */
+/** Loaded on demand, since few conversations contain a form. */
 const Elicitation = lazy(async () => {
   const [module] = await Promise.all([import('../elicitation/elicitation.tsx'), loadStyles('later')])
   return module.Elicitation
@@ -39,7 +39,7 @@ export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
   return classes.join(' ')
 }
 
-/** The text of a thought, a compaction's summary or a message between sessions: set back behind a hairline. */
+/** The text of a thought, a compaction's summary or a message between sessions, indented behind a thin line. */
 function isAside(slot: EntrySlot): boolean {
   const entry = slot.entry.peek()
   if (entry.kind === 'session_message') return true
@@ -116,13 +116,13 @@ function Markdown({ row }: { row: MarkdownRow }) {
   )
 }
 
-/** A block of a message that is no text. */
+/** A block of a message that isn't text. */
 function BesideText({ slot, block }: { slot: EntrySlot; block: number }) {
   const content: ContentBlock | undefined = blocksOf(slot.entry.value)[block]
   return content ? <ContentBlockView block={content} /> : null
 }
 
-/** Keeps one entry that can't be drawn from taking the whole conversation with it. */
+/** Prevents an entry that can't be rendered from breaking the whole conversation. */
 class RowBoundary extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
   override state = { hasFailed: false }
 

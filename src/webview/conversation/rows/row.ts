@@ -9,7 +9,7 @@ export type Gap = 0 | 2 | 4 | 8 | 12 | 16 | 24
 
 interface RowBase extends WindowItem {
   gap: Gap
-  /** The first of a subagent's rows: it begins with the subagent's name. */
+  /** The first of a subagent's rows, which starts with the subagent's name. */
   named: boolean
 }
 /** A row about one entry as a whole. */
@@ -27,7 +27,7 @@ interface EntryRow extends RowBase {
     | 'turn_end'
     | 'unknown'
   slot: EntrySlot
-  /** inside an opened run */
+  /** inside an expanded run */
   nested: boolean
 }
 /** One markdown block of a text. */
@@ -51,19 +51,19 @@ export interface RunRow extends RowBase {
   slots: EntrySlot[]
   tally: RunTally
 }
-/** An entry that was not fetched yet. */
+/** An entry that wasn't fetched yet. */
 export interface MissingRow extends RowBase {
   kind: 'missing'
   entryIndex: number
 }
 export type Row = EntryRow | MarkdownRow | ContentRow | RunRow | MissingRow
 
-/** The index of the first entry that a row is of. */
+/** The index of the first entry of a row. */
 export function firstEntry(row: Row): number {
   return row.kind === 'missing' ? row.entryIndex : row.kind === 'run' ? row.slots[0]!.index : row.slot.index
 }
 
-/** The index of the last entry that a row is of. */
+/** The index of the last entry of a row. */
 export function lastEntry(row: Row): number {
   return row.kind === 'run' ? row.slots.at(-1)!.index : firstEntry(row)
 }
@@ -105,7 +105,7 @@ export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
   }
 }
 
-/** The rows of the markdown blocks `from` and after of one text. */
+/** The rows of a text's Markdown blocks from `from` on. */
 export function markdownRows(slot: EntrySlot, block: number, from = 0): Row[] {
   const blocks = slot.documents[block]?.blocks ?? []
   return blocks.slice(from).map((part): Row => {
@@ -140,7 +140,7 @@ function entryRow(slot: EntrySlot, kind: EntryRow['kind'], height: number, neste
   return { kind, slot, nested, key: slot.id, gap: 0, named: false, height, measured: false, index: -1 }
 }
 
-/** What the line of a run says: counted as its tool calls come and change, each by itself. */
+/** The counts for the line of a run, updated incrementally as its tool calls are added and change. */
 export class RunTally {
   readonly counts: Partial<Record<ToolKind, number>> = {}
   failed = 0
@@ -212,7 +212,7 @@ function hasContent(entry: Extract<Entry, { kind: 'message' }>): boolean {
   return entry.blocks.some(block => block.type !== 'text' || block.text.trim() !== '')
 }
 
-/** A guess in pixels at the height of a markdown block: 20 a line, 70 characters in one. */
+/** An estimate of the height of a Markdown block in pixels: 20 per line of 70 characters. */
 function estimate(source: string): number {
   let lines = 0
   for (const line of source.trim().split('\n', 200)) lines += Math.max(1, Math.ceil(line.length / 70))
@@ -239,19 +239,19 @@ function isLine(row: Row): boolean {
   }
 }
 
-/** A box that waits for the user. */
+/** Whether the row is a box of a pending request. */
 function isQuestion(row: Row): boolean {
   if (row.kind !== 'permission' && row.kind !== 'elicitation') return false
   const entry = row.slot.entry.peek()
   return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome === undefined
 }
 
-/** The entry that a row is of; of a run the first one's. */
+/** The entry of a row; for a run, its first one. */
 export function slotOf(row: Row): EntrySlot | undefined {
   return row.kind === 'missing' ? undefined : row.kind === 'run' ? row.slots[0] : row.slot
 }
 
-/** The subagent that a row is of, by its session's id. */
+/** The subagent to which a row belongs, by its session's id. */
 function subagentOf(row: Row): string | undefined {
   return slotOf(row)?.entry.peek().within
 }
@@ -259,7 +259,7 @@ function subagentOf(row: Row): string | undefined {
 /** Height of the name of a subagent above a row, in pixels. */
 export const nameHeight = 22
 
-/** A subagent's row after one that is neither its own nor its announcement. */
+/** Whether a subagent's row follows one that is neither its own nor its announcement. */
 export function isNamed(before: Row | undefined, row: Row): boolean {
   const subagent = subagentOf(row)
   if (subagent === undefined || (before && subagentOf(before) === subagent)) return false
@@ -285,7 +285,7 @@ export function gapBetween(before: Row | undefined, row: Row): Gap {
   return 16
 }
 
-/** The space where a subagent's work begins under its announcement, or where one comes back from it. */
+/** The space between a subagent's announcement and its work, and after its work. */
 function leavesTo(before: Row, row: Row): Gap {
   if (subagentOf(row) !== undefined) return isLine(row) ? 0 : 4
   return isLine(before) && isLine(row) ? 8 : 16

@@ -12,7 +12,7 @@ import {
 } from './row.ts'
 import type { EntrySlot } from './slot.ts'
 
-/** Consecutive entries that make rows together, nearly always one. */
+/** Consecutive entries that are turned into rows together, nearly always one. */
 interface Segment {
   /** first entry */
   from: number
@@ -24,14 +24,15 @@ interface Segment {
 }
 
 /**
- * Turns entries into the rows of the list, and keeps them right as entries come, change, open and close. A change costs
- * what it touches: text at the end of a message of any length adds only the rows of its new blocks.
+ * Turns entries into the rows of the list, and updates them as entries are added, change, expand and collapse. The cost
+ * of a change depends only on what it affects: text at the end of a message of any length adds only the rows of its new
+ * blocks.
  */
 export class RowModel {
   readonly window = new ListWindow<Row>()
-  /** Increases when rows came, went or moved. */
+  /** Increases when rows were added, removed or moved. */
   readonly version = signal(0)
-  /** by entry index; `undefined`: not fetched */
+  /** by entry index; `undefined` if not fetched */
   readonly slots: Array<EntrySlot | undefined> = []
   readonly #segments: Segment[] = []
   readonly #segmentOf: Segment[] = []
@@ -39,7 +40,7 @@ export class RowModel {
 
   readonly #isHidden: (subagent: string) => boolean
 
-  /** @param isHidden whether the user does not want to see what a subagent does, by that one's session */
+  /** @param isHidden whether the user has hidden a subagent's entries, by its session */
   constructor(
     isRunOpen: (firstId: string) => Signal<boolean>,
     isHidden: (subagent: string) => boolean = () => false,
@@ -48,7 +49,7 @@ export class RowModel {
     this.#isHidden = isHidden
   }
 
-  /** Replaces all entries; rows that are still there keep their heights. */
+  /** Replaces all entries; rows that still exist keep their heights. */
   reset(slots: ReadonlyArray<EntrySlot | undefined>): void {
     const kept = keptRows(this.window.items)
     this.window.splice(0, this.window.count, [])
@@ -88,7 +89,7 @@ export class RowModel {
     this.version.value++
   }
 
-  /** A tool call of a run changed and stays one of it, or comes to the last run: the others of the run are as they were. */
+  /** A tool call of a run changed and stays in it, or is added to the last run, without affecting the others. */
   #changedInRun(index: number): boolean {
     const slot = this.slots[index]
     const isNew = index === this.#segmentOf.length
@@ -107,7 +108,7 @@ export class RowModel {
     return true
   }
 
-  /** At the end of the list, which the segment is the last of. */
+  /** For the last segment of the list. */
   #addRows(segment: Segment, rows: Row[]): void {
     for (const row of rows) {
       const lead = leadOf(segment.rows.at(-1), row)
@@ -154,7 +155,7 @@ export class RowModel {
     this.version.value++
   }
 
-  /** The rows of an entry, in order; those of its run when it is folded into one. */
+  /** The rows of an entry, in order; those of its run if it's collapsed into one. */
   rowsOf(entryIndex: number): readonly Row[] {
     return this.#segmentOf[entryIndex]?.rows ?? []
   }
@@ -170,7 +171,7 @@ export class RowModel {
     const first = this.slots[a]
     const second = this.slots[b]
     if (!first || !second || !folds(first) || !folds(second)) return false
-    // What a subagent does is no run with what others do.
+    // A subagent's entries don't form a run with those of others.
     return first.entry.peek().within === second.entry.peek().within
   }
 
@@ -215,7 +216,7 @@ export class RowModel {
     row.measured = measured
   }
 
-  /** How many rows the segments before a position have. */
+  /** Number of rows of the segments before a position. */
   #rowBefore(position: number): number {
     for (let i = position - 1; i >= 0; i--) {
       const last = this.#segments[i]!.rows.at(-1)
@@ -283,7 +284,7 @@ function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
 
 const foldable = new Set(['read', 'search', 'fetch'])
 
-/** Reads and searches that show nothing of their own fold with their neighbors. */
+/** Reads and searches without content of their own are collapsed together with their neighbors. */
 export function folds(slot: EntrySlot): boolean {
   const entry = slot.entry.peek()
   return (

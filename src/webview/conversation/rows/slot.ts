@@ -3,20 +3,20 @@ import type { ContentBlock } from '../../../acp/model.ts'
 import type { Entry, EntryId } from '../../../conversation/state.ts'
 import { MarkdownDocument } from '../../markdown/document.ts'
 
-/** One entry of the conversation as the view holds it: its data, and the markdown of its texts as it grows. */
+/** An entry of the conversation in the view: its data, and the Markdown documents of its growing texts. */
 export class EntrySlot {
   readonly id: EntryId
   index: number
   readonly entry: Signal<Entry>
-  /** opened by the user: a thought, a tool call, a long prompt */
+  /** expanded by the user: a thought, a tool call, a long prompt */
   readonly open: Signal<boolean>
   /** Increases when a text grew in place. */
   readonly grown = signal(0)
-  /** by content block; only texts that are shown as markdown have one */
+  /** by content block; only for texts that are rendered as Markdown */
   readonly documents: Array<MarkdownDocument | undefined> = []
-  /** Of what a subagent does: which one, counted from 0 in the order in which they were met. */
+  /** For a subagent's entry: the number of the subagent, from 0 in order of appearance. */
   subagent: number | undefined
-  /** Called when the number of markdown blocks may be another one without a patch. */
+  /** Called when the number of Markdown blocks may have changed without a patch. */
   onReflow: ((slot: EntrySlot) => void) | undefined
 
   constructor(index: number, entry: Entry, open: Signal<boolean>) {
@@ -27,7 +27,7 @@ export class EntrySlot {
     this.#readTexts(entry, undefined)
   }
 
-  /** Replaces the entry. A text that only became longer keeps its blocks. */
+  /** Replaces the entry. A text that only grew keeps its blocks. */
   replace(entry: Entry): void {
     const before = this.entry.peek()
     this.#readTexts(entry, before)
@@ -42,7 +42,7 @@ export class EntrySlot {
     this.grown.value++
   }
 
-  /** Takes in what was appended to the documents. */
+  /** Processes what was appended to the documents. */
   flush(): void {
     for (const document of this.documents) document?.flush()
   }
@@ -81,7 +81,7 @@ export class EntrySlot {
   }
 }
 
-/** A tool call whose unchanged diffs are the objects that they were: a diff that is known is not compared again. */
+/** A tool call in which unchanged diffs keep their identity, so that known diffs aren't computed again. */
 function withKnownChanges(entry: Entry, before: Entry): Entry {
   if (entry.kind !== 'tool_call' || before.kind !== 'tool_call') return entry
   const content = entry.content.map((item, i) => {
@@ -103,7 +103,7 @@ function withKnownChanges(entry: Entry, before: Entry): Entry {
   return { ...entry, content }
 }
 
-/** What a user wrote is shown as they wrote it. */
+/** A user's text is shown as written. */
 function rendersMarkdown(entry: Entry): boolean {
   if (entry.kind === 'message') return entry.role !== 'user'
   return entry.kind === 'compaction' || entry.kind === 'session_message'

@@ -14,7 +14,7 @@ interface BarLineProps {
   end?: ComponentChildren
 }
 
-/** The line of a bar above the composer: it opens and closes what is under it. */
+/** The line of a bar above the composer, which expands and collapses its content. */
 export function BarLine({ open, icon, children, end }: BarLineProps) {
   return (
     <button
@@ -32,7 +32,7 @@ export function BarLine({ open, icon, children, end }: BarLineProps) {
   )
 }
 
-/** In a lower window than this, a question and the open bars leave no space for the conversation. CSS pixels. */
+/** In a window of less than this height, a request and the open bars leave no space for the conversation. CSS pixels. */
 const enough = 760
 
 const low = signal(false)
@@ -44,7 +44,7 @@ window.addEventListener('resize', measure)
 
 /**
  * Whether a bar above the composer is open. In a low window it closes by itself while a request is pending, unless the
- * person opens it then; once the request is answered, it is as before.
+ * user opens it then; after the request is answered, the previous state is restored.
  */
 export function useBarOpen(): Signal<boolean> {
   const { store } = useApp()

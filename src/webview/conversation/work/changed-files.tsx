@@ -8,7 +8,7 @@ import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { BarLine, useBarOpen } from './bar.tsx'
 
-/** What the session changed, pinned above the composer: counts, the files, and what to do with them. */
+/** The session's changes, pinned above the composer: counts, files and buttons. */
 export function ChangedFiles() {
   const { host, store, work } = useApp()
   const open = useBarOpen()
@@ -40,7 +40,7 @@ export function ChangedFiles() {
           label={t('Keep All Changes')}
           onClick={() => host.send('changes/keep')}
         />
-        {/* the same as the line, at the edge where every bar has its mark; the keyboard has the line */}
+        {/* does the same as the line, at the position of each bar's chevron; keyboard users have the line */}
         <span
           class="changes-toggle"
           aria-hidden="true"

@@ -6,7 +6,7 @@ import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { BarLine, useBarOpen } from './bar.tsx'
 
-/** The agent's plans, one line each above the composer until opened. */
+/** The agent's plans, one line each above the composer until expanded. */
 export function Plans() {
   const { store } = useApp()
   const plans = (store.head.value?.plans ?? []).filter(plan => plan.entries.length > 0 || plan.markdown)

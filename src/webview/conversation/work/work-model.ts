@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { MessageConnection } from 'vscode-jsonrpc/browser'
 import { type ChangedFileNote, ChangedFilesShown, FollowShown } from '../../../views/bridge/conversation.ts'
 
-/** What the agent's work does outside of the conversation: the files it changed, and whether the editor follows it. */
+/** The agent's work outside of the conversation: the changed files, and whether the editor follows it. */
 export interface WorkModel {
   /** of the conversation with that key */
   changes: ReadonlySignal<{

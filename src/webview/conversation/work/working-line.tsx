@@ -5,7 +5,7 @@ import { now } from '../../ui/clock.ts'
 import { useApp } from '../context.ts'
 
 /**
- * Under the last block while a turn runs: a quiet line that moves, the word for what is done, and for how long. Between
+ * The line below the last block while a turn is running: an animation, the current activity and its duration. Between
  * turns, the background tasks.
  */
 export function WorkingLine() {
@@ -15,7 +15,7 @@ export function WorkingLine() {
   if (head.activity === 'idle') return head.background ? <Background count={head.background} /> : null
   const waiting = store.waiting.value.length
   const last = store.last.value?.entry.value
-  // while the user is waited for, the wait is what is timed
+  // while waiting for the user, show the duration of the wait
   const [asked] = store.waiting.value
   const since = asked === undefined ? head.turnStartedAt : store.slot(asked)?.entry.value.startedAt
   const word = head.stopping
@@ -43,13 +43,13 @@ function Background({ count }: { count: number }) {
   )
 }
 
-/** Apart, so that a second that passes redraws nothing else. */
+/** Separate, so that the clock redraws nothing else. */
 function Seconds({ since }: { since: number }) {
   const seconds = Math.floor((now.value - since) / 1000)
   return seconds > 0 ? <span class="working-time">{formatSeconds(seconds)}</span> : null
 }
 
-/** The word for what the agent does now; `code` is a command or a file, set apart. */
+/** The label of the agent's current activity; `code` is a command or a file, rendered as code. */
 interface ActivityWord {
   text: string
   code?: string

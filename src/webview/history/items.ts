@@ -15,7 +15,7 @@ export interface HistoryFilter {
 /** The question shown in a row: its new title, or whether to delete it. */
 export interface RowQuestion {
   what: 'rename' | 'delete'
-  /** the row's */
+  /** the key of the row */
   key: string
 }
 

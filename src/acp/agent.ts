@@ -147,7 +147,7 @@ export interface AgentClient {
   /**
    * The text of a file, including unsaved changes. Rejects with {@link FileMissingError} if it doesn't exist. If the
    * user is asked first, that question ends when `signal` aborts.
-   * @see https://agentclientprotocol.com/protocol/v1/initialization#filesystem
+   * @see https://agentclientprotocol.com/protocol/v1/initialization#file-system
    */
   readTextFile(request: ReadTextFileRequest, signal?: AbortSignal): Promise<string>
   writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void>

@@ -191,7 +191,11 @@ export interface Plan {
   uri?: string
 }
 
-/** A slash command, of `available_commands_update`. */
+/**
+ * A slash command, of `available_commands_update`.
+ * @see https://agentclientprotocol.com/protocol/v1/slash-commands#availablecommand
+ * @see https://agentclientprotocol.com/protocol/v2/draft/slash-commands#availablecommand
+ */
 export interface Command {
   name: string
   description: string
@@ -214,7 +218,8 @@ interface ConfigOptionBase {
   category?: ConfigCategory
 }
 /**
- * @see https://agentclientprotocol.com/protocol/v2/draft/session-config-options
+ * @see https://agentclientprotocol.com/protocol/v1/session-config-options#configoption
+ * @see https://agentclientprotocol.com/protocol/v2/draft/session-config-options#configoption
  * @see https://agentclientprotocol.com/protocol/v1/session-modes for modes, which become options of category `mode`
  */
 export type ConfigOption =
@@ -222,6 +227,11 @@ export type ConfigOption =
   | (ConfigOptionBase & { type: 'boolean'; currentValue: boolean })
   | (ConfigOptionBase & { type: 'unknown'; raw: unknown })
 
+/**
+ * How full the context is, of `usage_update`.
+ * @see https://agentclientprotocol.com/rfds/session-usage
+ * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-usage-updates
+ */
 export interface Usage {
   /** tokens in the context now */
   used: number
@@ -239,7 +249,10 @@ export interface Cost {
   currency: string
 }
 
-/** Tokens, as the agent counts them. */
+/**
+ * Tokens, as the agent counts them (unstable).
+ * @see https://agentclientprotocol.com/rfds/end-turn-token-usage
+ */
 export interface TokenCount {
   /** v2 counts the turn that ended. v1 says both that and the whole session; measured agents count the turn. */
   of: 'turn' | 'unknown'
@@ -260,7 +273,11 @@ export type StopReason = Open<
 >
 export type MessageRole = 'user' | 'agent' | 'thought'
 
-/** An error of the agent. `message` is a sentence, `detail` everything else that it sent. */
+/**
+ * An error of the agent. `message` is a sentence, `detail` everything else that it sent.
+ * @see https://agentclientprotocol.com/protocol/v1/error
+ * @see https://agentclientprotocol.com/protocol/v2/draft/error
+ */
 export interface AgentErrorInfo {
   code: number
   message: string
@@ -421,7 +438,7 @@ export type ElicitationOutcome =
 
 /**
  * `fs/read_text_file` and `fs/write_text_file`, v1 only.
- * @see https://agentclientprotocol.com/protocol/v1/initialization#filesystem
+ * @see https://agentclientprotocol.com/protocol/v1/initialization#file-system
  */
 export interface ReadTextFileRequest {
   sessionId: string
@@ -495,7 +512,11 @@ export interface SessionStart {
   commands?: Command[]
 }
 
-/** A session as the agent lists it. */
+/**
+ * A session as the agent lists it.
+ * @see https://agentclientprotocol.com/protocol/v1/session-list#listing-sessions
+ * @see https://agentclientprotocol.com/protocol/v2/draft/session-list#listing-sessions
+ */
 export interface SessionInfo {
   sessionId: string
   cwd: string
@@ -507,13 +528,19 @@ export interface SessionInfo {
   archived?: boolean
 }
 
-/** Whether the user is signed in to the agent (unstable). */
+/**
+ * Whether the user is signed in to the agent (unstable).
+ * @see https://agentclientprotocol.com/rfds/get-auth-state
+ */
 export interface AuthStatus {
   state: Open<'authenticated' | 'unauthenticated' | 'not_required' | 'unknown'>
   accounts: Array<{ label: string; active?: boolean; name?: string; email?: string; organization?: string }>
 }
 
-/** A model provider that can be configured for the agent (unstable). */
+/**
+ * A model provider that can be configured for the agent (unstable).
+ * @see https://agentclientprotocol.com/rfds/custom-llm-endpoint
+ */
 export interface Provider {
   providerId: string
   /** supported API types: `anthropic`, `openai`, … */
@@ -523,7 +550,11 @@ export interface Provider {
   current?: { apiType: string; baseUrl: string }
 }
 
-/** A way to sign in, as `initialize` lists it: https://agentclientprotocol.com/protocol/v1/initialization */
+/**
+ * A way to sign in, as `initialize` lists it.
+ * @see https://agentclientprotocol.com/protocol/v1/authentication#authentication-method-types
+ * @see https://agentclientprotocol.com/protocol/v2/draft/authentication#authentication-method-types
+ */
 export interface AuthMethod {
   methodId: string
   type: Open<'agent' | 'terminal' | 'env_var'>

@@ -13,11 +13,11 @@ export interface Room {
   folder: string
   /** the mock model's port on 127.0.0.1 */
   port: number
-  /** It starts by the command that npm installs, as it does for a person: a link, on Windows a `.cmd` file. */
+  /** It starts by the command that npm installs, as it does for a user: a link, on Windows a `.cmd` file. */
   byCommand: boolean
 }
 
-/** How each agent is set up to ask the mock model and to start, as a person would write it in the settings. */
+/** How each agent is set up to ask the mock model and to start, as a user would write it in the settings. */
 export const SETUPS: Record<AgentName, (room: Room) => Promise<AgentDefinition>> = {
   async grok({ home, folder, port }) {
     await write(

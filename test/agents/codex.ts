@@ -78,7 +78,7 @@ export function describeCodex(version: 1 | 2): void {
           else assert.equal(permission(session.state).outcome?.type, 'selected')
         })
 
-        it('usage: tells how full the context is', async () => {
+        it('usage: reports how full the context is', async () => {
           const open = await rig().create()
           await rig().play(open, 'hello')
           assert.equal(open.session.state.usage?.used, 1050)

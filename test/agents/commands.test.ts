@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { said as allSaid, assertSettled, HELLO } from './expect.ts'
 import { AgentRig } from './rig.ts'
 
-/** As a person has them: installed by npm, started by the command that it made, in folders of any name. */
+/** As a user has them: installed by npm, started by the command that it made, in folders of any name. */
 for (const name of ['gemini', 'codex'] as const) {
   describe(`${name}, by the command that npm installs`, () => {
     let rig: AgentRig

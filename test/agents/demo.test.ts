@@ -4,7 +4,7 @@ import type { OpenSession } from '../../src/sessions/open-session.ts'
 import { assertSettled, entries, said, toolCall, until } from './expect.ts'
 import { AgentRig, reject } from './rig.ts'
 
-/** The bundled agent: the first that a person meets, so it has to show everything, in either version. */
+/** The bundled agent: the first that a user meets, so it has to show everything, in either version. */
 for (const version of [1, 2]) {
   describe(`demo in v${version}, through Parley`, () => {
     let rig: AgentRig
@@ -56,7 +56,7 @@ for (const version of [1, 2]) {
       assertSettled(state)
     })
 
-    it('reject: says so and goes on', async () => {
+    it('reject: says so and continues', async () => {
       rig.answering = reject
       const open = await rig.create()
       assert.deepEqual(await prompt(open, 'tour'), { type: 'ended', stopReason: 'end_turn' })
@@ -111,7 +111,7 @@ for (const version of [1, 2]) {
       assertSettled(after)
     })
 
-    it('resume and list: goes on without a replay', async () => {
+    it('resume and list: continues without a replay', async () => {
       const open = await rig.create()
       await prompt(open, '/think of this session')
       await rig.restart()

@@ -19,7 +19,7 @@ export function entries<K extends Entry['kind']>(
   return state.entries.filter((entry): entry is Extract<Entry, { kind: K }> => entry.kind === kind)
 }
 
-/** All text that the agent (or the person, or a thought) said, one string a message. */
+/** All text that the agent (or the user, or a thought) said, one string a message. */
 export function said(state: SessionState, role: MessageEntry['role'] = 'agent'): string[] {
   return entries(state, 'message')
     .filter(entry => entry.role === role)

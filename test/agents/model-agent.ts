@@ -23,9 +23,9 @@ export interface Facts {
   failedCommand?: 'completed' | 'failed'
   /** The model is offered a server's tools and may call them; so if not told. Otherwise the server is only started. */
   callsServers?: boolean
-  /** What it tells of itself as if it had said it in the conversation. */
+  /** What it reports itself as if it had said it in the conversation. */
   banner?: RegExp
-  /** How a turn ends whose edit was rejected: the agent stops, or the model goes on. */
+  /** How a turn ends whose edit was rejected: the agent stops, or the model continues. */
   afterReject: 'cancelled' | 'end_turn'
   /** Commands run in a terminal of the client, else by the agent itself. */
   usesTerminals: boolean
@@ -60,7 +60,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     }
     const read = (name: string) => readFileSync(rig.file(name), 'utf8')
 
-    it('start: tells truly what it can do', async () => {
+    it('start: reports correctly what it can do', async () => {
       const { agent } = await rig.running()
       assert.equal(agent.protocolVersion, facts.version ?? 1)
       const { load, resume, list, close } = agent.capabilities
@@ -145,7 +145,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
       rig.hasMore = true
       const open = await rig.create()
       const { state } = open.session
-      // agents start servers while the person writes
+      // agents start servers while the user writes
       await rig.eventually('the server', () => existsSync(rig.serverCalls))
       const { params } = rig.sent('session/new').at(-1)!.message as {
         params: { mcpServers: Array<{ name: string }>; additionalDirectories?: string[] }
@@ -229,14 +229,14 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
 
     // ---- these end the process, so they come last
     if (facts.can.load) {
-      it('load: a new process replays the conversation, and it goes on', async () => {
+      it('load: a new process replays the conversation, and it continues', async () => {
         const { open, state } = await play('edit')
         await rig.restart()
         facts.beforeLoad?.(rig.home)
         const loaded = await rig.reopen('load', open.session.sessionId)
         const { session } = loaded
         await until(session, replayed => said(replayed).at(-1) === 'Finished with hello.txt.')
-        // Some agents replay what they told the model as if the person had said it.
+        // Some agents replay what they told the model as if the user had said it.
         const [asked = ''] = said(state, 'user')
         assert.ok(said(session.state, 'user').some(text => text.includes(asked)))
         assert.equal(said(session.state).join(''), said(state).join(''))
@@ -253,7 +253,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
         assertSettled(session.state)
       })
 
-      it('load unknown: fails, and the agent goes on', async () => {
+      it('load unknown: fails, and the agent continues', async () => {
         const loading = rig.reopen('load', '00000000-0000-4000-8000-000000000000')
         await assert.rejects(loading, {
           name: 'AgentRequestError',
@@ -263,7 +263,7 @@ export function describeModelAgent(facts: Facts, more: (rig: () => AgentRig) => 
     }
 
     if (facts.can.resume) {
-      it('resume: a new process goes on without a replay', async () => {
+      it('resume: a new process continues without a replay', async () => {
         const { open } = await play('hello')
         await rig.restart()
         const resumed = await rig.reopen('resume', open.session.sessionId)

@@ -26,7 +26,7 @@ import { AgentRig } from './rig.ts'
 
 const icon = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M0 0h16v16H0z"/></svg>'
 
-/** Puts a file on the server; its address. */
+/** Puts a file on the server; its URL. */
 type Serve = (name: string, archive: Buffer) => string
 
 interface Candidate {
@@ -186,7 +186,7 @@ describe('agents of the registry, installed by Parley', function () {
         name: `registry-${name}`,
         installed: {
           start,
-          // as a person sets what an agent needs to know
+          // as a user sets what an agent needs to know
           define: ({ env }) => {
             Object.assign(settings, { [agentId]: { env } })
             settingsChange.fire()

@@ -32,7 +32,7 @@ import { type AgentName, installAgent, MCP_SERVER } from './install.ts'
 import { type MockModel, startMockModel } from './mock-model/server.ts'
 import { TRACES } from './paths.ts'
 
-/** What a person does with a question; `undefined` leaves it open. */
+/** What a user does with a question; `undefined` leaves it open. */
 export type Answering = (question: PermissionEntry) => string | undefined
 
 /** Allows everything once. */
@@ -115,7 +115,7 @@ export class AgentRig {
     return rig
   }
 
-  /** Puts the workspace back to what every scenario begins with. */
+  /** Puts the workspace back to what every scenario starts with. */
   async resetWorkspace(): Promise<void> {
     for (const entry of await fs.readdir(this.workspace)) {
       await fs.rm(path.join(this.workspace, entry), { recursive: true })
@@ -163,7 +163,7 @@ export class AgentRig {
     return this.#manager.reopen(how, reference, new AbortController().signal, { onSession })
   }
 
-  /** Sends the prompt that makes the mock model play a scenario, and tells how the turn came out. */
+  /** Sends the prompt that makes the mock model play a scenario, and reports how the turn came out. */
   play({ session }: OpenSession, scenario: string): ReturnType<typeof session.prompt> {
     return session.prompt([{ type: 'text', text: `please [[${scenario} ${this.workspace}]]` }])
   }
@@ -320,7 +320,7 @@ export class AgentRig {
     })
   }
 
-  /** As a person answers: through the session, when the question stands in the conversation. */
+  /** As a user answers: through the session, when the question stands in the conversation. */
   #attend(open: OpenSession): OpenSession {
     const { session } = open
     const answer = () => {

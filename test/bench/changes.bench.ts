@@ -100,7 +100,7 @@ const write = (i: number, mark: string) =>
 async function repository(): Promise<number> {
   const top = path.join(root, 'repository')
   const named = (i: number) => path.join(top, `folder${i % 500}`, `file${i}.txt`)
-  // nothing of it goes on in the background
+  // nothing of it continues in the background
   const settings = [
     'user.name=bench',
     'user.email=bench@bench.example',

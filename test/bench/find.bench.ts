@@ -1,7 +1,7 @@
 /**
- * How fast a text is found in a conversation of 10,000 entries, and whether a conversation that goes on costs the same
- * while somebody looks for something in it: 100,000 chunks of one message with a search that follows. Prints the times
- * and ratios, and fails when a search takes longer than a person notices, or the end costs more than the beginning.
+ * How fast a text is found in a conversation of 10,000 entries, and whether a conversation that continues costs the same
+ * while someone looks for something in it: 100,000 chunks of one message with a search that follows. Prints the times
+ * and ratios, and fails when a search takes longer than a user notices, or the end costs more than the start.
  *
  *   npm run bench -- find
  */

@@ -24,7 +24,7 @@ const BOUND = 4
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 const summary = { agents: [], trusted: true, hasFolder: true, storage: { used: 0, max: 0 } }
 
-/** A session that begins and ends its work. */
+/** A session that starts and ends its work. */
 function history(count: number): () => void {
   const now = Date.now()
   const row = (i: number, more?: Partial<HistoryRow>) =>
@@ -89,7 +89,7 @@ const works = {
   'a tool call comes to a folded run': growingRun,
 }
 for (const [name, make] of Object.entries(works)) {
-  // the first rounds are those of a page that has just begun
+  // the first rounds are those of a page that has just started
   cost(make, FEW)
   const [few, many] = [cost(make, FEW), cost(make, MANY)]
   const ratio = many / few

@@ -1,5 +1,5 @@
 /**
- * Whether handling one chunk costs the same at the end of a long session as at its beginning: 100,000 chunks through
+ * Whether handling one chunk costs the same at the end of a long session as at its start: 100,000 chunks through
  * the reducer and into the change set that a view takes once in a while. Prints the time of the first and the last
  * tenth and their ratio, and fails when it is above the bound.
  *

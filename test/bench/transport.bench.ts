@@ -1,5 +1,5 @@
 /**
- * How many updates a second come from an agent's process into the model, in v1 and in v2, beside the official SDK's
+ * How many updates a second come from an agent's process into the model, in v1 and in v2, next to the official SDK's
  * client connection for that version (which validates, too) and bare `JSON.parse`, all on the same stream in one run.
  */
 import { spawn } from 'node:child_process'

@@ -37,7 +37,7 @@ export interface OpenedPage {
   page: Page
   /** What the page wrote to its console, errors included. */
   console: string[]
-  /** Addresses outside this machine that the page asked for, and did not get. */
+  /** URLs outside this machine that the page asked for, and did not get. */
   refused: string[]
 }
 
@@ -46,7 +46,7 @@ export interface ContextOptions {
   viewport?: { width: number; height: number }
   /** Device pixels for each of them. */
   scale?: number
-  /** Show what moves as it moves. Otherwise, as where the person wants none of it: drawn in software, it costs a core. */
+  /** Show what moves as it moves. Otherwise, as where the user wants none of it: drawn in software, it costs a core. */
   motion?: boolean
 }
 

@@ -42,7 +42,7 @@ export async function installVsCode(version: VsCodeVersion): Promise<InstalledVs
   }
 }
 
-/** Builds beside the target and renames at the end: whatever stands at the target is whole. */
+/** Builds next to the target and renames at the end: whatever stands at the target is whole. */
 async function buildInto(target: string, version: VsCodeVersion): Promise<void> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error(

@@ -25,7 +25,7 @@ const quietSettings = {
   'typescript.disableAutomaticTypeAcquisition': true,
   'js/ts.tsserver.automaticTypeAcquisition.enabled': false,
   'npm.autoDetect': 'off',
-  // what is drawn by itself, in software, and what starts beside what is tested
+  // what is drawn by itself, in software, and what starts next to what is tested
   'editor.minimap.enabled': false,
   'editor.cursorBlinking': 'solid',
   'terminal.integrated.gpuAcceleration': 'off',
@@ -40,13 +40,13 @@ const quietSettings = {
 /** Marks every process that a run started, directly or through others. */
 export const rootVariable = 'PARLEY_TEST_ROOT'
 
-/** Variables that would let an outer VS Code, npm or the person's own configuration into a run. */
+/** Variables that would let an outer VS Code, npm or the user’s own configuration into a run. */
 const foreignVariables =
   /^(VSCODE_|CODE_SERVER_|CS_|ELECTRON_|npm_|PASSWORD$|HASHED_PASSWORD$|PORT$|NODE_OPTIONS$)/
 
 /**
  * A directory of its own for one run: home, user data, extensions, temporary files and a copy of a workspace.
- * Nothing of the person's own configuration is read or changed.
+ * Nothing of the user’s own configuration is read or changed.
  */
 export class IsolatedRoot {
   readonly directory: string

@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) runUnderXvfb()
 else if (!(await runHere())) process.exitCode = 1
 
-/** A desktop program needs a screen: starts this program anew with one that nobody sees. */
+/** A desktop program needs a screen: starts this program again with one that no one sees. */
 function runUnderXvfb(): void {
   const child = spawn('xvfb-run', ['-a', process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
     stdio: 'inherit',

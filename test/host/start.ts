@@ -23,7 +23,7 @@ const tsx = join(projectDirectory, 'node_modules/tsx/dist/cli.mjs')
 await runCommand(process.execPath, [tsx, 'test/package/package.ts'], { cwd: projectDirectory })
 
 const root = new IsolatedRoot()
-// a person's hands are quicker than pages load
+// a user's hands are quicker than pages load
 root.updateSettings({ 'workbench.quickOpen.closeOnFocusLost': undefined })
 // an agent that works at once
 root.updateSettings({ 'parley.defaultAgent': 'demo' })

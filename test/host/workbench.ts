@@ -19,7 +19,7 @@ export type Theme = (typeof themes)[ThemeKind]
 
 export interface WindowOptions extends OpenOptions, ContextOptions {}
 
-/** A VS Code window in a browser, operated as a person does: by keyboard, mouse and what can be seen. */
+/** A VS Code window in a browser, operated as a user does: by keyboard, mouse and what can be seen. */
 export class Workbench {
   readonly server: Server
   readonly #context: BrowserContext
@@ -84,7 +84,7 @@ export class Workbench {
     await this.#context.close()
   }
 
-  /** As a person closes a window: VS Code takes its leave of the server, which then ends the extension host. */
+  /** As a user closes a window: VS Code takes its leave of the server, which then ends the extension host. */
   async #leave(): Promise<void> {
     const closed = this.page.waitForEvent('close')
     await this.page.close({ runBeforeUnload: true })
@@ -109,7 +109,7 @@ export class Workbench {
     return [...told, ...this.server.extensionHostProblems()]
   }
 
-  /** Addresses outside this machine that the page asked for. */
+  /** URLs outside this machine that the page asked for. */
   get refused(): readonly string[] {
     return this.#opened.refused
   }
@@ -143,7 +143,7 @@ export class Workbench {
 
   /**
    * Runs a command by its title, category included, from the command palette.
-   * The palette lists what there is when it opens: it is opened anew until the command is there. `from` takes the focus to
+   * The palette lists what there is when it opens: it is opened again until the command is there. `from` takes the focus to
    * where the command is run each time: VS Code gives it to the active editor when the palette closes.
    */
   async runCommand(title: string, { from }: { from?: () => Promise<void> } = {}): Promise<void> {
@@ -183,7 +183,7 @@ export class Workbench {
 
   /**
    * Runs a command that asks to choose, and moves to the line that contains a text. It lists what there is when it opens: it
-   * is asked for anew until the line is there.
+   * is asked for again until the line is there.
    */
   async list(title: string, text: string): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
@@ -298,7 +298,7 @@ export class Workbench {
   }
 }
 
-/** Whether something that a person sees came about, or was done, in its time. */
+/** Whether something that a user sees came about, or was done, in its time. */
 function succeeds(doing: Promise<unknown>): Promise<boolean> {
   return doing.then(
     () => true,

@@ -6,7 +6,7 @@ const extension = vscode.extensions.getExtension('parley.parley')
 describe('activation', () => {
   it('is left to VS Code, which waits until something of Parley is asked for', () => {
     assert.ok(extension, 'Parley is not installed')
-    // VS Code adds the commands and views by itself. These events bring back what a window had before a reload: tabs, and
+    // VS Code adds the commands and views by itself. These events restore what a window had before a reload: tabs, and
     // editors that show a file as it was before an agent changed it. The first text in a
     // language, such as an output, has code actions registered: activation alone loads nothing else.
     assert.deepEqual(extension.packageJSON.activationEvents, [

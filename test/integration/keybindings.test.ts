@@ -62,7 +62,7 @@ describe('the default keybindings', () => {
     assert.deepEqual(others, [])
   })
 
-  it("share no key with a default of VS Code's, nor do their chords begin with one", () => {
+  it("share no key with a default of VS Code's, nor do their chords start with one", () => {
     const taken = new Map(defaults.map(({ key, command }) => [key, command]))
     const chords = new Set(defaults.map(({ key }) => key.split(' ')[0]))
     for (const { key } of ours) {

@@ -12,15 +12,15 @@ interface Node {
 }
 
 export interface SourceTexts {
-  /** what is looked up in the person's language, each once */
+  /** what is looked up in the user's language, each once */
   texts: Set<string>
-  /** what a person sees and is not looked up, or cannot be: one line each, with its file */
+  /** what a user sees and is not looked up, or cannot be: one line each, with its file */
   problems: string[]
 }
 
 const parser = Parser.extend(jsx())
 
-/** Attributes of JSX whose value a person sees or hears. */
+/** Attributes of JSX whose value a user sees or hears. */
 const shownAttributes = new Set(['title', 'label', 'aria-label', 'placeholder', 'alt', 'aria-description'])
 /** Properties of what VS Code is given to show. */
 const shownProperties = new Set([
@@ -31,7 +31,7 @@ const shownCalls = /^(show(Error|Warning|Information)Message|setStatusBarMessage
 /** The same in every language. */
 const names = /^Parley(: \p{Lu}.*)?$/u
 
-/** Reads every source file that a person meets the texts of. The demo agent is an agent: it speaks English. */
+/** Reads every source file that a user meets the texts of. The demo agent is an agent: it speaks English. */
 export function readSourceTexts(): SourceTexts {
   const found: SourceTexts = { texts: new Set(), problems: [] }
   const source = join(projectDirectory, 'src')

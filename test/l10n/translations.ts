@@ -4,7 +4,7 @@ import { projectDirectory } from '../host/paths.ts'
 
 export type Texts = Readonly<Record<string, string>>
 
-/** The English texts, each its own key: what translators begin from. */
+/** The English texts, each its own key: what translators start from. */
 export const bundleFile = join(projectDirectory, 'l10n', 'bundle.l10n.json')
 /** The texts of the manifest by their keys. */
 export const manifestFile = join(projectDirectory, 'package.nls.json')
@@ -41,7 +41,7 @@ export function translationProblems(english: Texts, translated: Texts): string[]
   ]
 }
 
-/** What every language has alike: placeholders, code, addresses. In no order, since sentences are built differently. */
+/** What every language has alike: placeholders, code, URLs. In no order, since sentences are built differently. */
 function fixedParts(text: string): string {
   const code = text.match(/`[^`]*`|https?:[^\s)，。]*\w/g) ?? []
   const placeholders = text.replace(/`[^`]*`/g, '').match(/\{\d+\}/g) ?? []

@@ -22,7 +22,7 @@ export async function keptFile(folder, inputs, make) {
   }
   const bytes = await make()
   await mkdir(folder, { recursive: true })
-  // Another build may run at the same time: nobody may find half a file.
+  // Another build may run at the same time: no one may find half a file.
   const half = `${file}.${randomUUID()}`
   await writeFile(half, bytes)
   await rename(half, file)

@@ -4,7 +4,7 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 const readme = 'extension/readme.md'
 
 /**
- * VS Code shows the pictures of a packaged README only from the network: `vsce` gives them their addresses once the
+ * VS Code shows the pictures of a packaged README only from the network: `vsce` gives them their URLs once the
  * manifest names a repository. Until then the README of the package goes without them.
  */
 export function dropPictures(vsix: string): void {

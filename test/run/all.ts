@@ -16,7 +16,7 @@ const logs = join(outDirectory, 'logs')
 const tallies: Tally[] = []
 const failures: string[] = []
 const unsteady: string[] = []
-/** Where nobody works beside the tests, one that passes only when it is tried again is a failure. */
+/** Where no one works next to the tests, one that passes only when it is tried again is a failure. */
 const onCi = Boolean(process.env.CI)
 
 exitOnSignals()
@@ -28,7 +28,7 @@ await schedule(allSteps(), Math.min(4, Math.max(2, availableParallelism())), run
 const total = addTallies(tallies)
 console.log(`all in ${seconds(start)}`)
 if (total.failed > 0) process.exitCode = 1
-// Once more where nobody has to look for it: a log is often read from its end, or cut to it.
+// Once more where no one has to look for it: a log is often read from its end, or cut to it.
 for (const failure of failures) console.log(failure)
 if (unsteady.length > 0)
   console.log(`Passed only when tried again, ${unsteady.length}:\n${unsteady.join('\n')}`)

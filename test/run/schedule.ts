@@ -5,7 +5,7 @@ export interface Job {
 }
 
 /**
- * Runs jobs, at most `lanes` at once, the earlier in the list first. `run` tells whether a job passed; `drop` is called
+ * Runs jobs, at most `lanes` at once, the earlier in the list first. `run` reports whether a job passed; `drop` is called
  * instead for a job that needs one which did not pass. Resolves when all jobs are through.
  */
 export async function schedule<T extends Job>(

@@ -2,7 +2,7 @@
 const most = 3000
 
 /**
- * The part of an output that tells which tests failed and why: Mocha's list of failures, else the blocks that begin with
+ * The part of an output that reports which tests failed and why: Mocha's list of failures, else the blocks that start with
  * a cross, else the end.
  */
 export function whatFailed(output: string): string {
@@ -15,7 +15,7 @@ export function whatWasTriedAgain(output: string): string[] {
   return blocks(output, '↻').map(shorten)
 }
 
-/** Each line that begins with the mark, with the lines below it that are further in. */
+/** Each line that starts with the mark, with the lines below it that are further in. */
 function blocks(output: string, mark: string): string[] {
   const lines = output.split('\n')
   return lines.flatMap((line, index) => {

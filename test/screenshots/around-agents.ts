@@ -191,7 +191,7 @@ const others = [
   select('tone', 'Tone', 'other', ['Terse', 'Friendly'], 'Terse'),
 ]
 
-/** What an agent remembers of long ago: titles of every length, other folders, no title, put away. */
+/** What an agent remembers of long ago: titles of every length, other folders, no title, archived. */
 function listed(): object[] {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
   return [

@@ -234,7 +234,7 @@ export const aroundStates: State[] = [
         await agent.locator('.act-check').click()
         await agent.locator('.agent-check').waitFor()
         await studio.window(`manage-agents-${name}`)
-        // a tab of 280 pixels beside the activity bar
+        // a tab of 280 pixels next to the activity bar
         await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
         await workbench.page.setViewportSize({ width: 340, height })
         await studio.editor(`narrow-manage-agents-${name}`)
@@ -252,7 +252,7 @@ export const aroundStates: State[] = [
   },
 ]
 
-/** The conversation that was begun last, among those in tabs: the others are there but not seen. */
+/** The conversation that was started last, among those in tabs: the others are there but not seen. */
 async function untitled({ workbench }: Studio): Promise<ConversationPage> {
   const frame = await waitFor('a new session', async () => {
     for (const one of workbench.page.frames()) {

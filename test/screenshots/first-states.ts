@@ -7,7 +7,7 @@ const walkthrough = [
   ['Send a prompt', 'prompt'],
 ]
 
-/** What a person sees first: a folder that is not trusted yet, then a machine on which no agent was found. */
+/** What a user sees first: a folder that is not trusted yet, then a machine on which no agent was found. */
 export const firstStates: State[] = [
   {
     name: 'first-untrusted',
@@ -72,7 +72,7 @@ export const firstStates: State[] = [
       await page.getByRole('region', { name: 'In the Registry' }).locator('.agent').first().waitFor()
       await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
       await studio.window('first-manage-agents')
-      // a tab of 280 pixels beside the activity bar
+      // a tab of 280 pixels next to the activity bar
       await workbench.runCommand('View: Toggle Primary Side Bar Visibility')
       const { width, height } = workbench.page.viewportSize()!
       await workbench.page.setViewportSize({ width: 340, height })

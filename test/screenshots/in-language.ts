@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { projectDirectory } from '../host/paths.ts'
 
-/** English as it stands in the sources, and what a person reads instead. Both may hold places: `{0}`. */
+/** English as it stands in the sources, and what a user reads instead. Both may hold places: `{0}`. */
 type Words = ReadonlyArray<readonly [english: string, translated: string]>
 
 /**
@@ -71,7 +71,7 @@ function translatedPattern(text: string | RegExp, words: Words): RegExp {
   )
 }
 
-/** `Edit: …`, as a line's name begins for a screen reader: the agent's own words come after it. */
+/** `Edit: …`, as a line's name starts for a screen reader: the agent's own words come after it. */
 function withKind(source: string, words: Words): string[] {
   const [, kind, rest] = /^\^([A-Z][a-z]+)(: .*)$/.exec(source) ?? []
   return words

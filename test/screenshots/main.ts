@@ -81,7 +81,7 @@ async function photograph(
   const root = new IsolatedRoot()
   const workspace = root.copyWorkspace(join(testDirectory, 'fixtures/workspace/sample.code-workspace'))
   root.updateSettings({
-    // nothing that comes and goes beside the views
+    // nothing that comes and goes next to the views
     'typescript.disableAutomaticTypeAcquisition': true,
     'editor.lightbulb.enabled': 'off',
     'security.workspace.trust.startupPrompt': 'never',

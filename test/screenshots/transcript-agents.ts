@@ -23,7 +23,7 @@ const call = (kind: string, title: string, more: object = {}): Step => ({
   },
 })
 
-/** What kinds of work there are, and how each can stand; the last goes on until the turn is stopped. */
+/** What kinds of work there are, and how each can stand; the last continues until the turn is stopped. */
 const work: Step[] = [
   think('The person wants to know what all of it looks like.\n\nSo I do **one of everything**.'),
   { sleep: 1200 },
@@ -147,7 +147,7 @@ const state = (sessionId: string, value: object): Step => ({
   update: { sessionUpdate: 'subagent_update', sessionId, state: value },
 })
 
-/** Two at once whose work interleaves, one that begins another, one that fails. */
+/** Two at once whose work interleaves, one that starts another, one that fails. */
 const parallel: Step[] = [
   say('I let three others look at it at the same time.'),
   announce('bugs', 'Look for bugs', {

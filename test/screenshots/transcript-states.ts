@@ -1,7 +1,7 @@
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
 import type { State, Studio } from './studio.ts'
 
-/** All that can stand in a conversation, ordinary, narrow and wide, from its beginning to its end. */
+/** All that can stand in a conversation, ordinary, narrow and wide, from its start to its end. */
 export const transcriptStates: State[] = [
   shown('transcript-prose', 'Writer', 'the end of it'),
   shown('transcript-work', 'Worker', 'npm run deploy'),

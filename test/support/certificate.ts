@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A certificate that nobody but itself vouches for, and its key; both as PEM. */
+/** A certificate that no one but itself vouches for, and its key; both as PEM. */
 export interface SelfSigned {
   cert: string
   key: string

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import type { ChangeTracker } from '../../src/editor/changes/change-tracker.ts'
 import type { Documents, OpenDocument } from '../../src/editor/files/documents.ts'
 
-/** An editor as VS Code is one: documents of one kind of line end, that load anew from disk while they have no unsaved changes. */
+/** An editor as VS Code is one: documents of one kind of line end, that reload from disk while they have no unsaved changes. */
 export class FakeEditor implements Documents {
   readonly #open = new Map<string, { text: string; dirty: boolean; mark: string }>()
   tracker: ChangeTracker | undefined
@@ -41,7 +41,7 @@ export class FakeEditor implements Documents {
     this.saved(path)
   }
 
-  /** The text is on the disk, and the editor tells of it. */
+  /** The text is on the disk, and the editor reports it. */
   saved(path: string): void {
     const document = this.#open.get(path)!
     document.dirty = false
@@ -61,7 +61,7 @@ export class FakeEditor implements Documents {
     this.tracker?.typed(path, () => '', false)
   }
 
-  /** The editor hears of the disk: documents without unsaved changes load anew. */
+  /** The editor hears of the disk: documents without unsaved changes reload. */
   reload(): void {
     for (const [path, document] of this.#open) {
       if (document.dirty) continue

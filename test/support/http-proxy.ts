@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 
-/** An HTTP proxy on loopback. It knows names that nobody else knows, and reaches nothing beyond them. */
+/** An HTTP proxy on loopback. It knows names that no one else knows, and reaches nothing beyond them. */
 export class HttpProxy {
   /** What it was asked for, as `CONNECT host:port` or `GET http://host/path`. */
   readonly asked: string[] = []

@@ -28,7 +28,7 @@ const open: SchemaCheck[] = []
 /**
  * An agent without a process: a test plays it. It speaks v1, or the version of `schema`. What we send is held against the official schema, and the test fails
  * at its end when something was not as the schema has it.
- * @param answer what the agent answers to `initialize`, beside the version
+ * @param answer what the agent answers to `initialize`, next to the version
  */
 export function memoryAgent(
   answer: object = {},

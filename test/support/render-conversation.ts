@@ -4,7 +4,7 @@ import type { Entry, SessionState } from '../../src/conversation/state.ts'
 /** Longer text is shown by its length and its ends. */
 const LONGEST = 600
 
-/** A conversation as plain text: everything a person could see of it, nothing that differs from run to run. */
+/** A conversation as plain text: everything a user could see of it, nothing that differs from run to run. */
 export function renderConversation(state: SessionState): string {
   const lines: string[] = []
   lines.push(`title: ${state.title ?? '—'}`)

@@ -9,7 +9,7 @@ export interface SchemaCheckOptions {
   unstable?: boolean
   /** Whose messages are checked: ours (`send`, the default), the agent's (`receive`), or both. */
   directions?: Array<TraceFrame['direction']>
-  /** Methods of no specification that are in use all the same. */
+  /** Methods of no specification that are in use anyway. */
   alsoAllowed?: string[]
 }
 
@@ -34,7 +34,7 @@ function loadSchema(version: 1 | 2, unstable: boolean): Schema {
   const loaded = schemas.get(file)
   if (loaded) return loaded
   const json = officialSchema(version, unstable)
-  // Integer formats (`uint32`, …) are annotations here; the types and ranges beside them are checked.
+  // Integer formats (`uint32`, …) are annotations here; the types and ranges next to them are checked.
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   ajv.addSchema(json, file)
   const definitions = Object.entries(json.$defs).flatMap(([name, def]) => {

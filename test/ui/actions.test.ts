@@ -23,7 +23,7 @@ describe('actions', () => {
     await conversation.send(prompt)
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
   }
-  /** The last of the places where an edited prompt can go on. */
+  /** The last of the places where an edited prompt can continue. */
   async function editHere(): Promise<void> {
     await workbench.paletteRow('Edit Here').waitFor()
     await workbench.paletteInput.press('ArrowUp')
@@ -70,7 +70,7 @@ describe('actions', () => {
     await conversation.composer.filter({ hasText: '[[stop refusal]]' }).waitFor()
   })
 
-  it('quote what is selected, by the button beside it', async () => {
+  it('quote what is selected, by the button next to it', async () => {
     await talk('[[say A sentence to quote.]]')
     await conversation.frame
       .locator('.row-markdown', { hasText: 'A sentence to quote.' })
@@ -92,7 +92,7 @@ describe('actions', () => {
     await conversation.composer.filter({ hasText: '[[say Something.]]' }).waitFor()
   })
 
-  it('begin a session with the conversation of another as its context', async () => {
+  it('start a session with the conversation of another as its context', async () => {
     await talk('[[say The secret word is swordfish.]]')
     await workbench.runCommand('Parley: New Session with Conversation as Context')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()

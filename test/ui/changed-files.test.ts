@@ -69,7 +69,7 @@ describe('what a session changed', () => {
     assert.equal(existsSync(file('comets.txt')), false)
   })
 
-  it('is never undone where the person changed it since, and can be kept', async () => {
+  it('is never undone where the user changed it since, and can be kept', async () => {
     const before = planets()
     await write('planets.js', 'mine')
     await bar().getByText('1 file').waitFor()
@@ -83,7 +83,7 @@ describe('what a session changed', () => {
     writeFileSync(file('planets.js'), before)
   })
 
-  it('is no more once the person took it back in the diff, or renamed or deleted what the agent added', async () => {
+  it('is no more once the user took it back in the diff, or renamed or deleted what the agent added', async () => {
     const before = planets()
     await workbench.runCommand('View: Close All Editors')
     await write('planets.js', 'flat again')
@@ -101,7 +101,7 @@ describe('what a session changed', () => {
       .locator('.modified .view-line', { hasText: /flat.again/ })
       .first()
       .waitFor()
-    // the arrow between both sides brings back what was there
+    // the arrow between both sides restores what was there
     await editor.locator('.gutterItem .action-label').first().click()
     await editor.locator('.modified .view-line', { hasText: /flat.again/ }).waitFor({ state: 'detached' })
     await workbench.runCommand('File: Save')

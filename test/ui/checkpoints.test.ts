@@ -73,7 +73,7 @@ describe('going back to an earlier prompt', () => {
     await workbench.page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
   }
-  /** The first place where an edited prompt can go on: it is the one that restores. */
+  /** The first place where an edited prompt can continue: it is the one that restores. */
   async function editAndRestore(text: string, label: string): Promise<void> {
     await press(prompt(text), 'Edit and Resend')
     await workbench.palette.locator('.monaco-list-row.focused').and(workbench.paletteRow(label)).waitFor()

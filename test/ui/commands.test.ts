@@ -6,7 +6,7 @@ import { openFile, outputLine, selectLines } from './support/editor.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
-describe('what a person can do besides talking', () => {
+describe('what a user can do besides talking', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({
       'parley.agents': { honest: fixtureAgent(root, 'Honest') },
@@ -121,7 +121,7 @@ describe('what a person can do besides talking', () => {
   })
 
   it('is told why a command has nothing to do, and not offered what the agent does not support', async () => {
-    // of its own: no conversation was begun in it
+    // of its own: no conversation was started in it
     const workbench = await vscode.open()
     await workbench.runCommand('Parley: Go to Next Turn')
     const why = workbench.notification('No conversation is open.')

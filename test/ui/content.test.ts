@@ -69,7 +69,7 @@ describe('what an agent says', () => {
   const editorText = (text: string): Locator =>
     workbench.page.locator('.part.editor .view-line', { hasText: text }).first()
 
-  it('is put where the cursor is, opened as a file, and applied once the person has seen it', async () => {
+  it('is put where the cursor is, opened as a file, and applied once the user has seen it', async () => {
     const original = planets()
     await openFile(workbench, 'planets.js')
     const conversation = await ConversationPage.begin(workbench, 'Coder')

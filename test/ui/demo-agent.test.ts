@@ -40,7 +40,7 @@ describe('a conversation with the demo agent', () => {
     assert.equal(planets(), before)
   })
 
-  it('stops when the person says so', async () => {
+  it('stops when the user says so', async () => {
     const conversation = await begin()
     await conversation.send('/slow 600')
     await conversation.button(/Stop/).click()

@@ -140,7 +140,7 @@ describe('what agents may ask for', () => {
     assert.deepEqual(answers('Asking').slice(1), [{ action: 'decline' }, { action: 'cancel' }])
   })
 
-  it('leads to an address that is shown whole, with its host set apart and what is odd of it said', async () => {
+  it('leads to a URL that is shown whole, with its host set apart and what is odd of it said', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Visiting')
@@ -170,7 +170,7 @@ describe('what agents may ask for', () => {
     )
   })
 
-  it('is asked by VS Code itself while the conversation is out of sight and the question belongs to none', async () => {
+  it('is asked by VS Code itself while the conversation is hidden and the question belongs to none', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Away')
@@ -179,7 +179,7 @@ describe('what agents may ask for', () => {
     await conversation.text('A moment.').waitFor()
     await workbench.runCommand('View: Show Explorer')
     await workbench.page.locator('.explorer-folders-view').waitFor()
-    // there and back once, so that the extension has heard that the conversation is out of sight
+    // there and back once, so that the extension has heard that the conversation is hidden
     await workbench.runCommand('Parley: Show Agent Log')
     await outputLine(workbench, /Starting/).waitFor()
     openGate(vscode.server.root, 'Away')

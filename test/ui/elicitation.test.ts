@@ -60,7 +60,7 @@ describe('what an agent asks for', () => {
     await conversation.text(/You chose to cancel/).waitFor()
   })
 
-  it('leads to an address only once the person agrees, and waits until it is done there', async () => {
+  it('leads to a URL only once the user agrees, and waits until it is done there', async () => {
     const { workbench, conversation, question, picture } = await begin()
     const opened: string[] = []
     workbench.page.context().on('page', page => opened.push(page.url()))

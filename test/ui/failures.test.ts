@@ -38,7 +38,7 @@ describe('an agent that fails', () => {
     conversation = await ConversationPage.open(workbench)
   })
 
-  /** Picks an agent as a person does: in the empty view, or else from the palette. */
+  /** Picks an agent as a user does: in the empty view, or else from the palette. */
   async function pick(name: string): Promise<void> {
     const inView = conversation.button(new RegExp(`^${name} `))
     if (await inView.isVisible()) return inView.click()
@@ -123,7 +123,7 @@ describe('an agent that fails', () => {
     await conversation.text('[[auth]]').waitFor()
   })
 
-  it('keeps the conversation when it dies in a turn, and goes on with it', async () => {
+  it('keeps the conversation when it dies in a turn, and continues with it', async () => {
     await pick('Honest')
     await conversation.frame.getByRole('heading', { name: 'New session' }).waitFor()
     await conversation.phase('ready')
@@ -170,7 +170,7 @@ describe('an agent that fails', () => {
     root.updateSettings({ 'parley.agents': { ...agents(root), misplaced: fixtureAgent(root, 'Mended') } })
     const agent = conversation.frame.locator('.header-agent')
     await waitFor('session of the mended agent', async () => {
-      // the file is read a moment after it was written, as when a person has saved it
+      // the file is read a moment after it was written, as when a user has saved it
       await card
         .getByRole('button', { name: 'Retry' })
         .click({ timeout: 2000 })

@@ -25,7 +25,7 @@ describe('the keys of a field', () => {
     }),
   })
 
-  it('select all, undo and redo in it, and leave an editor beside it alone that was changed', async () => {
+  it('select all, undo and redo in it, and leave an editor next to it alone that was changed', async () => {
     const workbench = await vscode.open()
     const { page } = workbench
     const { keyboard } = page

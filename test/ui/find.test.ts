@@ -21,7 +21,7 @@ describe('find in a conversation of 1,000 turns', () => {
   const widget = () => conversation.frame.getByRole('search', { name: 'Find in Conversation' })
   const input = () => widget().getByRole('textbox', { name: 'Find' })
   const count = () => widget().locator('.find-count')
-  /** The text that is marked as the one that the person is at, and whether it is on the screen. */
+  /** The text that is marked as the one that the user is at, and whether it is on the screen. */
   const current = (): Promise<string | undefined> =>
     conversation.frame.evaluate(`(() => {
       const [range] = CSS.highlights.get('parley-find-current') ?? []
@@ -69,7 +69,7 @@ describe('find in a conversation of 1,000 turns', () => {
     await input().press('Shift+Enter')
     await count().filter({ hasText: first }).waitFor()
 
-    // inside of a tool call that nobody opened
+    // inside of a tool call that no one opened
     await input().fill('export const file = 770')
     await count().filter({ hasText: '1 of 1' }).waitFor()
     await shows('export const file = 770')

@@ -64,7 +64,7 @@ describe('the first conversation', () => {
     ['Escape', () => conversation.composer.press('Escape')],
     ['the command', () => workbench.runCommand('Parley: Cancel Turn')],
   ] as const)
-    it(`stops a turn with ${how}, and goes on`, async () => {
+    it(`stops a turn with ${how}, and continues`, async () => {
       await conversation.send('/slow 600')
       await conversation.button(/^Tool: Work for 600 seconds/).waitFor()
       await stop()

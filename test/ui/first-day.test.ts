@@ -181,7 +181,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings back what was said, by a word of it', async () => {
+  it('restores what was said, by a word of it', async () => {
     const { workbench, conversation } = await begin('Ada')
     await conversation.send('[[replay 40 2]]')
     await conversation.text('Answer 40').waitFor()
@@ -214,7 +214,7 @@ describe('the first day', () => {
     })
   })
 
-  it('brings back the session of the day before', async () => {
+  it('restores the session of the day before', async () => {
     const prompt = `Help with the work of ${Date.now()}`
     const yesterday = await vscode.open()
     const first = await ConversationPage.begin(yesterday, DEMO)

@@ -87,7 +87,7 @@ describe('what a session is given', () => {
     )
   })
 
-  it('begins in the folder of the file that the person looks at', async () => {
+  it('starts in the folder of the file that the user looks at', async () => {
     await openFile(workbench, 'app.js')
     const conversation = await ConversationPage.begin(workbench, 'Wide')
     const details = await conversation.details()

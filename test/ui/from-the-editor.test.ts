@@ -232,7 +232,7 @@ describe('from the editor into the conversation', () => {
     await generate()
     await workbench.notification('Stage the changes that you want to commit first.').waitFor()
 
-    // the agent reads in the changes what it is to do: it asks for something that nobody sees, and answers
+    // the agent reads in the changes what it is to do: it asks for something that no one sees, and answers
     appendFileSync(file, '// [[permission planets.js]] [[say Named the ninth planet]]\n')
     git('add', '.')
     const sessions = deleted()
@@ -268,7 +268,7 @@ describe('from the editor into the conversation', () => {
     await openFile(workbench, 'planets.js')
     const editor = workbench.page.locator('.editor-group-container.active .monaco-editor').first()
     await editor.locator('.view-line', { hasText: 'Mars' }).waitFor()
-    /** The texts of the lines with a bar beside them. */
+    /** The texts of the lines with a bar next to them. */
     const marked = () =>
       workbench.page.evaluate<string[]>(`(() => {
         const lines = [...document.querySelectorAll('.part.editor .view-line')]

@@ -50,7 +50,7 @@ describe('a session of an earlier window', () => {
     await conversation.text(/workspace\/notes/).waitFor()
   })
 
-  it('goes on from History when it is resumed', async () => {
+  it('continues from History when it is resumed', async () => {
     const { workbench, row } = await findInHistory()
     await row.hover()
     await row.getByTitle(/^Resume/).click()
@@ -78,7 +78,7 @@ describe('History', () => {
     }),
   })
 
-  it('is one key away and back, while the conversation goes on behind it', async () => {
+  it('is one key away and back, while the conversation continues behind it', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await ConversationPage.open(workbench)
@@ -92,7 +92,7 @@ describe('History', () => {
     const history = await HistoryPage.open(workbench)
     await history.row('Behind it').filter({ hasText: 'running' }).waitFor()
     await history.search.and(history.frame.locator(':focus')).waitFor()
-    // neither in sight nor in reach
+    // neither visible nor in reach
     assert.equal(await conversation.composer.count(), 0)
     // a letter searches, and is not written into the prompt
     await keyboard.type('Behind')
@@ -119,7 +119,7 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
-  it('gives way to a session that is begun with an agent', async () => {
+  it('gives way to a session that is started with an agent', async () => {
     const workbench = await vscode.open()
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
@@ -131,7 +131,7 @@ describe('History', () => {
     assert.equal(await history.search.count(), 0)
   })
 
-  it('shows ten sessions in a window of 800 pixels, and is what a reload brings back', async () => {
+  it('shows ten sessions in a window of 800 pixels, and is what a reload restores', async () => {
     const workbench = await vscode.open({ viewport: { width: 1280, height: 800 } })
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)
@@ -150,7 +150,7 @@ describe('History', () => {
     await conversation.focused(conversation.composer)
   })
 
-  it('opens in an editor tab, too, which a reload brings back', async () => {
+  it('opens in an editor tab, too, which a reload restores', async () => {
     const workbench = await vscode.open()
     const conversation = await ConversationPage.begin(workbench, 'Able')
     await conversation.send('[[title From a tab]] [[say It is here.]]')

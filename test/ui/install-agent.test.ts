@@ -60,7 +60,7 @@ describe('an agent that is installed', () => {
     for (const name of ['Claude Code', 'Codex', 'Gemini CLI', 'GitHub Copilot CLI', 'OpenCode'])
       await conversation.frame.getByRole('button', { name: `Install ${name}` }).waitFor()
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // nobody chose the demo agent
+    // no one chose the demo agent
     await conversation.composer.getByText('Choose or install an agent first').waitFor()
     assert.equal(registry.requests.length, 0)
   })

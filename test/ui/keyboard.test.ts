@@ -29,7 +29,7 @@ describe('with the keyboard alone', () => {
     })
   }
 
-  it('a session is begun, worked in, left and found again; the focus is seen wherever it goes', async () => {
+  it('a session is started, worked in, left and found again; the focus is seen wherever it goes', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await command(workbench, 'Parley: Focus on Parley View')
@@ -130,7 +130,7 @@ describe('with the keyboard alone', () => {
     await conversation.phase('ready')
   })
 
-  /** From what follows the view in the window back into it, and through it to its beginning. */
+  /** From what follows the view in the window back into it, and through it to its start. */
   async function backFrom(workbench: Workbench, focus: Focus) {
     const last = await waitFor('the way back into the view', async () => {
       await workbench.page.keyboard.press('Shift+Tab')

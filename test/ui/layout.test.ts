@@ -96,7 +96,7 @@ describe('the views', () => {
     await look(await vscode.open({ viewport: { width: 700, height: 450 } }), '200 %')
   })
 
-  it('keep a question and the composer in sight in a low view, whatever is open above the composer', async () => {
+  it('keep a question and the composer visible in a low view, whatever is open above the composer', async () => {
     const workbench = await vscode.open({ viewport: { width: 700, height: 450 } })
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Fixture')
@@ -289,7 +289,7 @@ const nameOffered = `[...document.querySelectorAll('.offered-name > span')].map(
   return cut ? '…' : part.textContent
 }).join('')`
 
-/** Of a diff that is asked about: whether any of its lines is broken, and how much of it is out of sight at the side. */
+/** Of a diff that is asked about: whether any of its lines is broken, and how much of it is hidden at the side. */
 const linesOfDiff = `(() => {
   const all = selector => [...document.querySelectorAll('.permission.first ' + selector)]
   const heights = all('.diff-line').map(line => line.offsetHeight)

@@ -235,7 +235,7 @@ describe('Manage Agents', () => {
     await settings.locator('.setting-item-contents', { hasText: 'Parley: Agents' }).first().waitFor()
   })
 
-  it('begins a session, and removes an agent with all of its files once nothing uses them', async () => {
+  it('starts a session, and removes an agent with all of its files once nothing uses them', async () => {
     const workbench = await vscode.window()
     const page = await manage(workbench)
     const unwanted = installed(page, 'Unwanted')
@@ -250,7 +250,7 @@ describe('Manage Agents', () => {
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await workbench.notification('Unwanted was removed.').waitFor()
     await offered(page, 'Unwanted').getByRole('button', { name: 'Install: Unwanted' }).waitFor()
-    // the session that was begun keeps its program
+    // the session that was started keeps its program
     await conversation.send('/markdown')
     await conversation.text('That was all of it.').waitFor()
     await workbench.reload()
@@ -278,7 +278,7 @@ describe('Manage Agents', () => {
     await waitFor('the end of its files', () => !existsSync(join(storage(), 'shared')))
   })
 
-  it('leaves nothing of an installation whose extension host was killed, and installs anew', async () => {
+  it('leaves nothing of an installation whose extension host was killed, and installs again', async () => {
     const workbench = await vscode.open()
     const page = await manage(workbench)
     const open = holdNpm()

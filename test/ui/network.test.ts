@@ -144,7 +144,7 @@ describe("the network settings of VS Code's own", () => {
       .waitFor()
   })
 
-  it('refuse a certificate that nobody vouches for, and accept it without http.proxyStrictSSL', async () => {
+  it('refuse a certificate that no one vouches for, and accept it without http.proxyStrictSSL', async () => {
     const strict = await manage({}, 'unknown.example')
     await strict
       .getByRole('alert')

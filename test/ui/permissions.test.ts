@@ -63,7 +63,7 @@ describe('permissions', () => {
     await conversation.text('You rejected the command').waitFor()
   })
 
-  it('are allowed from now on by a rule that the person saw before it was saved', async () => {
+  it('are allowed from now on by a rule that the user saw before it was saved', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run echo one')
     await conversation.permission.getByRole('button', { name: 'Always Allow…' }).click()
@@ -142,7 +142,7 @@ describe('permissions', () => {
     await conversation.text('exit code 0').waitFor()
   })
 
-  it('are called to when they go out of sight, once', async () => {
+  it('are called to when they are hidden, once', async () => {
     const conversation = await ConversationPage.begin(workbench, 'Demo Agent')
     await conversation.send('/run date')
     await conversation.permission.waitFor()

@@ -10,7 +10,7 @@ import { VsCodeSuite } from './support/vscode-suite.ts'
 const mark = 98_317
 
 describe('processes', () => {
-  // two commands that leave their shell: one in the background, one begun by a shell that is gone at once
+  // two commands that leave their shell: one in the background, one started by a shell that is gone at once
   const commands = `(sh -c 'sleep ${mark} & exec sleep ${mark}' &) ; trap '' TERM ; sleep ${mark} ; sleep ${mark}`
   const vscode = new VsCodeSuite({
     settings: root => ({

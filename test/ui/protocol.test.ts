@@ -154,7 +154,7 @@ describe('what an agent is offered', () => {
     assert.deepEqual(received('Second', 'session/cancel'), [])
   })
 
-  it('goes on in the background, and the conversation says so', async () => {
+  it('continues in the background, and the conversation says so', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Leaving')
@@ -166,7 +166,7 @@ describe('what an agent is offered', () => {
     await details.getByText('protocol version 2').waitFor()
   })
 
-  it('is told the person’s system prompt, where it takes one and as it takes it', async () => {
+  it('is told the user’s system prompt, where it takes one and as it takes it', async () => {
     const workbench = await vscode.window()
     await ConversationPage.open(workbench)
     await ConversationPage.begin(workbench, 'Told')

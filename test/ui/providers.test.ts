@@ -29,7 +29,7 @@ describe('where an agent’s models are', () => {
   })
   const set = () => receivedBy(vscode.server.root, 'Routed', 'providers/set')
 
-  it('is set with its headers, and told again when the agent starts anew', async () => {
+  it('is set with its headers, and told again when the agent restarts', async () => {
     const workbench = await vscode.open()
     await ConversationPage.open(workbench)
     const conversation = await ConversationPage.begin(workbench, 'Routed')

@@ -87,7 +87,7 @@ describe('reviewing agents’ changes in the editor', () => {
     await bar().waitFor({ state: 'detached' })
   })
 
-  it('lists them in Source Control and marks them beside the lines, with keep and revert in the peek', async () => {
+  it('lists them in Source Control and marks them next to the lines, with keep and revert in the peek', async () => {
     await edit()
     await open()
     await editor().locator('.dirty-diff-glyph').first().waitFor()

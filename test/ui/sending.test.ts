@@ -59,7 +59,7 @@ describe('sending while an agent starts', () => {
     assert.equal(await conversation.written(), 'three')
   })
 
-  it('brings back what was refused, with its folded paste, in front of what was typed meanwhile', async () => {
+  it('restores what was refused, with its folded paste, in front of what was typed meanwhile', async () => {
     await start('Failing')
     await type('see ')
     await pasteText(conversation.frame, Array.from({ length: 60 }, (_, i) => `line ${i + 1}`).join('\n'))

@@ -36,7 +36,7 @@ describe('a session that is kept in order', () => {
     return { workbench, conversation }
   }
 
-  it('has the name that the person gives it, though its agent takes none, also after a reload', async () => {
+  it('has the name that the user gives it, though its agent takes none, also after a reload', async () => {
     const { workbench, conversation } = await begin('Plain', 'plain name')
     await conversation.frame.getByRole('button', { name: 'plain name' }).click()
     const field = conversation.frame.getByRole('textbox', { name: 'Session title' })
@@ -105,13 +105,13 @@ describe('a session that is kept in order', () => {
     await waitFor('another fork', () => asked('Able', 'session/fork').length > 1)
   })
 
-  it('is put away and brought back', async () => {
+  it('is archived and restored', async () => {
     const { workbench, conversation } = await begin('Able', 'an archive')
     const history = await HistoryPage.open(workbench)
     await history.find('an archive')
     await history.menu(workbench, 'an archive', 'Archive')
     await waitFor('the archiving', () => asked('Able', 'session/archive').length > 0)
-    // one that is open is in sight all the same
+    // one that is open is visible anyway
     await history.frame.getByRole('button', { name: 'Include Archived Sessions' }).waitFor()
     await ConversationPage.begin(workbench, 'Able')
     await HistoryPage.open(workbench)
@@ -129,7 +129,7 @@ describe('a session that is kept in order', () => {
     assert.ok(conversation)
   })
 
-  it('is deleted only once the person has said so twice', async () => {
+  it('is deleted only once the user has said so twice', async () => {
     const { workbench } = await begin('Able', 'a deletion')
     await ConversationPage.begin(workbench, 'Able')
     const history = await HistoryPage.open(workbench)

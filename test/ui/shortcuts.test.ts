@@ -12,7 +12,7 @@ describe('the keyboard shortcuts', () => {
     }),
   })
 
-  it('focus the conversation and the editor again, begin a session and stop its turn', async () => {
+  it('focus the conversation and the editor again, start a session and stop its turn', async () => {
     const workbench = await vscode.open()
     const { keyboard } = workbench.page
     await openFile(workbench, 'planets.js')

@@ -102,7 +102,7 @@ describe('signing in', () => {
     await page.frame.locator('.outgoing').waitFor({ state: 'detached' })
   })
 
-  it('can be given up when the agent never answers, and tried again', async () => {
+  it('can be abandoned when the agent never answers, and tried again', async () => {
     const { workbench, conversation } = await begin('Slow')
     const asked = card(conversation, 'Slow')
     await asked.getByRole('button', { name: /^Sign in / }).click()
@@ -117,7 +117,7 @@ describe('signing in', () => {
     await conversation.text('You said: hello').waitFor()
   })
 
-  it('runs in a terminal, says with which code it failed, and goes on with what was asked for', async () => {
+  it('runs in a terminal, says with which code it failed, and continues with what was asked for', async () => {
     const { workbench, conversation } = await begin('Terminal')
     const asked = card(conversation, 'Terminal')
     await asked.getByRole('button', { name: 'In a terminal' }).click()
@@ -192,14 +192,14 @@ describe('signing in', () => {
     assert.equal(receivedBy(vscode.server.root, 'Late', 'session/prompt').length, 2)
   })
 
-  it('goes on by itself with what History was refused, and with the other conversations of the agent', async () => {
+  it('continues by itself with what History was refused, and with the other conversations of the agent', async () => {
     const { workbench, conversation } = await begin('Guarded')
     await conversation.phase('ready')
     await conversation.send('to be deleted')
     await conversation.text('You said: to be deleted').waitFor()
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     await workbench.page.getByRole('tab', { name: 'to be deleted' }).waitFor()
-    // it stays in its tab; once the side bar has let go of it, another one is begun there
+    // it stays in its tab; once the side bar has let go of it, another one is started there
     await conversation.text('You said: to be deleted').waitFor({ state: 'detached' })
     await conversation.send('stays here')
     await conversation.text('You said: stays here').waitFor()

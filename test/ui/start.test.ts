@@ -35,7 +35,7 @@ describe('Parley in the workbench', () => {
       .filter(({ command }) => !conditional.has(command))
       .map(({ category, title }) => `${category}: ${texts[title.slice(1, -1)]}`)
     assert.ok(expected.length > 0)
-    // one by one: the palette has only the lines in the page that are in sight
+    // one by one: the palette has only the lines in the page that are visible
     for (const title of expected) {
       // under load the palette may open before VS Code has read the manifest
       await waitFor(`${title} in the palette`, async () =>

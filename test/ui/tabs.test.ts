@@ -63,7 +63,7 @@ describe('several sessions at once', () => {
     await marked('First', 'running')
     await tab('Second').click()
     await workbench.page.locator('.tab.active', { hasText: 'Second' }).waitFor()
-    // nobody looks at it while it ends: what Second is asked, the extension hears after it has heard what is in sight
+    // no one looks at it while it ends: what Second is asked, the extension hears after it has heard what is visible
     await second.send('[[say In sight.]]')
     await second.text(/^In sight/).waitFor()
     openGate(vscode.server.root, 'Fixture')
@@ -96,7 +96,7 @@ describe('several sessions at once', () => {
     assert.equal(receivedBy(vscode.server.root, 'Fixture', 'initialize').length, starts + 1)
   })
 
-  it('are begun by the menus beside +, and the empty side bar lists them and leads to them', async () => {
+  it('are started by the menus next to +, and the empty side bar lists them and leads to them', async () => {
     workbench = await vscode.open()
     const { page } = workbench
     const sideBar = await ConversationPage.open(workbench)

@@ -8,7 +8,7 @@ describe('a workspace that becomes trusted', () => {
     workspaceTrust: true,
     settings: root => ({
       'security.workspace.trust.startupPrompt': 'never',
-      // beside the view, not over it
+      // next to the view, not over it
       'workbench.editor.useModal': 'off',
       'parley.agents': { honest: fixtureAgent(root, 'Honest') },
     }),

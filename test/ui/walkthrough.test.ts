@@ -14,7 +14,7 @@ describe('the walkthrough', () => {
     const tab = page.getByRole('tab', { name: /Get Started with Parley|Walkthrough|Welcome/ })
     const conversation = await ConversationPage.open(workbench)
     await conversation.button(/^Try the Demo Agent/).waitFor()
-    // the registry is turned off: nothing asks to install what nobody offers
+    // the registry is turned off: nothing asks to install what no one offers
     await conversation.frame.getByText('Add an agent in settings, or try the demo.').waitFor()
     assert.doesNotMatch(await conversation.frame.locator('body').innerText(), /install/i)
     assert.equal(

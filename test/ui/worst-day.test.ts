@@ -39,7 +39,7 @@ describe('on the worst day', () => {
   let workbench: Workbench
   let conversation: ConversationPage
 
-  it('an agent that never answers is given up by Escape, by a click, or by the card that tells of it', async () => {
+  it('an agent that never answers is abandoned by Escape, by a click, or by the card that reports it', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Kept')
     await conversation.send('[[title Before]] [[say Still here.]]')
@@ -66,7 +66,7 @@ describe('on the worst day', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  it('what an agent never answers besides is told of and given up, and a late answer still counts', async () => {
+  it('what an agent never answers besides is told of and abandoned, and a late answer still counts', async () => {
     workbench = await vscode.window()
     conversation = await ConversationPage.begin(workbench, 'Stuck')
     await conversation.send('[[title To be deleted]] [[say Not for long.]]')

@@ -23,11 +23,11 @@ export function answer(
   })
   const scripted = newestScript(question, scripts)
   if (question.answerSchema) {
-    // a title is asked for: that of a script is the beginning of its prompt
+    // a title is asked for: that of a script is the start of its prompt
     const title = scripted?.name.split(',')[0] ?? 'Mock title'
     return plain('(json)', [JSON.stringify(smallest(question.answerSchema, title))])
   }
-  // A question without tools is about something beside the conversation, such as a title for it.
+  // A question without tools is about something next to the conversation, such as a title for it.
   if (question.tools.length === 0) return plain('(no tools)', ['Mock ', 'session ', 'title'])
   const tagged = scripted ?? newestTag(question)
   const steps = tagged?.steps

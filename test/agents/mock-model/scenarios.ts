@@ -83,7 +83,7 @@ export const SCENARIOS: Record<string, (workspace: string) => Step[]> = {
     },
     { text: ['Plan made.'] },
   ],
-  /** A subagent edits a file while the model that began it says more. */
+  /** A subagent edits a file while the model that started it says more. */
   delegate: workspace => [
     { text: ['Somebody else does it.'], work: [{ do: 'delegate', task: `please [[edit ${workspace}]]` }] },
     { text: ['Handed ', 'over.'] },

@@ -67,7 +67,7 @@ function processTime(pid: number): number {
 }
 
 /**
- * Seconds that a thread ran, and that it waited to. The directory of a process tells of the thread that it began with: a
+ * Seconds that a thread ran, and that it waited to. The directory of a process reports the thread that it started with: a
  * renderer's main thread.
  */
 function mainThread(pid: number): [ran: number, waited: number] {

@@ -11,7 +11,7 @@ import { perSecond } from './sizes.ts'
 const seconds = 6
 const spent = (when: string): Figure => ({ name: `main thread, ${when}`, unit: 'ms/s' })
 
-/** The control, then the same with an agent that writes into a view that nobody sees, then into one that is seen. */
+/** The control, then the same with an agent that writes into a view that no one sees, then into one that is seen. */
 export const hiddenView: Scenario = {
   title: `a view that is hidden while ${perSecond} chunks a second come`,
   figures: [

@@ -1,4 +1,4 @@
-// What a person at the window gets, measured in a real VS Code with the packaged extension and the fixture agent:
+// What a user at the window gets, measured in a real VS Code with the packaged extension and the fixture agent:
 //   npm run bench -- workbench
 // PARLEY_BENCH_ROUNDS: how often (3). PARLEY_BENCH_ONLY: a regular expression on the titles. PARLEY_BENCH_PROFILE: a
 // directory for a CPU profile of the page for each measurement; a profiled run is slower.
@@ -57,7 +57,7 @@ try {
         measurements.get(scenario)!.rounds.push(await run(scenario, window, round))
         console.log(`  ${scenario.title}: took ${Math.round((Date.now() - begun) / 1000)} s`)
       } catch (error) {
-        // the others are worth their time all the same
+        // the others are worth their time anyway
         console.error(`Not measured: ${scenario.title}: ${error instanceof Error ? error.message : error}`)
         process.exitCode = 1
       }

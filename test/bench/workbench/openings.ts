@@ -17,7 +17,7 @@ export const activation: Scenario = {
 
 const usable = 'usable composer'
 
-/** From the key that begins a session to a composer that one can write and send in; the agent's start included. */
+/** From the key that starts a session to a composer that one can write and send in; the agent's start included. */
 export const firstSession: Scenario = {
   title: 'the first session of a window, and a second one',
   figures: [

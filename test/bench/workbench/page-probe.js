@@ -20,7 +20,7 @@
     chunks = []
     nodes = 0
     #wanted = new Map()
-    /** of the turn whose chunks are noted; undefined once it was seen to begin, null when none is */
+    /** of the turn whose chunks are noted; undefined once it was seen to start, null when none is */
     #awaitedPrompt = null
     #running = true
     #last = performance.now()
@@ -154,7 +154,7 @@
       this.#held = { element, top: element.getBoundingClientRect().top, moved: 0 }
     }
 
-    /** How far the watched row was from its place at most, in pixels; of a row that is gone nobody knows. */
+    /** How far the watched row was from its place at most, in pixels; of a row that is gone no one knows. */
     get moved() {
       if (!this.#held?.element.isConnected) throw new Error('The row that was watched is gone')
       return this.#held.moved

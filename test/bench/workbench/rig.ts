@@ -75,7 +75,7 @@ export class Rig {
   }
 }
 
-/** A window, as the measured person uses it. */
+/** A window, as a user uses it. */
 export class BenchWindow {
   readonly rig: Rig
   readonly workbench: Workbench
@@ -101,7 +101,7 @@ export class BenchWindow {
     return ConversationPage.begin(this.workbench, agentName)
   }
 
-  /** Marks the line of the agent in the picker: chosen, it begins a session. */
+  /** Marks the line of the agent in the picker: chosen, it starts a session. */
   findAgent(): Promise<void> {
     return this.workbench.list('Parley: New Session with Agent…', agentName)
   }

@@ -18,7 +18,7 @@ export interface Scenario {
   run(window: BenchWindow): Promise<Values>
 }
 
-/** The control: what a window does in which nothing happens tells how busy the machine is with other things. */
+/** The control: what a window does in which nothing happens reports how busy the machine is with other things. */
 export const idle: Scenario = {
   title: 'nothing at all for 3 s (what the machine does by itself)',
   figures: [
@@ -250,7 +250,7 @@ function isEvent(event: string): (line: LogLine) => boolean {
   return line => line.event === event
 }
 
-/** When the agent began to write what it noted at the end. */
+/** When the agent started to write what it noted at the end. */
 function beginningOf(written: LogLine): number {
   return written.at! - written.milliseconds!
 }

@@ -13,7 +13,7 @@ const frame = 1000 / 60
 const gap = 'p95 frame gap while scrolling'
 const floor = 'the same over a still copy'
 
-/** On the long session: reads something further up while the agent writes, then goes up toward the beginning. */
+/** On the long session: reads something further up while the agent writes, then goes up toward the start. */
 export const scrolling: Scenario = {
   title: `scrolling while 40 chunks a second come, then at ${speed.toLocaleString('en')} px/s through the long session`,
   figures: [

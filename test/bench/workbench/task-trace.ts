@@ -12,7 +12,7 @@ interface TraceEvent {
 
 /**
  * Has the browser note its tasks. What the page itself can learn of a task is how long it took, the time that its thread
- * waited for a core included; this tells how long it ran.
+ * waited for a core included; this reports how long it ran.
  */
 export class TaskTrace {
   readonly #browser: Browser

@@ -4,7 +4,7 @@ import type { Notes, Probe } from './probe.ts'
 import type { BenchWindow } from './rig.ts'
 import { TaskTrace } from './task-trace.ts'
 
-/** A task longer than this keeps a person waiting, in milliseconds: what the browser calls a long task. */
+/** A task longer than this keeps a user waiting, in milliseconds: what the browser calls a long task. */
 export const longTask = 50
 
 /** What something cost, whatever it was. */

@@ -18,7 +18,7 @@ describe('what a conversation gives to the editor', () => {
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor')
   })
 
-  it('is opened as a file that nobody can write', async () => {
+  it('is opened as a file that no one can write', async () => {
     await openContent('notes.txt', 'text/plain', Buffer.from('only here'))
     const document = vscode.workspace.textDocuments.find(one => one.fileName.endsWith('notes.txt'))
     assert.equal(document?.getText(), 'only here')
@@ -28,7 +28,7 @@ describe('what a conversation gives to the editor', () => {
 })
 
 describe('the colors of a theme', () => {
-  it('are read from the themes that come with VS Code, with those of the person over them', async () => {
+  it('are read from the themes that come with VS Code, with those of the user over them', async () => {
     const colors = await Promise.all(['Default Dark+', 'Visual Studio Dark', 'Dark+'].map(themeTokenColors))
     const dark = colors.find(one => one.comment !== undefined)
     assert.equal(dark?.comment, '#6a9955')

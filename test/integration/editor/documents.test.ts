@@ -58,7 +58,7 @@ describe('files that are open in the editor', () => {
     assert.deepEqual(editor.selection.active, new vscode.Position(4, 2))
   })
 
-  it('keep what the person had typed and not saved as a step of undo', async () => {
+  it('keep what the user had typed and not saved as a step of undo', async () => {
     const editor = await open('one\n')
     await type(editor, 'mine\n')
     await write('of the agent\n')
@@ -93,7 +93,7 @@ describe('files that are open in the editor', () => {
     await write('of the agent\n')
     assert.equal(onDisk(), 'of the agent\n')
     await waitFor('the text in the editor', () => {
-      // The editor may begin to watch the file only now: touched, it is heard of then.
+      // The editor may start to watch the file only now: touched, it is heard of then.
       utimesSync(file(), new Date(), new Date())
       return document.getText() === 'of the agent\n'
     })

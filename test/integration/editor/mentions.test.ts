@@ -109,7 +109,7 @@ describe('context for prompts', () => {
     assert.equal(taken.content.text, editor.document.getText(editor.selection))
   })
 
-  it('tells problems of one file and of all, the errors first', async () => {
+  it('reports problems of one file and of all, the errors first', async () => {
     const found = vscode.languages.createDiagnosticCollection('test')
     own.push(found)
     const at = (line: number) => new vscode.Range(line, 0, line, 1)
@@ -172,7 +172,7 @@ describe('context for prompts', () => {
     assert.equal(await editorSources.size(temporary()), undefined)
   })
 
-  it('reads nothing outside of the folders unless the person picked it', async () => {
+  it('reads nothing outside of the folders unless the user picked it', async () => {
     const file = join(temporary(), 'secret.txt')
     writeFileSync(file, 'x')
     assert.equal(await editorSources.mayRead(planets().fsPath, roots()), true)

@@ -53,7 +53,7 @@ describe('opening what is clicked', () => {
     assert.equal(vscode.window.activeTextEditor, undefined)
   })
 
-  it('tells what is selected', async () => {
+  it('reports what is selected', async () => {
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(join(folder(), 'one', 'a.txt')))
     assert.equal(currentSelection(editor), undefined)
     editor.selection = new vscode.Selection(0, 2, 2, 0)

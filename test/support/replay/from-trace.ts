@@ -9,12 +9,12 @@ const [from, to] = process.argv.slice(2)
 if (!from || !to) throw new Error('from-trace.ts FROM TO')
 
 const own = read(from)
-// A scenario that began a new process is about that one; the others share a process, begun in a trace of its own.
+// A scenario that started a new process is about that one; the others share a process, started in a trace of its own.
 const begun = own.findLastIndex(({ msg }) => msg.method === 'initialize')
 const frames = begun >= 0 ? own.slice(begun) : [...read(beginningOf(from)), ...own]
 fs.writeFileSync(to, frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
 
-/** The trace that holds the beginning of the same process: `<agent>-initialize.ndjson`. */
+/** The trace that holds the start of the same process: `<agent>-initialize.ndjson`. */
 function beginningOf(file: string): string {
   const parts = path.basename(file, '.ndjson').split('-')
   for (let length = parts.length - 1; length > 0; length--) {

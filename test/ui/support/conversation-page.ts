@@ -3,7 +3,7 @@ import type { ConversationHead } from '../../../src/views/bridge/conversation.ts
 import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
-/** The conversation view in the side bar, as a person reads and uses it. */
+/** The conversation view in the side bar, as a user reads and uses it. */
 export class ConversationPage {
   readonly frame: Frame
 
@@ -126,7 +126,7 @@ export class ConversationPage {
     await this.composer.press('Enter')
   }
 
-  /** Sends a prompt, and resolves when its turn has ended: before it has begun, nothing tells it from one that is over. */
+  /** Sends a prompt, and resolves when its turn has ended: before it has started, nothing tells it from one that is over. */
   async ask(prompt: string): Promise<void> {
     await this.send(prompt)
     await this.frame.locator('.row-prompt', { hasText: prompt }).last().waitFor()

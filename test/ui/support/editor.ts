@@ -19,7 +19,7 @@ export async function openFile(workbench: Workbench, name: string): Promise<void
   })
 }
 
-/** A line that is in sight in the output channel that is shown. */
+/** A line that is visible in the output channel that is shown. */
 export function outputLine(workbench: Workbench, text: string | RegExp): Locator {
   return workbench.page
     .locator('.part.panel .output-view-container .view-line, .part.panel .view-line', { hasText: text })
@@ -28,7 +28,7 @@ export function outputLine(workbench: Workbench, text: string | RegExp): Locator
 
 /**
  * Selects the first lines of the file in the active editor. An editor that has just opened may give its focus away once
- * more, to whatever is opened beside it: then the keys go elsewhere, and are pressed again.
+ * more, to whatever is opened next to it: then the keys go elsewhere, and are pressed again.
  */
 export async function selectLines(workbench: Workbench, count: number): Promise<void> {
   const { page } = workbench

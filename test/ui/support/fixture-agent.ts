@@ -95,7 +95,7 @@ export function problemsIn(lines: readonly LogLine[]): string[] {
     const id = lines.find(line => line.pid === pid && line.received?.method === 'initialize')?.received?.id
     check.see({ at: 0, direction: 'receive', message: { id, result: { protocolVersion: speaks } } })
   }
-  // The agent lies: what it asks beside its requests is answered, too.
+  // The agent lies: what it asks next to its requests is answered, too.
   return [...checks.values()].flatMap(({ problems }) =>
     problems.filter(problem => !problem.includes('an answer to nothing')),
   )

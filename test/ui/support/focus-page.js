@@ -1,4 +1,4 @@
-// Runs inside a webview: tells where the keyboard's focus is and whether it can be seen, and hears what is announced.
+// Runs inside a webview: reports where the keyboard's focus is and whether it can be seen, and hears what is announced.
 globalThis.parleyFocus ??= {
   heard: [],
 

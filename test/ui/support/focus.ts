@@ -5,7 +5,7 @@ import { waitFor } from '../../host/wait-for.ts'
 
 const page = readFileSync(join(import.meta.dirname, 'focus-page.js'), 'utf8')
 
-/** Where the focus is: what a screen reader calls it, and whether a person sees that it is there. */
+/** Where the focus is: what a screen reader calls it, and whether a user sees that it is there. */
 export interface FocusStop {
   name: string
   class: string

@@ -2,7 +2,7 @@ import type { Frame, Locator } from 'playwright-core'
 import { waitFor } from '../../host/wait-for.ts'
 import type { Workbench } from '../../host/workbench.ts'
 
-/** History, in the side bar or in an editor tab, as a person reads and uses it. */
+/** History, in the side bar or in an editor tab, as a user reads and uses it. */
 export class HistoryPage {
   readonly frame: Frame
 
@@ -47,13 +47,13 @@ export class HistoryPage {
     return this.frame.getByRole('option')
   }
 
-  /** Searches for a session, so that its line is in sight whatever else there is. */
+  /** Searches for a session, so that its line is visible whatever else there is. */
   async find(title: string): Promise<void> {
     await this.search.fill(title)
     await this.row(title).waitFor()
   }
 
-  /** A session by how its line begins. */
+  /** A session by how its line starts. */
   row(title: string): Locator {
     return this.rows
       .filter({ hasText: new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`) })

@@ -131,7 +131,7 @@ export class VsCodeSuite {
   }
 }
 
-/** The frames of a window, a line each, with how their documents begin: what was never loaded is seen by that. */
+/** The frames of a window, a line each, with how their documents start: what was never loaded is seen by that. */
 async function framesOf(page: Page): Promise<string> {
   const lines = page.frames().map(async frame => {
     const begin = frame.evaluate<string>("document.readyState + ' ' + document.body?.outerHTML.slice(0, 200)")

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 
 /**
- * What the browser has written down of the editor tabs, which is what a reload brings back: it does so a moment after
+ * What the browser has written down of the editor tabs, which is what a reload restores: it does so a moment after
  * they changed, in a database of its own.
  */
 export function writtenTabs(page: Page): Promise<string> {

@@ -77,7 +77,7 @@ describe('Connection', () => {
       controller.abort()
       await assert.rejects(answer, CancelledError)
       assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
-      // A late answer harms nobody, and the form of the Language Server Protocol was never sent.
+      // A late answer harms no one, and the form of the Language Server Protocol was never sent.
       pipe.send({ id, result: {} })
       await turn()
       assert.equal(

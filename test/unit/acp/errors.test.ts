@@ -28,10 +28,10 @@ describe('an error of the agent', () => {
     ['an empty list', [], undefined],
   ]
   for (const [what, data, expected] of details) {
-    it(`tells in words what its data says: ${what}`, () => assert.equal(detailOf(data), expected))
+    it(`reports in words what its data says: ${what}`, () => assert.equal(detailOf(data), expected))
   }
 
-  it('cuts a detail that goes on and on', () => {
+  it('cuts a detail that never ends', () => {
     assert.equal(detailOf('x'.repeat(10_000))?.length, 4001)
   })
 

@@ -7,12 +7,12 @@
  * Where the schemas leave room, or differ from what was documented before:
  * - Of its `annotations`, content keeps whether it is for the model alone; nothing shows the rest, nor `icons`. `_meta`
  *   is read where a convention is known.
- * - v2 has no batches; an agent that sends one is understood all the same, message by message.
+ * - v2 has no batches; an agent that sends one is understood anyway, message by message.
  * - An early draft of v2 named the agent in `agentInfo`, had `session/load` behind `session.load`, `auth.logout`, and
  *   answered a prompt at the end of its turn. An agent that names itself in `agentInfo` alone is spoken to so.
- * - In v2 a question is withdrawn by its agent (`$/cancel_request`). Where the person stops a turn, those that are not
+ * - In v2 a question is withdrawn by its agent (`$/cancel_request`). Where the user stops a turn, those that are not
  *   known to be of background work are answered `cancelled` at once; so are those that an idle session leaves open.
- * - What a subagent's session says stands in the conversation of the one it was begun in; its plans, options and usage
+ * - What a subagent's session says stands in the conversation of the one it was started in; its plans, options and usage
  *   are read and not shown.
  * - Config options, groups and ways to sign in are read under the names of either version.
  */

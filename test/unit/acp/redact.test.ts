@@ -39,7 +39,7 @@ describe('redact', () => {
     })
   }
 
-  it('leaves the names beside the values, and everything else', () => {
+  it('leaves the names next to the values, and everything else', () => {
     const message = {
       jsonrpc: '2.0',
       id: 1,

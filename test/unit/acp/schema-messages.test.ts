@@ -107,7 +107,7 @@ async function assertAlive({ pipe, updates, warnings }: MemoryAgent): Promise<vo
   )
 }
 
-/** What a valid request is refused with: this version cannot ask it of the person, or does not do it at all. */
+/** What a valid request is refused with: this version cannot ask it of the user, or does not do it at all. */
 function refusal(method: string, params: unknown): number | undefined {
   if (method === 'mcp/message') return -32601
   if (method !== 'elicitation/create') return undefined

@@ -287,7 +287,7 @@ describe('startAgent', () => {
       })
     }
 
-    it('when the person gives up', async () => {
+    it('when the user gives up', async () => {
       const controller = new AbortController()
       const failed = failure(
         `console.error('pid ' + process.pid); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`,

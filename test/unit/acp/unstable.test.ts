@@ -68,7 +68,7 @@ for (const version of [1, 2] as const) {
       )
     })
 
-    it('session/fork begins a session with the conversation of another', async () => {
+    it('session/fork starts a session with the conversation of another', async () => {
       const memory = capable()
       const fork = memory.agent.forkSession?.('s', SETUP)
       const { params, value } = await exchange(memory, fork, 'session/fork', { sessionId: 'copy' })
@@ -104,7 +104,7 @@ for (const version of [1, 2] as const) {
       ])
     })
 
-    it('session/status tells what a session is and does', async () => {
+    it('session/status reports what a session is and does', async () => {
       const memory = capable()
       const status = memory.agent.sessionStatus?.('s')
       const { value } = await exchange(memory, status, 'session/status', {
@@ -242,7 +242,7 @@ for (const version of [1, 2] as const) {
       )
     })
 
-    it('tells what a subagent does, what is cleared, and leaves out what is malformed', async () => {
+    it('reports what a subagent does, what is cleared, and leaves out what is malformed', async () => {
       const { pipe, updates } = capable()
       const states = [
         { state: 'running' },
@@ -295,7 +295,7 @@ for (const version of [1, 2] as const) {
       )
     })
 
-    it('tells what was counted at the end of a turn', async () => {
+    it('reports what was counted at the end of a turn', async () => {
       const { agent, pipe, updates } = capable()
       const usage = {
         totalTokens: 9,

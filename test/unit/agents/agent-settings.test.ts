@@ -162,14 +162,14 @@ describe('the setting parley.agents', () => {
     })
   }
 
-  it('tells of an unknown option and uses the agent all the same', () => {
+  it('reports an unknown option and uses the agent anyway', () => {
     const { agents, problems } = readAgentSettings([user({ a: { command: 'x', arguments: [] } })])
     assert.equal(agents.length, 1)
     assert.equal(problems[0]?.where, 'parley.agents › a › arguments')
     assert.equal(problems[0]?.fatal, false)
   })
 
-  it('tells of a bad name or icon and does without it', () => {
+  it('reports a bad name or icon and does without it', () => {
     const { agents, problems } = readAgentSettings([user({ a: { command: 'x', name: 3, icon: '' } })])
     assert.deepEqual(agents, [{ id: 'a', name: 'a', command: 'x', args: [], env: {}, source: 'settings' }])
     assert.deepEqual(
@@ -265,7 +265,7 @@ describe('the setting parley.agents', () => {
     },
     { requiredKeys: ['command'] },
   )
-  it('is not disturbed by bad entries beside good ones', () => {
+  it('is not disturbed by bad entries next to good ones', () => {
     fc.assert(
       fc.property(
         fc.dictionary(filled, goodEntry, { noNullPrototype: true }),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chooseSystemPrompt, planSystemPrompt } from '../../../src/agents/definition.ts'
 import { FakeAgent } from '../conversation/fake-agent.ts'
 
-describe('the person’s own system prompt', () => {
+describe('the user’s own system prompt', () => {
   const can = (override?: boolean) => ({
     ...new FakeAgent().capabilities,
     ...(override !== undefined && { systemPrompt: { override } }),

@@ -54,7 +54,7 @@ describe("the environment without the editor's variables", () => {
     assert.deepEqual(without(env), {})
   })
 
-  it("keeps what is the person's", () => {
+  it("keeps what is the user's", () => {
     const env = {
       PATH: '/bin',
       HOME: '/home/me',

@@ -61,7 +61,7 @@ describe("a login shell's environment", () => {
     assert.equal(env.ODD, '"quoted" \\ ümläut 🙂 $HOME')
   })
 
-  it('gives a profile nothing to read, so that one that asks goes on', async () => {
+  it('gives a profile nothing to read, so that one that asks continues', async () => {
     profile('read -r -p "Update now? " answer; export ANSWER="[$answer]"')
     assert.equal((await environment()).ANSWER, '[]')
   })
@@ -118,7 +118,7 @@ describe("a login shell's environment", () => {
     assert.match(await failure({ env: { HUGE: 'x'.repeat(4 * 1024 * 1024) } }), /E2BIG/)
   })
 
-  it('is ended when nobody needs it any more', async () => {
+  it('is ended when no one needs it any more', async () => {
     profile('echo $$ > "$HOME/shell"; sleep 600')
     const gone = new AbortController()
     const answer = failure({ signal: gone.signal })
@@ -224,7 +224,7 @@ describe("a login shell's environment", () => {
   })
 })
 
-describe("the person's shell", () => {
+describe("the user's shell", () => {
   it('is SHELL', () => {
     assert.equal(loginShell({ SHELL: '/bin/zsh' }), '/bin/zsh')
   })
@@ -240,7 +240,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // A killed process stays as a zombie until somebody waits for it; on a machine without an init nobody does.
+  // A killed process stays as a zombie until someone waits for it; on a machine without an init no one does.
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {

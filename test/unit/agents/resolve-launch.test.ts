@@ -160,7 +160,7 @@ describe('what is spawned', () => {
     )
   })
 
-  it('goes on with an environment variable that is not set, and notes it', async () => {
+  it('continues with an environment variable that is not set, and notes it', async () => {
     program('bin/agent')
     const { args, notes } = await launch(agent({ args: ['[${env:NOPE}]'] }))
     assert.deepEqual(args, ['[]'])

@@ -55,14 +55,14 @@ describe('withSlowNotice', () => {
     assert.equal(reported[0]?.aborted, true)
   })
 
-  it('waits no longer than the person, while the work goes on', async () => {
+  it('waits no longer than the user, while the work continues', async () => {
     const { answer, giveUp, reported, outcome, isGivenUp } = waiting()
     mock.timers.tick(15_000)
     giveUp.resolve()
     await assert.rejects(outcome, CancelledError)
     assert.equal(isGivenUp(), true)
     assert.equal(reported[0]?.aborted, true)
-    // a late refusal is nobody's
+    // a late refusal is no one's
     answer.reject(new Error('too late'))
     await settle()
   })

@@ -50,8 +50,8 @@ describe('groupByDate', () => {
     assert.deepEqual(groups(now, [at(2027, 1, 1)]), [['today', 1]])
   })
 
-  it('begins days at midnight where a day has 23 or 25 hours, and over the turn of a year', () => {
-    // The clocks change in these nights in Europe and in America; elsewhere it holds all the same.
+  it('starts days at midnight where a day has 23 or 25 hours, and over the turn of a year', () => {
+    // The clocks change in these nights in Europe and in America; elsewhere it holds anyway.
     for (const [year, month, day] of [
       [2026, 3, 29],
       [2026, 10, 25],

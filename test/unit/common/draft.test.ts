@@ -60,7 +60,7 @@ const bare = (draft: Draft<Item>) => ({
 })
 
 describe('a draft', () => {
-  it('is sent in the order it was written, what stands beside the text at the end', () => {
+  it('is sent in the order it was written, what stands next to the text at the end', () => {
     const draft = written('  Look at ', link('a.ts'), ' and ', link('b.ts'), '.\n')
     draft.items.unshift(image('shot'))
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe('a draft', () => {
     )
   })
 
-  it('has beside its text what came with a prompt for the model alone', () => {
+  it('has next to its text what came with a prompt for the model alone', () => {
     const blocks = [
       { type: 'resource', uri: 'context', agentOnly: true as const },
       { type: 'resource', uri: 'file' },

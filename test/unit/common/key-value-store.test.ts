@@ -44,7 +44,7 @@ describe('FileStore', () => {
   })
 
   for (const content of ['', '{"a": ', '[1]', 'null', '"text"'])
-    it(`begins anew with a file that holds ${JSON.stringify(content)}`, () => {
+    it(`starts over with a file that holds ${JSON.stringify(content)}`, () => {
       const file = join(directory, 'kept.json')
       writeFileSync(file, content)
       const store = new FileStore(file, log)

@@ -83,7 +83,7 @@ describe('SecretRegistry', () => {
     )
   })
 
-  it('passes on at once what cannot be the beginning of a secret', () => {
+  it('passes on at once what cannot be the start of a secret', () => {
     const stream = registryOf('hunter2-hunter2').stream()
     assert.equal(stream.push('a line\n'), 'a line\n')
     assert.equal(stream.push('it is hunter'), 'it is ')

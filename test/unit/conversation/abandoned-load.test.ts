@@ -13,7 +13,7 @@ const replayed = (said: string, sessionUpdate = 'user_message_chunk') => ({
   params: { sessionId: 's', update: { sessionUpdate, content: { type: 'text', text: said } } },
 })
 
-describe('a load that is given up', () => {
+describe('a load that is abandoned', () => {
   function make(answer: object = ABLE) {
     const wire = memoryAgent(answer)
     const sessions = new AgentSessions(wire.agent)
@@ -91,7 +91,7 @@ describe('a load that is given up', () => {
     assert.deepEqual(sketch(second.session.state), entries('1', '2', '3'))
   })
 
-  it('can be given up again while it waits for the first, which is sent no more', async () => {
+  it('can be abandoned again while it waits for the first, which is sent no more', async () => {
     const { pipe, sessions, asked, replay } = make()
     const aborts = [new AbortController(), new AbortController()]
     const first = sessions.loadSession('s', setup, aborts[0]!.signal)
@@ -110,7 +110,7 @@ describe('a load that is given up', () => {
     assert.deepEqual(sketch(third.session.state), [])
   })
 
-  it('still tells what the agent says once of the session as a whole', async () => {
+  it('still reports what the agent says once of the session as a whole', async () => {
     const { pipe, sessions, asked } = make()
     const abort = new AbortController()
     const first = sessions.loadSession('s', setup, abort.signal)

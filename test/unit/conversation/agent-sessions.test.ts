@@ -26,7 +26,7 @@ async function opened(agent: FakeAgent, sessions: AgentSessions, sessionId: stri
 }
 
 describe('AgentSessions: new sessions', () => {
-  it('takes what the answer tells for newer than what came before it, and leaves a state that was told', async () => {
+  it('takes what the answer reports for newer than what came before it, and leaves a state that was told', async () => {
     const { agent, sessions } = make()
     const made = sessions.newSession(setup)
     agent.say(
@@ -238,7 +238,7 @@ describe('AgentSessions: load', () => {
 })
 
 describe('AgentSessions: resume', () => {
-  it('has no replay and can go on with a conversation that is there', async () => {
+  it('has no replay and can continue with a conversation that is there', async () => {
     const dead = make()
     const before = await opened(dead.agent, dead.sessions, 's')
     void before.prompt([text('hello')])
@@ -255,7 +255,7 @@ describe('AgentSessions: resume', () => {
 })
 
 describe('AgentSessions: questions', () => {
-  it('leads them to their session, and cancels those of sessions nobody knows', async () => {
+  it('leads them to their session, and cancels those of sessions no one knows', async () => {
     const { agent, sessions } = make()
     const session = await opened(agent, sessions, 's')
     const answer = sessions.requestPermission(asking(), never)
@@ -317,7 +317,7 @@ describe('AgentSessions: the end of the agent', () => {
     assert.deepEqual([session.phase, session.exit?.exitCode, sessions.sessions.size], ['ended', 3, 0])
   })
 
-  it('ends a load that was under way, bringing back what was there', async () => {
+  it('ends a load that was under way, restoring what was there', async () => {
     const { agent, sessions } = make()
     const first = sessions.loadSession('s', setup)
     agent.say('s', chunk('user', 'hello'), chunk('agent', 'Hi'))
@@ -406,7 +406,7 @@ describe('AgentSessions: subagents', () => {
     assert.deepEqual(agent.cancels, ['child'])
   })
 
-  it('goes on with the subagents of a conversation that is resumed', async () => {
+  it('continues with the subagents of a conversation that is resumed', async () => {
     const { agent, sessions } = make()
     const before = await opened(agent, sessions, 's')
     agent.say('s', announce('child'))

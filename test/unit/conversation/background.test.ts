@@ -20,13 +20,13 @@ function working() {
 }
 
 describe('reduce: work in the background', () => {
-  it('goes on when the turn is over', () => {
+  it('continues when the turn is over', () => {
     const state = working()
     assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
     assert.equal(state.activity, 'idle')
   })
 
-  it('is over once an idle session no longer tells of it', () => {
+  it('is over once an idle session no longer reports it', () => {
     const state = working()
     const changes = reduce(state, idle({ background: ['watch'] }), 9)
     assert.deepEqual(changes, [
@@ -37,7 +37,7 @@ describe('reduce: work in the background', () => {
     assert.equal(state.entries[1]?.endedAt, 9)
   })
 
-  it('is over once a running session no longer tells of it, but not what the turn began', () => {
+  it('is over once a running session no longer reports it, but not what the turn started', () => {
     const state = working()
     reduce(state, { type: 'state', state: 'running', background: ['watch'] }, 4)
     reduce(state, tool('new', { status: 'in_progress' }), 5)
@@ -49,7 +49,7 @@ describe('reduce: work in the background', () => {
     ])
   })
 
-  it('goes on where nothing is told of it', () => {
+  it('continues where nothing is told of it', () => {
     const state = working()
     reduce(state, { type: 'state', state: 'running' }, 4)
     assert.deepEqual(sketch(state), ['tool watch: in_progress', 'tool sleep: in_progress'])
@@ -99,7 +99,7 @@ describe('reduce: work in the background', () => {
 })
 
 describe('reduce: counted tokens', () => {
-  it('stand beside how full the context is, whichever comes first', () => {
+  it('stand next to how full the context is, whichever comes first', () => {
     const tokens = { of: 'turn', total: 150, input: 100, output: 50 } as const
     const state = createSessionState()
     reduce(state, { type: 'state', state: 'running' })

@@ -75,7 +75,7 @@ describe('what a form takes', () => {
     assert(takes('hostname', 'anything'), 'a format that is not known asks for nothing')
   })
 
-  it('holds to a pattern, but not to one that is none, nor for ever', () => {
+  it('holds to a pattern, but not to one that is none, nor forever', () => {
     const word = field({ type: 'text', pattern: '^[a-z]+$' })
     assert.equal(said(word, 'ab1'), "The value doesn't match the required format.")
     assert.equal(said(word, 'ab'), undefined)
@@ -85,7 +85,7 @@ describe('what a form takes', () => {
     assert.equal(matchesInTime('^(a+)+$', `${'a'.repeat(60)}!`), true)
   })
 
-  it('begins with the preset where it is one of the choices', () => {
+  it('starts with the preset where it is one of the choices', () => {
     const choices = [{ value: 'a', title: 'A' }]
     assert.equal(presetOf(field({ type: 'select', choices, default: 'z' })), undefined)
     assert.deepEqual(presetOf(field({ type: 'multi_select', choices, default: ['a', 'z', 'a'] })), ['a'])
@@ -182,7 +182,7 @@ async function fieldsOf(requestedSchema: object): Promise<ElicitationField[]> {
   return asked.fields
 }
 
-describe('what a form takes, beside a JSON schema validator', () => {
+describe('what a form takes, next to a JSON schema validator', () => {
   const ajv = new Ajv({ strict: false })
   addFormats.default(ajv)
 
@@ -221,7 +221,7 @@ describe('what a form takes, beside a JSON schema validator', () => {
   })
 })
 
-describe('an address that an agent asks to open', () => {
+describe('a URL that an agent asks to open', () => {
   it('is told in parts, the host apart', () => {
     assert.deepEqual(describeUrl('https://Example.com:8443/a?b#c'), {
       before: 'https://',
@@ -256,7 +256,7 @@ describe('an address that an agent asks to open', () => {
     assert.equal(describeUrl('no address'), undefined)
   })
 
-  it('loses nothing of the address', () => {
+  it('loses nothing of the URL', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), url => {
         const reported = describeUrl(url)

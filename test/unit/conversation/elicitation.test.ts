@@ -22,7 +22,7 @@ async function open() {
   return { agent, sessions, session: await making }
 }
 
-describe('Session: forms and addresses', () => {
+describe('Session: forms and URLs', () => {
   it('asks with a form, several at once, and gives each its own checked answer', async () => {
     const { session } = await open()
     const one = session.createElicitation(form(), never)
@@ -85,7 +85,7 @@ describe('Session: forms and addresses', () => {
     assert.deepEqual(await session.createElicitation(form(), never), { action: 'cancel' })
   })
 
-  it('waits for what is done at an address until the agent says so', async () => {
+  it('waits for what is done at a URL until the agent says so', async () => {
     const { sessions, session } = await open()
     const asked = session.createElicitation(visit, never)
     assert.equal(session.elicitation(session.pendingRequests[0]!.requestId)?.mode, 'url')

@@ -115,7 +115,7 @@ export class FakeAgent implements Agent {
   async logout(): Promise<void> {}
   dispose(): void {}
 
-  /** As a connection does, it gives a request up as soon as `signal` aborts. The agent may answer all the same. */
+  /** As a connection does, it gives a request up as soon as `signal` aborts. The agent may answer anyway. */
   #keep(
     list: Deferred<SessionStart>[],
     signal?: AbortSignal,

@@ -162,7 +162,7 @@ describe('a load that replays less than was seen', () => {
   it('keeps the turn that was cut off, with a note, and what the agent does not replay of the others (quirk 25)', async () => {
     const { session } = await replayed(
       chunk('user', 'fix the bug'),
-      // in one piece, wrapped anew
+      // in one piece, rewrapped
       chunk('agent', 'I look at it.\nIt is fixed.'),
       tool('t', { title: 'Edit', status: 'completed' }),
     )
@@ -251,7 +251,7 @@ describe('a load that replays less than was seen', () => {
 })
 
 describe('a load of a conversation that is open', () => {
-  it('shows what comes late of a replayed message or terminal when it is merged, and tells its views', async () => {
+  it('shows what comes late of a replayed message or terminal when it is merged, and notifies its views', async () => {
     const { agent, clock, session, answer } = await load()
     agent.say('s', chunk('user', 'new'), chunk('agent', 'a', 'm'))
     agent.say('s', { type: 'terminal', terminal: { terminalId: 'x' } })
@@ -272,7 +272,7 @@ describe('a load of a conversation that is open', () => {
     assert.deepEqual(shown(), [session.state.entries, session.state.terminals])
   })
 
-  it('begins anew with the terminals that are replayed, whose output is not doubled', async () => {
+  it('starts over with the terminals that are replayed, whose output is not doubled', async () => {
     const shown: SessionUpdate[] = [
       chunk('user', 'once'),
       tool('t', { content: [{ type: 'terminal', terminalId: 'x' }], status: 'completed' }),

@@ -76,7 +76,7 @@ interface Loss {
   first: number
   /** what becomes of the last turn */
   last: 'whole' | 'prompt' | 'none'
-  /** texts come in one piece, wrapped anew, after all tool calls */
+  /** texts come in one piece, rewrapped, after all tool calls */
   regroups: boolean
   newIds: boolean
 }

@@ -19,14 +19,14 @@ class ForkingAgent extends FakeAgent {
   }
 }
 
-/** One request of an agent: its title names it for good. */
+/** One request of an agent: its title names it permanently. */
 interface Asked {
   title: string
   abort: AbortController
   outcome?: PermissionOutcome | ElicitationOutcome
 }
 
-/** A person and an agent that is restarted, resumed, forked and loaded, while it and its subagents ask. */
+/** A user and an agent that is restarted, resumed, forked and loaded, while it and its subagents ask. */
 class World {
   readonly clock = new Clock()
   readonly #time = { now: () => this.clock.now, schedule: this.clock.schedule }
@@ -34,7 +34,7 @@ class World {
   sessions = new AgentSessions(this.agent, this.#time)
   session!: Session
   readonly asked: Asked[] = []
-  /** titles of the requests that the person allowed */
+  /** titles of the requests that the user allowed */
   readonly allowed = new Set<string>()
   /** every id that was ever shown, and the request it named */
   readonly ids = new Map<string, string>()
@@ -116,7 +116,7 @@ class World {
     this.agent.say(this.session.sessionId, { type: 'subagent', subagent: { sessionId, ...patch } })
   }
 
-  /** Another process goes on with the conversation: the agent crashed, was restarted, or signed in anew. */
+  /** Another process continues with the conversation: the agent crashed, was restarted, or signed in again. */
   async restart(how: 'exit' | 'dispose'): Promise<void> {
     const previous = this.session
     if (how === 'exit') this.agent.exit()
@@ -142,7 +142,7 @@ class World {
     this.session = opening.session
   }
 
-  /** The person goes on in the fork; what it was forked from is closed, since only one of them is looked at here. */
+  /** The user continues in the fork; what it was forked from is closed, since only one of them is looked at here. */
   async fork(): Promise<void> {
     const before = this.session
     const making = this.sessions.forkSession('s', SETUP, undefined, forkState(before.reducingState, 'a/s'))
@@ -247,8 +247,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 )
 
-describe('requests that wait for the person', () => {
-  it('are answered by their own answer or not at all, whatever becomes of the session', async () => {
+describe('requests that wait for the user', () => {
+  it('are answered by their own answer or not at all, whatever happens to the session', async () => {
     const list = fc.array(acts, { maxLength: 40, size: 'max' })
     await fc.assert(
       fc.asyncProperty(list, async steps => {

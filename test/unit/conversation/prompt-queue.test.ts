@@ -113,7 +113,7 @@ describe('PromptQueue', () => {
     )
   })
 
-  it('holds what was asked to be sent next after all when the person stops again', async () => {
+  it('holds what was asked to be sent next after all when the user stops again', async () => {
     session.sendNow(idOf('two'))
     session.cancel()
     agent.endTurn(agent.prompts[0]!, 'cancelled')

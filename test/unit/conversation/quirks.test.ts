@@ -76,7 +76,7 @@ describe('quirks of agents, in a conversation', () => {
     assert.deepEqual([entry.status, entry.toolKind, entry.rawOutput], ['completed', 'other', [104, 105]])
   })
 
-  it('quirk 8: terminals that nobody created hold what the agent tells of them', async () => {
+  it('quirk 8: terminals that no one created hold what the agent reports them', async () => {
     const { agent, session } = await open()
     agent.say('s', tool('t', { content: [{ type: 'terminal', terminalId: 't' }] }))
     assert.equal(session.state.terminals.size, 0)

@@ -46,7 +46,7 @@ describe('bounded text', () => {
     )
   })
 
-  it('bounds a terminal and tells the view to take it anew when it was cut', () => {
+  it('bounds a terminal and tells the view to take it again when it was cut', () => {
     const state = createSessionState()
     const line = `${'x'.repeat(1023)}\n`
     let cuts = 0

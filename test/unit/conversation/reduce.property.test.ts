@@ -39,7 +39,7 @@ describe('reduce, whatever comes', () => {
     )
   })
 
-  it('tells enough for a view that looks at nothing else', () => {
+  it('reports enough for a view that looks at nothing else', () => {
     fc.assert(
       fc.property(happenings, time, (list, now) => {
         const state = createSessionState()

@@ -17,7 +17,7 @@ function replayed(...updates: SessionUpdate[]): ReducingState {
 }
 
 describe('reduce: messages', () => {
-  it('joins adjacent text and tells only what was appended', () => {
+  it('joins adjacent text and reports only what was appended', () => {
     const state = createSessionState()
     take(state, [chunk('agent', 'Hel')])
     assert.deepEqual(take(state, [chunk('agent', 'lo')]), [{ type: 'text', id: 'e0', block: 0, text: 'lo' }])
@@ -62,7 +62,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: Warning', 'agent: Hello', 'agent: Late'])
   })
 
-  it('begins a new message without an id after a tool call, and not after an unknown update', () => {
+  it('starts a new message without an id after a tool call, and not after an unknown update', () => {
     const state = replayed(
       chunk('agent', 'be'),
       { type: 'unknown', kind: 'vendor', raw: {} },
@@ -121,7 +121,7 @@ describe('reduce: messages', () => {
     assert.equal(wholeMessage(state.entries, 2), undefined)
   })
 
-  it('takes a whole message whose beginning stands above a tool call', () => {
+  it('takes a whole message whose start stands above a tool call', () => {
     const upsert = (value: string): SessionUpdate => ({
       type: 'message',
       role: 'agent',
@@ -136,7 +136,7 @@ describe('reduce: messages', () => {
     assert.deepEqual(sketch(state), ['agent: Something else', 'tool t: pending', 'agent: '])
   })
 
-  it('keeps the place of a prompt that begins empty', () => {
+  it('keeps the place of a prompt that starts empty', () => {
     const state = replayed(
       { type: 'message', role: 'user', messageId: 'u', content: [] },
       chunk('user', 'question', 'u'),
@@ -196,7 +196,7 @@ describe('reduce: messages', () => {
 })
 
 describe('reduce: thoughts', () => {
-  it('end when a message that was there goes on', () => {
+  it('end when a message that was there continues', () => {
     const state = createSessionState()
     take(state, [chunk('agent', 'One', 'a')], 1)
     take(state, [chunk('thought', 'hm', 't')], 2)
@@ -300,7 +300,7 @@ describe('reduce: tool calls', () => {
     assert.deepEqual([state.entries[0]!.startedAt, state.entries[0]!.endedAt], [90_000, 90_200])
   })
 
-  it('times a tool call and takes the end back when it goes on', () => {
+  it('times a tool call and takes the end back when it continues', () => {
     const state = createSessionState()
     take(state, [tool('t', { status: 'in_progress' })], 1000)
     take(state, [tool('t', { status: 'completed' })], 1500)
@@ -309,7 +309,7 @@ describe('reduce: tool calls', () => {
     assert.equal(state.entries[0]!.endedAt, undefined)
   })
 
-  it('tells nothing when an update changes nothing', () => {
+  it('reports nothing when an update changes nothing', () => {
     const state = replayed(tool('t', { title: 'Read', status: 'completed' }))
     assert.deepEqual(take(state, [tool('t', { title: 'Read', status: 'completed' }), tool('t')]), [])
   })
@@ -355,7 +355,7 @@ describe('reduce: turns', () => {
     assert.deepEqual(last.error, { code: 1, message: 'broken' })
   })
 
-  it('leaves open what goes on in the background', () => {
+  it('leaves open what continues in the background', () => {
     const state = createSessionState()
     take(state, [running, tool('watch', { status: 'in_progress' }), tool('t', { status: 'in_progress' })])
     take(state, [{ type: 'state', state: 'idle', stopReason: 'end_turn', background: ['watch'] }])
@@ -509,14 +509,14 @@ describe('reduce: notices, compactions, unknown updates', () => {
     assert.deepEqual([compaction.summary, 'error' in compaction], [[], false])
   })
 
-  it('begins a compaction with a chunk', () => {
+  it('starts a compaction with a chunk', () => {
     const state = replayed({ type: 'compaction_chunk', compactionId: 'c', content: text('x') })
     assert.deepEqual(sketch(state), ['compaction: in_progress'])
   })
 })
 
 describe('reduceLocal', () => {
-  it('puts a prompt in and begins a turn', () => {
+  it('puts a prompt in and starts a turn', () => {
     const state = createSessionState()
     const content = [text('hello')]
     reduceLocal(state, { type: 'prompt', content }, 9)
@@ -525,7 +525,7 @@ describe('reduceLocal', () => {
     assert.deepEqual(state.entries[0]?.turn, 1)
   })
 
-  it('asks, answers, and goes on', () => {
+  it('asks, answers, and continues', () => {
     const state = createSessionState()
     reduceLocal(state, { type: 'prompt', content: [text('x')] }, 1)
     reduceLocal(state, { type: 'permission_asked', requestId: 'p1', request: asking({ title: 'A' }) }, 2)
@@ -541,7 +541,7 @@ describe('reduceLocal', () => {
     assert.deepEqual(reduceLocal(state, again, 6), [])
   })
 
-  it('goes on after an answer though the agent does not say so', () => {
+  it('continues after an answer though the agent does not say so', () => {
     const state = createSessionState()
     take(state, [running, { type: 'state', state: 'requires_action' }])
     reduceLocal(state, { type: 'permission_asked', requestId: 'p', request: asking() })

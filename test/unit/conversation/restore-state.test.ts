@@ -54,7 +54,7 @@ describe('a conversation that was kept', () => {
     )
   })
 
-  it('can be gone on with: what comes for it finds it', () => {
+  it('can be continued: what comes for it finds it', () => {
     const before = createSessionState()
     reduce(before, { type: 'tool_call', toolCall: { toolCallId: 't', title: 'Read', status: 'pending' } })
     const message = (text: string) =>

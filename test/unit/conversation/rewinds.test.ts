@@ -48,7 +48,7 @@ describe('going back in a conversation', () => {
     assert.equal(noteOf(entries), undefined)
   })
 
-  it('tells where files were left, and of several the earliest prompt', () => {
+  it('reports where files were left, and of several the earliest prompt', () => {
     const entries = [...talk(), back('n', { from: 3, to: 3 })]
     assert.match(noteOf(entries)!, /left as they are.*third$/s)
     entries.push(back('m', { from: 1, to: 3 }))

@@ -55,7 +55,7 @@ describe('Session: rules for permissions', () => {
     assert.deepEqual(session.pendingRequests, [])
   })
 
-  it('leave a question to the person where none fits', async () => {
+  it('leave a question to the user where none fits', async () => {
     const { session } = make()
     session.answerByRule = async () => undefined
     const answer = session.requestPermission(asking(), never)

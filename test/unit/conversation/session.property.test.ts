@@ -9,7 +9,7 @@ import { Clock } from './clock.ts'
 import { FakeAgent, type PromptCall, settle } from './fake-agent.ts'
 import { asking, form, idle, running, text, whole } from './updates.ts'
 
-/** One session between a person and an agent who both do anything at any time. */
+/** One session between a user and an agent who both do anything at any time. */
 class World {
   readonly agent = new FakeAgent()
   readonly clock = new Clock()
@@ -136,7 +136,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   act(1, 'load failed', world => world.session.loadFailed()),
 )
 
-describe('Session, whatever the person and the agent do', () => {
+describe('Session, whatever the user and the agent do', () => {
   it('never has two turns, answers everything in the end, and shows what is', async () => {
     const list = fc.array(fc.tuple(acts, fc.boolean()), { maxLength: 50, size: 'max' })
     await fc.assert(

@@ -28,7 +28,7 @@ const hello = [text('hello')]
 const never = new AbortController().signal
 
 describe('Session: turns', () => {
-  it('sends a prompt, shows it at once, and tells how the turn ended', async () => {
+  it('sends a prompt, shows it at once, and reports how the turn ended', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     assert.deepEqual(sketch(session.state), ['user: hello'])
@@ -51,7 +51,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'agent: Hi', 'turn_end: max_tokens'])
   })
 
-  it('takes an idle state told again before a turn of v2 began for what it is', async () => {
+  it('takes an idle state told again before a turn of v2 started for what it is', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     agent.say('s', idle('end_turn'))
@@ -156,7 +156,7 @@ describe('Session: turns', () => {
     assert.equal(agent.prompts.length, 1)
   })
 
-  it('ends a turn that the agent refused, with its error, and holds the queue', async () => {
+  it('ends a turn that the agent refused, with its error, and pauses the queue', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -175,7 +175,7 @@ describe('Session: turns', () => {
     assert.deepEqual([session.queue.isPaused, agent.prompts.length], [false, 2])
   })
 
-  it('holds the queue when the agent tells that the turn failed', async () => {
+  it('pauses the queue when the agent reports that the turn failed', async () => {
     const { agent, session } = make()
     void session.prompt(hello)
     void session.prompt([text('two')])
@@ -209,7 +209,7 @@ describe('Session: turns', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'turn_end: error'])
   })
 
-  it('goes on when the agent became idle and never answers', async () => {
+  it('continues when the agent became idle and never answers', async () => {
     const { agent, clock, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -245,7 +245,7 @@ describe('Session: turns', () => {
 })
 
 describe('Session: cancel', () => {
-  it('asks the agent to stop, cancels every question, and holds the queue', async () => {
+  it('asks the agent to stop, cancels every question, and pauses the queue', async () => {
     const { agent, session } = make()
     const outcome = session.prompt(hello)
     void session.prompt([text('two')])
@@ -267,7 +267,7 @@ describe('Session: cancel', () => {
     assert.deepEqual(agent.prompts[2]?.content, [text('two')])
   })
 
-  it('does nothing when nothing goes on', () => {
+  it('does nothing when nothing is running', () => {
     const { agent, session } = make()
     session.cancel()
     assert.deepEqual([agent.cancels, session.cancelState], [[], 'none'])
@@ -283,7 +283,7 @@ describe('Session: cancel', () => {
     assert.deepEqual(await outcome, { type: 'ended', stopReason: 'end_turn' })
   })
 
-  it('becomes overdue when the agent does not stop, and can then be given up', async () => {
+  it('becomes overdue when the agent does not stop, and can then be abandoned', async () => {
     const { agent, clock, session } = make()
     const outcome = session.prompt(hello)
     agent.say('s', running, tool('t', { status: 'in_progress' }))
@@ -298,14 +298,14 @@ describe('Session: cancel', () => {
     assert.deepEqual(sketch(session.state), ['user: hello', 'tool t: cancelled', 'turn_end: cancelled'])
   })
 
-  it('gives up nothing that nobody asked to stop', () => {
+  it('gives up nothing that no one asked to stop', () => {
     const { session } = make()
     void session.prompt(hello)
     session.abandonTurn()
     assert.equal(session.state.activity, 'running')
   })
 
-  it('does not take the late end of a turn given up for the end of the next', async () => {
+  it('does not take the late end of an abandoned turn for the end of the next', async () => {
     const { agent, clock, session } = make()
     void session.prompt([text('one')])
     agent.say('s', running)
@@ -447,7 +447,7 @@ describe('Session: options', () => {
     assert.deepEqual([value(), session.pendingOptions], ['ask', []])
   })
 
-  it('shows what the agent has when the person waits no longer, and what it takes late', async () => {
+  it('shows what the agent has when the user waits no longer, and what it takes late', async () => {
     const { agent, session, value } = withModes()
     const one = session.setConfigOption('mode', 'code')
     const two = session.setConfigOption('mode', 'plan')

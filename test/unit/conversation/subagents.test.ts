@@ -56,7 +56,7 @@ describe('reduce: subagents', () => {
     assert.deepEqual([entry.state, entry.canCancel], [undefined, false])
   })
 
-  it('goes on with the turn of its parent ended, and ends with the agent', () => {
+  it('continues with the turn of its parent ended, and ends with the agent', () => {
     const state = announced()
     reduce(state, { type: 'state', state: 'running' }, 2)
     reduce(state, { type: 'state', state: 'idle', stopReason: 'end_turn' }, 3)
@@ -137,7 +137,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(state.activity, 'running')
   })
 
-  it('is over where its parent alone tells so, as in v1', () => {
+  it('is over where its parent alone reports so, as in v1', () => {
     const state = announced()
     reduceWithin(state, 'child', tool('its', { status: 'in_progress' }), 3)
     const subagent = { sessionId: 'child', state: { activity: 'idle', stopReason: 'end_turn' } }
@@ -146,7 +146,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(state.activity, 'idle')
   })
 
-  it('asks the person, whose answer it gets', () => {
+  it('asks the user, whose answer it gets', () => {
     const state = announced()
     const request = { ...asking({ title: 'May I?' }), sessionId: 'child' }
     reduceLocalWithin(state, { type: 'permission_asked', requestId: 'p1', request }, 2)
@@ -158,7 +158,7 @@ describe('reduce: what a subagent does', () => {
     assert.equal(sketch(state).at(-1), 'permission May I?: selected')
   })
 
-  it('was told what to do: no prompt of the person, and no turn', () => {
+  it('was told what to do: no prompt of the user, and no turn', () => {
     const state = announced()
     reduceWithin(state, 'child', chunk('user', 'Look '), 2)
     reduceWithin(state, 'child', chunk('user', 'there'), 3)

@@ -128,7 +128,7 @@ describe('demo agent: store', () => {
     assert.equal(store.read(META.sessionId)?.settings.mode, 'ask')
   })
 
-  it('never shows half a file to a reader beside a writer', async () => {
+  it('never shows half a file to a reader next to a writer', async () => {
     store.save(META)
     const rounds = 200
     for (let round = 0; round < rounds; round++) {
@@ -168,7 +168,7 @@ describe('demo agent: store', () => {
     assert.deepEqual(errors, [])
   })
 
-  it('reports a disk that cannot be written and goes on', async () => {
+  it('reports a disk that cannot be written and continues', async () => {
     await fs.writeFile(path.join(directory, 'sessions'), 'a file where the folder should be')
     const errors: unknown[] = []
     const transcript = new Transcript(store, META.sessionId, error => errors.push(error))

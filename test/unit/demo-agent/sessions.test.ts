@@ -143,7 +143,7 @@ describe('demo agent: sessions', () => {
     await assert.rejects(rig.agent.request('session/list', { cursor: 'nonsense' }), { code: -32602 })
   })
 
-  it('deletes a session for good', async () => {
+  it('deletes a session permanently', async () => {
     const sessionId = await open()
     await prompt(sessionId, '/help')
     await rig.agent.request('session/delete', { sessionId })
@@ -198,7 +198,7 @@ describe('demo agent: sessions', () => {
     assert.match(rig.client.said, /connects to no MCP server/)
   })
 
-  it('cancels the running turn when its session is closed or loaded anew', async () => {
+  it('cancels the running turn when its session is closed or reloaded', async () => {
     const sessionId = await open()
     const turn = prompt(sessionId, '/slow 3600')
     await rig.client.when(() => rig.client.ofKind('tool_call').length === 1)

@@ -56,7 +56,7 @@ describe('demo agent: turns', () => {
     assert.equal(rig.client.said, 'Update src/one.ts')
   })
 
-  it('counts tokens of each turn, and a cost of the session that goes on in a fork', async () => {
+  it('counts tokens of each turn, and a cost of the session that continues in a fork', async () => {
     const first = (await prompt('/think')) as PromptResponse & { usage: { totalTokens: number } }
     const cost = () => rig.client.ofKind('usage_update').at(-1)?.cost?.amount
     assert.equal(cost(), first.usage.totalTokens / 1000)
@@ -86,7 +86,7 @@ describe('demo agent: turns', () => {
     )
   })
 
-  it('edits what the file holds after the person answered', async () => {
+  it('edits what the file holds after the user answered', async () => {
     const file = path.join(rig.workspace, 'README.md')
     rig.client.answer = async request => {
       await fs.writeFile(file, 'Typed meanwhile.\n')
@@ -99,7 +99,7 @@ describe('demo agent: turns', () => {
     )
   })
 
-  it('says so and goes on when the person rejects', async () => {
+  it('says so and continues when the user rejects', async () => {
     rig.client.answer = request => select(request, 'reject_once')
     const { stopReason } = await prompt('a tour please')
     assert.equal(stopReason, 'end_turn')
@@ -177,7 +177,7 @@ describe('demo agent: turns', () => {
     await turn
   })
 
-  it('shows a failing tool and goes on', async () => {
+  it('shows a failing tool and continues', async () => {
     assert.equal((await prompt('/fail')).stopReason, 'end_turn')
     assert.deepEqual(rig.client.tools, { 'Fetch https://demo.invalid/data.json': 'failed' })
     assert.match(rig.client.said, /The turn goes on\.$/)
@@ -297,7 +297,7 @@ describe('demo agent: modes', () => {
     assert.deepEqual(rig.client.writes, [])
   })
 
-  it('leaves "Plan" when the person says so and tells of the new mode', async () => {
+  it('leaves "Plan" when the user says so and reports the new mode', async () => {
     await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
     await prompt('tour')
     assert.equal(rig.client.ofKind('current_mode_update').at(-1)?.currentModeId, 'ask')

@@ -50,13 +50,13 @@ const group = (viewColumn: number, more: Partial<GroupSeen> = {}): GroupSeen => 
 })
 
 describe('the editor group that follows an agent', () => {
-  it('is the active one, when nobody works in it', () => {
+  it('is the active one, when no one works in it', () => {
     assert.equal(placeFor([group(1), group(2, { isActive: true })], now), 2)
     assert.equal(placeFor([group(1, { isActive: true, shows: 'nothing' })], now), 1)
     assert.equal(placeFor([group(1, { usedAt: now - RESTS_AFTER_MS })], now), 1)
   })
 
-  it('is never one that the person types in, or that holds unsaved text', () => {
+  it('is never one that the user types in, or that holds unsaved text', () => {
     assert.equal(placeFor([group(1, { isActive: true, usedAt: now - 100 }), group(2)], now), 2)
     assert.equal(placeFor([group(1, { isActive: true, isDirty: true }), group(2)], now), 2)
     assert.equal(placeFor([group(1, { usedAt: now - 100 })], now), undefined)

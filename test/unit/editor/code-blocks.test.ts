@@ -29,7 +29,7 @@ describe('a proposed text', () => {
     assert.equal(text, file.replace('return 1', 'return 11'))
   })
 
-  it('finds the part that begins and ends as the code does', () => {
+  it('finds the part that starts and ends as the code does', () => {
     const code = 'function two() {\n  return 22\n}'
     assert.equal(
       proposedText(file, code, 'ts', { selection: { start: 0, end: 0 } }),

@@ -42,7 +42,7 @@ describe('links', () => {
     assert.equal(parseLink('C:\\w\\a.ts', linux).type, 'refused')
   })
 
-  it('opens the web outside, and keeps the address', () => {
+  it('opens the web outside, and keeps the URL', () => {
     const href = 'https://example.org/a?b=c%26d&e=f#g'
     assert.deepEqual(parseLink(href, linux), { type: 'external', href })
     assert.equal(parseLink('HTTP://example.org', linux).type, 'external')

@@ -112,7 +112,7 @@ describe('the path guard', () => {
   })
 
   it('goes by the spelling of the disk, not by folded case', async () => {
-    // A Mac whose disk has /Work/App only, then one whose disk tells case apart.
+    // A Mac whose disk has /Work/App only, then one whose disk is case-sensitive.
     const folding = disk(['/Work/App', '/Work/App/a'], true)
     const mac = { rules: new PathRules('darwin'), links: folding }
     const onFolding = new PathGuard({ cwd: '/work/app', additionalDirectories: [] }, mac)
@@ -138,7 +138,7 @@ describe('the path guard', () => {
     assert.equal(await judge('c:\\work\\app\\..\\x'), false)
   })
 
-  it('never takes for inside what leads outside, and tells where it leads', async () => {
+  it('never takes for inside what leads outside, and reports where it leads', async () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const way = fc.array(fc.oneof(name, fc.constantFrom('..', '.')), { minLength: 1, maxLength: 5 })
     const entry = fc.record({
@@ -184,7 +184,7 @@ describe('the path guard', () => {
           assert.equal((error as NodeJS.ErrnoException).code, 'ELOOP')
           return
         }
-        // The system itself tells where it leads: something is put there and looked for by the path's own way.
+        // The system itself reports where it leads: something is put there and looked for by the path's own way.
         try {
           mkdirSync(path.dirname(judged.realPath), { recursive: true })
           writeFileSync(judged.realPath, '', { flag: 'a' })

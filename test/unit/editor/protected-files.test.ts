@@ -38,7 +38,7 @@ describe('protected files', () => {
     }
   })
 
-  it("are the editor's own settings, and not what extensions store beside them", async () => {
+  it("are the editor's own settings, and not what extensions store next to them", async () => {
     const files = new ProtectedFiles(new PathRules('linux'), ['/home/u/.config/Code/User'])
     const includes = (realPath: string) => files.includes({ realPath, relative: ['x'] }, [])
     assert.equal(await includes('/home/u/.config/Code/User/settings.json'), true)

@@ -68,7 +68,7 @@ describe('the roots of a new session', () => {
     assert.equal(planRoots(input({ setting: 'ask', picked: '/w/gone' })).type, 'pick')
   })
 
-  it('let the person choose against any setting', () => {
+  it('let the user choose against any setting', () => {
     assert.equal(planned({ activePath: '/w/lib/x', picked: '/w/docs' }).cwd, '/w/docs')
   })
 
@@ -219,7 +219,7 @@ describe('the roots of a session from history', () => {
 describe('the scratch folder', () => {
   const storage = useTemporaryFolder()
 
-  it('is made on demand, for the person alone', async function () {
+  it('is made on demand, for the user alone', async function () {
     if (process.platform === 'win32') this.skip()
     const folder = await ensureScratchFolder(path.join(storage(), 'global'))
     assert.equal(statSync(folder).mode & 0o777, 0o700)

@@ -68,7 +68,7 @@ describe('fixture agent', () => {
     )
   })
 
-  it('writes what is no frame and goes on', async () => {
+  it('writes what is no frame and continues', async () => {
     start()
     const sessionId = await client.open()
     const names = [

@@ -154,7 +154,7 @@ describe('fixture agent: quirks', () => {
     }
   })
 
-  it('15: has an option for everything and tells of a change in every way', async () => {
+  it('15: has an option for everything and reports a change in every way', async () => {
     start('quirk-15')
     const sessionId = await client.open()
     const opened = client.frames.find(frame => frame.result?.configOptions)?.result

@@ -92,7 +92,7 @@ describe('LocalSessions', () => {
     assert.equal(sessions.agent('claude')?.name, 'Claude')
   }
 
-  it("keeps a session's own system prompt, that it has none, or that nobody knows", function () {
+  it("keeps a session's own system prompt, that it has none, or that no one knows", function () {
     if (!sqlite) this.skip()
     const sessions = make()
     const systemPrompt = { mode: 'append' as const, text: 'Be brief.' }
@@ -108,7 +108,7 @@ describe('LocalSessions', () => {
     )
   })
 
-  it('keeps what the person calls a session, and that it is put away', function () {
+  it('keeps what the user calls a session, and that it is archived', function () {
     if (!sqlite) this.skip()
     const sessions = make()
     sessions.opened('claude', session('one', 'First'))
@@ -256,7 +256,7 @@ describe('LocalSessions', () => {
     assert.deepEqual(problems, [])
   })
 
-  it('goes on without SQLite, and says so once', () => {
+  it('continues without SQLite, and says so once', () => {
     const sessions = make({ sqlite: undefined })
     remembers(sessions)
     assert.equal(problems.length, 1)
@@ -326,7 +326,7 @@ describe('LocalSessions', () => {
       assert.equal(make().list('a"b')[0]?.title, title)
     })
 
-    it('sets a damaged file aside and begins anew', () => {
+    it('sets a damaged file aside and starts over', () => {
       mkdirSync(path.dirname(file), { recursive: true })
       writeFileSync(file, 'this is no database, and it is long enough to be taken for one. '.repeat(100))
       const sessions = make()
@@ -363,7 +363,7 @@ describe('LocalSessions', () => {
       assert.equal(query('SELECT count(*) AS n FROM sessions')?.n, 1)
     })
 
-    it('goes on while the database is locked, and writes what waited once it is free', () => {
+    it('continues while the database is locked, and writes what waited once it is free', () => {
       const sessions = make()
       sessions.opened('claude', session('before'))
       const other = new sqlite!.DatabaseSync(file)
@@ -411,7 +411,7 @@ describe('LocalSessions', () => {
         assert.deepEqual([cost, mark], [15, 15])
     })
 
-    it('goes on when the disk is full', () => {
+    it('continues when the disk is full', () => {
       const sessions = make()
       sessions.opened('claude', session('before'))
       const full = sqlite!.DatabaseSync.prototype.prepare
@@ -434,7 +434,7 @@ describe('LocalSessions', () => {
       assert.deepEqual(make().agent('claude'), { list: true, load: true, resume: true })
     })
 
-    it('goes on where no file can be made', () => {
+    it('continues where no file can be made', () => {
       writeFileSync(path.join(directory, 'state'), 'a file where a directory should be')
       const sessions = make()
       remembers(sessions)

@@ -103,7 +103,7 @@ describe('SessionListing', () => {
     assert.equal(empty.hasMore, false)
   })
 
-  it('passes over empty pages, but not for ever', async () => {
+  it('passes over empty pages, but not forever', async () => {
     const some = agentWith({
       '': { sessions: [], nextCursor: '1' },
       '1': { sessions: [], nextCursor: '2' },
@@ -139,7 +139,7 @@ describe('SessionListing', () => {
     assert.deepEqual([asked, listing.sessions.length], [5, 5])
   })
 
-  it('lists anew as far as before, and shows the old list until then', async () => {
+  it('lists again as far as before, and shows the old list until then', async () => {
     const agent = agentWith({
       '': { sessions: [info('a', 2)], nextCursor: 'x' },
       x: { sessions: [info('b', 1)], nextCursor: 'y' },

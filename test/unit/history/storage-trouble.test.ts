@@ -20,7 +20,7 @@ describe('StorageTrouble', () => {
     )
   })
 
-  it('tells of a full disk once, whatever it does not take', () => {
+  it('reports a full disk once, whatever it does not take', () => {
     fails('sessions')
     fails('conversations')
     fails('sessions')
@@ -45,7 +45,7 @@ describe('StorageTrouble', () => {
     assert.equal(reported.length, 2)
   })
 
-  it('tells once what is wrong with one file alone, beside a full disk', () => {
+  it('reports once what is wrong with one file alone, next to a full disk', () => {
     fails('conversations')
     fails('sessions', locked)
     trouble.worked('sessions')

@@ -102,7 +102,7 @@ describe('Transcripts', () => {
     }
   })
 
-  it('goes on without SQLite, and says so once', () => {
+  it('continues without SQLite, and says so once', () => {
     const transcripts = make({ sqlite: undefined })
     const write = () =>
       transcripts.write('a', 's', { replace: false, entries: [entry(0, 'x')], terminals: [] })
@@ -238,7 +238,7 @@ describe('Transcripts', () => {
     const damaged = () =>
       readdirSync(path.dirname(file)).filter(name => /conversations\.db\.damaged-\d+$/.test(name))
 
-    it('sets a file that is no database aside, says so, and begins anew', () => {
+    it('sets a file that is no database aside, says so, and starts over', () => {
       mkdirSync(path.dirname(file), { recursive: true })
       const bytes = 'this is no database'.repeat(100)
       writeFileSync(file, bytes)
@@ -393,7 +393,7 @@ describe('Transcripts', () => {
       assert.equal(textsOf(make(options))?.length, 3)
     })
 
-    it('are given up when another window asks, and taken when it does not answer', () => {
+    it('are abandoned when another window asks, and taken when it does not answer', () => {
       const [one, two] = [make(options), make(options)]
       const reported: string[] = []
       one.onDidRequest(({ sessionId }) => reported.push(`wanted ${sessionId}`))

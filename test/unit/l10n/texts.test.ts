@@ -13,7 +13,7 @@ import {
 
 const languages = ['zh-cn']
 
-describe('what a person sees', function () {
+describe('what a user sees', function () {
   this.timeout(60_000)
 
   let source: ReturnType<typeof readSourceTexts>

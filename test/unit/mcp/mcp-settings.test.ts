@@ -97,7 +97,7 @@ describe('the setting parley.mcpServers', () => {
     })
   }
 
-  it('knows how other clients call streamable HTTP, and what they keep beside a server', () => {
+  it('knows how other clients call streamable HTTP, and what they keep next to a server', () => {
     const { servers, problems } = readMcpSettings([
       user({
         mcpServers: {
@@ -199,7 +199,7 @@ describe('the setting parley.mcpServers', () => {
     assert.equal(problems.length, 1)
   })
 
-  it('tells of an unknown option, harmlessly', () => {
+  it('reports an unknown option, harmlessly', () => {
     const { servers, problems } = readMcpSettings([
       user({ servers: { a: { command: 'x', header: {} } }, nonsense: 1 }),
     ])

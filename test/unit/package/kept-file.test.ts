@@ -26,7 +26,7 @@ describe('what a build keeps', () => {
     assert.equal(readdirSync(folder).length, 1)
   })
 
-  it('is made anew when any input changed, wherever one ends and the next begins', async () => {
+  it('is recreated when any input changed, wherever one ends and the next starts', async () => {
     await kept('font', 'abc')
     assert.equal(await kept('font', 'abcd'), 'made 2')
     assert.equal(await kept('fonta', 'bc'), 'made 3')

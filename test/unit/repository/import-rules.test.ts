@@ -69,7 +69,7 @@ describe('the import rules', () => {
   const cases = [...forbidden, ...permitted]
   let found: Diagnostic[]
 
-  /** Where a case's file lies below the project: beside the file that it names, since two cases may name the same. */
+  /** Where a case's file lies below the project: next to the file that it names, since two cases may name the same. */
   const placeOf = (at: number) => cases[at]![0].replace(/\.ts$/, `-${at}.ts`)
 
   // the linter is asked once for all of them: to start it takes longer than what it does

@@ -40,7 +40,7 @@ describe('the run of all tests', () => {
     assert.deepEqual(addTallies([]), { passed: 0, failed: 0, skipped: 0 })
   })
 
-  it('tells at the end what failed: the list that Mocha ends with, the tests with a cross, or the last of the output', () => {
+  it('reports at the end what failed: the list that Mocha ends with, the tests with a cross, or the last of the output', () => {
     const list =
       '  1 failing\n\n  1) a room has walls:\n     Error: none\n      at here\n\n1 passed, 1 failed'
     assert.equal(whatFailed(`  ✔ stands\n  1) has walls\n\n${list}\n`), list)
@@ -51,7 +51,7 @@ describe('the run of all tests', () => {
     assert.ok(whatFailed(`✖ long\n${' x\n'.repeat(5000)}`).length < 3100)
   })
 
-  it('tells which tests passed only when they were tried again', async () => {
+  it('reports which tests passed only when they were tried again', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'parley-run-'))
     const file = join(directory, 'some.cjs')
     writeFileSync(

@@ -30,7 +30,7 @@ describe('the spelling of source, tests and documents', () => {
     const found = files.flatMap(file =>
       readFileSync(join(projectDirectory, file), 'utf8')
         .split('\n')
-        // addresses have the spelling of those who own them
+        // URLs have the spelling of those who own them
         .flatMap(
           (line, i) =>
             line

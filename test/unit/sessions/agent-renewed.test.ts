@@ -15,7 +15,7 @@ function refusal(method: string): AgentRequestError {
   return new AgentRequestError(method, 'auth-required', { code: -32000, message: 'Authentication required' })
 }
 
-describe('An agent that is started anew for a sign-in', () => {
+describe('An agent that is restarted for a sign-in', () => {
   let fixture: SessionsFixture
   let here: ConversationController
   let there: ConversationController
@@ -52,7 +52,7 @@ describe('An agent that is started anew for a sign-in', () => {
   }
 
   for (const methodId of ['terminal', 'key']) {
-    it(`goes on with the conversations that rest, wherever they are (${methodId})`, async () => {
+    it(`continues with the conversations that rest, wherever they are (${methodId})`, async () => {
       const signing = signIn(here, methodId)
       await resumed()
       await signing
@@ -65,7 +65,7 @@ describe('An agent that is started anew for a sign-in', () => {
     })
   }
 
-  it('lets a turn come to its end, with what waits behind it, and goes on then', async () => {
+  it('lets a turn come to its end, with what waits behind it, and continues then', async () => {
     const before = fixture.agent
     await write(there, 'work')
     await write(there, 'and more')
@@ -98,7 +98,7 @@ describe('An agent that is started anew for a sign-in', () => {
     await until(() => fixture.agent.prompts.length === 1)
   })
 
-  it('says that it was started anew, where an agent cannot take up conversations', async () => {
+  it('says that it was restarted, where an agent cannot take up conversations', async () => {
     Object.assign(fixture.agent.capabilities, { load: false, resume: false })
     await signIn(here, 'terminal')
     assert.equal(there.phase, 'ended')
@@ -106,7 +106,7 @@ describe('An agent that is started anew for a sign-in', () => {
     assert.ok(failure?.type === 'ended' && /can't continue/.test(failure.exit.message ?? ''))
   })
 
-  it('goes on with the others, too, when one conversation restarts it', async () => {
+  it('continues with the others, too, when one conversation restarts it', async () => {
     void here.restart()
     await resumed()
     assert.deepEqual([kinds(here), kinds(there)], [[], []])
@@ -138,7 +138,7 @@ describe('An agent that is started anew for a sign-in', () => {
     }
 
     for (const methodId of ['plain', 'terminal', 'key']) {
-      it(`goes on in every conversation that was refused it (${methodId})`, async () => {
+      it(`continues in every conversation that was refused it (${methodId})`, async () => {
         await refused(here)
         await refused(there)
         const before = fixture.agent.prompts.length
@@ -192,7 +192,7 @@ describe('An agent that is started anew for a sign-in', () => {
   })
 })
 
-describe('An agent that nobody has a conversation with', () => {
+describe('An agent that no one has a conversation with', () => {
   it('runs again after a sign-in in a terminal, so that its sessions can be listed', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent => Object.assign(agent, { authMethods: methods })

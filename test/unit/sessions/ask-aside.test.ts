@@ -49,7 +49,7 @@ describe('asking an agent aside', () => {
     const { fixture, agent, answer, deleted } = await asked()
     assert.deepEqual(agent.prompts[0]?.content, [{ type: 'text', text: 'Say something.' }])
     assert.deepEqual(fixture.manager.list(), [])
-    // whatever lists sessions meanwhile has it among those that are put away
+    // whatever lists sessions meanwhile has it among those that are archived
     assert.equal(fixture.records.get('one', 'aside')?.archived, true)
     agent.say('aside', said('Let me see.', 'a'))
     agent.say('aside', said('Some', 'b'), said('thing ', 'b'))

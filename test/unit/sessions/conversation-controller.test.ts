@@ -119,7 +119,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('does not take the screen from a session that was begun while the agent was made ready', async () => {
+  it('does not take the screen from a session that was started while the agent was made ready', async () => {
     const made = new Deferred<{ agentId: string } | undefined>()
     void fixture.controller.startAfter('Agent Two', made.promise)
     const open = await ready()
@@ -151,7 +151,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('keeps the conversation on the screen when another session cannot be begun', async () => {
+  it('keeps the conversation on the screen when another session cannot be started', async () => {
     const open = await ready()
     fixture.onStart = () => {
       throw new AgentStartError({ kind: 'spawn', command: 'two', message: 'no' }, 'no')
@@ -162,7 +162,7 @@ describe('ConversationController', () => {
     assert.equal(failure().type, 'start')
   })
 
-  it('goes back when the person cancels a start, without a card', async () => {
+  it('goes back when the user cancels a start, without a card', async () => {
     void fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.controller.cancel()
@@ -170,14 +170,14 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('does nothing when the person does not choose a folder', async () => {
+  it('does nothing when the user does not choose a folder', async () => {
     fixture.plan = undefined
     await fixture.controller.start()
     assert.equal(fixture.controller.phase, 'empty')
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('begins a session for a prompt that comes without one, then sends it', async () => {
+  it('starts a session for a prompt that comes without one, then sends it', async () => {
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -186,7 +186,7 @@ describe('ConversationController', () => {
     assert.deepEqual(fixture.agent.prompts[0]?.content, [{ type: 'text', text: 'hello' }])
   })
 
-  it('waits with a prompt for the session that is being begun, whichever agent that is', async () => {
+  it('waits with a prompt for the session that is being started, whichever agent that is', async () => {
     void fixture.controller.start('two')
     const sent = fixture.controller.prompt({ text: 'hello', attachments: [] })
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -209,7 +209,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.started.length, 0)
   })
 
-  it('tells which conversation went on under a key of its own', async () => {
+  it('reports which conversation continued under a key of its own', async () => {
     assert.equal(fixture.controller.key, 'new')
     const first = await ready()
     assert.equal(fixture.controller.keyBefore, 'new')
@@ -225,7 +225,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.keyBefore, undefined)
   })
 
-  it('has the key of the conversation that is coming back from the beginning', async () => {
+  it('has the key of the conversation that is coming back from the start', async () => {
     fixture.kept.set('parley.lastSession', { agentId: 'one', sessionId: 's1', cwd: '/w/a' })
     const keys = new Set<string>()
     fixture.controller.onDidSwitch(() => keys.add(fixture.controller.key))
@@ -240,7 +240,7 @@ describe('ConversationController', () => {
     assert.deepEqual([...keys], ['one/s1', 'new'])
   })
 
-  it('keeps the prompt with the person when no session can be had', async () => {
+  it('keeps the prompt with the user when no session can be had', async () => {
     fixture.trusted = false
     await assert.rejects(fixture.controller.prompt({ text: 'hello', attachments: [] }))
   })
@@ -346,7 +346,7 @@ describe('ConversationController', () => {
     assert.equal(failed.running, undefined)
   })
 
-  it('lets the person cancel a sign-in that never answers', async () => {
+  it('lets the user cancel a sign-in that never answers', async () => {
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.reject(authRequired('session/new'))
@@ -386,7 +386,7 @@ describe('ConversationController', () => {
     assert.deepEqual(texts, [{ type: 'text', text: 'first' }])
   })
 
-  it('starts an agent that ended anew for the next prompt, and sends it', async () => {
+  it('restarts an ended agent for the next prompt, and sends it', async () => {
     await ready()
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
@@ -400,7 +400,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('sends nothing to an agent that ended and cannot be started anew', async () => {
+  it('sends nothing to an agent that ended and cannot be restarted', async () => {
     await ready()
     fixture.agent.exit({ stderrTail: 'boom' })
     await until(() => fixture.controller.phase === 'ended')
@@ -668,7 +668,7 @@ describe('ConversationController', () => {
       assert.equal(failure().type, 'unknown-agent')
     })
 
-    it('gives way to what was on the screen before when the person gives up', async () => {
+    it('gives way to what was on the screen before when the user gives up', async () => {
       const open = await ready()
       await onlyLoads()
       void fixture.controller.reopen('load', reference)
@@ -771,7 +771,7 @@ describe('ConversationController', () => {
       )
     })
 
-    it('goes on with an agent that can only resume', async () => {
+    it('continues with an agent that can only resume', async () => {
       await fixture.hosts.get('one').ensure()
       fixture.agent.capabilities.load = false
       const restoring = fixture.controller.restore(reference)
@@ -821,7 +821,7 @@ describe('ConversationController', () => {
     assert.equal(place.key, 'one/s1')
   })
 
-  it('begins anew what an agent never answered when it is restarted', async () => {
+  it('starts over what an agent never answered when it is restarted', async () => {
     void fixture.controller.reopen('load', { agentId: 'one', sessionId: 'other', cwd: '/w/a' })
     await until(() => fixture.started.length === 1 && fixture.agent.loads.length === 1)
     const restarting = fixture.controller.restart()
@@ -841,7 +841,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.key, 'one/s1')
   })
 
-  it('tells of an option that the agent refused', async () => {
+  it('reports an option that the agent refused', async () => {
     const open = await ready()
     fixture.agent.say('s1', {
       type: 'config_options',
@@ -870,7 +870,7 @@ describe('ConversationController', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('says that an option is not answered, and shows what the agent has when that is given up', async () => {
+  it('says that an option is not answered, and shows what the agent has when that is abandoned', async () => {
     fixture.slowAfterMs = 1
     const place = fixture.place()
     const starting = place.start('one')
@@ -900,7 +900,7 @@ describe('ConversationController', () => {
     place.giveUpOption(reported()[0]?.[0] ?? '')
     await given
     assert.deepEqual([shown(), place.failures.size, place.current?.session.pendingOptions], [true, 0, []])
-    // it answers after all, and tells what it has from then on
+    // it answers after all, and reports what it has from then on
     option(false)
     fixture.agent.options[1]?.answer.resolve()
     assert.equal(shown(), false)

@@ -28,7 +28,7 @@ async function begin() {
   return { fixture, client, question, session, pending }
 }
 
-describe('Forms and addresses, on their way to the person', () => {
+describe('Forms and URLs, on their way to the user', () => {
   it('stand in the conversation they name', async () => {
     const { fixture, client, question, session, pending } = await begin()
     const asked = client.createElicitation!(form(), never)
@@ -60,7 +60,7 @@ describe('Forms and addresses, on their way to the person', () => {
     assert.equal(fixture.controller.shownAs('nobody'), undefined)
   })
 
-  it('stand where the person works with the agent when they name none, and else nowhere', async () => {
+  it('stand where the user works with the agent when they name none, and else nowhere', async () => {
     const { fixture, client, question } = await begin()
     void client.createElicitation!(ofNoSession, never)
     assert.equal(question()?.kind, 'elicitation')
@@ -101,7 +101,7 @@ describe('Forms and addresses, on their way to the person', () => {
     assert.deepEqual(fixture.nativeQuestions, [])
   })
 
-  it('open no address after they were withdrawn', async () => {
+  it('open no URL after they were withdrawn', async () => {
     const { client, session, pending } = await begin()
     const request = new AbortController()
     const asked = client.createElicitation!(visit, request.signal)
@@ -114,7 +114,7 @@ describe('Forms and addresses, on their way to the person', () => {
     assert.deepEqual(opened, [])
   })
 
-  it('open an address before the agent hears of the consent, and not when it cannot be opened', async () => {
+  it('open a URL before the agent hears of the consent, and not when it cannot be opened', async () => {
     const { client, session, pending } = await begin()
     const asked = client.createElicitation!(visit, never)
     const refuse = { openLink: () => Promise.reject(new Error("The link couldn't be opened.")) }

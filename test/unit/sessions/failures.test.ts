@@ -23,7 +23,7 @@ describe('SlowOptions', () => {
   })
   afterEach(() => mock.timers.reset())
 
-  it('tells of each option once, as long as it waits', () => {
+  it('reports each option once, as long as it waits', () => {
     const open = conversation('mode', 'web')
     slow.look(open)
     mock.timers.tick(10_000)
@@ -36,7 +36,7 @@ describe('SlowOptions', () => {
     assert.deepEqual(reported(), ['web'])
   })
 
-  it('tells nothing of a conversation that is no longer on the screen', () => {
+  it('reports nothing of a conversation that is no longer on the screen', () => {
     slow.look(conversation('mode'))
     mock.timers.tick(14_000)
     slow.look(conversation('mode'))

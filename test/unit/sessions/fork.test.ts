@@ -8,7 +8,7 @@ import { SessionsFixture } from './sessions-fixture.ts'
 describe('Forking a session', () => {
   const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a' }
 
-  it('shows a new session that begins with the conversation, and leaves the other as it is', async () => {
+  it('shows a new session that starts with the conversation, and leaves the other as it is', async () => {
     const fixture = await SessionsFixture.withSession()
     const forks: Array<{ sessionId: string; setup: SessionSetup; answer: Deferred<SessionStart> }> = []
     Object.assign(fixture.agent, {
@@ -42,7 +42,7 @@ describe('Forking a session', () => {
     await until(() => fixture.transcripts.kept.get('one/s2')?.entries.length === fork?.state.entries.length)
   })
 
-  it('tells the agent with the next prompt where the person went back', async () => {
+  it('tells the agent with the next prompt where the user went back', async () => {
     const fixture = await SessionsFixture.withSession()
     const { controller, agent } = fixture
     await controller.prompt({ text: 'hello', attachments: [] })

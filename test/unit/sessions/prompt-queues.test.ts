@@ -31,7 +31,7 @@ describe('the prompts of a conversation', () => {
     await starting
   }
 
-  it('begin a session, to which those go along that were written meanwhile', async () => {
+  it('start a session, to which those go along that were written meanwhile', async () => {
     const { controller } = fixture
     controller.enqueue('new', prompt('p1'), make('one'))
     controller.enqueue('new', prompt('p2'), make('two'))
@@ -142,12 +142,12 @@ describe('the prompts of a conversation', () => {
     )
   })
 
-  describe('whose agent refuses a session until the person has signed in', () => {
+  describe('whose agent refuses a session until the user has signed in', () => {
     const required = () =>
       new AgentRequestError('session/new', 'auth-required', { code: -32000, message: 'Sign in' })
     const failureId = () => [...fixture.controller.failures.keys()][0] ?? assert.fail('nothing failed')
     const texts = (agent: FakeAgent) => agent.prompts.map(({ content }) => content)
-    /** The second agent was chosen, beside a conversation with the first. */
+    /** The second agent was chosen, next to a conversation with the first. */
     const refuse = async () => {
       await begin('one', 's1')
       const starting = fixture.controller.start('two')
@@ -182,7 +182,7 @@ describe('the prompts of a conversation', () => {
       assert.equal(controller.key, 'two/s2')
     })
 
-    it('go back to the composer when the person does not sign in, and then to that agent', async () => {
+    it('go back to the composer when the user does not sign in, and then to that agent', async () => {
       await refuse()
       const { controller } = fixture
       controller.dismiss(failureId())
@@ -225,7 +225,7 @@ describe('the prompts of a conversation', () => {
       assert.deepEqual(received(), ['one'])
     })
 
-    it('are not shown elsewhere once the person opens another conversation', async () => {
+    it('are not shown elsewhere once the user opens another conversation', async () => {
       await refuse()
       const { controller } = fixture
       controller.show(fixture.manager.list()[0]!)

@@ -61,7 +61,7 @@ describe('Calls to a question that waits', () => {
     await new Promise(resolve => setImmediate(resolve))
   }
 
-  it('come once, when nobody sees it', async () => {
+  it('come once, when no one sees it', async () => {
     void ask('One?')
     assert.deepEqual(
       calls.map(call => call.text),
@@ -73,7 +73,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls.length, 1, 'not again to one that was waved away')
   })
 
-  it('come when a question that was seen goes out of sight, and not when it comes back', async () => {
+  it('come when a question that was seen is hidden, and not when it comes back', async () => {
     seen = true
     void ask('One?')
     look.fire()
@@ -92,7 +92,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls.length, 1)
   })
 
-  it('do not come to one that was only out of sight for a moment', async () => {
+  it('do not come to one that was only hidden for a moment', async () => {
     seen = true
     void ask('One?')
     seen = false
@@ -103,7 +103,7 @@ describe('Calls to a question that waits', () => {
     assert.equal(calls.length, 0)
   })
 
-  it('answer it, and go on with the next', async () => {
+  it('answer it, and continue with the next', async () => {
     const one = ask('One?')
     void ask('Two?')
     assert.equal(calls.length, 1)
@@ -117,7 +117,7 @@ describe('Calls to a question that waits', () => {
     assert.deepEqual(revealed, [open])
   })
 
-  it('say so when it was answered elsewhere before, and lead to the next one that nobody sees', async () => {
+  it('say so when it was answered elsewhere before, and lead to the next one that no one sees', async () => {
     void ask('One?')
     void ask('Two?')
     open.session.answerPermission(first(), optionId)

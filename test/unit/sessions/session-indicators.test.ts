@@ -35,7 +35,7 @@ describe('The indicator of a session', () => {
     await until(() => open().session.state.activity === 'idle')
   }
 
-  it('tells of work that ended while nobody looked, until somebody does', async () => {
+  it('reports work that ended while no one looked, until someone does', async () => {
     assert.equal(indicators.of(open()), 'idle')
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'done')
@@ -52,14 +52,14 @@ describe('The indicator of a session', () => {
     assert.equal(indicators.of(open()), 'idle', 'it was looked at all the time')
   })
 
-  it('tells what failed from what is done, and forgets both when work begins', async () => {
+  it('tells what failed from what is done, and forgets both when work starts', async () => {
     await turn('error')
     assert.equal(indicators.of(open()), 'failed')
     await turn('end_turn')
     assert.equal(indicators.of(open()), 'done')
   })
 
-  it('says that the person is waited for, while they are', async () => {
+  it('says that the user is waited for, while they are', async () => {
     await fixture.controller.prompt({ text: 'go', attachments: [] })
     await until(() => fixture.agent.prompts.length === 1)
     fixture.agent.say('s1', { type: 'state', state: 'requires_action' })

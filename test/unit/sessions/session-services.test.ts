@@ -87,7 +87,7 @@ describe('what an agent does in the editor', () => {
       assert.equal((await client.waitForTerminalExit('s1', terminalId)).exitCode, 0)
     })
 
-    it('is refused when no session comes of it, and for a session that nobody opens', async () => {
+    it('is refused when no session comes of it, and for a session that no one opens', async () => {
       const opening = await start()
       const reading = assert.rejects(client.readTextFile({ sessionId: 's1', path: 'a.txt' }), /No session/)
       await opening.refused()
@@ -95,7 +95,7 @@ describe('what an agent does in the editor', () => {
       await assert.rejects(client.readTextFile({ sessionId: 'x', path: 'a.txt' }), /No session/)
     })
 
-    it('is given up when the agent takes its request back', async () => {
+    it('is abandoned when the agent takes its request back', async () => {
       await start()
       const abort = new AbortController()
       const reading = client.readTextFile({ sessionId: 's1', path: 'a.txt' }, abort.signal)
@@ -154,7 +154,7 @@ describe('what an agent does in the editor', () => {
       '.claude/settings.json',
     ]
 
-    it('asks before each write, and never for good', async () => {
+    it('asks before each write, and never permanently', async () => {
       const session = await begin()
       for (const name of PROTECTED) {
         const writing = client.writeTextFile({ sessionId: 's1', path: name, content: 'evil' })

@@ -196,7 +196,7 @@ export class SessionsFixture {
   readonly completed: string[] = []
   readonly terminalSignIns: string[] = []
   terminalFails: Error | undefined
-  /** How long opening may take before the person is told that it does. */
+  /** How long opening may take before the user is told that it does. */
   slowAfterMs: number | undefined
   elsewhere: NonNullable<ControllerOptions['elsewhere']> = () => undefined
   plan: SessionPlan | undefined = {

@@ -103,7 +103,7 @@ describe('TranscriptRecorder', () => {
     assert.deepEqual(kept(), session.state.entries)
   })
 
-  it('writes the output of a command that goes on while the agent rests once a second, in pieces', () => {
+  it('writes the output of a command that continues while the agent rests once a second, in pieces', () => {
     keep('ready')
     session.receive(chunk('It runs.'))
     session.receive({ type: 'terminal', terminal: { terminalId: 't', output: 'x'.repeat(10_000) } })

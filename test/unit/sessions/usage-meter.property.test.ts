@@ -52,7 +52,7 @@ class World {
   now = START
   readonly sessions: Truth[] = []
   readonly expected: Sums = new Map()
-  /** Its agents count on when a session is resumed; others begin again at zero. */
+  /** Its agents count on when a session is resumed; others start again at zero. */
   readonly countsOn: boolean
 
   constructor(countsOn: boolean) {
@@ -100,7 +100,7 @@ class World {
     this.#say(truth, { ...idle, tokens: tokensOf(tokens) })
   }
 
-  /** The agent repeats what it said before, or tells of the context alone. */
+  /** The agent repeats what it said before, or reports the context alone. */
   repeat(truth: Truth, index: number): void {
     const told = truth.told[index % Math.max(1, truth.told.length)]
     if (told === undefined) this.#say(truth, { type: 'usage', usage: { used: 1, size: 9 } })
@@ -128,7 +128,7 @@ class World {
     if (order % 2) this.#tell(truth, truth.cost)
   }
 
-  /** Another client goes on with a session while it's closed here; a load tells what it has cost since. */
+  /** Another client continues with a session while it's closed here; a load reports what it has cost since. */
   elsewhere(truth: Truth, thousandths: number): void {
     if (truth.runs || !this.countsOn) return
     truth.cost += thousandths
@@ -256,7 +256,7 @@ describe('usage and cost', () => {
     )
   })
 
-  it('of an agent that begins again at zero are never more than was spent', () => {
+  it('of an agent that starts again at zero are never more than was spent', () => {
     fc.assert(
       fc.property(actions, steps =>
         run(false, steps, world => {
@@ -269,7 +269,7 @@ describe('usage and cost', () => {
     )
   })
 
-  it('of a turn that costs less than all before are counted after the agent began again at zero', () => {
+  it('of a turn that costs less than all before are counted after the agent started again at zero', () => {
     run(
       false,
       [

@@ -8,7 +8,7 @@ const FOLDER = path.resolve(import.meta.dirname, '../../fixtures/transcripts')
 
 /**
  * What real agents said, through the connection, the v1 surface and the reducer, against the conversation that a
- * person has looked at: `<name>.txt` beside `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations anew.
+ * user has looked at: `<name>.txt` next to `<name>.ndjson`. `UPDATE_SNAPSHOTS=1` writes the conversations again.
  */
 describe('recorded agents', () => {
   for (const file of fs.readdirSync(FOLDER).filter(name => name.endsWith('.ndjson'))) {

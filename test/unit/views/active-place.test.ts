@@ -5,7 +5,7 @@ import { ActivePlace, type FocusReport } from '../../../src/views/conversation/a
 
 type Place = 'tab' | 'side bar'
 
-describe('Where the person works', () => {
+describe('Where the user works', () => {
   let active: ActivePlace<Place>
   let changes: number
 
@@ -53,7 +53,7 @@ describe('Where the person works', () => {
     assert.equal(active.current, 'side bar')
   })
 
-  it('is where they do something, whatever another page tells late', async () => {
+  it('is where they do something, whatever another page reports late', async () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()
@@ -62,7 +62,7 @@ describe('Where the person works', () => {
     assert.equal(await command(), 'side bar')
   })
 
-  it('is where the focus went once the page that had it tells so', () => {
+  it('is where the focus went once the page that had it reports so', () => {
     tell('side bar', 'used')
     tell('tab', 'came')
     later()
@@ -82,7 +82,7 @@ describe('Where the person works', () => {
     assert.equal(active.current, 'tab')
   })
 
-  it('is for a command the place that the person turned to before they opened the palette by the mouse', async () => {
+  it('is for a command the place that the user turned to before they opened the palette by the mouse', async () => {
     tell('side bar', 'used', 'left')
     tell('tab', 'came')
     later()
@@ -164,7 +164,7 @@ describe('Where the person works', () => {
           // who takes the mouse looks at where the focus is first
           else later()
           const asked: Place[] = []
-          // a page tells in order; before it tells anew of the focus, it has told that it left
+          // a page reports in order; before it reports again of the focus, it has told that it left
           const told = back === at ? ['left', ...order.filter(one => one !== 'left')] : order
           // by the mouse, the palette is there only once the focus has left
           const arriving = byKey ? told : ['left', ...told.filter(one => one !== 'left')]

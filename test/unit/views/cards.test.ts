@@ -117,7 +117,7 @@ describe('cards', () => {
     )
   })
 
-  it('can be put away where something else stands on the screen', () => {
+  it('can be dismissed when something else is displayed', () => {
     const named = ['unknown agent', 'missing command', 'exited', 'timeout', 'refused', 'version', 'sign-in']
     for (const [name, failure] of failures) {
       const ids = cardFor('id', failure).buttons.map(button => button.id)

@@ -91,7 +91,7 @@ describe('a tool call of which a line is shown', () => {
     close()
   })
 
-  it('shows the end of an output that goes on', () => {
+  it('shows the end of an output that continues', () => {
     pump.begin()
     pump.sendNow()
     const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i}`).join('\n')
@@ -106,7 +106,7 @@ describe('a tool call of which a line is shown', () => {
     }
   })
 
-  it('is whole where a person is asked about it', () => {
+  it('is whole where a user is asked about it', () => {
     pump.begin()
     pump.sendNow()
     tell('t', { kind: 'edit', status: 'pending', content: long, rawInput: { text: OUTPUT } })

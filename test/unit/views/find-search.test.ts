@@ -64,7 +64,7 @@ describe('finding in a conversation', () => {
     assert.equal(last().searching, false)
   })
 
-  it('keeps up with what is said, and stops when nobody looks', async () => {
+  it('keeps up with what is said, and stops when no one looks', async () => {
     mock.timers.enable({ apis: ['setTimeout'] })
     /** long after whatever is due */
     const later = () => mock.timers.tick(60_000)

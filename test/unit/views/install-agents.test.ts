@@ -19,7 +19,7 @@ describe('an agent that was updated', function () {
     window: {
       withProgress: (_options: unknown, run: (...args: unknown[]) => unknown) =>
         run({ report() {} }, { onCancellationRequested: () => ({ dispose() {} }) }),
-      // the person presses the button that is offered, or agrees to what will run
+      // the user presses the button that is offered, or agrees to what will run
       showInformationMessage: async (text: string, ...buttons: unknown[]) => {
         const button = buttons.findLast(one => typeof one === 'string') as string
         if (button !== 'Install') offered.push([text, button])

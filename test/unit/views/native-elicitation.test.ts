@@ -99,7 +99,7 @@ describe('requests outside of a session', function () {
     })
   }
 
-  it('open an address when the person agrees, and never once they were withdrawn', async () => {
+  it('open a URL when the user agrees, and never once they were withdrawn', async () => {
     const never = new AbortController().signal
     const agreed = prompts.ask('a', visit, never)
     await settle()

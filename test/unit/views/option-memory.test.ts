@@ -31,7 +31,7 @@ describe('what is remembered of options', () => {
     assert.deepEqual(memory.of('a'), { model: { favorites: ['opus', 'sonnet'], recent: ['haiku'] } })
   })
 
-  it('begins anew when anything else was kept', () => {
+  it('starts over when anything else was kept', () => {
     for (const kept of [
       null,
       'x',

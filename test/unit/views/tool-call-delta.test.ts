@@ -18,7 +18,7 @@ describe('what changed of a tool call', () => {
     assert.equal(toolCallDelta(sentToolCall(before), structuredClone(before)), undefined)
   })
 
-  it('is the end of a text that grew, and nothing of a diff beside it', () => {
+  it('is the end of a text that grew, and nothing of a diff next to it', () => {
     const before = toolCall('t', { content: [diff('/a', 'x'.repeat(1_000_000)), text('one\n')] })
     const now = { ...structuredClone(before), content: [before.content[0]!, text('one\ntwo\n')] }
     assert.deepEqual(toolCallDelta(before, now), {

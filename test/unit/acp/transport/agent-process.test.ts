@@ -72,7 +72,7 @@ describe('AgentProcess', () => {
     assert.equal(waits[0], 5000)
   })
 
-  it('terminates an agent that goes on (quirk 20)', async () => {
+  it('terminates an agent that continues (quirk 20)', async () => {
     const agent = await start(
       `process.on('SIGTERM', () => process.exit(9)); setInterval(() => {}, 1000); console.log('ready')`,
     )
@@ -127,7 +127,7 @@ describe('AgentProcess', () => {
     await until(() => !isRunning(grandchild))
   })
 
-  it('ends an agent whose output nobody read', async () => {
+  it('ends an agent whose output no one read', async () => {
     const agent = await start(
       `process.stdin.on('end', () => process.exit(5)).resume(); process.stdout.write('x'.repeat(4 << 20)); console.error('written')`,
       {},
@@ -143,7 +143,7 @@ describe('AgentProcess', () => {
     assert.equal((await words).join(''), 'last words')
   })
 
-  it('tells stderr in whole lines and keeps its end', async () => {
+  it('reports stderr in whole lines and keeps its end', async () => {
     const lines: string[] = []
     const agent = await start(
       `process.stderr.write('zażółć ');
@@ -267,7 +267,7 @@ describe('Tail', () => {
 })
 
 describe('LineDecoder', () => {
-  it('tells whole lines however the bytes are cut', () => {
+  it('reports whole lines however the bytes are cut', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme' }).map(text => text.replaceAll(/[\r\n]/g, ' '))),

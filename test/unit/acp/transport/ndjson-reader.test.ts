@@ -71,7 +71,7 @@ describe('NdjsonReader', () => {
     assert.deepEqual(messages, [note(1)])
   })
 
-  it('cuts noise that goes on and on', async () => {
+  it('cuts noise that never ends', async () => {
     const { noise } = await read([`${'x'.repeat(100_000)}\n`])
     assert.deepEqual(noise, ['x'.repeat(NOISE_LENGTH)])
   })

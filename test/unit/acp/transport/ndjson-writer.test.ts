@@ -59,7 +59,7 @@ describe('NdjsonWriter', () => {
     await assert.rejects(writer.write(message(2)), WriterClosedError)
   })
 
-  it('rejects what is no JSON and goes on', async () => {
+  it('rejects what is no JSON and continues', async () => {
     const stream = new PassThrough()
     const writer = new NdjsonWriter(stream)
     await assert.rejects(writer.write({ jsonrpc: '2.0', params: 1n } as never), TypeError)

@@ -44,7 +44,7 @@ describe('AgentV1', () => {
   })
 
   describe('sessions', () => {
-    it('begin with folders and servers as the wire has them', async () => {
+    it('start with folders and servers as the wire has them', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const start = agent.newSession({
         cwd: '/work',
@@ -67,7 +67,7 @@ describe('AgentV1', () => {
       assert.deepEqual(await start, { sessionId: 's' })
     })
 
-    it('begin with SSE servers where the agent takes them, and without where it does not', async () => {
+    it('start with SSE servers where the agent takes them, and without where it does not', async () => {
       const server = {
         type: 'sse' as const,
         name: 'events',
@@ -119,7 +119,7 @@ describe('AgentV1', () => {
       assert.equal(pipe.sent.length, 1)
     })
 
-    it('never begin with a relative folder', async () => {
+    it('never start with a relative folder', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       await assert.rejects(agent.newSession({ ...SETUP, cwd: 'here' }), refused('unsupported'))
       await assert.rejects(
@@ -158,7 +158,7 @@ describe('AgentV1', () => {
       })
     }
 
-    it('replay before they are loaded, and go on after', async () => {
+    it('replay before they are loaded, and continue after', async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const seen: string[] = []
       agent.onUpdate(({ update }) => {
@@ -172,7 +172,7 @@ describe('AgentV1', () => {
       assert.deepEqual(seen, ['one', 'two', 'loaded', 'late'])
     })
 
-    it('show the terminals of the agent in their tool calls anew when they are loaded', async () => {
+    it('show the terminals of the agent in their tool calls again when they are loaded', async () => {
       const { agent, pipe, updates } = memoryAgent(ALL)
       const output = {
         method: 'session/update',
@@ -197,7 +197,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('can be given up', async () => {
+    it('can be abandoned', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const controller = new AbortController()
       const load = agent.loadSession('s', SETUP, controller.signal)
@@ -208,7 +208,7 @@ describe('AgentV1', () => {
       assert.deepEqual((await pipe.asked('$/cancel_request')).params, { requestId: id })
     })
 
-    it('that are given up are closed when the agent makes them all the same', async () => {
+    it('that are abandoned are closed when the agent makes them anyway', async () => {
       const { agent, pipe } = memoryAgent(ALL)
       const sessions = new AgentSessions(agent)
       const controller = new AbortController()
@@ -254,7 +254,7 @@ describe('AgentV1', () => {
       const second = agent.listSessions({ cursor: 'p2' })
       const { id, params } = await pipe.next(frame => frame.id === 1)
       assert.deepEqual(params, { cursor: 'p2' })
-      // The same cursor again would go on forever.
+      // The same cursor again would continue forever.
       pipe.send({ id, result: { sessions: [], nextCursor: 'p2' } })
       assert.deepEqual(await second, { sessions: [] })
     })
@@ -340,7 +340,7 @@ describe('AgentV1', () => {
       await turn
     })
 
-    it('is not begun with what the agent does not take, nor with nothing', async () => {
+    it('is not started with what the agent does not take, nor with nothing', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const prompts = [
         [],
@@ -453,7 +453,7 @@ describe('AgentV1', () => {
       )
     })
 
-    it('that the agent tells itself are not told twice', async () => {
+    it('that the agent reports itself are not told twice', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const start = agent.newSession(SETUP)
       pipe.send({
@@ -475,7 +475,7 @@ describe('AgentV1', () => {
       ])
     })
 
-    it('are replaced by those that the agent tells later', async () => {
+    it('are replaced by those that the agent reports later', async () => {
       const { pipe, updates } = memoryAgent()
       const option = {
         id: 'effort',
@@ -705,7 +705,7 @@ describe('AgentV1', () => {
       }
     })
 
-    /** A client whose person answers when the test says so. */
+    /** A client whose user answers when the test says so. */
     function person() {
       const asked: PermissionRequest[] = []
       const withdrawn: string[] = []
@@ -738,7 +738,7 @@ describe('AgentV1', () => {
     })
     const CANCELLED = { outcome: { outcome: 'cancelled' } }
 
-    it('for permission reaches the person with all its options', async () => {
+    it('for permission reaches the user with all its options', async () => {
       const { asked, answers, client } = person()
       const { pipe } = memoryAgent({}, client)
       pipe.send(permission(0, 'Edit'), {
@@ -790,14 +790,14 @@ describe('AgentV1', () => {
       assert.deepEqual(withdrawn, ['one', 'two', 'late'])
     })
 
-    it('for permission fails when the person cannot be asked', async () => {
+    it('for permission fails when the user cannot be asked', async () => {
       const { pipe } = memoryAgent({}, { requestPermission: () => Promise.reject(new Error('no view')) })
       pipe.send(permission(0, 'Edit'))
       assert.equal((await pipe.answer(0)).error?.message, 'no view')
     })
   })
 
-  it('signs in, which can be given up, and out (quirk 23)', async () => {
+  it('signs in, which can be abandoned, and out (quirk 23)', async () => {
     const { agent, pipe } = memoryAgent(ALL)
     const controller = new AbortController()
     const never = agent.authenticate('oauth', controller.signal)

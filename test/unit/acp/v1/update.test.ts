@@ -31,7 +31,7 @@ function clean(...raws: unknown[]): SessionUpdate[] {
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
 describe('a v1 update', () => {
-  it('of a prompt that came with files has them beside its words (quirk 12)', () => {
+  it('of a prompt that came with files has them next to its words (quirk 12)', () => {
     const words = 'look\n--- Content from referenced context ---\nContent from @a.txt:\none'
     const chunk = (content: object) => ({ type: 'message_chunk', role: 'user', content })
     assert.deepEqual(clean({ sessionUpdate: 'user_message_chunk', content: text(words) }), [
@@ -221,7 +221,7 @@ describe('a v1 update', () => {
       )
     })
 
-    it('tells of terminals that the agent keeps itself (quirk 8)', () => {
+    it('reports terminals that the agent keeps itself (quirk 8)', () => {
       const updates = clean(
         {
           sessionUpdate: 'tool_call',
@@ -341,7 +341,7 @@ describe('a v1 update', () => {
     ])
   })
 
-  it('of the session tells what it says, where null clears', () => {
+  it('of the session reports what it says, where null clears', () => {
     assert.deepEqual(
       clean(
         { sessionUpdate: 'session_info_update', title: 'T', updatedAt: '2026-11-20T10:00:00.123456+01:00' },
@@ -521,7 +521,7 @@ describe('machine text in a replay', () => {
     }
   })
 
-  it('is not what a person wrote', () => {
+  it('is not what a user wrote', () => {
     for (const written of [
       'hello',
       '<b>hello</b>',

@@ -70,7 +70,7 @@ describe('AgentV2', () => {
   })
 
   describe('sessions', () => {
-    it('begin with folders and servers as the wire has them', async () => {
+    it('start with folders and servers as the wire has them', async () => {
       const { agent, pipe } = memoryAgent()
       const start = agent.newSession({
         cwd: '/work',
@@ -130,7 +130,7 @@ describe('AgentV2', () => {
       assert.deepEqual(seen, ['message', 'message_chunk', 'state', 'loaded', 'message_chunk'])
     })
 
-    it('read the output of terminals anew when a session is loaded', async () => {
+    it('read the output of terminals again when a session is loaded', async () => {
       const { agent, pipe, updates } = memoryAgent()
       const output = (bytes: number[]) =>
         update('s', {

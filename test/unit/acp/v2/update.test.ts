@@ -99,7 +99,7 @@ describe('a v2 update', () => {
       ])
     })
 
-    it('names what goes on in the background', () => {
+    it('names what continues in the background', () => {
       const background = [
         { type: 'tool_call', toolCallId: 't' },
         { type: 'terminal', terminalId: 'x' },
@@ -253,7 +253,7 @@ describe('a v2 update', () => {
       })
     })
 
-    it('with output takes the place of all output before, and of a character begun', () => {
+    it('with output takes the place of all output before, and of a partial character', () => {
       const bytes = Buffer.from('é')
       const chunk = (data: Uint8Array) => ({
         sessionUpdate: 'terminal_output_chunk',

@@ -19,7 +19,7 @@ describe('content and for whom it is', () => {
       assert.deepEqual(text(annotations), { type: 'text', text: 'x' })
   })
 
-  it('does not run together with what is for the person', () => {
+  it('does not run together with what is for the user', () => {
     const blocks = [text()]
     assert.equal(appendBlock(blocks, text()), 0)
     assert.equal(appendBlock(blocks, text({ audience: ['assistant'] })), -1)

@@ -153,7 +153,7 @@ for (const version of [1, 2] as const) {
       ])
     })
 
-    it('is an address, of a session or of a request of ours, and is complete later', async () => {
+    it('is a URL, of a session or of a request of ours, and is complete later', async () => {
       const host = client({ action: 'accept' })
       const { agent, pipe } = memoryAgent({}, host, { version })
       const requestId = await underWay(agent, pipe)
@@ -249,7 +249,7 @@ for (const version of [1, 2] as const) {
       assert.deepEqual(host.asked, [])
     })
 
-    it('is not there where nobody can ask', async () => {
+    it('is not there where no one can ask', async () => {
       const { pipe } = memoryAgent({}, {}, { version })
       pipe.send({ id: 1, method: 'elicitation/create', params: FORM })
       assert.equal((await pipe.answer(1)).error?.code, -32601)

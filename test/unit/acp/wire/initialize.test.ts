@@ -29,7 +29,7 @@ describe('the initialize request', () => {
     }
   })
 
-  it('tells of what works, and of nothing else', () => {
+  it('reports what works, and of nothing else', () => {
     const bare = initializeRequest(1, {}, { clientInfo })
     assert.deepEqual(bare, {
       protocolVersion: 1,

@@ -12,7 +12,7 @@ const log = { error() {}, warn() {}, info() {}, debug() {}, trace() {} }
 const square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M0 0h16v16H0z"/></svg>'
 
 describe('an icon of the registry', () => {
-  it('is written anew from its shapes, in the color of the text', () => {
+  it('is rewritten from its shapes, in the color of the text', () => {
     const svg = `<?xml version="1.0"?><!-- a comment -->
       <svg width="24px" height='24' xmlns="http://www.w3.org/2000/svg" class="x" role="img"><title>An <b>agent</b></title>
         <g fill="#f00" fill-rule="evenodd" data-name="layer"><circle cx="8" cy="8" r="4" stroke="none"/></g>

@@ -421,7 +421,7 @@ describe('AgentInstaller', function () {
     await waitFor('the end of the files', async () => (await readdir(storage)).length === 0)
   })
 
-  it('does not wait for ever behind a window that hangs: canceling ends the wait', async () => {
+  it('does not wait forever behind a window that hangs: canceling ends the wait', async () => {
     await mkdir(storage, { recursive: true })
     await writeFile(join(storage, 'mine.lock'), String(process.pid))
     const options: InstallOptions = { signal: AbortSignal.timeout(200) }

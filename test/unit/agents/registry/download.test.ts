@@ -34,7 +34,7 @@ describe('download', () => {
   const content = Buffer.from('content'.repeat(1000))
   const sha256 = createHash('sha256').update(content).digest('hex')
 
-  it('writes the file and tells how far it is', async () => {
+  it('writes the file and reports how far it is', async () => {
     answer = (_request, response) =>
       response.writeHead(200, { 'content-length': content.length }).end(content)
     const reported: Array<[number, number | undefined]> = []
@@ -86,7 +86,7 @@ describe('download', () => {
     server = await LoopbackServer.start((request, response) => answer(request, response))
   })
 
-  it('asks for room on the disk before it begins', async () => {
+  it('asks for room on the disk before it starts', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-length': 2 ** 52 }).write('x')
     await fails(/disk space/, { maxBytes: Number.MAX_SAFE_INTEGER })
   })

@@ -23,7 +23,7 @@ describe('lenientFetch', () => {
     await assert.rejects(fetch(`${server.origin}/a`))
   })
 
-  it('follows redirects, though not to an address without encryption, and not for ever', async () => {
+  it('follows redirects, though not to a URL without encryption, and not forever', async () => {
     answer = ({ url }, response) =>
       url === '/a' ? response.writeHead(302, { location: '/b' }).end('gone') : response.end(url)
     const response = await lenientFetch(`${server.origin}/a`)

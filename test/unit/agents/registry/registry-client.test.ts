@@ -70,7 +70,7 @@ describe('RegistryClient', () => {
     assert.equal((await client().known()).checkedAt, 2000)
   })
 
-  it('does not show the answer of one address for another', async () => {
+  it('does not show the answer of one URL for another', async () => {
     answer = (_request, response) => response.end(registryOf('a'))
     await client().refresh()
     const other = client({ url: () => `${server.origin}/other.json` })
@@ -111,7 +111,7 @@ describe('RegistryClient', () => {
     assert.deepEqual(await readdir(directory), ['registry.json'])
   })
 
-  it('asks nobody when it is turned off or its address is not encrypted', async () => {
+  it('asks no one when it is turned off or its URL is not encrypted', async () => {
     await assert.rejects(client({ url: () => undefined }).refresh(), /turned off/)
     for (const url of ['http://example.com/registry.json', 'file:///etc/passwd', 'nothing'])
       await assert.rejects(client({ url: () => url }).refresh(), /https/)

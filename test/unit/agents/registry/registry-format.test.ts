@@ -69,7 +69,7 @@ describe('the registry', () => {
     assert.equal(agents[0]!.distributions.length, 1)
   })
 
-  it('takes no package that is an option, an address or a path', () => {
+  it('takes no package that is an option, a URL or a path', () => {
     for (const name of [
       '-g',
       '--registry=x',
@@ -93,7 +93,7 @@ describe('the registry', () => {
       assert.deepEqual(one({ version }).agents, [], version)
   })
 
-  it('takes archives from encrypted addresses, and from this machine', () => {
+  it('takes archives from encrypted URLs, and from this machine', () => {
     const archive = (address: string) =>
       one({ distribution: { binary: { 'linux-x86_64': { archive: address, cmd: './a' } } } }).agents.length
     assert.equal(archive('https://example.com/a.zip'), 1)

@@ -72,7 +72,7 @@ describe('an archive of an agent', () => {
   }
   const mode = async (name: string) => (await stat(join(folder, name))).mode & 0o7777
 
-  it('is told by the address', () => {
+  it('is told by the URL', () => {
     assert.equal(archiveKind('https://x/a.zip?y=.tgz'), 'zip')
     assert.equal(archiveKind('https://x/a.tar.gz'), 'tar')
     assert.equal(archiveKind('https://x/a.tgz#z'), 'tar')

@@ -20,7 +20,7 @@ const STUBBORN = `process.on('SIGTERM', () => {}); process.stdin.resume(); setIn
 
 /**
  * The parent: starts two stubborn process groups and a guard that watches both, forgets the second, and says their
- * ids; then goes on until it is killed, or disposes its guard when told.
+ * ids; then continues until it is killed, or disposes its guard when told.
  */
 const PARENT = `
 import { spawn } from 'node:child_process'

@@ -33,7 +33,7 @@ interface Turn {
   calls: Array<{ toolCallId: string; name: string }>
 }
 
-/** A folder in which a user, another program and two agents' sessions do as they like. Every line is somebody's, and unique. */
+/** A folder in which a user, another program and two agents' sessions do as they like. Every line is someone's, and unique. */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-world-')))
   readonly store = new MemoryStore()
@@ -59,7 +59,7 @@ class World {
     for (const name of NAMES.slice(0, 2)) writeFileSync(this.path(name), this.fresh('user', 6).join(''))
   }
 
-  /** Whose a line is that a command of this session writes: nobody can tell while others work, too. */
+  /** Whose a line is that a command of this session writes: no one can tell while others work, too. */
   commander(session: string): string {
     return this.turns.size > 1 ? 'some' : session
   }
@@ -311,7 +311,7 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'write by another program':
-      // nobody can tell it from a command while a turn works
+      // no one can tell it from a command while a turn works
       if (dirty || world.turns.size > 0) return
       writeFileSync(path, world.edited(name, 'user', place))
       editor.reload()
@@ -539,7 +539,7 @@ describe('the change tracker, whatever happens in whatever order', () => {
   })
 })
 
-/** Somebody's lines in something that is stored. */
+/** Someone's lines in something that is stored. */
 function linesOf(stored: unknown, who = 'user'): string[] {
   const found = JSON.stringify(stored ?? null).match(new RegExp(`\\b${who}\\d+(?=\\\\n)`, 'g')) ?? []
   return found.map(line => `${line}\n`)

@@ -207,7 +207,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('as uncertain when it happens while a turn works, and nobody says who did it', async () => {
+    it('as uncertain when it happens while a turn works, and no one says who did it', async () => {
       let working = false
       await write('a.txt', 'one\ntwo\nthree\nfour\n')
       changes.beginTurn(1, () => working)
@@ -260,7 +260,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
     })
 
-    it('saved right before the agent writes once more, which is seen before the editor tells of the save', async () => {
+    it('saved right before the agent writes once more, which is seen before the editor reports the save', async () => {
       changes.beginTurn(1, () => true)
       await tool('running', change('a.txt', 'one\ntwo\nthree\n', '1\ntwo\nthree\n'))
       writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
@@ -331,7 +331,7 @@ describe('the change tracker', () => {
       await until(() => store.files.size === 0)
     })
 
-    it('unsaved in an editor that has the file by way of a link', async () => {
+    it('unsaved in an editor that has the file through a link', async () => {
       mkdirSync(file('real'))
       symlinkSync(file('real'), file('link'))
       writeFileSync(file('real/a.txt'), 'one\ntwo\n')
@@ -343,7 +343,7 @@ describe('the change tracker', () => {
       assert.equal(text('real/a.txt'), 'one\n2\n')
     })
 
-    it('unsaved beside a session’s lines that come back when another session’s change is undone', async () => {
+    it('unsaved next to a session’s lines that come back when another session’s change is undone', async () => {
       const other = session('other')
       await tool('running', change('a.txt', 'one\n', '1\n'))
       writeFileSync(file('a.txt'), '1\ntwo\nthree\n')
@@ -362,7 +362,7 @@ describe('the change tracker', () => {
       assert.deepEqual(listed(), [])
     })
 
-    it('beside what was undone in it, also where the editor’s own undo and redo follow', async () => {
+    it('next to what was undone in it, also where the editor’s own undo and redo follow', async () => {
       await write('a.txt', 'one\nthree\n')
       editor.open(file('a.txt'))
       const [before, after] = ['mine\none\nthree\n', 'mine\none\ntwo\nthree\n']
@@ -382,7 +382,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
 
-    it('brought back with the editor’s own undo: nothing is left to undo', async () => {
+    it('restored with the editor’s own undo: nothing is left to undo', async () => {
       await write('a.txt', 'one\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\ntwo\nthree\n')
@@ -457,7 +457,7 @@ describe('the change tracker', () => {
       editor.open(file('a.txt'))
       for (const [at, look] of [
         () => Promise.resolve(),
-        // what is on the disk is seen before the editor tells that it saved that
+        // what is on the disk is seen before the editor reports that it saved that
         () => tracker.refresh(),
       ].entries()) {
         const mine = `one\n2\nthree\nmine ${at}\n`
@@ -535,7 +535,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it('unsaved when the agent deletes the file: what is saved then goes on from what was deleted', async () => {
+    it('unsaved when the agent deletes the file: what is saved then continues from what was deleted', async () => {
       await write('a.txt', 'one\n2\nthree\n')
       editor.open(file('a.txt'))
       editor.type(file('a.txt'), 'one\n2\nthree mine\n')
@@ -551,7 +551,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), 'one\ntwo\nthree mine\n')
     })
 
-    it('within the agent’s lines: it is left until the user gives it up, and can be brought back', async () => {
+    it('within the agent’s lines: it is left until the user gives it up, and can be restored', async () => {
       await write('a.txt', 'one\n2\nthree\nfour\n')
       writeFileSync(file('a.txt'), 'one\nmine\nthree\nfour\n')
       const report = await undo()
@@ -596,7 +596,7 @@ describe('the change tracker', () => {
   })
 
   describe('knows a file by its new name', () => {
-    /** A command of the agent; nobody tells of what it does, but for what is found when it is over. */
+    /** A command of the agent; no one reports what it does, but for what is found when it is over. */
     const command = async (work: () => void, found: string[], by = changes, turn = 1) => {
       const before = found.map(name => ({
         path: file(name),
@@ -705,7 +705,7 @@ describe('the change tracker', () => {
       assert.deepEqual([existsSync(file('a.txt')), existsSync(file('d.txt'))], [false, false])
     })
 
-    it('beside another file to which the user gave the old name, of which no line is lost', async () => {
+    it('next to another file to which the user gave the old name, of which no line is lost', async () => {
       writeFileSync(file('mine.txt'), 'mine\n')
       await command(() => renameSync(file('a.txt'), file('b.txt')), ['a.txt', 'b.txt'])
       changes.beginTurn(2, () => true)
@@ -754,7 +754,7 @@ describe('the change tracker', () => {
     })
   })
 
-  describe('brings back', () => {
+  describe('restores', () => {
     it('a deleted file with mode, mark and encoding, byte for byte', async () => {
       const bytes = Buffer.from('\ufefföne\r\ntwo\nthree', 'utf8')
       writeFileSync(file('a.txt'), bytes)
@@ -890,7 +890,7 @@ describe('the change tracker', () => {
       assert.equal(text('a.txt'), '1\ntwo\nthree\n')
     })
 
-    it('so that the next change begins with what was kept', async () => {
+    it('so that the next change starts with what was kept', async () => {
       await write('a.txt', 'x')
       changes.keep({ paths: [file('a.txt')] })
       assert.deepEqual(listed(), [])

@@ -59,15 +59,15 @@ const step: fc.Arbitrary<Step> = fc.record({
   add: fc.nat(2),
 })
 
-/** How all files were when a turn began, and what was done since by others than its session. */
+/** How all files were when a turn started, and what was done since by others than its session. */
 interface Snapshot {
   turn: number
   files: Map<string, string | undefined>
-  /** files that somebody else changed since */
+  /** files that someone else changed since */
   touched: Set<string>
 }
 
-/** A folder with a user, another program, and agents of two sessions in their turns. Every line is somebody's, and unique. */
+/** A folder with a user, another program, and agents of two sessions in their turns. Every line is someone's, and unique. */
 class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-checkpoints-')))
   readonly store = new MemoryStore()
@@ -123,7 +123,7 @@ class World {
     return lines
   }
 
-  /** Somebody else than the agent of `session` changed the file. */
+  /** Someone else than the agent of `session` changed the file. */
   touch(name: string, session?: string): void {
     for (const [owner, snapshots] of this.snapshots)
       if (owner !== session) for (const { touched } of snapshots) touched.add(name)
@@ -302,7 +302,7 @@ async function restore(world: World, session: string, at: number): Promise<void>
       assert.equal(entry.action === 'delete', now === undefined, `${name} is not what the list said`)
       if (entry.action === 'create') assert.ok(before[i] === undefined && now !== undefined)
     }
-    // nobody else was at it: it is exactly what it was
+    // no one else was at it: it is exactly what it was
     if (!touched.has(name)) {
       assert.equal(now, files.get(name), `${name} is not as before turn ${turn}`)
       assert.ok(!left.has(path))
@@ -322,12 +322,12 @@ async function restore(world: World, session: string, at: number): Promise<void>
     return
   }
   for (const name of taken) world.touch(name, session)
-  // later turns begin where nothing is any more
+  // later turns start where nothing is any more
   for (const one of snapshots) if (one.turn > turn) for (const name of NAMES) one.touched.add(name)
 }
 
 describe('checkpoints, whatever happens in whatever order', () => {
-  it('bring back what was there before a turn, and lose nothing of anybody else', async function () {
+  it('restore what was there before a turn, and lose nothing of anybody else', async function () {
     this.timeout(120_000 * Math.max(1, Number(process.env.PARLEY_RUNS ?? 0) / 1000))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 18 }), async steps => {

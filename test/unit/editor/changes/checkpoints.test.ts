@@ -69,7 +69,7 @@ describe('a checkpoint', () => {
     changes.checkpoint(since).map(({ path, ...rest }) => ({ name: path.slice(root.length + 1), ...rest }))
   const restore = (since: number, options = {}) => changes.undo({ since }, options)
 
-  it('brings back what was there before a turn, also what the user kept, and can be undone', async () => {
+  it('restores what was there before a turn, also what the user kept, and can be undone', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     begin(2)
@@ -127,7 +127,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\nmine\nthree\n')
   })
 
-  it('brings back at once what was restored first and what of the user’s was given up then', async () => {
+  it('restores at once what was restored first and what of the user’s was abandoned then', async () => {
     const before = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n'
     const now = 'one\nmine\nthree\nfour\nfive\n6\nseven\n'
     writeFileSync(file('a.txt'), before)
@@ -195,7 +195,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
   })
 
-  it('brings back deleted files, bytes and modes', async () => {
+  it('restores deleted files, bytes and modes', async () => {
     const bytes = Buffer.from([0, 1, 2, 255])
     writeFileSync(file('b.bin'), bytes)
     writeFileSync(file('run.sh'), 'x\n')
@@ -219,7 +219,7 @@ describe('a checkpoint', () => {
     if (process.platform !== 'win32') assert.equal(statSync(file('run.sh')).mode & 0o777, 0o755)
   })
 
-  it('knows a turn that began with what a later one took back', async () => {
+  it('knows a turn that started with what a later one took back', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     begin(2)
@@ -347,7 +347,7 @@ describe('a checkpoint', () => {
     assert.equal(text('a.txt'), 'one\ntwo\nthree\nmine\n')
   })
 
-  it('says what it can’t bring back', async () => {
+  it('says what it can’t restore', async () => {
     begin(1)
     await write('a.txt', 'one\n2\nthree\n')
     await write('b.txt', 'x\n')

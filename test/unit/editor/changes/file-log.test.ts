@@ -14,7 +14,7 @@ const of = (session: string) => (author: AgentAuthor) => author.turns.some(turn 
 const all = () => true
 
 describe('who changed which lines', () => {
-  it('carries what the user edits beside an agent into the text from before', () => {
+  it('carries what the user edits next to an agent into the text from before', () => {
     const log = FileLog.of('one\ntwo\nthree\n')
     log.edit('one\n2\nthree\n', agent('a'))
     log.edit('ONE\n2\nthree\nfour\n', 'user')
@@ -166,7 +166,7 @@ describe('who changed which lines', () => {
           assert.equal(log.text, now.join(''))
           const restored = FileLog.restore(log.text, JSON.parse(JSON.stringify(log.store())))
           assert.equal(restored?.base, log.base)
-          // what the user took away beside the agents' changes does not come back
+          // what the user took away next to the agents' changes does not come back
           const base = splitLines(log.base)
           for (const line of gone.filter(one => one.startsWith('user') && base.includes(one)))
             assert.ok(

@@ -125,7 +125,7 @@ describe('what changes in a work tree', () => {
     assert.deepEqual(await changedBy(() => put('crlf.txt', 'one\r\ntwo\r\n')), {})
   })
 
-  it('is brought back with the line ends that a checkout makes', async () => {
+  it('is restored with the line ends that a checkout makes', async () => {
     const crlf = Buffer.from('one\r\ntwo\r\n')
     const brought = async (...settings: string[][]) => {
       for (const setting of settings) git('config', ...setting)
@@ -148,7 +148,7 @@ describe('what changes in a work tree', () => {
     await brought(['core.autocrlf', 'true'])
   })
 
-  it('is brought back byte for byte: no text, marks, encodings, links and modes', async function () {
+  it('is restored byte for byte: no text, marks, encodings, links and modes', async function () {
     if (process.platform === 'win32') this.skip()
     const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
     const marked = Buffer.from('\ufeffmarked\r\n')
@@ -274,7 +274,7 @@ describe('what changes in a work tree', () => {
     assert.equal(omitted, 0)
   }
 
-  it('begins anew with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+  it('starts over with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
   describe('without a repository', () => {
     let scan: FolderScan
@@ -311,7 +311,7 @@ describe('what changes in a work tree', () => {
       create()
     })
 
-    it('is told by a look at all files, uncertain, and brought back byte for byte', async function () {
+    it('is told by a look at all files, uncertain, and restored byte for byte', async function () {
       if (process.platform === 'win32') this.skip()
       const png = Buffer.from([0x89, 0x50, 0, 1, 0xff])
       const latin = Buffer.from('caf\xe9\n', 'latin1')
@@ -375,7 +375,7 @@ describe('what changes in a work tree', () => {
       assert.equal(reads, first + 1)
     })
 
-    it('begins anew with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
+    it('starts over with what the user saved, made, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
     it('leaves what was only touched', async () => {
       assert.deepEqual(await changedBy(() => put('clean.txt', 'clean.txt\n')), {})

@@ -22,7 +22,7 @@ describe('files with an open document', () => {
   const write = (document: FakeDocument, content: string, fileSystem?: FileSystem) =>
     session(document, fileSystem).writeTextFile({ path: file(), content })
 
-  it('are read with what the person has not saved', async () => {
+  it('are read with what the user has not saved', async () => {
     const document = open('one\ntwo\n')
     document.type('one\nTWO\nthree\n')
     assert.equal(await session(document).readTextFile({ path: file() }), 'one\nTWO\nthree\n')
@@ -51,7 +51,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'one\ntwo\nthree\n')
   })
 
-  it('keep what the person had not saved as a step of undo', async () => {
+  it('keep what the user had not saved as a step of undo', async () => {
     const document = open('one\n')
     document.type('mine\n')
     await write(document, "the agent's\n")
@@ -60,7 +60,7 @@ describe('files with an open document', () => {
     assert.equal(document.undo(), 'one\n')
   })
 
-  it('save what the person had not saved when the agent writes the same', async () => {
+  it('save what the user had not saved when the agent writes the same', async () => {
     const document = open('one\n')
     document.type('two\n')
     await write(document, 'two\n')
@@ -94,7 +94,7 @@ describe('files with an open document', () => {
     assert.equal(await session(linked, disk, door).readTextFile({ path: file() }), 'through the link\n')
   })
 
-  it('are edited anew when the person types at that moment', async () => {
+  it('are edited again when the user types at that moment', async () => {
     const document = open('one\ntwo\n')
     let typed = 0
     document.beforeReplace = () => {

@@ -6,7 +6,7 @@ export class FakeDocument implements OpenDocument {
   readonly path: string
   readonly lineEnd: '\n' | '\r\n'
   encoding = 'utf8'
-  /** Called before an edit is taken, as when the person types at that moment. */
+  /** Called before an edit is taken, as when the user types at that moment. */
   beforeReplace: (() => void) | undefined
   /** Called when it is told to save; its answer is the document's. */
   onSave: (() => boolean) | undefined
@@ -30,7 +30,7 @@ export class FakeDocument implements OpenDocument {
   isDirty = () => this.#text !== this.#saved
   isClosed = () => this.closed
 
-  /** The person types. */
+  /** The user types. */
   type(text: string): void {
     this.#undo.push(this.#text)
     this.#text = text

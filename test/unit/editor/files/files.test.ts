@@ -349,7 +349,7 @@ describe('files without an open document', () => {
       assert.deepEqual(seen, texts)
     })
 
-    it('goes on after a write that failed', async () => {
+    it('continues after a write that failed', async () => {
       put('a', 'old')
       let isFull = true
       const fileSystem: FileSystem = {
@@ -404,7 +404,7 @@ describe('files without an open document', () => {
     const outside = () => path.join(outer(), `${path.basename(folder())}-outside`)
     afterEach(() => disk.remove(outside()))
 
-    it('are not touched when the person refuses', async () => {
+    it('are not touched when the user refuses', async () => {
       writeFileSync(outside(), 'secret')
       const session = files()
       await assert.rejects(session.readTextFile({ path: outside() }), { reason: 'refused' })

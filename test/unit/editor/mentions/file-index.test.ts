@@ -95,7 +95,7 @@ describe('finding files', () => {
     assert.equal(names(await index.search([root], 'deep\\two', 10))[0], 'a/deep/two.ts')
   })
 
-  it('lists once, and anew when something changed', async () => {
+  it('lists once, and again when something changed', async () => {
     let lists = 0
     let now = 0
     const index = new FileIndex(
@@ -112,7 +112,7 @@ describe('finding files', () => {
     assert.deepEqual(names(await index.search([root], 'file', 10)), ['file2.ts'])
   })
 
-  it('goes on with the list it has while the new one takes its time, or fails', async () => {
+  it('continues with the list it has while the new one takes its time, or fails', async () => {
     let now = 0
     let next: Promise<string[]> = Promise.resolve(['old.ts'])
     const index = new FileIndex(

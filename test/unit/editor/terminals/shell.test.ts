@@ -8,7 +8,7 @@ const only =
     paths.includes(path)
 
 describe('the shell for command lines', () => {
-  it("is the person's own when models write for it", () => {
+  it('is the user’s own when models write for it', () => {
     assert.equal(shellFor({ SHELL: '/bin/zsh' }, 'darwin', all), '/bin/zsh')
     assert.equal(shellFor({ SHELL: '/opt/homebrew/bin/bash' }, 'darwin', all), '/opt/homebrew/bin/bash')
   })

@@ -94,7 +94,7 @@ describe('the terminals of a session', () => {
       }
     })
 
-    it('in the shell of the person when models know it, else in bash', async () => {
+    it('in the shell of the user when models know it, else in bash', async () => {
       const { output } = await run(
         line('[[ -n $BASH_VERSION ]] && echo bash'),
         start({

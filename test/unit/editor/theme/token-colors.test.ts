@@ -38,7 +38,7 @@ describe('the colors of code', () => {
     )
   })
 
-  it('take what the person set for all themes, then for this one', () => {
+  it('take what the user set for all themes, then for this one', () => {
     const setting = {
       comments: '#010101',
       strings: { foreground: '#020202' },

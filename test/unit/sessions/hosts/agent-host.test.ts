@@ -16,7 +16,7 @@ describe('AgentHost', () => {
     assert.equal(fixture.started.length, 1)
   })
 
-  it('goes on starting while one still waits, and stops when nobody does', async () => {
+  it('keeps starting while one still waits, and stops when no one does', async () => {
     const fixture = new SessionsFixture()
     const gate = new Deferred<void>()
     fixture.onStart = () => gate.promise
@@ -35,7 +35,7 @@ describe('AgentHost', () => {
     assert.equal(host.running, undefined)
   })
 
-  it('starts anew after the process ended', async () => {
+  it('restarts after the process ended', async () => {
     const fixture = new SessionsFixture()
     const host = fixture.hosts.get('one')
     await host.ensure()
@@ -83,7 +83,7 @@ describe('AgentHost', () => {
       assert.equal((await starting).agent, fixture.agent)
     })
 
-    it('can be given up while it does not answer, and started anew', async () => {
+    it('can be abandoned while it does not answer, and restarted', async () => {
       const fixture = new SessionsFixture()
       const never = new Deferred<void>()
       let disposed = 0

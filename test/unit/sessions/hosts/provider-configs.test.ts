@@ -49,7 +49,7 @@ describe('ProviderConfigs', () => {
     assert.equal(await configs.get('one', 'other'), undefined)
   })
 
-  it('keeps nothing that the agent refused, and lets one start all the same', async () => {
+  it('keeps nothing that the agent refused, and lets one start anyway', async () => {
     refuse = true
     await assert.rejects(configs.set('one', agent(), 'main', proxy), /no/)
     assert.equal(secrets.values.size, 0)

@@ -133,7 +133,7 @@ describe('HistoryList', () => {
     assert.equal(mine[0]?.updatedAt, 100)
   })
 
-  it('dates an open session by what was said in it here, until the agent tells more', async () => {
+  it('dates an open session by what was said in it here, until the agent reports more', async () => {
     const starting = fixture.controller.start('one')
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
     fixture.agent.news[0]?.resolve({ sessionId: 's1' })
@@ -162,7 +162,7 @@ describe('HistoryList', () => {
     await until(() => note('one')?.state === 'listed')
   })
 
-  it('says when an agent lists nothing before somebody is signed in', async () => {
+  it('says when an agent lists nothing before someone is signed in', async () => {
     fail = new AgentRequestError('session/list', 'auth-required', { code: -32000, message: 'Sign in first' })
     await history.start('one')
     assert.deepEqual(history.agents()[0], {

@@ -70,7 +70,7 @@ describe('Naming sessions and putting them away', () => {
     assert.deepEqual(asked, ['archive s1', 'unarchive s1'])
   })
 
-  it('brings a session back that the person goes on with', async () => {
+  it('brings a session back that the user continues with', async () => {
     const fixture = await SessionsFixture.withSession()
     const asked: string[] = []
     Object.assign(fixture.agent, {

@@ -20,7 +20,7 @@ describe('SessionStatuses', () => {
     return { agent, statuses, asked, changes: () => changes }
   }
 
-  it('asks one after the other and tells only what is new', async () => {
+  it('asks one after the other and reports only what is new', async () => {
     let running = 0
     const { statuses, asked, changes } = begin(async sessionId => {
       assert.equal(++running, 1)

@@ -37,7 +37,7 @@ describe('permission rules', () => {
     assert.equal(await answer([{ ...npm, action: 'ask' }, npm], command('npm test')), 'ask')
   })
 
-  it('never take an answer for good: without one for this time they ask', async () => {
+  it('never take an answer permanently: without one for this time they ask', async () => {
     const [always, once, never, no] = OPTIONS as [
       PermissionOption,
       PermissionOption,
@@ -201,7 +201,7 @@ describe('permission rules', () => {
     assert.equal(await answer([src], edit('src/a.ts'), { links: fails }), 'ask')
   })
 
-  it('of a workspace come before those of the person', async () => {
+  it('of a workspace come before those of the user', async () => {
     const layers: SettingLayer[] = [
       { scope: 'user', value: [npm] },
       { scope: 'workspace', value: [{ ...npm, action: 'reject' }] },
@@ -209,7 +209,7 @@ describe('permission rules', () => {
     assert.equal(await answer([], command('npm test'), { layers }), 'reject no')
   })
 
-  it('of a workspace that allow count only once the person agreed, those that are stricter at once', async () => {
+  it('of a workspace that allow count only once the user agreed, those that are stricter at once', async () => {
     const kept = new Map<string, unknown>()
     const asked: string[][] = []
     let agree = () => {}

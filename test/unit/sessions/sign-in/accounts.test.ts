@@ -15,7 +15,7 @@ const ada: AuthStatus = {
 }
 
 describe('Accounts', () => {
-  it('asks an agent that tells as it starts, and hears what changes; nothing is known of one that ended', async () => {
+  it('asks an agent that reports as it starts, and hears what changes; nothing is known of one that ended', async () => {
     const fixture = new SessionsFixture()
     const reported = new Emitter<AuthStatus>()
     let status: AuthStatus = { state: 'unauthenticated', accounts: [] }

@@ -107,7 +107,7 @@ describe('ConversationController: signing in', () => {
     return [...fixture.controller.failures.keys()][0]!
   }
 
-  it('asks for variables, starts the agent anew, and does what was asked for', async () => {
+  it('asks for variables, starts the agent again, and does what was asked for', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     const signing = fixture.controller.signIn(id, 'key')
@@ -132,7 +132,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.key, 'one/s2')
   })
 
-  it('leaves the agent alone when the person gives no values', async () => {
+  it('leaves the agent alone when the user gives no values', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     fixture.variablesFail = new CancelledError()
@@ -141,7 +141,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.get(id)?.type, 'sign-in')
   })
 
-  it('says which way came to nothing and why, but nothing of one that the person cancelled', async () => {
+  it('says which way came to nothing and why, but nothing of one that the user cancelled', async () => {
     const fixture = new SessionsFixture()
     const id = await refused(fixture)
     const reported = () => {
@@ -176,7 +176,7 @@ describe('ConversationController: signing in', () => {
       assert.equal(fixture.accounts.get('one')?.state, 'unauthenticated')
     })
 
-  it('offers the ways to sign in when the person asks, and brings the conversation to the new process', async () => {
+  it('offers the ways to sign in when the user asks, and brings the conversation to the new process', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -195,7 +195,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(fixture.controller.failures.size, 0)
   })
 
-  it('tells the agent that the person signs out, and ends a process that has kept values', async () => {
+  it('tells the agent that the user signs out, and ends a process that has kept values', async () => {
     const fixture = new SessionsFixture()
     const starting = fixture.controller.start()
     await until(() => fixture.started.length > 0 && fixture.agent.news.length > 0)
@@ -219,7 +219,7 @@ describe('ConversationController: signing in', () => {
     )
   })
 
-  it('ends a process that has kept values, and never answers that the person signs out, when they wait no longer', async () => {
+  it('ends a process that has kept values, and never answers that the user signs out, when they wait no longer', async () => {
     const fixture = await SessionsFixture.withSession()
     let asked = 0
     Object.assign(fixture.agent, {
@@ -240,7 +240,7 @@ describe('ConversationController: signing in', () => {
     assert.equal(host.running, undefined)
   })
 
-  it('comes from a change of an option, too, which is made once the person is signed in', async () => {
+  it('comes from a change of an option, too, which is made once the user is signed in', async () => {
     const fixture = new SessionsFixture()
     fixture.prepare = agent =>
       Object.assign(agent, { authMethods: [{ methodId: 'plain', type: 'agent', name: 'Sign in' }] })

@@ -50,7 +50,7 @@ describe('composer: prompt history', () => {
     assert.equal(history.isWalking, false)
   })
 
-  it('goes on with older ones that come later, from where it is', () => {
+  it('continues with older ones that come later, from where it is', () => {
     const history = new PromptHistory()
     history.prepend(['nobody walks'])
     assert.equal(history.older(['three', 'four'], 'draft'), 'four')

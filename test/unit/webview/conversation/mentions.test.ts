@@ -7,7 +7,7 @@ import { fitted, longestSide, mustShrink } from '../../../../src/webview/convers
 describe('composer: what is looked for with @', () => {
   const at = (text: string, caret = text.length) => mentionQuery(text, caret, [])?.text
 
-  it('is what stands between an @ at the beginning of a word and the cursor', () => {
+  it('is what stands between an @ at the start of a word and the cursor', () => {
     assert.equal(at('@'), '')
     assert.equal(at('look at @src/a'), 'src/a')
     assert.equal(at('look at @src/a', 10), 's')
@@ -16,7 +16,7 @@ describe('composer: what is looked for with @', () => {
     assert.equal(at('@https://a.b/c?d=1'), 'https://a.b/c?d=1')
   })
 
-  it('is nothing in an address, after a space, or on another line', () => {
+  it('is nothing in a URL, after a space, or on another line', () => {
     assert.equal(at('me@home'), undefined)
     assert.equal(at('@a b'), undefined)
     assert.equal(at('@a\nb'), undefined)

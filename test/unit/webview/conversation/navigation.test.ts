@@ -62,7 +62,7 @@ describe('moving from turn to turn', () => {
     assert.deepEqual(view.fetched, [2000])
   })
 
-  it('goes on to the turn before, and forward again', async () => {
+  it('continues to the turn before, and forward again', async () => {
     const { app, view } = openView(2500)
     await jumpTurn(app, -1)
     await jumpTurn(app, -1)
@@ -71,13 +71,13 @@ describe('moving from turn to turn', () => {
     assert.equal(view.at, 2002)
   })
 
-  it('begins where the jump before it leads, when the key is pressed twice at once', async () => {
+  it('starts where the jump before it leads, when the key is pressed twice at once', async () => {
     const { app, view } = openView(2500)
     await Promise.all([jumpTurn(app, -1), jumpTurn(app, -1)])
     assert.equal(view.at, 1001)
   })
 
-  it('ends at the beginning and at the end', async () => {
+  it('ends at the start and at the end', async () => {
     const first = openView(0)
     first.view.delta = 0
     await jumpTurn(first.app, -1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { primaryOption } from '../../../../src/webview/conversation/entries/permission.tsx'
 
 describe('the option that Enter takes', () => {
-  it('allows once, and never for good', () => {
+  it('allows once, and never permanently', () => {
     const option = (kind: string) => ({ optionId: kind, name: kind, kind })
     assert.equal(primaryOption([option('allow_always'), option('allow_once')])?.kind, 'allow_once')
     assert.equal(primaryOption([option('allow_always'), option('reject_once')]), undefined)

@@ -29,7 +29,7 @@ const wordsOf = ({ text, items }: WrittenDraft<Attachment>) => [
   ...items.map(item => item.label),
 ]
 
-/** The disk and the agents' side of the world: what is there whatever becomes of windows. */
+/** The disk and the agents' side of the world: what is there whatever happens to windows. */
 class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-queue-'))
   readonly items: KeyValueStore = memoryStore()
@@ -54,14 +54,14 @@ class World {
     this.windows.push(new Window(this))
   }
 
-  /** Nobody is told anything: what is on disk is all there is. */
+  /** No one is told anything: what is on disk is all there is. */
   crash(): void {
     this.window.isGone = true
     this.#next()
     this.forgetLost()
   }
 
-  /** The window closes in good order, and another goes on. */
+  /** The window closes in good order, and another continues. */
   close(): void {
     this.window.close()
     this.#next()
@@ -247,7 +247,7 @@ class Window {
     written.splice(0, written.length, ...written.filter(word => !gone.includes(word)))
   }
 
-  /** The page is made anew; what it had sent to its host arrives there. */
+  /** The page is recreated; what it had sent to its host arrives there. */
   async reloadPage(): Promise<void> {
     this.page.flush()
     for (const deliver of this.toHost.splice(0)) deliver()

@@ -160,7 +160,7 @@ describe('conversation store', () => {
     assert.equal(shown(store)[121], 'Text 120', 'the thought is still open')
   })
 
-  it('fetches anew what may have changed while the view was hidden, once somebody looks at it', async () => {
+  it('fetches again what may have changed while the view was hidden, once someone looks at it', async () => {
     const all = Array.from({ length: 250 }, (_, i): Entry => message(`e${i}`, 'agent', `Text ${i}`))
     const asked: number[] = []
     const store = new ConversationStore(async (_key, from, to) => {
@@ -213,7 +213,7 @@ describe('conversation store', () => {
     assert.deepEqual(store.waiting.value, ['p2'])
   })
 
-  it('no longer counts a request that was answered while nobody looked', () => {
+  it('no longer counts a request that was answered while no one looked', () => {
     const store = new ConversationStore(noFetch)
     const pendingRequests = [{ requestId: 'request-p', entryId: 'p', index: 0 }]
     store.applySnapshot(snapshot([permission('p')], { head: head({ pendingRequests }) }))

@@ -33,7 +33,7 @@ describe('what the agent does, in a word', () => {
     assert.deepEqual(activityWord('running', last, 1, undefined, true), { text: 'Waiting for your answer' })
   })
 
-  it('is the person when something waits for them', () => {
+  it('is the user when something waits for them', () => {
     assert.deepEqual(activityWord('requires_action', undefined, 0, undefined), {
       text: 'Waiting for your answer',
     })

@@ -32,7 +32,7 @@ describe('reportFocus', () => {
     assert.deepEqual(sent, [{ focused: true }, { focused: false }])
   })
 
-  it('says once, while it has the focus, that a person does something in the page', () => {
+  it('says once, while it has the focus, that a user does something in the page', () => {
     look()
     fire('focus', 'keydown', 'keydown', 'pointerdown')
     assert.deepEqual(sent, [{ focused: true }, { focused: true, isUsed: true }])
@@ -41,7 +41,7 @@ describe('reportFocus', () => {
   })
 
   for (const type of ['click', 'input', 'drop'])
-    it(`takes ${type} for what a person does: it may come without a key or a pointer`, () => {
+    it(`takes ${type} for what a user does: it may come without a key or a pointer`, () => {
       look()
       fire(type)
       assert.deepEqual(sent, [{ focused: true, isUsed: true }])

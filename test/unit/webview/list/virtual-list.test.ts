@@ -202,7 +202,7 @@ describe('virtual list', () => {
     assert.deepEqual([controller.following.peek(), controller.atEnd.peek()], [true, true])
   })
 
-  it('moves nothing under the pointer as long as it is pressed, and goes on with the end after the click', async () => {
+  it('moves nothing under the pointer as long as it is pressed, and continues with the end after the click', async () => {
     add(100)
     const list = root.querySelector('.list')!
     const before = list.scrollTop
@@ -229,7 +229,7 @@ describe('virtual list', () => {
     assert.equal(mounted().at(-1), 'row 149')
   })
 
-  it('stays where the browser scrolled to with the focus, whatever comes before it tells of that', () => {
+  it('stays where the browser scrolled to with the focus, whatever comes before it reports that', () => {
     add(100)
     const list = root.querySelector('.list')!
     const row = root.querySelector('p')!
@@ -241,7 +241,7 @@ describe('virtual list', () => {
     assert.equal(controller.following.peek(), false)
   })
 
-  it('goes on with the end when the pointer was let go where nobody told', async () => {
+  it('continues with the end when the pointer was let go where no one told', async () => {
     add(100)
     const list = root.querySelector('.list')!
     const row = root.querySelector('p')!

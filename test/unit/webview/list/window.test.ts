@@ -8,7 +8,7 @@ function item(key: string, height: number): WindowItem {
 const items = (...heights: number[]) => heights.map((height, i) => item(`${i}`, height))
 
 describe('list window', () => {
-  it('knows where each row begins and what the view touches', () => {
+  it('knows where each row starts and what the view touches', () => {
     const window = new ListWindow<WindowItem>()
     window.splice(0, 0, items(10, 20, 30, 40))
     assert.equal(window.height, 100)

@@ -262,7 +262,7 @@ describe('markdown blocks', () => {
     assert.ok(blocks.every(({ source }) => source.startsWith(head)))
   })
 
-  it('does not look again at what a line of prose goes on with', () => {
+  it('does not look again at what a line of prose continues with', () => {
     for (const begin of ['It', '- item\n- It', '1. It', '> It', '| a | b |\n|---|---|\n| x | It']) {
       const stream = new BlockStream()
       stream.append(begin)

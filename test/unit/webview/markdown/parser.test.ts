@@ -24,7 +24,7 @@ describe('markdown', () => {
     )
   })
 
-  it('makes links of addresses, not of file names', () => {
+  it('makes links of URLs, not of file names', () => {
     assert.match(html('see https://a.b/c'), /<a href="https:\/\/a\.b\/c">/)
     assert.equal(html('see main.rs, README.md and a@b.c'), '<p>see main.rs, README.md and a@b.c</p>')
     assert.equal(html('[x](javascript:alert(1))'), '<p>[x](javascript:alert(1))</p>')

@@ -40,7 +40,7 @@ describe('conversation page, without eyes or mouse', function () {
     page.host.sendNotification(bridge.Patch, { revision: ++revision, ops })
   const says = (text: string) => page.until(() => heard.some(one => one.trim() === text))
 
-  it('tells of a turn, its questions and its end, but not of every piece of text', async () => {
+  it('reports a turn, its questions and its end, but not of every piece of text', async () => {
     await show([message('u', 'user', 'Go'), message('a', 'agent', 'I')])
     await says('Ada is ready')
     await patch({ op: 'head', head: { activity: 'running' }, cleared: [] })
@@ -54,7 +54,7 @@ describe('conversation page, without eyes or mouse', function () {
     assert.equal(heard.length, 4, heard.join(' | '))
   })
 
-  it('tells how a turn ended that went wrong, and what a card says', async () => {
+  it('reports how a turn ended that went wrong, and what a card says', async () => {
     await show([message('u', 'user', 'Go')], { activity: 'running' })
     await says('Ada is ready')
     const end: Entry = {

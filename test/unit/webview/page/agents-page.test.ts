@@ -29,7 +29,7 @@ describe('Manage Agents page', function () {
 
   beforeEach(async () => {
     page = await openPage('agents', {
-      // as of a window that a person works in, also when what had the focus is gone
+      // as of a window that a user works in, also when what had the focus is gone
       prepare: ({ document }) => {
         document.hasFocus = () => true
       },

@@ -116,7 +116,7 @@ describe('composer page', function () {
     area().dispatchEvent(Object.assign(event, { clipboardData }))
   }
 
-  it('keeps what was chosen before it was found, however one goes on behind it', async () => {
+  it('keeps what was chosen before it was found, however one continues behind it', async () => {
     const words = fc.constantFrom('a', ' ', 's ', ' and say why', '.', ' @ ', '\n')
     const steps = fc.array(fc.oneof(words, fc.constant('found' as const)), { maxLength: 6 })
     const run = fc.asyncProperty(steps, fc.boolean(), async (then, isSent) => {
@@ -298,7 +298,7 @@ describe('composer page', function () {
     assert.deepEqual(heard, ['k'])
   })
 
-  it('takes the height that the person gave it before, and keeps the one that is given by key', async () => {
+  it('takes the height that the user gave it before, and keeps the one that is given by key', async () => {
     const heights: Array<number | undefined> = []
     page.hear('composer/height', ({ height }) => void heights.push(height))
     await page.host.sendNotification(bridge.Snapshot, {

@@ -49,7 +49,7 @@ describe('content on the page', function () {
     return reported.shift()
   }
 
-  it('tells what is to become of a code block', async () => {
+  it('reports what is to become of a code block', async () => {
     await show(
       message(
         'a',
@@ -212,7 +212,7 @@ describe('content on the page', function () {
     assert.equal(style.getPropertyValue('--parley-token-comment'), '', 'those of the theme before are gone')
   })
 
-  it('shows diffs as the person wants them', async () => {
+  it('shows diffs as the user wants them', async () => {
     const change = { operation: 'modify', path: '/p/a.ts', oldText: 'a\nb\n', newText: 'a\nc\n' }
     await show(toolCall('t', { toolKind: 'edit', content: [{ type: 'diff', changes: [change] }] }))
     await press('.work .line')

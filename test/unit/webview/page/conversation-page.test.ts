@@ -190,7 +190,7 @@ describe('conversation page', function () {
     })
     page.type('Early')
     page.key(area(), 'Enter')
-    // in the same moment: nothing of what is typed next may stand beside what was sent
+    // in the same moment: nothing of what is typed next may stand next to what was sent
     assert.equal(page.written, '')
     page.type('And more')
     await page.until(() => page.document.querySelector('.outgoing')?.textContent?.includes('Early'))
@@ -434,7 +434,7 @@ describe('conversation page', function () {
     assert.doesNotMatch(page.document.body.textContent!, /[\u202e\u2066]/)
   })
 
-  it('shows what the person rejected as rejected, not as failed', async () => {
+  it('shows what the user rejected as rejected, not as failed', async () => {
     const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' as const }]
     const asked = (outcome: { type: 'selected'; optionId: string } | { type: 'cancelled' }, id: string) => [
       toolCall(id, { title: `Edit ${id}`, status: 'failed', toolKind: 'edit' }),
@@ -486,7 +486,7 @@ describe('conversation page', function () {
     await page.until(() => page.document.querySelector('[role="status"]')?.textContent?.includes('Allow?'))
   })
 
-  it('gives the focus to the option that allows once, wherever it stands, and to none that allows for good', async () => {
+  it('gives the focus to the option that allows once, wherever it stands, and to none that allows permanently', async () => {
     const always = { optionId: 'always', name: 'Allow for this session', kind: 'allow_always' as const }
     const once = { optionId: 'once', name: 'Allow', kind: 'allow_once' as const }
     page.document.hasFocus = () => true
@@ -562,7 +562,7 @@ describe('conversation page', function () {
     await page.until(() => word() === 'Stopping')
   })
 
-  it('says between turns what goes on in the background', async () => {
+  it('says between turns what continues in the background', async () => {
     const line = () => page.document.querySelector('.working-text')?.textContent
     await show([message('a', 'agent', 'It runs')], { background: 2 })
     await page.until(() => line() === '2 background tasks running')
@@ -622,7 +622,7 @@ describe('conversation page', function () {
     await page.until(() => page.written === 'Another')
   })
 
-  it('tells of the focus when it changes, and not with each patch', async () => {
+  it('reports the focus when it changes, and not with each patch', async () => {
     const reported: boolean[] = []
     page.hear('page/focused', ({ focused }) => void reported.push(focused))
     page.document.hasFocus = () => true

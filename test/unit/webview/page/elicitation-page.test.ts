@@ -146,7 +146,7 @@ describe('what an agent asks for, on the page', function () {
     ])
   })
 
-  it('is the same form, with what was written in it, when the conversation comes anew', async () => {
+  it('is the same form, with what was written in it, when the conversation comes again', async () => {
     await show(form('a'))
     const [name, submit] = [labeled('Name'), button('Submit')]
     write(name, 'Ada')
@@ -165,7 +165,7 @@ describe('what an agent asks for, on the page', function () {
     assert.match(box('f-a').textContent ?? '', /doesn't support/)
   })
 
-  it('shows an address whole, its host apart, warns, and opens nothing by itself', async () => {
+  it('shows a URL whole, its host apart, warns, and opens nothing by itself', async () => {
     const url = 'http://user@xn--80ak6aa92e.com/a/very/long/path'
     await show(form('a', { ask: { mode: 'url', elicitationId: 'v', url } }))
     assert.equal(page.document.querySelector('.address-text')?.textContent, url)
@@ -179,7 +179,7 @@ describe('what an agent asks for, on the page', function () {
     assert.deepEqual(answers, [['f-a', { action: 'accept' }]])
   })
 
-  it('offers no way to an address that is not of the web', async () => {
+  it('offers no way to a URL that is not of the web', async () => {
     const url = 'file:///etc/passwd'
     await show(form('a', { ask: { mode: 'url', elicitationId: 'v', url } }))
     const labels = [...box('f-a').querySelectorAll('button')].map(

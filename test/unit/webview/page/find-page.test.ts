@@ -95,7 +95,7 @@ describe('finding on the page', function () {
     await page.until(() => count() === '5 of 5')
   })
 
-  it('marks the match that one is at, also after its text was drawn anew', async () => {
+  it('marks the match that one is at, also after its text was redrawn', async () => {
     await open()
     type('word')
     await page.until(() => searches.at(-1)?.query.text === 'word')

@@ -62,7 +62,7 @@ describe('history page', function () {
     )
   })
 
-  it('draws only the row that changed, and numbers all anew when one comes', async () => {
+  it('draws only the row that changed, and renumbers all when one is added', async () => {
     await show(Array.from({ length: 20 }, (_, i) => row(String(i + 1))))
     await page.until(() => titles().length === 20)
     // every row that is drawn writes what its context menu is told
@@ -175,7 +175,7 @@ describe('history page', function () {
     assert.deepEqual(acts, [])
   })
 
-  it('shows what was put away only when it is asked to', async () => {
+  it('shows what was archived only when it is asked to', async () => {
     await show([row('1'), row('2', { archived: true, canArchive: true })])
     await page.until(() => titles().length === 1)
     const all = page.document.querySelector<HTMLElement>('[aria-label="Include Archived Sessions"]')!

@@ -106,7 +106,7 @@ export async function openPage(
     }),
   })
   window.HTMLElement.prototype.scrollIntoView = () => undefined
-  // without layout nothing has a place; the editor asks for one all the same
+  // without layout nothing has a place; the editor asks for one anyway
   window.Range.prototype.getClientRects = () => [] as unknown as DOMRectList
   window.Range.prototype.getBoundingClientRect = () => new window.DOMRect()
 

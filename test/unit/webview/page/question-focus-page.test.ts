@@ -68,13 +68,13 @@ describe('the focus, when a question comes', function () {
   })
 
   for (const frames of [0, 1])
-    it(`stays with who begins to write when ${frames + 1} frames are left until it goes there`, async () => {
+    it(`stays with who starts to write when ${frames + 1} frames are left until it goes there`, async () => {
       held = new Map()
       await show(permission('1', { options }))
       await page.until(() => held!.size > 0)
       for (let drawn = frames; drawn < 1; drawn++) {
         frame()
-        // once nobody has pressed a key for a while
+        // once no one has pressed a key for a while
         await page.until(() => held!.size > 0)
       }
       page.type('But first')

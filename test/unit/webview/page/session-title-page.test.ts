@@ -44,7 +44,7 @@ describe('the session’s title in the header', function () {
   })
   afterEach(() => page.close())
 
-  it('is written anew after a click or F2; Enter takes it, Escape does not', async () => {
+  it('is rewritten after a click or F2; Enter takes it, Escape does not', async () => {
     title()!.click()
     await page.until(() => field() && page.document.activeElement === field())
     assert.equal(field()!.value, 'As the agent says')
@@ -69,7 +69,7 @@ describe('the session’s title in the header', function () {
     assert.deepEqual(renamed, [])
   })
 
-  it('stands beside who is signed in, and the fork where the agent can', async () => {
+  it('stands next to who is signed in, and the fork where the agent can', async () => {
     assert.equal(page.document.querySelector('.header-fork'), null)
     await show({
       canFork: true,
@@ -87,7 +87,7 @@ describe('the session’s title in the header', function () {
     assert.deepEqual(commands, ['parley.forkSession', 'parley.signOut'])
   })
 
-  it('stands beside the agent, which leads to other agents, and to what can be done with this one', async () => {
+  it('stands next to the agent, which leads to other agents, and to what can be done with this one', async () => {
     const started: Array<string | undefined> = []
     page.hear('conversation/start', ({ agentId }) => void started.push(agentId))
     await show({

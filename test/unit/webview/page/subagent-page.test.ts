@@ -94,7 +94,7 @@ describe('a subagent in the conversation', function () {
     await page.until(() => /It got lost\./.test(text()))
   })
 
-  it('sets in what it says and does, and folds its reads with nobody else’s', async () => {
+  it('sets in what it says and does, and folds its reads with no one else’s', async () => {
     const read = (id: string, within?: string): Entry => ({
       kind: 'tool_call',
       id,
@@ -160,7 +160,7 @@ describe('a subagent in the conversation', function () {
     await page.until(() => /Words of e1/.test(text()) && /Words of e2/.test(text()))
   })
 
-  it('names whose work follows wherever it changes, and leads from there to its beginning', async () => {
+  it('names whose work follows wherever it changes, and leads from there to its start', async () => {
     const digger: Entry = {
       ...scout,
       id: 's2',

@@ -144,7 +144,7 @@ describe('the work of an agent on the page', function () {
     assert.deepEqual(heard, [['undo', { key, path: '/w/src/new.ts' }]])
   })
 
-  it('says where nobody can tell what commands changed', async () => {
+  it('says where no one can tell what commands changed', async () => {
     await show([])
     await page.host.sendNotification(bridge.ChangedFilesShown, { key, files: [], unseen: ['/w/home'] })
     await page.until(() => query('.changes'))

@@ -10,7 +10,7 @@ describe('where a link leads', () => {
     assert.deepEqual(linkTarget('a\u202eb', 'main'), { title: 'a‹U+202E›b' })
   })
 
-  it('is said beside the link where its words could be taken for another address', () => {
+  it('is said next to the link where its words could be taken for another URL', () => {
     const host = (href: string, text: string) => linkTarget(href, text).host
     assert.equal(host('https://evil.example/login', 'https://github.com/login'), 'evil.example')
     assert.equal(host('https://evil.example/', 'see www.github.com'), 'evil.example')
@@ -22,7 +22,7 @@ describe('where a link leads', () => {
     assert.equal(host('https://example.com', 'Example Domain, v1.2'), undefined)
   })
 
-  it('is warned of like an address that an agent asks to open', () => {
+  it('is warned of like a URL that an agent asks to open', () => {
     assert.match(linkTarget('http://example.com/', 'x').title, /isn't encrypted/)
     assert.match(linkTarget('https://user@example.com/', 'x').title, /user name/)
   })

@@ -76,7 +76,7 @@ describe('conversation rows', () => {
       more.replace(toolCall('more', { toolKind: 'search', status: 'completed' }))
       rows.changed(1000, 1001)
       assert.equal(run.tally.active, undefined)
-      // what a change has to do with all of them counts all of them anew
+      // what a change has to do with all of them counts all of them again
       more.replace(toolCall('more', { toolKind: 'edit' }))
       rows.changed(1000, 1001)
       assert.deepEqual(keys(rows), [...lines.map(({ key }) => key), 'more'])

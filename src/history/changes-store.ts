@@ -12,7 +12,7 @@ const MAX_AGE_MS = 90 * 24 * 3_600_000
 /** How long, and how many, undos can be reverted. */
 const MAX_UNDONE_AGE_MS = 30 * 24 * 3_600_000
 const MAX_UNDONE = 100
-/** Delay before a write, so that many changes of a file are written at once. Milliseconds. */
+/** Least time between writes, so that many changes of a file are written at once. Milliseconds. */
 const WRITE_AFTER_MS = 100
 
 const mode = z.number().int()
@@ -70,6 +70,7 @@ export class ChangesStore extends Owner {
   readonly #blobs = new Map<string, Promise<string>>()
   #dropped: Readonly<DroppedHistories> | undefined
   #timer: NodeJS.Timeout | undefined
+  #wroteAt = Number.NEGATIVE_INFINITY
   #writing: Promise<void> = Promise.resolve()
   #count = 0
 
@@ -130,10 +131,15 @@ export class ChangesStore extends Owner {
   }
 
   #flushSoon(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#writing = this.#writing.then(() => this.#flush())
-    }, WRITE_AFTER_MS)
+    // the first change is written at once: a crash may follow
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined
+        this.#wroteAt = performance.now()
+        this.#writing = this.#writing.then(() => this.#flush())
+      },
+      Math.max(0, this.#wroteAt + WRITE_AFTER_MS - performance.now()),
+    )
   }
 
   async saveUndone({ files, ...head }: Undone): Promise<void> {

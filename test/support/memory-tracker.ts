@@ -18,6 +18,8 @@ export class MemoryStore implements TrackerStore {
     return [...this.files.values()].map(file => JSON.parse(file))
   }
 
+  async flushed(): Promise<void> {}
+
   save(path: string, file: StoredFile | undefined): void {
     if (file) this.files.set(path, JSON.stringify(file))
     else this.files.delete(path)

@@ -41,6 +41,8 @@ export interface TrackerStore extends BlobStore, UndoStore, CheckpointStore {
   load(): Promise<StoredFile[]>
   /** Saves in the background. `undefined` removes the file. */
   save(path: string, file: StoredFile | undefined): void
+  /** Resolves when everything is on disk. */
+  flushed(): Promise<void>
 }
 
 /** Files that changed during a session's turn but aren't tracked. */
@@ -430,8 +432,7 @@ export class ChangeTracker extends Owner {
         known = this.#unsaved.withText(key, known, document.text())
         this.#files.set(key, known)
       }
-      // on disk before the agent's text is
-      if (known) await this.#store.put(Buffer.from(known.text))
+      if (known) await this.#announce(known, write.content, author)
       this.#writes.set(key, write)
     })
     let done = false
@@ -445,8 +446,10 @@ export class ChangeTracker extends Owner {
         const file = this.#files.get(key)
         if (!file) return
         if (!done) {
-          if (onDisk) this.#files.set(key, onDisk)
-          return this.#observe(key, onDisk ?? file)
+          const known = onDisk ?? file
+          this.#files.set(key, known)
+          this.#store.save(path, known.isKnown ? known.store() : undefined)
+          return this.#observe(key, known)
         }
         this.#unsaved.overwritten(key)
         const now = await this.#read(path)
@@ -461,6 +464,21 @@ export class ChangeTracker extends Owner {
         this.#unsaved.settle(key)
       })
     }
+  }
+
+  /**
+   * Stores what an agent is about to write before it's on disk, so that no crash hides whose change it is. If the file
+   * isn't written after all, the difference found after the crash takes it back.
+   */
+  async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
+    await this.#store.put(Buffer.from(file.text))
+    const { type } = file.attributes
+    if (type !== 'text' && type !== 'absent') return
+    const end = lineEnd(file.text)
+    const written = file.clone()
+    written.edit(textState(end ? withLineEnd(content, end) : content, file.state), author)
+    this.#store.save(file.path, written.store())
+    await this.#store.flushed()
   }
 
   /** A tool call reported what it does or did to a file. */

@@ -19,10 +19,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import type { FileChange } from '../../../../src/acp/model.ts'
+import { silentLogger } from '../../../../src/common/logger.ts'
 import { ChangeTracker } from '../../../../src/editor/changes/change-tracker.ts'
 import { type ChangedFile, SessionChanges } from '../../../../src/editor/changes/session-changes.ts'
 import { disk } from '../../../../src/editor/files/file-system.ts'
 import { type FilesShared, filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { ChangesStore } from '../../../../src/history/changes-store.ts'
 import { FakeEditor } from '../../../support/fake-editor.ts'
 import { MemoryStore } from '../../../support/memory-tracker.ts'
 import { until } from '../../../support/until.ts'
@@ -133,6 +135,32 @@ describe('the change tracker', () => {
       assert.deepEqual(await whys(undo({}, { force: true })), [])
       assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
     })
+
+    for (const isWritten of [false, true])
+      it(`through the client, also where a crash comes ${isWritten ? 'after' : 'before'} the file is written`, async () => {
+        const folder = join(root, '.store')
+        const open = () => {
+          const kept = new ChangesStore(folder, silentLogger)
+          const again = new ChangeTracker({ files: shared, store: kept })
+          return { kept, again, of: new SessionChanges(again, 's', roots()) }
+        }
+        const first = open()
+        const work = async () => {
+          if (isWritten) writeFileSync(file('a.txt'), 'one\n2\nthree\n')
+          const next = open()
+          await next.again.refresh()
+          assert.deepEqual(listed(next.of), isWritten ? [entry('modified', 'a.txt', 1, 1)] : [])
+          await next.of.undo()
+          assert.equal(text('a.txt'), 'one\ntwo\nthree\n')
+          next.again.dispose()
+          await next.kept.flushed()
+          next.kept.dispose()
+        }
+        await first.of.writing(file('a.txt'), 'one\n2\nthree\n', work)
+        first.again.dispose()
+        await first.kept.flushed()
+        first.kept.dispose()
+      })
 
     it('by a tool call that is reported while its file is emptied to be written', async () => {
       writeFileSync(file('a.txt'), '')

@@ -3,7 +3,8 @@ import type { FileChange } from '../../acp/model.ts'
 import type { AgentAuthor, Author, TurnRef } from './change-versions.ts'
 import { expectedText, originalText, othersPart } from './diff-texts.ts'
 import { type FileState, sameButEnds, textState } from './file-state.ts'
-import type { TrackedFile } from './tracked-file.ts'
+import { mergeLines, splitLines } from './line-edits.ts'
+import { TrackedFile } from './tracked-file.ts'
 
 /** What a tool call does to a file, as the agent reports it. */
 export interface ToolChange {
@@ -29,6 +30,15 @@ export interface RunningTurn {
   covers: (path: string) => boolean
 }
 
+/** What a file was before the first tool call that reported a change of it. */
+interface Assumed {
+  file: TrackedFile
+  text: string
+  author: AgentAuthor
+  /** The user has saved the file or decided about its changes since. */
+  settled?: true
+}
+
 export class Attribution {
   /** by session */
   readonly #turns = new Map<string, RunningTurn>()
@@ -37,7 +47,7 @@ export class Attribution {
   /** a change that no tool call has reported yet, with the file before it */
   readonly #unclaimed = new Map<string, { file: TrackedFile; version: number; before: TrackedFile }>()
   /** the file when its first change was reported, updated with what was reported since */
-  readonly #assumed = new Map<string, { file: TrackedFile; text: string }>()
+  readonly #assumed = new Map<string, Assumed>()
 
   // ---- turns -------------------------------------------------------------------------------------------------------
 
@@ -180,8 +190,46 @@ export class Attribution {
   }
 
   /** Remembers the text before the first tool call that reported a change of the file. */
-  assume(key: string, file: TrackedFile, text: string): void {
-    this.#assumed.set(key, { file, text })
+  assume(key: string, file: TrackedFile, text: string, author: AgentAuthor): void {
+    this.#assumed.set(key, { file, text, author })
+  }
+
+  /** What the file was when a turn began isn't what it was before its first report, because of the user. */
+  settleAssumed(key: string): void {
+    const assumed = this.#assumed.get(key)
+    if (assumed) assumed.settled = true
+  }
+
+  /**
+   * The file changed between the beginning of a turn (`before`) and the turn's first report: that was attributed to the
+   * user, and belongs to the turn. Returns the file with these authors, `undefined` if there is no such change.
+   */
+  takeBackUnreported(
+    key: string,
+    file: TrackedFile,
+    before: FileState,
+    { turns }: AgentAuthor,
+  ): TrackedFile | undefined {
+    const assumed = this.#assumed.get(key)
+    if (!assumed || assumed.file !== file || assumed.settled) return undefined
+    const isText = before.attributes.type === 'text' && file.attributes.type === 'text'
+    if (!isText || sameButEnds(before.text, assumed.text)) return undefined
+    if (!assumed.author.turns.some(one => turns.some(isSameTurn(one)))) return undefined
+    const was = splitLines(assumed.text)
+    const base = mergeLines(was, splitLines(before.text), splitLines(file.text))?.join('')
+    if (base !== undefined) {
+      const corrected = file.clone()
+      corrected.editText(base, 'user')
+      corrected.editText(file.text, { turns, uncertain: true })
+      this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
+      return corrected
+    }
+    // the reported change is in the same lines: with nothing of the user's on top, all of it is the tool call's
+    if (file.base.text !== assumed.text) return undefined
+    const corrected = TrackedFile.of(file.path, before)
+    corrected.edit(file.state, assumed.author)
+    this.#assumed.set(key, { ...assumed, file: corrected, text: before.text })
+    return corrected
   }
 
   /**
@@ -215,6 +263,10 @@ export class Attribution {
   forget(key: string): void {
     this.#assumed.delete(key)
   }
+}
+
+function isSameTurn({ session, turn }: TurnRef): (other: TurnRef) => boolean {
+  return other => other.session === session && other.turn === turn
 }
 
 /** The file before a tool call whose changes aren't known yet; `undefined` if that is unknown. */

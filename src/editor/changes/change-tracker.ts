@@ -305,6 +305,7 @@ export class ChangeTracker extends Owner {
       const write = this.#writes.get(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
       this.#attribution.unsee(key)
+      this.#attribution.settleAssumed(key)
       const { known, isOther } = this.#unsaved.save(key, file)
       this.#files.set(key, known)
       if (!write) {
@@ -496,7 +497,7 @@ export class ChangeTracker extends Owner {
         const original = originalState(now, first)
         if (original === undefined) return
         if (!this.#begin(key, path, original)) return this.#leaveOut(key, author)
-        this.#attribution.assume(key, this.#files.get(key)!, original.text)
+        this.#attribution.assume(key, this.#files.get(key)!, original.text, author)
       } else if (this.#attribution.takeBackAssumed(key, known, author, reported))
         this.#edited(key, known, true)
       const before = this.#attribution.takeBackSeen(key, this.#files.get(key), now, reported)
@@ -528,9 +529,17 @@ export class ChangeTracker extends Owner {
         const running = this.#attribution.running(session)
         return running?.author.turns.every(one => one.turn !== turn)
       })
-      if (file) return this.#settle(key, file, now, isLate ? { ...author, uncertain: true } : 'user')
-      const { type } = now.attributes
       const isState = typeof before === 'object' && before !== null
+      if (file) {
+        const corrected = isState && this.#attribution.takeBackUnreported(key, file, before, author)
+        if (corrected) {
+          this.#files.set(key, corrected)
+          this.#edited(key, corrected, true)
+        }
+        const known = corrected || file
+        return this.#settle(key, known, now, isLate ? { ...author, uncertain: true } : 'user')
+      }
+      const { type } = now.attributes
       if (!isState && type !== 'text' && type !== 'absent') return
       const was = isState ? before : textState(before, now, mode)
       if (sameState(was, now)) return
@@ -878,6 +887,7 @@ export class ChangeTracker extends Owner {
   }
 
   #decide(key: string, { path }: TrackedFile): void {
+    this.#attribution.settleAssumed(key)
     this.#decided.set(key, (this.#decided.get(key) ?? 0) + 1)
     this.#decision.fire(path)
   }

@@ -191,6 +191,8 @@ const WHAT = [
   'end a tool call',
   'write by a command',
   'write by a command',
+  'write by a command and then by a tool call',
+  'write by a command and then by a tool call',
   'delete by a command',
   'move by a command',
   'move by a command',
@@ -307,6 +309,22 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       else renameSync(path, world.path(to))
       if (what !== 'write by a command') editor.close(path)
       editor.reload()
+      await world.look(session, turn)
+      return
+    }
+    case 'write by a command and then by a tool call': {
+      const turn = world.turns.get(session)
+      if (!turn || dirty || !exists) return
+      writeFileSync(path, world.edited(name, world.commander(session), place))
+      editor.reload()
+      const toolCallId = world.callId()
+      const oldText = world.on(name)!
+      const newText = world.edited(name, session, { at: place.at + 3, count: 1, add: 1 })
+      const change: FileChange = { operation: 'modify', path, oldText, newText }
+      await changes.tool({ toolCallId, begun: true, done: false }, [{ changes: [change] }], [])
+      writeFileSync(path, newText)
+      editor.reload()
+      await changes.tool({ toolCallId, begun: true, done: true }, [{ changes: [change] }], [])
       await world.look(session, turn)
       return
     }

@@ -62,11 +62,12 @@ export function linesOf(root: IsolatedRoot, name: string): LogLine[] {
   return readLog(logOf(root, name))
 }
 
+/** The agent may be writing the last line: it counts once it ends. */
 function readLog(file: string): LogLine[] {
   if (!existsSync(file)) return []
   return readFileSync(file, 'utf8')
     .split('\n')
-    .filter(line => line !== '')
+    .slice(0, -1)
     .map(line => JSON.parse(line) as LogLine)
 }
 

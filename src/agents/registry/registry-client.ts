@@ -93,7 +93,7 @@ export class RegistryClient {
     if (url === undefined)
       throw new RegistryError(l10n.t('The agent registry is turned off in the settings.'))
     if (!isAllowed(url))
-      throw new RegistryError(l10n.t('The address of the agent registry must begin with https://.'))
+      throw new RegistryError(l10n.t('The URL of the agent registry must start with https://.'))
     const kept = await this.#kept()
     const known = kept?.url === url ? kept : undefined
     const signal = AbortSignal.timeout(this.#options.timeoutMs ?? REGISTRY_MS)

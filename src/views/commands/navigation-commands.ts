@@ -19,8 +19,11 @@ export function navigationCommands(surfaces: ConversationSurfaces) {
   }
   const go = (to: NavigateTo) => async () => {
     const { active, current } = await shown()
-    if (to === 'question' && waitingQuestions(current.session).length === 0)
-      throw new UnavailableError(l10n.t('No pending requests'))
+    if (to === 'question') {
+      if (waitingQuestions(current.session).length === 0)
+        throw new UnavailableError(l10n.t('No pending requests'))
+    } else if (current.session.state.entries.length === 0)
+      throw new UnavailableError(l10n.t('No prompts have been sent yet.'))
     active.tell(Navigate, { to })
   }
   return {

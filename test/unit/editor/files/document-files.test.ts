@@ -3,16 +3,16 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { disk, type FileSystem } from '../../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../../src/editor/files/files.ts'
+import { FakeDocument, fakeDocuments } from '../../../support/fake-document.ts'
 import { useTemporaryFolder } from '../temporary-folder.ts'
-import { FakeDocument, fakeDocuments } from './fake-document.ts'
 
 describe('files with an open document', () => {
   const folder = useTemporaryFolder()
   const file = () => path.join(folder(), 'a.txt')
   const onDisk = () => readFileSync(file(), 'utf8')
-  const open = (content: string, lineEnd?: '\n' | '\r\n') => {
+  const open = (content: string) => {
     writeFileSync(file(), content)
-    return new FakeDocument(file(), lineEnd)
+    return new FakeDocument(file())
   }
   const session = (document: FakeDocument, fileSystem: FileSystem = disk, cwd = folder()) =>
     new SessionFiles(filesShared({ documents: fakeDocuments(document), fileSystem }), {
@@ -69,14 +69,13 @@ describe('files with an open document', () => {
   })
 
   it('keep the line end and the mark of the document', async () => {
-    const document = open('\ufeffone\r\ntwo\r\n', '\r\n')
-    document.encoding = 'utf8bom'
+    const document = open('\ufeffone\r\ntwo\r\n')
     await write(document, 'one\n2\n')
     assert.equal(onDisk(), '\ufeffone\r\n2\r\n')
   })
 
   it('are not saved when nothing changes', async () => {
-    const document = open('one\r\n', '\r\n')
+    const document = open('one\r\n')
     await write(document, 'one\n')
     assert.equal(document.saves, 0)
   })

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Documents } from '../../../src/editor/files/documents.ts'
+import { waitFor } from '../../host/wait-for.ts'
+
+/** An editor, and what a person does in it. */
+export interface EditorUnderTest {
+  documents: Documents
+  open(path: string): Promise<void>
+  /** Replaces the whole text. */
+  type(path: string, text: string): Promise<void>
+  undo(path: string): Promise<void>
+  close(path: string): Promise<void>
+  /** The editor may notice now what changed on disk. */
+  notice(path: string): void
+}
+
+/** What holds for the documents of VS Code, and for what stands in for them. */
+export function documentsContract(folder: () => string, create: () => EditorUnderTest): void {
+  const file = () => join(folder(), 'a.txt')
+  const onDisk = () => readFileSync(file(), 'utf8')
+  const opened = async (content: string) => {
+    const editor = create()
+    writeFileSync(file(), content)
+    await editor.open(file())
+    const document = editor.documents.find([file()])
+    assert.ok(document)
+    return { editor, document }
+  }
+  const whole = (text: string, by: string) => ({ start: 0, end: text.length, text: by })
+
+  it('finds a document by any of its paths while it is open', async () => {
+    const editor = create()
+    writeFileSync(file(), 'one\n')
+    assert.equal(editor.documents.find([file()]), undefined)
+    await editor.open(file())
+    const document = editor.documents.find([join(folder(), 'other.txt'), file()])
+    assert.equal(document?.text(), 'one\n')
+    assert.equal(document?.isClosed(), false)
+    assert.equal(editor.documents.find([join(folder(), 'other.txt')]), undefined)
+    await editor.close(file())
+    await waitFor('the document to be closed', () => document?.isClosed())
+    assert.equal(editor.documents.find([file()]), undefined)
+  })
+
+  it('has a text without its byte order mark, in the line end of the file', async () => {
+    const { document } = await opened('\ufeffone\r\ntwo\r\n')
+    assert.equal(document.text(), 'one\r\ntwo\r\n')
+    assert.equal(document.lineEnd, '\r\n')
+    assert.equal(document.encoding, 'utf8bom')
+    assert.equal(document.isDirty(), false)
+    assert.ok(await document.replace({ start: 5, end: 8, text: '2\n3' }, document.text()))
+    assert.equal(document.text(), 'one\r\n2\r\n3\r\n')
+    assert.ok(await document.save())
+    assert.equal(onDisk(), '\ufeffone\r\n2\r\n3\r\n')
+  })
+
+  it('takes an edit only if the text is still the expected one', async () => {
+    const { editor, document } = await opened('one\n')
+    assert.equal(document.encoding, 'utf8')
+    await editor.type(file(), 'mine\n')
+    assert.equal(await document.replace(whole('one\n', 'two\n'), 'one\n'), false)
+    assert.equal(document.text(), 'mine\n')
+    assert.ok(await document.replace(whole('mine\n', 'two\n'), 'mine\n'))
+    assert.equal(document.text(), 'two\n')
+    assert.equal(onDisk(), 'one\n')
+  })
+
+  it('undoes an edit in one step, and is as it was saved after that', async () => {
+    const { editor, document } = await opened('one\ntwo\nthree\n')
+    assert.ok(await document.replace({ start: 4, end: 7, text: '2\nadded' }, document.text()))
+    assert.equal(document.isDirty(), true)
+    await editor.undo(file())
+    assert.equal(document.text(), 'one\ntwo\nthree\n')
+    assert.equal(document.isDirty(), false)
+  })
+
+  it('has unsaved changes also when the same text was typed again', async () => {
+    const { editor, document } = await opened('one\n')
+    await editor.type(file(), 'two\n')
+    await editor.type(file(), 'one\n')
+    assert.equal(document.text(), 'one\n')
+    assert.equal(document.isDirty(), true)
+    assert.ok(await document.save())
+    assert.equal(document.isDirty(), false)
+  })
+
+  it('saves nothing when nothing is unsaved', async () => {
+    const { document } = await opened('one\n')
+    writeFileSync(file(), 'newer on disk\n')
+    await document.save()
+    assert.equal(onDisk(), 'newer on disk\n')
+  })
+
+  it('saves an undone step as well', async () => {
+    const { editor, document } = await opened('one\n')
+    await editor.type(file(), 'two\n')
+    assert.ok(await document.save())
+    assert.equal(onDisk(), 'two\n')
+    await editor.undo(file())
+    assert.equal(document.isDirty(), true)
+    assert.ok(await document.save())
+    assert.equal(onDisk(), 'one\n')
+  })
+
+  it('makes a deleted file again when it is saved', async () => {
+    const { editor, document } = await opened('one\n')
+    await editor.type(file(), 'two\n')
+    rmSync(file())
+    assert.ok(await document.save())
+    assert.equal(onDisk(), 'two\n')
+  })
+
+  it("doesn't save over a newer file", async () => {
+    const { editor, document } = await opened('one\n')
+    await editor.type(file(), 'mine\n')
+    writeFileSync(file(), 'newer on disk\n')
+    assert.equal(await document.save(), false)
+    assert.equal(onDisk(), 'newer on disk\n')
+    assert.equal(document.text(), 'mine\n')
+    assert.equal(document.isDirty(), true)
+  })
+
+  it('loads a newer file if nothing is unsaved, as a step of undo', async () => {
+    const { editor, document } = await opened('one\n')
+    writeFileSync(file(), 'newer on disk\n')
+    await waitFor('the newer text', () => {
+      editor.notice(file())
+      return document.text() === 'newer on disk\n'
+    })
+    assert.equal(document.isDirty(), false)
+    await editor.undo(file())
+    assert.equal(document.text(), 'one\n')
+    assert.equal(document.isDirty(), true)
+  })
+
+  it('takes and saves nothing after it was closed', async () => {
+    const { editor, document } = await opened('one\n')
+    await editor.close(file())
+    await waitFor('the document to be closed', () => document.isClosed())
+    assert.equal(await document.replace(whole('one\n', 'two\n'), 'one\n'), false)
+    assert.equal(await document.save(), false)
+    assert.equal(onDisk(), 'one\n')
+  })
+}

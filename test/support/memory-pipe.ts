@@ -14,7 +14,10 @@ export interface Frame {
   error?: { code: number; message: string; data?: unknown }
 }
 
-/** Our side's reader and writer on one end, and on the other what a test plays the agent with. */
+/**
+ * Our side's reader and writer on one end, and on the other what a test plays the agent with. It goes through
+ * `contracts/pipe.ts`, as the pipes of a process do.
+ */
 export class MemoryPipe {
   readonly #toUs = new PassThrough()
   readonly #toAgent = new PassThrough()
@@ -51,9 +54,9 @@ export class MemoryPipe {
     this.#toUs.end()
   }
 
-  /** The agent reads no more. */
+  /** The agent closes its input: our next write breaks the pipe. */
   closeInput(): void {
-    this.#toAgent.destroy()
+    this.#toAgent._write = (_chunk, _encoding, done) => done(new Error('write EPIPE'))
   }
 
   /** The first message of ours that is as asked, which may have been sent already. */

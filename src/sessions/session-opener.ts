@@ -385,8 +385,12 @@ export class SessionOpener {
     const abort = new AbortController()
     this.#takingOver?.abort()
     this.#takingOver = abort
-    await this.#options.manager.takeOver(attempt, abort.signal)
+    const { manager } = this.#options
+    await manager.takeOver(attempt, abort.signal)
     this.#following?.dispose()
+    // what the other window saved last: the session continues from what is displayed
+    const { current } = this.#displayed
+    if (current && this.#displayed.continues(attempt)) manager.follow(current).dispose()
     await this.retry(attempt)
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { agentContract } from '../support/contracts/agent.ts'
 import { assertSettled, entries, said, until } from './expect.ts'
 import { AgentRig, allow, reject } from './rig.ts'
 
@@ -50,6 +51,21 @@ describe('sdk-example, through Parley', () => {
       ],
     )
     for (const state of [yes, no, stopped]) assertSettled(state)
+  })
+
+  describe('as every agent', () => {
+    agentContract(async () => {
+      await rig.restart()
+      const { agent } = await rig.running()
+      return {
+        agent,
+        lacks: ['load', 'resume', 'list', 'close', 'delete', 'logout'],
+        setup: { cwd: rig.workspace, additionalDirectories: [], mcpServers: [] },
+        exit: () => {
+          for (const { pid } of rig.processes()) process.kill(pid, 'SIGKILL')
+        },
+      }
+    })
   })
 
   it('end: leaves no process behind', async () => {

@@ -54,7 +54,10 @@ export function memoryAgent(
   })
   connection.listen()
   const onDidClose = new Emitter<AgentExit>()
+  let isOver = false
   const exit = (how: Partial<AgentExit> = {}) => {
+    if (isOver) return
+    isOver = true
     const whole: AgentExit = { reason: 'exited', stderrTail: '', ...how }
     connection.end(new AgentClosedError(whole))
     onDidClose.fire(whole)

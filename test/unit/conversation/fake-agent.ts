@@ -23,10 +23,10 @@ export interface PromptCall {
   answer: Deferred<void | { messageId?: string }>
 }
 
-/** An agent whose every move a test makes. */
+/** An agent whose every move a test makes. It goes through `contracts/agent.ts`, as real ones do. */
 export class FakeAgent implements Agent {
   readonly info = { name: 'fake' }
-  readonly protocolVersion: number = 1
+  readonly protocolVersion: number
   readonly capabilities = {
     load: true,
     resume: true,
@@ -57,6 +57,11 @@ export class FakeAgent implements Agent {
     cursor?: string
   }) => Promise<{ sessions: SessionInfo[]; nextCursor?: string }> = async () => ({ sessions: [] })
   closeError: Error | undefined
+  #exit: AgentExit | undefined
+
+  constructor(protocolVersion = 1) {
+    this.protocolVersion = protocolVersion
+  }
 
   say(sessionId: string, ...updates: SessionUpdate[]): void {
     for (const update of updates) this.#updates.fire({ sessionId, update })
@@ -69,11 +74,13 @@ export class FakeAgent implements Agent {
   }
 
   exit(exit: Partial<AgentExit> = {}): void {
-    const full: AgentExit = { reason: 'exited', exitCode: 1, stderrTail: '', ...exit }
-    this.#close.fire(full)
-    const error = new AgentClosedError(full)
-    const open = [...this.prompts.map(call => call.answer), ...this.options.map(option => option.answer)]
-    for (const answer of [...open, ...this.news, ...this.loads, ...this.resumes]) answer.reject(error)
+    if (this.#exit) return
+    this.#exit = { reason: 'exited', exitCode: 1, stderrTail: '', ...exit }
+    const error = new AgentClosedError(this.#exit)
+    for (const call of this.prompts) call.answer.reject(error)
+    for (const option of this.options) option.answer.reject(error)
+    for (const start of [...this.news, ...this.loads, ...this.resumes]) start.reject(error)
+    this.#close.fire(this.#exit)
   }
 
   newSession(
@@ -81,51 +88,84 @@ export class FakeAgent implements Agent {
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart> {
-    return this.#keep(this.news, signal, onLate)
+    return this.#keep('session/new', this.news, signal, onLate)
   }
-  loadSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
-    return this.#keep(this.loads, signal)
+  async loadSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
+    this.#require('load')
+    return this.#keep('session/load', this.loads, signal)
   }
-  resumeSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
-    return this.#keep(this.resumes, signal)
+  async resumeSession(_sessionId?: string, _setup?: unknown, signal?: AbortSignal): Promise<SessionStart> {
+    this.#require('resume')
+    return this.#keep('session/resume', this.resumes, signal)
   }
   async listSessions(query: { cwd?: string; cursor?: string }) {
+    this.#require('list')
     this.listed.push(query)
     return this.pages(query)
   }
   async closeSession(sessionId: string): Promise<void> {
+    this.#require('close')
     this.closes.push(sessionId)
     if (this.closeError) throw this.closeError
   }
-  async deleteSession(): Promise<void> {}
-  prompt(sessionId: string, content: ContentBlock[]) {
+  async deleteSession(): Promise<void> {
+    this.#require('delete')
+  }
+  /** In v1 it reports the start of the turn, as {@link endTurn} does its end; in v2 the test reports both. */
+  async prompt(sessionId: string, content: ContentBlock[]) {
     const answer: PromptCall['answer'] = new Deferred()
     this.prompts.push({ sessionId, content, answer })
-    return answer.promise
+    if (this.protocolVersion === 1) this.say(sessionId, { type: 'state', state: 'running' })
+    if (this.#exit) answer.reject(new AgentClosedError(this.#exit))
+    try {
+      return await answer.promise
+    } catch (error) {
+      if (this.protocolVersion === 1) {
+        const { message, code = -32603, detail } = error as Partial<AgentRequestError> & Error
+        const told = { code, message, ...(detail !== undefined && { detail }) }
+        this.say(sessionId, { type: 'state', state: 'idle', stopReason: 'error', error: told })
+      }
+      throw error
+    }
   }
   cancel(sessionId: string): void {
     this.cancels.push(sessionId)
   }
-  setConfigOption(_sessionId: string, optionId: string, value: string | boolean): Promise<void> {
+  async setConfigOption(_sessionId: string, optionId: string, value: string | boolean): Promise<void> {
     const answer = new Deferred<void>()
     this.options.push({ optionId, value, answer })
+    if (this.#exit) answer.reject(new AgentClosedError(this.#exit))
     return answer.promise
   }
   async authenticate(): Promise<void> {}
-  async logout(): Promise<void> {}
-  dispose(): void {}
+  async logout(): Promise<void> {
+    this.#require('logout')
+  }
+  dispose(): void {
+    this.exit({ reason: 'disposed' })
+  }
+
+  #require(capability: 'load' | 'resume' | 'list' | 'close' | 'delete' | 'logout'): void {
+    if (this.#exit) throw new AgentClosedError(this.#exit)
+    if (this.capabilities[capability]) return
+    const message = `The agent cannot ${capability}.`
+    throw new AgentRequestError(capability, 'unsupported', { code: -32601, message })
+  }
 
   /** As a connection does, it gives a request up as soon as `signal` aborts. The agent may answer anyway. */
-  #keep(
+  async #keep(
+    method: string,
     list: Deferred<SessionStart>[],
     signal?: AbortSignal,
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart> {
+    const error = new AgentRequestError(method, 'cancelled', { code: -32800, message: 'cancelled' })
+    if (this.#exit) throw new AgentClosedError(this.#exit)
+    if (signal?.aborted) throw error
     const answer = new Deferred<SessionStart>()
     list.push(answer)
     if (!signal) return answer.promise
     const aborted = new Promise<never>((_resolve, reject) => {
-      const error = new AgentRequestError('session/new', 'cancelled', { code: -32800, message: 'cancelled' })
       signal.addEventListener('abort', () => reject(error), { once: true })
     })
     answer.promise.then(

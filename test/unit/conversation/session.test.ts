@@ -6,8 +6,8 @@ import { Clock } from './clock.ts'
 import { FakeAgent, settle } from './fake-agent.ts'
 import { asking, chunk, idle, modes, running, sketch, text, tool } from './updates.ts'
 
-function make(phase: 'loading' | 'ready' = 'ready') {
-  const agent = new FakeAgent()
+function make(phase: 'loading' | 'ready' = 'ready', protocolVersion = 1) {
+  const agent = new FakeAgent(protocolVersion)
   const clock = new Clock()
   const changes: Change[] = []
   const session = new Session({
@@ -41,7 +41,7 @@ describe('Session: turns', () => {
   })
 
   it('ends a turn of v2 with the idle state, the prompt having been taken before', async () => {
-    const { agent, session } = make()
+    const { agent, session } = make('ready', 2)
     const outcome = session.prompt(hello)
     agent.say('s', running)
     agent.prompts[0]!.answer.resolve({ messageId: 'u1' })
@@ -52,7 +52,7 @@ describe('Session: turns', () => {
   })
 
   it('takes an idle state told again before a turn of v2 started for what it is', async () => {
-    const { agent, session } = make()
+    const { agent, session } = make('ready', 2)
     const outcome = session.prompt(hello)
     agent.say('s', idle('end_turn'))
     assert.equal(session.state.activity, 'running')
@@ -223,7 +223,7 @@ describe('Session: turns', () => {
   })
 
   it('is not ended by an idle state from before it', async () => {
-    const { agent, session } = make()
+    const { agent, session } = make('ready', 2)
     void session.prompt(hello)
     agent.say('s', idle())
     assert.equal(session.state.activity, 'running')

@@ -706,7 +706,7 @@ describe('ConversationController', () => {
       const kept = fixture.transcripts.read('one', 's9')?.entries
       assert.deepEqual(
         kept?.map(entry => entry.kind),
-        ['message', 'notice', 'message'],
+        ['message', 'notice', 'message', 'turn_end'],
       )
     })
 

@@ -56,7 +56,7 @@ describe('a session that is open in another window', () => {
     assert.ok(reported?.type === 'elsewhere' && !reported.taken)
     const taking = second.controller.takeOver(reported.id)
     await until(() => first.agent.cancels.length === 1)
-    first.agent.say('s1', { type: 'state', state: 'idle', stopReason: 'cancelled' })
+    first.agent.endTurn(first.agent.prompts[1]!, 'cancelled')
     await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
     assert.deepEqual(first.agent.closes, ['s1'])
     second.agent.resumes[0]?.resolve({ sessionId: 's1' })

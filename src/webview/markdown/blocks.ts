@@ -1,28 +1,28 @@
 import { markdown } from './parser.ts'
 import { continuesText } from './plain.ts'
 
-/** One top-level block of a markdown text that may still be growing. */
+/** A top-level block of a Markdown text that may still be growing. */
 export interface MarkdownBlock {
   /** position among the blocks of the text; never changes */
   readonly index: number
-  /** markdown-it's name of it: `paragraph`, `fence`, `bullet_list`, … */
+  /** markdown-it's name for it: `paragraph`, `fence`, `bullet_list`, … */
   type: string
   /** its own lines, with the blank lines and link definitions before it */
   source: string
-  /** Nothing that comes later changes it any more (a link definition apart: see {@link BlockStream.flush}). */
+  /** No later text changes it any more (except a link definition, see {@link BlockStream.flush}). */
   closed: boolean
-  /** Increases whenever its HTML may be another one. */
+  /** Increases whenever its HTML may have changed. */
   version: number
   /** Since this version, appended text only continued its last line: see `plain.ts`. */
   settled: number
 }
 
-/** What one `flush` changed: indexes of blocks that are new or have another source, in rising order. */
+/** The changes of a `flush`: indexes of blocks that are new or have a different source, in ascending order. */
 export interface BlockChanges {
   changed: number[]
   /** number of blocks before the flush */
   before: number
-  /** The time was over before all was parsed: another flush continues. */
+  /** The time was up before everything was parsed; another flush continues. */
   pending: boolean
 }
 
@@ -35,7 +35,7 @@ interface Group {
   /** line after its last */
   end: number
 }
-/** A block is cut when it is this long: no message needs it, and each step would cost its length. */
+/** Longer blocks are cut, since messages don't need them and each step would take time in proportion to their length. */
 const longBlock = 16_384
 const cuttable = new Set([
   'paragraph',
@@ -50,16 +50,16 @@ const cuttable = new Set([
 /** Blocks whose last line may continue without being parsed. */
 const growing = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list', 'blockquote', 'table'])
 
-/** More of a text than this is never parsed in one step. Characters. */
+/** Maximum length of text parsed in one step. Characters. */
 const parsedAtOnce = 2 * longBlock
-/** A block that has no place to be cut is cut at the end of a line when it is this long. Characters. */
+/** A block of this length without a suitable position is cut at the end of a line. Characters. */
 const longestWhole = 4 * longBlock
 
 interface OpenFence {
-  /** the character of its marks, and how many the marks of its end have at least */
+  /** the fence character, and the minimum length of its closing fence */
   mark: string
   length: number
-  /** where in the tail the first line not yet searched for the end of the fence begins */
+  /** position in the tail of the first line not yet searched for the closing fence */
   searched: number
 }
 
@@ -69,20 +69,20 @@ interface OpenFence {
  * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text
  * (but for blocks of more than 16,384 characters, which are cut unless they are fences).
  *
- * The one thing that reaches back is a link definition (`[label]: address`): blocks that asked for a label are
- * remembered, and get a new version when its definition comes or changes.
+ * Only a link definition (`[label]: URL`) affects earlier blocks: blocks that use a label are recorded, and get a new
+ * version when its definition is added or changes.
  *
  * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it continues. A
- * text of any length is taken in in steps of at most 32,768 characters, of which a flush does as many as it has time for.
+ * text of any length is processed in steps of at most 32,768 characters, and a flush does as many as it has time for.
  */
 export class BlockStream {
   readonly blocks: MarkdownBlock[] = []
   #closed = 0
   /** source after the last closed block */
   #tail = ''
-  /** the tail is long and there is no place to cut it; its beginning, which decides it, stays */
+  /** the tail is long and can't be cut, which its unchanged start determines */
   #whole = false
-  /** how much of the tail was taken in */
+  /** length of the processed part of the tail */
   #flushed = 0
   /** a `\r` at the end of what came, whose `\n` may follow */
   #carriage = false
@@ -93,7 +93,7 @@ export class BlockStream {
   #tailDefinitions = new Map<string, Reference>()
   /** labels defined by blocks that the running flush closed */
   readonly #fresh = new Set<string>()
-  /** by label: the closed blocks that asked for it */
+  /** by label: the closed blocks that use it */
   readonly #askers = new Map<string, Set<number>>()
 
   append(text: string): void {
@@ -107,7 +107,7 @@ export class BlockStream {
     this.#dirty = true
   }
 
-  /** Characters that a flush would look at. */
+  /** Number of characters that a flush would process. */
   get pendingCost(): number {
     if (this.#fence) return this.#tail.length - this.#fence.searched
     return this.#growingLine() ? this.#tail.length - this.#flushed : this.#tail.length
@@ -143,7 +143,7 @@ export class BlockStream {
     return { changed: [...changed].sort((a, b) => a - b), before, pending }
   }
 
-  /** A long fence that is open is all of the tail. */
+  /** A long open fence makes up the whole tail. */
   #putFence(changed: Set<number>): void {
     if (this.#put(this.#closed, 'fence', this.#tail, false)) changed.add(this.#closed)
     for (let i = this.#closed + 1; i < this.blocks.length; i++) changed.add(i)
@@ -173,7 +173,7 @@ export class BlockStream {
     return continuesText(block.source, this.#tail.slice(this.#flushed)) ? block : undefined
   }
 
-  /** Appends to an open fence without parsing; false when the fence may have ended. */
+  /** Appends to an open fence without parsing; returns false if the fence may have ended. */
   #growFence(fence: OpenFence): boolean {
     const complete = this.#tail.lastIndexOf('\n') + 1
     const lines = this.#tail.slice(fence.searched)
@@ -199,8 +199,8 @@ export class BlockStream {
   }
 
   /**
-   * Cuts very long blocks at the least visible place, so that the tail always stays short. Where is
-   * decided by the text alone, not by the pieces it came in.
+   * Cuts very long blocks at the least visible place, so that the tail always stays short. The positions depend only on
+   * the text, not on its chunks.
    */
   #cutLong(until: number): boolean {
     this.#fence = undefined
@@ -218,7 +218,10 @@ export class BlockStream {
     return true
   }
 
-  /** Closes what is settled at the beginning of a long tail, or cuts its first long block; false: neither is to be done. */
+  /**
+   * Closes settled blocks at the start of a long tail, or cuts its first long block; returns false if neither is
+   * necessary.
+   */
   #cutOne(): boolean {
     const part = beginningOf(this.#tail)
     const groups = topLevel(part, {})
@@ -243,7 +246,7 @@ export class BlockStream {
       this.#whole = true
       return true
     }
-    // the rows of a table say nothing without its head
+    // rows of a table are meaningless without its head
     const head = type === 'table' ? tableHead(this.#tail.slice(0, cut)) : ''
     this.#closeBlock(type === 'heading' ? 'paragraph' : type, cut)
     this.#tail = head + this.#tail
@@ -272,7 +275,7 @@ export class BlockStream {
     this.#whole = false
   }
 
-  /** Closes the first `count` groups of the tail, or all but the last one. */
+  /** Closes the first `count` groups of the tail, or all except the last one. */
   #closeGroups(text: string, groups: readonly Group[], count: number): void {
     const settled = groups.slice(0, count < 0 ? -1 : count)
     if (settled.length === 0) return
@@ -349,7 +352,7 @@ export class BlockStream {
     askers.add(index)
   }
 
-  /** Gives a new version to the blocks that asked for a label whose definition is another one now. */
+  /** Gives a new version to the blocks that use a label whose definition changed. */
   #relink(references: Record<string, Reference>, changed: Set<number>): void {
     const now = new Map(Object.entries(references).filter(([label]) => !this.#definitions.has(label)))
     const before = this.#tailDefinitions
@@ -377,7 +380,7 @@ function isList(type: string): boolean {
   return type === 'bullet_list' || type === 'ordered_list'
 }
 
-/** Where to cut a long block at the beginning of a text; 0 where it cannot be cut. */
+/** Where to cut a long block at the start of a text; 0 if it can't be cut. */
 function cutOf(type: string, source: string): number {
   if (isList(type)) return itemCut(source)
   return type === 'paragraph' || type === 'heading' ? textCut(source) : lineCut(type, source)
@@ -398,7 +401,7 @@ function tableHead(source: string): string {
   return lines.map(line => `${line}\n`).join('')
 }
 
-/** Where the last item begins that begins in the first three quarters of a long list; 0 when there is none. */
+/** The start of the last item that starts in the first three quarters of a long list; 0 if there is none. */
 function itemCut(source: string): number {
   const tokens: ReturnType<typeof markdown.parse> = []
   markdown.block.parse(source.slice(0, longBlock), markdown, {}, tokens)
@@ -439,8 +442,7 @@ function topLevel(source: string, references: Record<string, Reference>): Group[
 }
 
 /**
- * Everything between `<details>` and `</details>` is one block with them: on their own neither would
- * hold anything.
+ * Everything from `<details>` to `</details>` is one block, since separately, neither would contain anything.
  */
 function joinFolds(groups: readonly Group[], source: string): Group[] {
   const lines = lineStarts(source)
@@ -460,7 +462,7 @@ function joinFolds(groups: readonly Group[], source: string): Group[] {
   return joined
 }
 
-/** How many more folds begin than end in a piece of HTML. */
+/** The number of `<details>` elements opened but not closed in a piece of HTML. */
 function foldsIn(html: string): number {
   const count = (tag: RegExp) => html.match(tag)?.length ?? 0
   return count(/<details[\s>]/gi) - count(/<\/details\s*>/gi)
@@ -472,14 +474,14 @@ function lineStarts(source: string): number[] {
   return starts
 }
 
-/** The beginning of a long text up to a line's end, as much as is parsed in one step. */
+/** The start of a long text, up to the end of a line, that is parsed in one step. */
 function beginningOf(text: string): string {
   if (text.length <= parsedAtOnce) return text
   const line = text.lastIndexOf('\n', parsedAtOnce - 1) + 1
   return text.slice(0, line > longBlock ? line : parsedAtOnce)
 }
 
-/** The opening of a fence at the beginning of a text, which may have blank lines before it. */
+/** The opening line of a fence at the start of a text, possibly after blank lines. */
 interface FenceOpening {
   mark: string
   length: number
@@ -488,8 +490,8 @@ interface FenceOpening {
 }
 
 /**
- * Read by hand: an expression would try every length of the marks. `undefined` where no fence begins, or where its first
- * line has no end yet.
+ * Parsed by hand, since a regular expression would try every length of the fence. `undefined` if no fence starts there,
+ * or its first line is incomplete.
  */
 function fenceOpening(text: string): FenceOpening | undefined {
   let at = 0
@@ -508,12 +510,12 @@ function fenceOpening(text: string): FenceOpening | undefined {
   while (text[at + length] === mark) length++
   const newline = text.indexOf('\n', at + length)
   if (length < 3 || newline < 0) return undefined
-  // what is in backticks is code in a line
+  // text in backticks is inline code
   if (mark === '`' && text.slice(at + length, newline).includes('`')) return undefined
   return { mark, length, end: newline + 1 }
 }
 
-/** Whether a line is the end of a fence. */
+/** Whether a line closes a fence. */
 function endsFence(line: string, { mark, length }: Pick<FenceOpening, 'mark' | 'length'>): boolean {
   let at = 0
   while (line[at] === ' ') at++
@@ -523,7 +525,7 @@ function endsFence(line: string, { mark, length }: Pick<FenceOpening, 'mark' | '
   return marks >= length && /^[ \t]*$/.test(line.slice(at + marks))
 }
 
-/** The fence that `source` is, when its end has not come. */
+/** The fence in `source`, if it isn't closed yet. */
 function openFence(source: string): OpenFence | undefined {
   const opening = fenceOpening(source)
   if (!opening) return undefined
@@ -534,8 +536,8 @@ function openFence(source: string): OpenFence | undefined {
 }
 
 /**
- * Where a fence at the beginning of a long text ends, found without parsing it; `open` where its end has not come, not
- * even without its line's end. `undefined` where the text begins with anything else.
+ * The end of a fence at the start of a long text, found without parsing it; `open` if there is no closing line yet, not
+ * even an incomplete one. `undefined` if the text starts with anything else.
  */
 function longFence(text: string): number | 'open' | undefined {
   const opening = fenceOpening(text)
@@ -543,7 +545,7 @@ function longFence(text: string): number | 'open' | undefined {
   for (let at = opening.end; at < text.length; ) {
     const newline = text.indexOf('\n', at)
     const end = newline < 0 ? text.length : newline
-    // most lines do not begin like an end
+    // most lines don't start like a closing fence
     if (text.slice(at, at + 4).includes(opening.mark) && endsFence(text.slice(at, end), opening))
       return newline < 0 ? undefined : newline + 1
     at = end + 1
@@ -551,7 +553,7 @@ function longFence(text: string): number | 'open' | undefined {
   return 'open'
 }
 
-/** The opening line of the fence that the end of a text is in, without the text before it; empty when it is in none. */
+/** The opening line of the fence that contains the end of a text; empty if none does. */
 function fenceAt(text: string): string {
   let opening: { mark: string; length: number; line: string } | undefined
   for (const line of text.split('\n')) {

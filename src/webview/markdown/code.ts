@@ -2,18 +2,18 @@ import { t } from '../l10n.ts'
 import { type FenceInfo, fenceInfo } from './fence-info.ts'
 import { highlight } from './highlight.ts'
 
-/** Longer code is shown plain: colors would cost more than they tell. Characters. */
+/** Longer code isn't highlighted, because it would take too long. Characters. */
 const longestColored = 240_000
-/** Longer code is drawn plain, and colored piece by piece: see `draw.ts`. Characters. */
+/** Longer code is first rendered plain and then highlighted in pieces, see `draw.ts`. Characters. */
 const coloredAtOnce = 8000
 
-/** Long plain code is drawn in pieces of about this length, so that a browser that lays out one leaves the others. */
+/** Long plain code is rendered in pieces of about this length, which the browser lays out independently. */
 export const pieceLength = 4000
 
-/** by element: the code of blocks that have only a part of it in the page */
+/** by element: the code of blocks with only a part in the page */
 const codes = new WeakMap<Element, () => string>()
 
-/** Says what the code of a block is of which the page has only a part. */
+/** Registers the code of a block of which the page has only a part. */
 export function setCodeOf(block: Element, code: () => string): void {
   codes.set(block, code)
 }
@@ -23,7 +23,7 @@ export function codeOf(block: Element): string {
   return codes.get(block)?.() ?? block.querySelector('code')?.textContent ?? ''
 }
 
-/** The HTML of a code block with its bar; `info` is the text after the fence. */
+/** The HTML of a code block with its toolbar; `info` is the text after the fence. */
 export function codeBlockHtml(code: string, info: string): string {
   const about = fenceInfo(info)
   const { language } = about
@@ -38,7 +38,7 @@ export function codeBlockHtml(code: string, info: string): string {
   )
 }
 
-/** The bar of a code block: its language and what can be done with it. */
+/** The toolbar of a code block: its language and buttons. */
 export function codeBarHtml(about: FenceInfo): string {
   return (
     `<div class="code-bar"><span class="code-language">${escaped(nameOf(about))}</span>` +
@@ -46,7 +46,7 @@ export function codeBarHtml(about: FenceInfo): string {
   )
 }
 
-/** Where the code belongs, for those who apply it. */
+/** The target of the code, for applying it. */
 function placeOf({ language, path, from, to }: FenceInfo): string {
   let attributes = ''
   if (language) attributes += ` data-language="${escaped(language)}"`
@@ -61,7 +61,7 @@ function nameOf({ language, path, from, to }: FenceInfo): string {
   return from === undefined ? name : `${name}:${from}–${to}`
 }
 
-/** Commands and their output are not applied to a file. */
+/** Commands and their output can't be applied to a file. */
 const notApplied =
   /^(?:(?:ba|z|fi)?sh|shell|console|terminal|shellsession|powershell|ps1?|text|txt|plaintext)$/i
 

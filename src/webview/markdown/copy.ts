@@ -1,8 +1,8 @@
 import { sourceOf } from './rich-source.ts'
 
 /**
- * What is selected, as Markdown, when it is more than a piece of one paragraph or of one block of code; `undefined` where
- * what the browser produces is right.
+ * The selection as Markdown, if it's more than a part of a paragraph or a code block; `undefined` if the browser's result
+ * is fine.
  */
 export function selectedMarkdown(selection: Selection): string | undefined {
   if (selection.isCollapsed || selection.rangeCount === 0) return undefined
@@ -29,7 +29,7 @@ function takeWhole(range: Range): void {
   if (end) range.setEndAfter(end)
 }
 
-/** Rendered prose as the Markdown that it may have come from. */
+/** Converts rendered prose back to Markdown. */
 export function toMarkdown(root: Node): string {
   return blocks(root)
     .replace(/[ \t]+$/gm, '')
@@ -133,7 +133,7 @@ function table(element: Element): string {
   return line(head) + line(rules) + rest.map(line).join('')
 }
 
-/** How a column is aligned. */
+/** The alignment of a column. */
 function ruleOf(head: Element | undefined): string {
   if (head?.classList.contains('align-center')) return ':-:'
   if (head?.classList.contains('align-right')) return '--:'

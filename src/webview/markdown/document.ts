@@ -5,19 +5,19 @@ import { linkTarget } from '../tools/links.ts'
 import { BlockStream, type MarkdownBlock } from './blocks.ts'
 import { loadGrammars, takeWanted } from './highlight.ts'
 
-/** Parsing and drawing an open block may take this share of the time, at most. */
+/** Maximum share of time for parsing and rendering an open block. */
 const share = 1 / 8
 /** A long text is parsed in slices of this time, between which the page does other things. Milliseconds. */
 const slice = 12
 
-/** One markdown text on the screen: its blocks, their sanitized HTML kept, and who must redraw when one changes. */
+/** A displayed Markdown text: its blocks, their cached sanitized HTML, and their observers. */
 export class MarkdownDocument {
   readonly #stream = new BlockStream()
   readonly #html = new Map<number, { version: number; html: string }>()
   readonly #watchers = new Map<number, Signal<number>>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #notBefore = 0
-  /** Called when a delayed flush happened; the number of blocks may be another one. */
+  /** Called after a delayed flush; the number of blocks may have changed. */
   onFlushed: (() => void) | undefined
   /** characters appended */
   length = 0
@@ -32,8 +32,8 @@ export class MarkdownDocument {
   }
 
   /**
-   * Takes in what was appended, now or as soon as the cost of the last time allows: an open block that is long enough to
-   * be slow is redrawn less often, never so often that the window stalls.
+   * Processes appended text, now or as soon as the cost of the last time allows: a long open block is redrawn less often,
+   * so that the window never stalls.
    */
   flush(): void {
     const now = performance.now()
@@ -72,12 +72,12 @@ export class MarkdownDocument {
     })
   }
 
-  /** Tells what drawing cost, in milliseconds. */
+  /** Reports the cost of rendering, in milliseconds. */
   spent(milliseconds: number): void {
     this.#notBefore = Math.max(this.#notBefore, performance.now() + milliseconds / share)
   }
 
-  /** The version of a block, to be read where it is drawn. */
+  /** The version of a block; read it while rendering the block. */
   watch(index: number): Signal<number> {
     let watcher = this.#watchers.get(index)
     if (!watcher) {
@@ -87,7 +87,7 @@ export class MarkdownDocument {
     return watcher
   }
 
-  /** The sanitized HTML of a block. Its block is drawn again when a grammar that its code needs has loaded. */
+  /** The sanitized HTML of a block. Its block is rendered again when a grammar that its code needs has loaded. */
   html(index: number): string {
     const block = this.#stream.blocks[index]
     if (!block) return ''
@@ -127,10 +127,10 @@ const allowed = {
 
 let purifier: typeof DOMPurify | undefined
 
-/** HTML that holds nothing but what prose needs; each link says where it leads. */
+/** HTML with only the elements that prose needs; each link shows its target. */
 function sanitize(html: string): string {
   if (!purifier) {
-    // an instance of its own: the hook is for prose alone
+    // a separate instance, because the hook is only for prose
     purifier = DOMPurify(window)
     purifier.addHook('afterSanitizeAttributes', node => {
       if (node.nodeName === 'A') sayTarget(node)
@@ -139,7 +139,7 @@ function sanitize(html: string): string {
   return purifier.sanitize(html, allowed)
 }
 
-/** In place of a title that the agent gave: it could name another address. */
+/** Replaces a title from the agent, which could name a different URL. */
 function sayTarget(link: Element): void {
   const path = link.getAttribute('data-path')
   const href = link.getAttribute('href')

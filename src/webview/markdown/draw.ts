@@ -5,15 +5,15 @@ import type { MarkdownDocument } from './document.ts'
 import { highlight } from './highlight.ts'
 import { growLine } from './plain.ts'
 
-/** A growing code block is colored at every step up to this length, then only plain text is added until it closes. */
+/** A growing code block is highlighted at every step up to this length; then only plain text is added until it closes. */
 const coloredWhileOpen = 6000
 
-/** The last block of a text is never closed; a fence may have ended all the same. */
+/** The last block of a text is never closed, although its fence may have ended. */
 function hasEnded(source: string): boolean {
   return /\n {0,3}(?:`{3,}|~{3,})\s*$/.test(source.slice(-100))
 }
 
-/** what each element shows: which block, in which version */
+/** the block and version that each element shows */
 const drawn = new WeakMap<Element, Drawn>()
 
 interface Drawn {
@@ -24,7 +24,7 @@ interface Drawn {
   length: number
 }
 
-/** Draws a block into its element; nothing happens when it is there already. */
+/** Renders a block into its element, unless it's already there. */
 export function drawBlock(element: HTMLElement, document: MarkdownDocument, part: number): void {
   const block = document.blocks[part]
   if (!block) return
@@ -46,7 +46,7 @@ export function drawBlock(element: HTMLElement, document: MarkdownDocument, part
   if (!block.closed) document.spent(performance.now() - start)
 }
 
-/** Shows only what came to a block that is open; false when it has to be drawn as a whole. */
+/** Appends only the new text of an open block; returns false if it must be rendered as a whole. */
 function grow(element: HTMLElement, block: MarkdownBlock, before: Drawn): boolean {
   if (block.closed) return false
   if (block.type === 'fence') return !hasEnded(block.source) && growCode(element, block.source)
@@ -54,10 +54,10 @@ function grow(element: HTMLElement, block: MarkdownBlock, before: Drawn): boolea
   return growLine(element, block.source.slice(0, before.length), block.source.slice(before.length))
 }
 
-/** by code element that grew: how many characters it shows */
+/** by growing code element: the number of characters it shows */
 const shownLength = new WeakMap<Element, number>()
 
-/** Adds to a long open fence what is new; false when it has to be drawn as a whole. */
+/** Appends the new text of a long open fence; returns false if it must be rendered as a whole. */
 function growCode(element: HTMLElement, source: string): boolean {
   if (source.length < coloredWhileOpen || !/^(?:[ \t]*\n)*(?:```|~~~)/.test(source)) return false
   const code = element.querySelector('code')
@@ -69,7 +69,7 @@ function growCode(element: HTMLElement, source: string): boolean {
   return true
 }
 
-/** Fills the last piece up to a line's end, then begins another: a piece is a block of its own. */
+/** Fills the last piece up to the end of a line, then starts another one; each piece is a block element. */
 function appendCode(code: Element, text: string): void {
   let rest = text
   while (rest !== '') {
@@ -90,21 +90,21 @@ function appendCode(code: Element, text: string): void {
 }
 
 /**
- * Colors long code piece by piece while the browser has nothing else to do: all of it at once would stall the view for
- * as long as it takes. Each piece is colored separately, so what spans two of them (a long comment) may lose its color in the second.
+ * Highlights long code in pieces while the browser is idle, since doing it all at once would block the view. Each piece
+ * is highlighted separately, so what spans two of them (a long comment) may lose its color in the second.
  */
 function colorLater(element: HTMLElement): void {
   const pieces = [...element.querySelectorAll<HTMLElement>('.code-block[data-language] .code-piece')]
   if (pieces.length === 0) return
   const next = () => {
     const piece = pieces.shift()
-    // redrawn since, or no longer in the page
+    // redrawn meanwhile, or no longer in the page
     if (!piece?.isConnected) return
     if (isSelected(piece)) pieces.push(piece)
     else {
       const language = piece.closest<HTMLElement>('.code-block')?.dataset.language ?? ''
       const html = highlight(piece.textContent ?? '', language)
-      // its grammar loads: the block is drawn again then
+      // its grammar is loading; then the block is rendered again
       if (html === undefined) return
       piece.innerHTML = html
     }
@@ -113,7 +113,7 @@ function colorLater(element: HTMLElement): void {
   whenIdle(next, 0)
 }
 
-/** What the user has selected is left alone. */
+/** Text that the user has selected isn't changed. */
 function isSelected(piece: HTMLElement | undefined): boolean {
   const selection = getSelection()
   if (!piece || !selection?.rangeCount || selection.isCollapsed) return false
@@ -127,8 +127,8 @@ function whenIdle(work: () => void, delay: number): void {
 }
 
 /**
- * Makes the children of `target` those of `source`, keeping every node that is already right, so that a selection, a
- * scroll position and the focus inside survive. Nodes of `source` are moved or dropped.
+ * Changes the children of `target` to those of `source`, keeping every unchanged node, so that a selection, scroll
+ * position or focus inside is preserved. Nodes of `source` are moved or dropped.
  */
 function morphChildren(target: Node, source: Node): void {
   let old = target.firstChild
@@ -151,7 +151,7 @@ function morphChildren(target: Node, source: Node): void {
   }
 }
 
-/** Changes `node` into `to` in place; false when they are of different kinds. */
+/** Changes `node` to `to` in place; returns false if they are of different kinds. */
 function morphNode(node: Node, to: Node): boolean {
   if (node.nodeType !== to.nodeType || node.nodeName !== to.nodeName) return false
   if (node instanceof Text) {
@@ -159,7 +159,7 @@ function morphNode(node: Node, to: Node): boolean {
     return true
   }
   if (node instanceof Element && to instanceof Element) {
-    // what was drawn into it is not in `to`: it stays, or all of it goes
+    // content rendered into it isn't in `to`: keep all of it or none
     if (node.hasAttribute('data-rich') || to.hasAttribute('data-rich')) return sameRich(node, to)
     morphAttributes(node, to)
     morphChildren(node, to)
@@ -171,7 +171,7 @@ function sameRich(node: Element, to: Element): boolean {
   return ['data-rich', 'data-source'].every(name => node.getAttribute(name) === to.getAttribute(name))
 }
 
-/** Appends instead of replacing where it can: a selection in the text then stays. */
+/** Appends instead of replacing if possible, which preserves a selection in the text. */
 function setText(node: Text, text: string): void {
   const now = node.data
   if (now === text) return
@@ -181,7 +181,7 @@ function setText(node: Text, text: string): void {
 
 function morphAttributes(node: Element, to: Element): void {
   for (const { name } of [...node.attributes]) {
-    // what the user opened stays open
+    // what the user expanded stays expanded
     if (!to.hasAttribute(name) && !(name === 'open' && node.tagName === 'DETAILS')) node.removeAttribute(name)
   }
   for (const { name, value } of to.attributes) {

@@ -44,13 +44,13 @@ function extensionOf(path: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? ''
 }
 
-/** Longer fences have only the lines near what is seen in the page. Characters. */
+/** For longer fences, only the lines near the visible part are in the page. Characters. */
 const LONG_FENCE = 16_384
 
-/** The beginning of a fence, up to its code. */
+/** The start of a fence, up to its code. */
 export const FENCE_OPENING = /^(?:[ \t]*\n)* {0,3}(?:`{3,64}|~{3,64})([^\n]*)\n/
 
-/** Whether a block is a fence of which only a part should be in the page. */
+/** Whether a block is a fence so long that only a part should be in the page. */
 export function isLongFence(block: { type: string; source: string } | undefined): boolean {
   return block?.type === 'fence' && block.source.length > LONG_FENCE && FENCE_OPENING.test(block.source)
 }

@@ -8,10 +8,10 @@ const definition = /^\[\^([^\s[\]]{1,80})\]:[ \t]*/
 const mark = /\[\^([^\s[\]]{1,80})\]/y
 
 /**
- * Footnotes: `[^1]` in a text, and `[^1]: …` where it is explained. A mark whose explanation never comes stays the text
- * that it is (`[^a-z]`). Notes stay where they were written, under their own label: numbering them would mean to
- * know all of a text that may still be growing. They are kept with the link definitions, so that a mark before its
- * explanation is drawn again when that comes.
+ * Footnotes: `[^1]` in a text, and `[^1]: …` where it's defined. A reference without a definition stays plain text
+ * (`[^a-z]`). Footnotes stay where they were written, with their own labels, since numbering them would require the
+ * complete text, which may still be growing. They are stored with the link definitions, so that a reference before its
+ * definition is rendered again when that arrives.
  */
 export function footnotes(markdown: Markdown): void {
   markdown.block.ruler.before('reference', 'footnote', footnote)
@@ -27,7 +27,7 @@ export function footnotes(markdown: Markdown): void {
     return `<sup class="footnote-mark"><a href="#" data-footnote="${label}">${label}</a></sup>`
   }
 
-  /** A name that no link can ask for: texts hold no NUL. */
+  /** A name that no link can use, since texts contain no NUL. */
   function nameOf(label: string): string {
     return `\0${markdown.utils.normalizeReference(label)}`
   }
@@ -66,7 +66,7 @@ export function footnotes(markdown: Markdown): void {
     return true
   }
 
-  /** A line that is not blank and no other explanation, or one that is set in after a blank one. */
+  /** A line that is neither blank nor another definition, or an indented line after a blank one. */
   function isContinued(state: BlockState, line: number, lineAt: (line: number) => string): boolean {
     if (state.sCount[line]! < state.blkIndent && !state.isEmpty(line)) return false
     if (state.isEmpty(line)) {

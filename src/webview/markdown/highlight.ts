@@ -3,7 +3,7 @@ import { grammarOf, grammars } from './languages.ts'
 
 const wanted = new Set<string>()
 const loading = new Map<string, Promise<void>>()
-/** Loaded with the first grammar: a conversation without code does without. */
+/** Loaded with the first grammar, so that conversations without code don't need it. */
 let hljs: HLJSApi | undefined
 let core: Promise<HLJSApi> | undefined
 
@@ -22,18 +22,18 @@ export function highlight(code: string, language: string): string | undefined {
   return html.replace(storage, '<span class="hljs-keyword hljs-storage">$1<')
 }
 
-/** Words that declare something: themes mostly give them another color than those that steer. */
+/** Keywords of declarations, which most themes color differently from control flow keywords. */
 const storage =
   /<span class="hljs-keyword">(const|let|var|function|fn|def|func|fun|class|interface|type|enum|struct|trait|impl|extends|implements|static|public|private|protected|internal|readonly|abstract|final|async|mut|val|void|namespace|package)</g
 
-/** The grammars that were asked for since the last call and are not loaded. */
+/** The grammars that were requested since the last call and aren't loaded. */
 export function takeWanted(): string[] {
   const list = [...wanted]
   wanted.clear()
   return list
 }
 
-/** Loads grammars; each is fetched once. A grammar that cannot be fetched leaves its code plain. */
+/** Loads grammars; each is fetched once. If a grammar can't be fetched, its code stays plain. */
 export async function loadGrammars(names: readonly string[]): Promise<void> {
   await Promise.all(
     names.map(name => {

@@ -1,6 +1,6 @@
 import type { LanguageFn } from 'highlight.js'
 
-/** The grammars that come with Parley, each in a file of its own that loads when code in it is met. */
+/** The grammars included with Parley, each in a separate file that is loaded on demand. */
 export const grammars: Readonly<Record<string, () => Promise<{ default: LanguageFn }>>> = {
   bash: () => import('highlight.js/lib/languages/bash'),
   c: () => import('highlight.js/lib/languages/c'),
@@ -53,7 +53,7 @@ export const grammars: Readonly<Record<string, () => Promise<{ default: Language
   yaml: () => import('highlight.js/lib/languages/yaml'),
 }
 
-/** By grammar: the other names that fences and file extensions give it. */
+/** By grammar: its other names in fences and file extensions. */
 const aliases: Readonly<Record<string, string>> = {
   bash: 'sh zsh fish',
   c: 'h',

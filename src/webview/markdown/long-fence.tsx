@@ -5,7 +5,7 @@ import { codeBarHtml, setCodeOf } from './code.ts'
 import type { MarkdownDocument } from './document.ts'
 import { FENCE_OPENING, fenceInfo } from './fence-info.ts'
 
-/** The lines of a fence that may grow: what was split is not split again. */
+/** The lines of a fence that may grow, split incrementally. */
 class FenceLines {
   lines: string[] = []
   info = ''
@@ -39,7 +39,7 @@ interface Props {
   part: number
 }
 
-/** A long code block: it scrolls by itself, and follows its end while it grows. */
+/** A long code block with its own scroll area, which follows the end while it grows. */
 export function LongFence({ document: text, part }: Props) {
   const element = useRef<HTMLDivElement>(null)
   const [, setVersion] = useState(0)

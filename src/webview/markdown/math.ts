@@ -3,7 +3,7 @@ import { packSource } from './rich-source.ts'
 
 type Markdown = InstanceType<typeof MarkdownIt>
 
-/** A formula that is longer than this is shown as it was written. Characters. */
+/** Longer formulas are shown as source. Characters. */
 export const longestFormula = 8000
 const longestInline = 1000
 
@@ -30,7 +30,7 @@ export function math(markdown: Markdown): void {
   }
 }
 
-/** A formula that waits to be drawn. A block of its own may be a `div`; within a paragraph only a `span` can be. */
+/** A formula to be rendered later: a `div` as a block, a `span` within a paragraph. */
 export function mathHtml(
   formula: string,
   source: string,
@@ -87,13 +87,13 @@ function delimited(text: string, at: number, limit: number, open: string): Found
   if (end < 0) return undefined
   const formula = text.slice(from, end).trim()
   if (formula === '') return undefined
-  // `\[link\](address)` and `\(words\)` are brackets that were escaped
+  // `\[link\](url)` and `\(text\)` are escaped brackets
   if (open === '\\[' && (text[end + 2] === '(' || !looksLikeMath(formula))) return undefined
   if (open === '\\(' && /^[\p{L}\s]{4,}$/u.test(formula)) return undefined
   return { open, formula, end: end + close.length }
 }
 
-/** `$x$`, and neither `$5 and $10` nor `$HOME/bin:$PATH`: money and variables are more frequent in prose than formulas. */
+/** `$x$`, but not `$5 and $10` or `$HOME/bin:$PATH`, since amounts and variables are more frequent in prose than formulas. */
 function dollars(text: string, at: number, limit: number): Found | undefined {
   const before = text[at - 1] ?? ' '
   const next = text[at + 1] ?? ' '
@@ -107,7 +107,7 @@ function dollars(text: string, at: number, limit: number): Found | undefined {
   return { open: '$', formula, end: end + 1 }
 }
 
-/** The position of the first unescaped `close`; -1 when there is none before `limit`. */
+/** The position of the first unescaped `close`; -1 if there is none before `limit`. */
 function indexOfClose(text: string, close: string, from: number, limit: number): number {
   for (let at = text.indexOf(close, from); at >= 0 && at < limit; at = text.indexOf(close, at + 1)) {
     let slashes = 0
@@ -121,14 +121,14 @@ function looksLikeMath(formula: string): boolean {
   return /[\\^_=+<>{}]|\d\s*[-*/]|^\p{L}$/u.test(formula)
 }
 
-/** A line that begins a formula of several lines, or is a whole one. */
+/** A line that starts a multi-line formula, or contains a whole one. */
 function opens(line: string): { open: string; rest: string; whole: boolean } | undefined {
   const open = /^(?:\$\$(?!\$)|\\\[)/.exec(line)?.[0]
   if (!open) return undefined
   const rest = line.slice(2)
   const end = indexOfClose(rest, closing[open]!, 0, rest.length)
   if (end < 0) return { open, rest, whole: false }
-  // text behind the end: a formula within a line
+  // text after the end: an inline formula
   if (rest.slice(end + 2).trim() !== '' || rest.slice(0, end).trim() === '') return undefined
   return open === '\\[' && !looksLikeMath(rest) ? undefined : { open, rest: rest.slice(0, end), whole: true }
 }

@@ -8,12 +8,12 @@ import { packSource } from './rich-source.ts'
 
 /**
  * The one markdown-it of the webviews. Its HTML is not sanitized yet: see `document.ts`. Differences from the default:
- * - HTML is taken only for a few harmless tags; anything else that looks like a tag (`Vec<String>`, `<Foo>`) is text;
- * - only real addresses become links by themselves (`main.rs` and `README.md` do not);
+ * - only a few harmless HTML tags are supported; anything else that looks like a tag (`Vec<String>`, `<Foo>`) is text;
+ * - only real URLs are linked automatically (not `main.rs` or `README.md`);
  * - nothing remote is loaded: an image from elsewhere is a link;
  * - no style attributes, which the content security policy would refuse anyway;
  * - `path:line` in inline code is a link that opens the editor;
- * - formulas and diagrams are left for `rich/` to draw;
+ * - formulas and diagrams are rendered by `rich/`;
  * - footnotes: see `footnotes.ts`.
  */
 export const markdown = new MarkdownIt({ html: true, linkify: true })
@@ -28,14 +28,14 @@ markdown.use(footnotes)
 const rules = markdown.renderer.rules
 const escapeHtml = markdown.utils.escapeHtml
 
-/** Longer ones are shown as the code they are: drawing them would take too long. Characters. */
+/** Longer diagrams are shown as code, because rendering them would take too long. Characters. */
 const longestDiagram = 20_000
 
 rules.fence = (tokens, index) => {
   const token = tokens[index]!
   const info = markdown.utils.unescapeAll(token.info)
   const code = codeBlockHtml(token.content, info)
-  // not while it grows: half a formula or diagram is none
+  // not while it grows, since an incomplete formula or diagram can't be rendered
   if (!token.meta?.ended) return code
   const language = languageOf(info).toLowerCase()
   const source = token.content.trim()
@@ -75,7 +75,7 @@ function fileAttributes({ path, line, column }: FileReference): string {
   return attributes
 }
 
-/** `src/a.ts:12` in a text is a link as well. */
+/** `src/a.ts:12` in text is also a link. */
 markdown.core.ruler.after('linkify', 'file_links', state => {
   for (const { type, children } of state.tokens) {
     if (type !== 'inline' || !children) continue
@@ -132,8 +132,8 @@ const harmless =
 const harmlessAttribute = /\s(?:open|start|colspan|rowspan|dir|lang|title)(?:="[^"<>]*")?(?=[\s/>])/gi
 
 /**
- * Tags that only format stay HTML, without attributes that could make them look like a part of Parley; every other tag
- * is shown as the text it is. Comments are dropped.
+ * Formatting tags stay HTML, without attributes that could make them look like a part of Parley; other tags are shown as
+ * text. Comments are dropped.
  */
 function onlyHarmless(html: string): string {
   return html

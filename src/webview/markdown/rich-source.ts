@@ -3,7 +3,7 @@
  * element, as the arrows of diagrams do.
  */
 export function packSource(source: string): string {
-  // lone surrogates cannot be encoded
+  // lone surrogates can't be encoded
   return encodeURIComponent(source.replace(/\p{Surrogate}/gu, '\uFFFD'))
 }
 

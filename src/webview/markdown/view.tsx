@@ -5,7 +5,7 @@ import { MarkdownDocument } from './document.ts'
 import { drawBlock } from './draw.ts'
 import { isLongFence } from './fence-info.ts'
 
-/** Few blocks of code are long. */
+/** Loaded on demand, since few code blocks are long. */
 const LongFence = lazy(() => import('./long-fence.tsx').then(module => module.LongFence))
 
 interface BlockProps {
@@ -14,7 +14,7 @@ interface BlockProps {
   part: number
 }
 
-/** One block of a text. Only it is drawn again when it changes, and what it shows already stays. */
+/** A block of a text. When it changes, only this block is redrawn, and unchanged nodes are kept. */
 export function MarkdownBlockView({ document: text, part }: BlockProps) {
   const [isLong, setLong] = useState(() => isLongFence(text.blocks[part]))
   useSignalEffect(() => {
@@ -26,7 +26,7 @@ export function MarkdownBlockView({ document: text, part }: BlockProps) {
 
 function DrawnBlock({ document: text, part }: BlockProps) {
   const element = useRef<HTMLDivElement>(null)
-  // at once, so that the row is measured with its content
+  // synchronously, so that the row is measured with its content
   useLayoutEffect(() => drawBlock(element.current!, text, part), [text, part])
   useSignalEffect(() => {
     void text.watch(part).value
@@ -40,7 +40,7 @@ interface TextProps {
   class?: string
 }
 
-/** A whole text that does not grow. */
+/** A complete text that doesn't grow. */
 export function MarkdownText({ text, class: className }: TextProps) {
   const [, setFlushed] = useState(0)
   const whole = useMemo(() => {

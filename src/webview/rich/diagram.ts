@@ -1,7 +1,7 @@
 import DOMPurify from 'dompurify'
 import mermaid from 'mermaid'
 
-/** A drawn diagram as an image: a document of its own, in which nothing runs and nothing is loaded. */
+/** A rendered diagram as an image: a separate document in which nothing runs or is loaded. */
 export interface DiagramImage {
   src: string
   /** CSS pixels */
@@ -9,13 +9,13 @@ export interface DiagramImage {
   height: number
 }
 
-/** Drawn again only in another theme. */
+/** Rendered again only in another theme. */
 const kept = new Map<string, Promise<DiagramImage>>()
 const mostKept = 40
 
 /**
- * Draws a diagram in the colors of the theme. `large`: one that takes longer is wanted all the same. Rejects with the
- * reason when it cannot be drawn.
+ * Renders a diagram in the colors of the theme. `large`: also if it takes long. Rejects with the reason if it can't be
+ * rendered.
  */
 export function diagramImage(source: string, large = false): Promise<DiagramImage> {
   const colors = diagramColors()
@@ -32,7 +32,7 @@ export function diagramImage(source: string, large = false): Promise<DiagramImag
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** One at a time, each when the page has nothing else to do. */
+/** One at a time, while the page is idle. */
 function inTurn<T>(task: () => Promise<T>): Promise<T> {
   const mine = last.then(idle).then(task)
   last = mine.catch(() => undefined)
@@ -53,7 +53,8 @@ async function draw(
   allowDrawnStyles()
   mermaid.initialize({
     startOnLoad: false,
-    // Drawn in the document of a frame: labels become markup while they are measured, and none of it may touch this page.
+    // Rendered in the document of a frame, because labels become markup while they are measured, which must not affect
+    // this page.
     securityLevel: 'sandbox',
     htmlLabels: false,
     flowchart: { htmlLabels: false },
@@ -61,7 +62,7 @@ async function draw(
     suppressErrorRendering: true,
     maxTextSize: large ? 1_000_000 : 20_000,
     maxEdges: large ? 10_000 : 300,
-    // what the diagram's own text may not change
+    // options that the diagram's own text can't change
     secure: [
       ...['secure', 'securityLevel', 'startOnLoad', 'maxTextSize', 'suppressErrorRendering', 'maxEdges'],
       ...['htmlLabels', 'theme', 'themeVariables', 'themeCSS', 'fontFamily', 'fontSize', 'dompurifyConfig'],
@@ -83,7 +84,7 @@ async function draw(
   }
 }
 
-/** The picture in the frame that Mermaid answers: `<iframe src="data:text/html;charset=UTF-8;base64,…">`. */
+/** The image in the frame that Mermaid returns: `<iframe src="data:text/html;charset=UTF-8;base64,…">`. */
 function svgIn(frame: string): string {
   const encoded = /;base64,([A-Za-z0-9+/=]+)"/.exec(frame)?.[1]
   if (encoded === undefined) throw new Error('It is empty.')
@@ -110,9 +111,9 @@ function imageOf(svg: string): DiagramImage {
 let allowed = false
 
 /**
- * The page's content security policy refuses style attributes and style elements that a script writes as text. A diagram is
- * measured while it is drawn, so it needs its own: attributes set by script go through the CSSOM, which is no inline style,
- * and style elements made by script carry the page's nonce. What an agent writes never gets here as HTML.
+ * The page's content security policy refuses style attributes and style elements that a script writes as text. A diagram
+ * is measured while it is drawn, so it needs its own: attributes set by script go through the CSSOM, which is no inline
+ * style, and style elements made by script carry the page's nonce. An agent's text never gets here as HTML.
  */
 function allowDrawnStyles(): void {
   if (allowed) return
@@ -139,7 +140,7 @@ function allowDrawnStyles(): void {
   }
 }
 
-/** What Mermaid calls the colors of its theme, from the colors of VS Code's. */
+/** The variables of Mermaid's theme, derived from VS Code's colors. */
 export function diagramColors() {
   const style = getComputedStyle(document.body)
   const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
@@ -260,7 +261,7 @@ function variable(style: CSSStyleDeclaration, name: string): string {
 
 type Probe = CanvasRenderingContext2D | null
 
-/** The color as `#rrggbb`, laid over the surface where it is seen through. Mermaid reckons with colors. */
+/** The color as `#rrggbb`, blended with the surface if it's transparent, since Mermaid calculates with colors. */
 function opaque(probe: Probe, color: string, surface: string): string {
   if (!probe || color === '') return surface
   probe.globalCompositeOperation = 'source-over'

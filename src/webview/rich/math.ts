@@ -2,10 +2,10 @@ import katex from 'katex'
 import { t } from '../l10n.ts'
 import { loadStyles } from '../ui/lazy.tsx'
 
-/** Formulas that an agent wrote cannot load, link or run anything, grow without end or fill the page. */
+/** An agent's formulas can't load, link or run anything, expand endlessly or fill the page. */
 const limits = { trust: false, strict: 'ignore', maxSize: 24, maxExpand: 300 } as const
 
-/** Draws a formula into its element, with MathML beside it for screen readers; one that cannot be read stays as it was. */
+/** Renders a formula into its element, with MathML for screen readers; an invalid one stays source. */
 export function drawFormula(element: HTMLElement, source: string): void {
   void loadStyles('math')
   const displayMode = element.classList.contains('math-display')

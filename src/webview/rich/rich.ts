@@ -3,8 +3,8 @@ import { sourceOf } from '../markdown/rich-source.ts'
 import type { DiagramImage } from './diagram.ts'
 
 /**
- * Draws the formulas and diagrams that markdown left as their source (`data-rich`). The libraries for it load when the
- * first is met; what was drawn carries `data-state`, and stays as long as its source does.
+ * Renders the formulas and diagrams that the Markdown parser left as source (`data-rich`). The libraries are loaded on
+ * first use. Rendered elements have `data-state`, and are kept as long as their source.
  */
 export function enrich(root: ParentNode): void {
   for (const element of root.querySelectorAll<HTMLElement>('[data-rich]:not([data-state])')) {
@@ -23,7 +23,7 @@ function drawMath(element: HTMLElement): void {
     math.drawFormula(element, source)
     return
   }
-  // in the next line this element may be gone, or drawn already
+  // meanwhile, this element may have been removed or rendered
   loadingMath ??= import('./math.ts')
   void loadingMath.then(
     module => {
@@ -38,10 +38,10 @@ function drawMath(element: HTMLElement): void {
 
 type DiagramModule = typeof import('./diagram.ts')
 let diagrams: Promise<DiagramModule> | undefined
-/** Those on the screen are drawn again in the colors of another theme. */
+/** Displayed diagrams are rendered again when the theme changes. */
 let watching = false
 
-/** Draws a diagram that was only offered to be drawn. */
+/** Renders a large diagram on request. */
 export function drawAnyway(element: HTMLElement): void {
   element.dataset.wanted = ''
   drawDiagram(element)
@@ -79,16 +79,16 @@ function watchTheme(): void {
 }
 
 /**
- * Estimates from its text how much work it is to draw a diagram. Drawing can't be stopped once it started, and the page
- * is frozen meanwhile: in a busy browser about 5 ms for each unit, measured over the kinds that there are.
+ * Estimates from its text how much work it is to render a diagram. Rendering can't be stopped and blocks the page: in a
+ * busy browser, about 5 ms per unit, measured over all kinds.
  */
 
-/** More work than this is done only when the user asks for it: it may take more than a second. */
+/** More work than this is done only on request, because it may take more than a second. */
 export const MOST_WORK = 160
-/** Text that is longer is not looked at. UTF-16 units. */
+/** Longer text isn't analyzed. UTF-16 units. */
 const LONGEST = 20_000
 
-/** Kinds whose parts are given a place by how they are linked: every link is work, and every part. */
+/** Kinds whose nodes are placed according to their links: both nodes and links are work. */
 const linked = /^(?:graph|flowchart|class|state|er|requirement|block|architecture|c4|swimlane|usecase)/i
 /** Kinds that try several layouts. */
 const tried = /^(?:mindmap|ishikawa|venn)/i
@@ -114,13 +114,13 @@ function linksIn(statement: string): number {
   return links
 }
 
-/** The parts of a diagram's element besides its source, which is the code block that markdown put there. */
+/** The parts of a diagram's element besides its source, which is the code block created by the Markdown parser. */
 interface DiagramFrame {
   figure: HTMLElement
   note: HTMLElement
 }
 
-/** Adds the element for the picture above the source, and one for a message without a picture. */
+/** Adds an element for the image above the source, and one for an error message. */
 function diagramFrame(element: HTMLElement): DiagramFrame {
   let figure = element.querySelector<HTMLElement>(':scope > .diagram-figure')
   let note = element.querySelector<HTMLElement>(':scope > .diagram-note')
@@ -148,7 +148,7 @@ function showDiagram(element: HTMLElement, { figure, note }: DiagramFrame, image
   element.dataset.state = 'drawn'
 }
 
-/** Drawing a diagram blocks the page, so a large one is drawn only when the user asks for it. */
+/** Rendering a diagram blocks the page, so a large one is rendered only on request. */
 function askToDraw(element: HTMLElement, { note }: DiagramFrame): void {
   const button = document.createElement('button')
   button.type = 'button'
@@ -195,7 +195,7 @@ function toolbar(): HTMLElement {
   return bar
 }
 
-/** `Diagram (sequenceDiagram)`, and its title when it has one. */
+/** `Diagram (sequenceDiagram)`, and its title if it has one. */
 function diagramName(source: string): string {
   const title = /^\s*(?:accTitle\s*:|title:?)\s*(.+)$/m.exec(source)?.[1]?.trim()
   if (title) return t('Diagram: {0}', title.slice(0, 120))

@@ -5,22 +5,22 @@ import { ScrollArea } from '../ui/scroll-area.tsx'
 import { type Token, tokenLines } from './highlighted-lines.ts'
 import { useLineSource, useVisibleLines } from './visible-lines.ts'
 
-/** Lines are colored in groups of this many, when the first of a group is seen. */
+/** Lines are highlighted in groups of this many, when the first of a group becomes visible. */
 const GROUP = 100
-/** A longer group is shown plain. Characters. */
+/** Longer groups aren't highlighted. Characters. */
 const MAX_COLORED = 40_000
-/** More of a line than this is not shown: the whole is in an editor, and copied. Characters. */
+/** Longer lines are truncated; copying and the editor use the whole line. Characters. */
 const MAX_LINE = 5000
 
 interface Props {
   lines: readonly string[]
-  /** as a fence or a file's extension names it */
+  /** the language's name in a fence, or a file's extension */
   language: string
-  /** Its end is followed while lines come. */
+  /** Whether to follow the end while lines are added. */
   follow?: boolean
 }
 
-/** Any number of lines of code in a part that scrolls by itself; only those near what is seen are in the page. */
+/** Any number of lines of code in their own scroll area; only those near the visible part are in the page. */
 export function CodeLines({ lines, language, follow = false }: Props) {
   const { element, onScroll, start, end, before, after, scrollToLine } = useVisibleLines(
     lines.length,
@@ -94,7 +94,7 @@ function tokensOf(tokens: readonly Token[] | undefined, line: string) {
   )
 }
 
-/** Colors of lines, computed a group at a time; groups are independent, so what spans two may lose its color. */
+/** Colors of lines, computed in groups; groups are independent, so what spans two may lose its color. */
 function useColors(
   lines: readonly string[],
   language: string,
@@ -131,7 +131,7 @@ function useColors(
     groups.set(group, { text, lines: colored })
     return colored
   }
-  // once in a drawing for each group
+  // once per rendering for each group
   const drawn = new Map<number, Token[][] | undefined>()
   return line => {
     const group = Math.floor(line / GROUP)

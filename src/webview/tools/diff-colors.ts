@@ -6,7 +6,7 @@ import type { DiffHunk, FileDiff } from './diff.ts'
 import type { DiffLine } from './diff-rows.ts'
 import { type Token, tokenLines } from './highlighted-lines.ts'
 
-/** Sides longer than this are shown plain. Characters. */
+/** Longer sides aren't highlighted. Characters. */
 const longestColored = 40_000
 
 interface Side {
@@ -14,9 +14,9 @@ interface Side {
   readonly lines: Map<number, Token[]>
 }
 
-/** The colors of a diff's lines, worked out when they are first asked for. */
+/** The colors of a diff's lines, computed on first use. */
 export class DiffColors {
-  /** Increases when there are colors that were not there before. */
+  /** Increases when new colors are available. */
   readonly version: Signal<number> = signal(0)
   readonly #diff: FileDiff
   readonly #language: string
@@ -28,7 +28,7 @@ export class DiffColors {
     this.#language = languageOfPath(path)
   }
 
-  /** A line's pieces. `shift` is what its numbers were raised by. */
+  /** The tokens of a line. `shift`: the offset of its line numbers. */
   tokens(line: DiffLine, shift: number): Token[] {
     const side = line.kind === 'removed' ? 'old' : 'new'
     const number = (line.kind === 'removed' ? line.old : line.new) ?? 0
@@ -58,7 +58,7 @@ export class DiffColors {
     return this.#sides
   }
 
-  /** False when it is too long. */
+  /** Returns false if it's too long. */
   #read(into: Map<number, Token[]>, start: number, lines: readonly string[]): boolean {
     if (lines.length > longestColored / 4) return false
     const text = lines.join('\n')
@@ -84,10 +84,13 @@ export function colorsOf(diff: FileDiff, path: string): DiffColors {
   return colors
 }
 
-/** Lines longer than this are not compared within. Characters. */
+/** Changes within longer lines aren't computed. Characters. */
 const longestCompared = 600
 
-/** Which characters of a line are not in the line that took its place, as `[from, to]`; none when little is the same. */
+/**
+ * The characters of a line that aren't in the line that replaced it, as `[from, to]`; none if the lines have little in
+ * common.
+ */
 export function changedRanges(line: string, mate: string): Array<[number, number]> {
   if (line.length > longestCompared || mate.length > longestCompared || line === mate) return []
   const ranges: Array<[number, number]> = []
@@ -98,7 +101,7 @@ export function changedRanges(line: string, mate: string): Array<[number, number
     const end = at + part.value.length
     if (part.added) {
       const last = ranges.at(-1)
-      // what only a blank parts is one change
+      // changes separated only by a space are one change
       if (last && line.slice(last[1], at).trim() === '') last[1] = end
       else ranges.push([at, end])
     } else same += part.value.trim().length
@@ -108,7 +111,7 @@ export function changedRanges(line: string, mate: string): Array<[number, number
   return same >= least ? ranges : []
 }
 
-/** The tokens with those parts marked that lie in the ranges. */
+/** The tokens, with the parts in the ranges marked. */
 export function markRanges(
   tokens: readonly Token[],
   ranges: ReadonlyArray<readonly [number, number]>,

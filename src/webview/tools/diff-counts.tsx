@@ -22,7 +22,7 @@ export function DiffCounts({ added, removed }: { added: number; removed: number 
   )
 }
 
-/** How many lines a tool call adds and removes, over all its diffs; nothing when it has none. */
+/** The number of lines that a tool call adds and removes in all its diffs; nothing if it has none. */
 export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
   let added = 0
   let removed = 0
@@ -37,18 +37,18 @@ export function ToolCounts({ entry }: { entry: ToolCallEntry }) {
   return added + removed > 0 ? <DiffCounts added={added} removed={removed} /> : null
 }
 
-/** Texts up to this length, both together, are compared at once. Characters. */
+/** Texts up to this total length are compared immediately. Characters. */
 const compareAtOnce = 100_000
 
-/** What compares; it is loaded with the first change that is shown. */
+/** The module that compares, loaded with the first visible change. */
 let loaded: typeof import('./diff.ts') | undefined
 /** `null`: not compared yet */
 type Soon = FileDiff | null | undefined
 const known = new WeakMap<FileChange, Signal<Soon>>()
 
 /**
- * The diff of one changed file, as `diffOf` has it, computed once. What is long, or comes before it can be compared, is compared when
- * the page has nothing else to do; until then it is `null`, and read again when it is there.
+ * The diff of a changed file, computed once by `diffOf`. A long one, or one from before the module was loaded, is
+ * computed when the page is idle; until then, it's `null`, and observers are updated when it's available.
  */
 export function diffSoon(change: FileChange, patch?: string): Soon {
   let diff = known.get(change)
@@ -71,7 +71,7 @@ function compare(diff: Signal<Soon>, change: FileChange, patch: string | undefin
         loaded = module
         compare(diff, change, patch, atOnce)
       },
-      // the page itself came from the same folder; without it there are no counts, and the diff opens in an editor
+      // unlikely, since the page itself came from the same folder; then there are no counts, and the diff opens in an editor
       () => undefined,
     )
   } else if (atOnce) made(loaded)

@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals'
 
-/** The user's layout of diffs where there is space for both sides, stored in the settings by the host. */
+/** The user's layout for diffs if there is space for both sides, stored in the settings by the host. */
 export const wantsSideBySide = signal(true)
 
-/** Narrower views show one side under the other. CSS pixels. */
+/** Narrower views show inline diffs. CSS pixels. */
 const wideEnough = 720
 
 const viewWidth = signal(typeof window === 'undefined' ? 0 : window.innerWidth)
@@ -12,9 +12,9 @@ if (typeof window !== 'undefined')
     viewWidth.value = window.innerWidth
   })
 
-/** There is space for only one column of line numbers. */
+/** Whether there is space for only one column of line numbers. */
 export const isNarrow = computed(() => viewWidth.value < 340)
 
-/** There is space for two sides. */
+/** Whether there is space for two sides. */
 export const canBeSideBySide = computed(() => viewWidth.value >= wideEnough)
 export const isSideBySide = computed(() => canBeSideBySide.value && wantsSideBySide.value)

@@ -9,20 +9,20 @@ export interface DiffLine {
   /** of a changed line: its counterpart on the other side */
   mate?: string
 }
-/** Unchanged lines that are not shown. */
+/** Unchanged lines that are hidden. */
 export interface DiffFold {
   kind: 'fold'
-  /** which one, from the top; opened by it */
+  /** its index from the top, by which it's expanded */
   fold: number
   count: number
-  /** their text is known */
+  /** whether their text is known */
   canOpen: boolean
 }
 export type DiffRow = DiffLine | DiffFold
-/** A row of two sides; a side without a line is empty there. */
+/** A row with two sides; a side without a line is empty. */
 export type SplitRow = DiffFold | { kind: 'pair'; left?: DiffLine; right?: DiffLine }
 
-/** The rows of a diff, one under the other; `opened` names the folds that show their lines. `shift`: added to line numbers. */
+/** The rows of an inline diff; `opened`: the expanded folds. `shift`: added to line numbers. */
 export function unifiedRows(diff: FileDiff, opened: ReadonlySet<number>, shift = 0): DiffRow[] {
   const rows: DiffRow[] = []
   let nextOld = 1
@@ -40,7 +40,7 @@ export function unifiedRows(diff: FileDiff, opened: ReadonlySet<number>, shift =
     } else rows.push({ kind: 'fold', fold, count, canOpen: diff.newLines !== undefined })
   }
   for (const [index, hunk] of diff.hunks.entries()) {
-    // a side without lines begins at the line before
+    // a side without lines starts at the line before
     const start = Math.max(hunk.start, 1)
     gap(start - nextNew, index)
     nextOld = Math.max(hunk.oldStart, 1)
@@ -61,7 +61,7 @@ export function unifiedRows(diff: FileDiff, opened: ReadonlySet<number>, shift =
   return rows
 }
 
-/** The lines that a group of removed lines was replaced by, or that a group of added ones replaced. */
+/** The lines that replaced a group of removed lines, or that a group of added lines replaced. */
 function mates(groups: readonly DiffGroup[], index: number): readonly string[] | undefined {
   const group = groups[index]!
   if (group.kind === 'same') return undefined
@@ -69,7 +69,7 @@ function mates(groups: readonly DiffGroup[], index: number): readonly string[] |
   return other && other.kind !== 'same' && other.kind !== group.kind ? other.lines : undefined
 }
 
-/** The rows side by side: what was removed beside what was added in its place. */
+/** The rows of a side-by-side diff: removed lines next to the lines that replaced them. */
 export function splitRows(rows: readonly DiffRow[]): SplitRow[] {
   const result: SplitRow[] = []
   for (let i = 0; i < rows.length; ) {
@@ -86,7 +86,7 @@ export function splitRows(rows: readonly DiffRow[]): SplitRow[] {
       for (; i < rows.length; i++) {
         const next = rows[i]!
         if (next.kind === 'removed') {
-          // what was removed after something was added begins a change of its own
+          // a removed line after an added one starts a new change
           if (right.length > 0) break
           left.push(next)
         } else if (next.kind === 'added') right.push(next)

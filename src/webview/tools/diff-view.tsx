@@ -17,16 +17,16 @@ import { useLineSource, useVisibleLines } from './visible-lines.ts'
 interface DiffViewProps {
   diff: FileDiff
   path: string
-  /** Added to line numbers: the texts are a part of the file. */
+  /** Added to line numbers, if the texts are only a part of the file. */
   shift?: number
-  /** The user decides on it: long lines are broken, unless the diff is a long one. */
+  /** The user decides on the diff, so long lines are wrapped, unless the diff is long. */
   wrap?: boolean | undefined
 }
 
-/** Broken lines have heights of their own, so that all of them have to be in the page: no more than so many. */
+/** Maximum number of wrapped lines: they have different heights, so all of them must be in the page. */
 const MAX_WRAPPED_LINES = 400
 
-/** A diff of one file, one side under the other or both side by side. Only the lines near what is seen are in the page. */
+/** A diff of one file, inline or side by side. Only the lines near the visible part are in the page. */
 export function DiffView({ diff, path, shift = 0, wrap = false }: DiffViewProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
   const colors = colorsOf(diff, path)
@@ -200,7 +200,7 @@ function SplitSide({ position, row, which, colors, shift, open, digits }: SplitS
 const signs = { same: ' ', added: '+', removed: '−' } as const
 
 interface LineProps {
-  /** which row of the diff it is */
+  /** its index among the rows of the diff */
   position: number
   line: DiffLine
   colors: DiffColors
@@ -208,7 +208,7 @@ interface LineProps {
   numbers: string
 }
 
-/** One line. Its numbers and its sign are drawn by the styles, so that they are not copied with it. */
+/** A line. Its numbers and sign are rendered by CSS, so that they aren't copied. */
 function Line({ position, line, colors, shift, numbers }: LineProps) {
   const pieces = colors.tokens(line, shift).map((token, i) => {
     const classes = [token.class, token.changed ? 'diff-word' : undefined].filter(Boolean).join(' ')
@@ -241,7 +241,7 @@ function padded(number: number | undefined, digits: number): string {
 interface FoldProps {
   row: DiffFold
   open: (fold: number) => void
-  /** The line is on the other side as well. */
+  /** Whether the line is also on the other side. */
   again?: boolean
 }
 

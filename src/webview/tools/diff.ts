@@ -20,24 +20,24 @@ export interface FileDiff {
   hunks: DiffHunk[]
   /** Too much changed to compare in time: all old lines, then all new ones. */
   coarse: boolean
-  /** All lines of the new text, when the change came with its texts: what is unchanged between the hunks is among them. */
+  /** All lines of the new text, if the change contained its texts; includes the unchanged lines between hunks. */
   newLines?: readonly string[]
-  /** What a patch says besides lines: a binary file, a change of its mode. */
+  /** Other information in a patch: a binary file, a change of its mode. */
   note?: 'binary' | { oldMode: string; newMode: string }
 }
 
-/** Comparing takes this long at most, in milliseconds: a text of which every line differs has a quadratic cost. */
+/** Time limit for a comparison, in milliseconds, since a text in which every line differs takes quadratic time. */
 const timeout = 40
-/** Longer texts, both together, are compared stretch by stretch. Characters. */
+/** Texts of a longer total length are compared in sections. Characters. */
 const longText = 400_000
-/** Lines around a change. */
+/** Number of context lines around a change. */
 const context = 3
-/** The sides of a long text are looked at so far, in lines, for where they are the same again. */
+/** Number of lines to search in a long text for the point where both sides are the same again. */
 const farthestSame = 400
-/** The lines of a stretch, of both sides, of which the library finds what is the same. */
+/** Maximum number of lines of a section, on both sides, that the library compares. */
 const shortStretch = 400
 
-/** The diff of one changed file. `patch` is used when the change came without its texts. */
+/** The diff of one changed file. `patch` is used if the change doesn't contain its texts. */
 export function diffOf(change: FileChange, patch?: string): FileDiff | undefined {
   if (change.newText !== undefined || change.oldText !== undefined) {
     return compare(change.oldText ?? '', change.newText ?? '')
@@ -61,7 +61,7 @@ function compare(before: string, after: string): FileDiff {
   return { ...fromHunks(patch.hunks), newLines: linesOf(after) }
 }
 
-/** A stretch of lines that are the same on both sides, or of lines that took each other's place. */
+/** A section of lines that are the same on both sides, or that replaced each other. */
 interface Stretch {
   /** first lines of both sides, from 0 */
   old: number
@@ -71,8 +71,8 @@ interface Stretch {
 }
 
 /**
- * As {@link compare}, for texts of any length: what is the same is stepped over line by line, and only the lines between
- * are compared. The library looks at all lines at once.
+ * Like {@link compare}, for texts of any length: equal lines are skipped, and only the lines between them are compared,
+ * whereas the library processes all lines.
  */
 function compareLong(before: readonly string[], after: string[]): FileDiff {
   const diff: FileDiff = { added: 0, removed: 0, hunks: [], coarse: false, newLines: after }
@@ -83,7 +83,7 @@ function compareLong(before: readonly string[], after: string[]): FileDiff {
     const hunk: DiffHunk = { start: first.new - lead + 1, oldStart: first.old - lead + 1, groups: [] }
     pushLines(hunk, 'same', after.slice(first.new - lead, first.new))
     let end = first.new
-    // changes with little between them share their hunk
+    // nearby changes share a hunk
     for (; i < stretches.length && (stretches[i] === first || stretches[i]!.new - end <= 2 * context); i++) {
       const stretch = stretches[i]!
       pushLines(hunk, 'same', after.slice(end, stretch.new))
@@ -103,7 +103,7 @@ function pushLines(hunk: DiffHunk, kind: DiffGroup['kind'], lines: readonly stri
   else hunk.groups.push({ kind, lines: [...lines] })
 }
 
-/** The lines of a stretch; what is the same in a short one is found. */
+/** The lines of a section; equal lines in a short one are detected. */
 function pushStretch(
   diff: FileDiff,
   hunk: DiffHunk,
@@ -131,7 +131,7 @@ function pushStretch(
   pushLines(hunk, 'added', added)
 }
 
-/** Where the sides differ, in order. */
+/** The sections in which the sides differ, in order. */
 function stretchesOf(before: readonly string[], after: readonly string[]): Stretch[] {
   let oldEnd = before.length
   let newEnd = after.length
@@ -155,7 +155,7 @@ function stretchesOf(before: readonly string[], after: readonly string[]): Stret
   return stretches
 }
 
-/** The number of lines on each side before both have the same lines again; the rest if that isn't soon. */
+/** The number of lines on each side until both are the same again; all remaining lines if that isn't soon. */
 function untilSame(
   before: readonly string[],
   after: readonly string[],
@@ -173,7 +173,7 @@ function untilSame(
   return [oldEnd - old, newEnd - fresh]
 }
 
-/** Whether the next lines are the same on both sides, as many as tell. */
+/** Whether enough of the next lines are the same on both sides. */
 function isSame(
   before: readonly string[],
   after: readonly string[],
@@ -191,7 +191,7 @@ function isSame(
   return true
 }
 
-/** A change of line ends alone would mark every line. */
+/** Ignores changed line ends, which would mark every line. */
 function unify(text: string): string {
   return text.replace(/\r\n/g, '\n')
 }
@@ -223,7 +223,7 @@ function fromPatch(text: string, change: FileChange): FileDiff | undefined {
       diff.note = { oldMode: file.oldMode, newMode: file.newMode }
     return diff.added + diff.removed > 0 || diff.note || file.isRename || file.isCopy ? diff : undefined
   } catch {
-    // not a patch that the library reads: its text is shown instead
+    // the library can't parse the patch: show its text instead
     return undefined
   }
 }

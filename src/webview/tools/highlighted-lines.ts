@@ -1,13 +1,13 @@
-/** A piece of a line in one color. */
+/** A part of a line in one color. */
 export interface Token {
   text: string
   /** the highlighter's classes */
   class?: string
-  /** It is not in the line on the other side. */
+  /** It isn't in the line on the other side. */
   changed?: boolean
 }
 
-/** The lines of highlighted code. `html` is what highlight.js makes: text, entities and nested spans, nothing else. */
+/** The lines of highlighted code. `html` is the output of highlight.js: only text, entities and nested spans. */
 export function tokenLines(html: string): Token[][] {
   const lines: Token[][] = [[]]
   const open: string[] = []

@@ -3,13 +3,13 @@ import { describeUrl, type UrlWarning } from '../../conversation/described-url.t
 import { t } from '../l10n.ts'
 
 interface LinkTarget {
-  /** where it leads, in full, and what to beware of: a line each */
+  /** the full target and warnings, one per line */
   title: string
-  /** The host, to be shown beside the link: what is read there could be taken for another one. */
+  /** The host to show next to the link, if its text could be mistaken for a different one. */
   host?: string
 }
 
-/** Where a link leads whose text is `text`. */
+/** The target of a link with this text. */
 export function linkTarget(href: string, text: string): LinkTarget {
   const url = describeUrl(href)
   if (!url?.canOpen) return { title: visible(href) }
@@ -32,7 +32,7 @@ export function urlWarningText(warning: UrlWarning): string {
   }
 }
 
-/** The host that a text names: of an address in it, or when it is nothing but a host and a path. */
+/** The host in a text: that of a URL in it, or if the text is only a host and a path. */
 function hostIn(text: string): string | undefined {
   const found =
     /[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#@]*@)?([^\s/?#:]+)/iu.exec(text) ??
@@ -55,14 +55,14 @@ interface LinkedText {
   href?: string
 }
 
-/** An address, or something with a path's characters and a line behind it (`a.ts:12:3`, `a.ts(12,3)`). */
+/** A URL, or a possible path followed by a line (`a.ts:12:3`, `a.ts(12,3)`). */
 const candidate =
   /https?:\/\/[^\s"'<>`]+|(?<![\w@~%+.\\/-])(?:file:\/\/)?(?:[A-Za-z]:)?[\w@~%+.\\/-]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,9}(?::\d{1,7}(?::\d{1,7})?|\(\d{1,7}(?:,\d{1,7})?\)|#L\d{1,7}(?:-L?\d{1,7})?)?/g
 
-/** Longer texts are left as they are. Characters. */
+/** Longer texts aren't searched. Characters. */
 const longest = 4000
 
-/** The addresses, and the files with a line or a folder, in a line of output or of prose. */
+/** The URLs, and the files with a line or a folder, in a line of output or prose. */
 export function linkedParts(text: string): LinkedText[] {
   if (text.length > longest || !/[./\\]/.test(text)) return [{ text }]
   const parts: LinkedText[] = []
@@ -89,7 +89,7 @@ function linkOf(found: string, before: string | undefined): LinkedText | undefin
     column ? `:${line}:${column}` : `:${line}`,
   )
   const file = fileReference(plain.replace(/^file:\/\//, ''))
-  // a page without its scheme
+  // a URL without a scheme
   if (
     !file ||
     (file.line === undefined && /^(?:www\.|[\w-]+\.(?:com|org|net|io|dev|app)\/)/i.test(file.path))
@@ -98,7 +98,7 @@ function linkOf(found: string, before: string | undefined): LinkedText | undefin
   return { text: found, file }
 }
 
-/** A file as users and agents write it in prose: a path, and perhaps a place in it. */
+/** A file as users and agents write it in prose: a path, optionally with a position. */
 export interface FileReference {
   path: string
   /** 1-based */
@@ -109,7 +109,7 @@ export interface FileReference {
 const place =
   /^(.*?)(?::(\d{1,7})(?::(\d{1,7})|-\d{1,7})?|#L(\d{1,7})(?:C(\d{1,7}))?(?:-L?\d{1,7}(?:C\d{1,7})?)?)?$/s
 const withExtension = /^[^\s"'`<>|*?=(){}[\];,]*[^\s"'`<>|*?=(){}[\];,/\\.:]\.[A-Za-z][A-Za-z0-9]{0,9}$/
-/** Files without an extension that everyone knows; with a line or a folder before them. */
+/** Well-known files without an extension, which must have a line or a folder. */
 const named =
   /(?:^|[\\/])(?:Makefile|Dockerfile|Gemfile|Rakefile|Justfile|LICENSE|CODEOWNERS|\.gitignore|\.env)$/
 
@@ -133,7 +133,7 @@ export function fileReference(text: string): FileReference | undefined {
   return /[\\/]/.test(path) ? { path } : undefined
 }
 
-/** The path of a file's address, with the place behind it. */
+/** The path of a file URI, including the position after it. */
 function decodedPath(address: string): string | undefined {
   try {
     const path = decodeURIComponent(address.replace(/^file:\/\/(?:localhost)?/i, ''))

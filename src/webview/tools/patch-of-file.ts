@@ -5,7 +5,7 @@ export function patchOfFile(patch: string, path: string): string {
   return parts.find(part => likeness(named(part), path) > 0) ?? patch
 }
 
-/** Characters of a path that a file of a patch tells: a whole path is surer than its last name. */
+/** Number of characters of the path that a file of a patch matches; more is more certain. */
 export function likeness(name: string | undefined, path: string): number {
   const plain = name?.replace(/^[ab]\//, '').replaceAll('\\', '/') ?? ''
   const wanted = path.replaceAll('\\', '/')

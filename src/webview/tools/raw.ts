@@ -12,7 +12,7 @@ export function rawText(value: unknown): string | undefined {
   return textIn(value) ?? pretty(value)
 }
 
-/** JSON as a user reads it. */
+/** JSON formatted for the user. */
 export function pretty(value: unknown): string {
   try {
     return JSON.stringify(value, undefined, 2) ?? String(value)
@@ -24,7 +24,7 @@ export function pretty(value: unknown): string {
 /** Where agents put a patch into a tool's input. */
 const PATCH_KEYS = ['input', 'patch', 'diff'] as const
 
-/** What a tool's raw input says as a user reads it: a patch as its lines, other texts as they are, the rest as JSON. */
+/** A tool's raw input, formatted for the user: a patch as lines, other strings unchanged, the rest as JSON. */
 export function rawCode(value: unknown): { text: string; language: string } {
   if (typeof value === 'string') {
     if (isPatch(value)) return { text: value, language: 'diff' }
@@ -61,7 +61,7 @@ function byteArray(value: unknown): Uint8Array | undefined {
 
 const textKeys = ['output', 'stdout', 'text', 'content', 'result', 'message', 'error', 'stderr'] as const
 
-/** The text of an object that is little more than a text. */
+/** The text of an object that contains hardly anything else. */
 function textIn(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined

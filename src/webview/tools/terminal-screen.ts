@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { IBuffer, IBufferCell, IBufferLine, IMarker, Terminal } from '@xterm/headless'
 import * as xterm from '@xterm/headless'
 
-/** How a piece of terminal output looks. Colors are `ansi-…` class names or CSS colors (`rgb(1, 2, 3)`). */
+/** The style of a piece of terminal output. Colors are `ansi-…` class names or CSS colors (`rgb(1, 2, 3)`). */
 export interface TerminalSpan {
   text: string
   foreground: string | undefined
@@ -11,24 +11,24 @@ export interface TerminalSpan {
   decorations: string[]
 }
 
-/** A line as the program wrote it; one that is longer than the terminal is wide takes several rows of it. */
+/** A line as written by the program; a line longer than the terminal's width takes several rows. */
 export interface TerminalLine {
-  /** Its first row, counted from the first that there ever was: another line never has the same. */
+  /** Its first row, counted from the first row ever, so it identifies the line. */
   readonly start: number
   readonly rows: number
   /** columns up to its last character */
   readonly columns: number
 }
 
-/** Node sees its CommonJS file as one default export, a bundler its ES module. */
+/** In Node, its CommonJS file is one default export; a bundler uses its ES module. */
 const emulator = (xterm as { default?: typeof xterm }).default ?? xterm
 
-/** Where the program does not tell how wide its terminal is. */
+/** The width if the agent doesn't report it. */
 const DEFAULT_COLUMNS = 200
 const DEFAULT_ROWS = 50
-/** Rows that are kept above the screen. */
+/** Number of rows kept above the screen. */
 export const KEPT_ROWS = 10_000
-/** The emulator takes in so much before others have their turn. Characters. */
+/** Length of output that the emulator processes before other work gets a turn. Characters. */
 const PIECE = 16_384
 
 export interface TerminalSize {
@@ -47,7 +47,7 @@ function createTerminal(size: TerminalSize | undefined): Terminal {
   })
 }
 
-/** Resolves when the terminal has taken it in; it does so in slices of some milliseconds. */
+/** Resolves when the terminal has processed it, in slices of a few milliseconds. */
 function write(terminal: Terminal, text: string): Promise<void> {
   return new Promise(resolve => {
     for (let at = 0; at < text.length; at += PIECE) terminal.write(text.slice(at, at + PIECE))
@@ -56,22 +56,22 @@ function write(terminal: Terminal, text: string): Promise<void> {
 }
 
 /**
- * The lines of a terminal's output, emulated by xterm.js. Output is taken in in slices, in the background; each time,
- * only the screen and the rows that came are read again.
+ * The lines of a terminal's output, emulated by xterm.js. Output is processed in slices in the background; after each
+ * one, only the screen and the new rows are read again.
  */
 export class TerminalScreen {
-  /** Increases when lines came or changed. */
+  /** Increases when lines were added or changed. */
   readonly version: Signal<number> = signal(0)
   readonly #terminal: Terminal
   #lines: TerminalLine[] = []
   #shown: readonly TerminalLine[] = []
-  /** number of the first row that is kept, counted from the first that there ever was */
+  /** number of the first row that is kept, counted from the first row ever */
   #dropped = 0
   #isCut = false
-  /** the first row that may still change, counted from the first that there ever was */
+  /** the first row that may still change, counted from the first row ever */
   #open = 0
   #marker: IMarker | undefined
-  /** where the marker was when it was set */
+  /** position of the marker when it was set */
   #markerRow = 0
   #type: IBuffer['type'] = 'normal'
 
@@ -80,7 +80,7 @@ export class TerminalScreen {
     this.#terminal.onWriteParsed(() => this.#read())
   }
 
-  /** Resolves when the text is among the lines. */
+  /** Resolves when the lines include the text. */
   async append(text: string): Promise<void> {
     await write(this.#terminal, text)
     this.#read()
@@ -90,12 +90,12 @@ export class TerminalScreen {
     this.#terminal.dispose()
   }
 
-  /** The lines that have something in them or after them. */
+  /** The lines up to the last one with content. */
   get lines(): readonly TerminalLine[] {
     return this.#shown
   }
 
-  /** There were lines before the first one. */
+  /** Whether there were lines before the first one. */
   get isCut(): boolean {
     return this.#isCut
   }
@@ -107,7 +107,7 @@ export class TerminalScreen {
     return text
   }
 
-  /** A line in pieces of one look each. */
+  /** A line in pieces of one style each. */
   spans(line: TerminalLine): TerminalSpan[] {
     const spans: TerminalSpan[] = []
     const cell = this.#buffer.getNullCell()
@@ -133,13 +133,13 @@ export class TerminalScreen {
     return this.#buffer.getLine(line.start - this.#dropped + offset)
   }
 
-  /** Takes the rows that may have changed since the last time. */
+  /** Reads the rows that may have changed since the last time. */
   #read(): void {
     const buffer = this.#buffer
     const shift = this.#shift()
     const open = this.#open - this.#dropped - shift
     if (buffer.type !== this.#type || shift < 0 || open > buffer.baseY) {
-      // a program that takes the whole screen, or one that cleared what was above it
+      // a full-screen program, or one that cleared the rows above the screen
       this.#type = buffer.type
       const last = this.#lines.at(-1)
       if (last) this.#dropped = last.start + last.rows
@@ -167,7 +167,7 @@ export class TerminalScreen {
     this.#marker?.dispose()
     const { baseY, cursorY, type } = this.#buffer
     this.#markerRow = baseY
-    // no markers in the other buffer: it drops nothing
+    // no markers in the alternate buffer, which drops nothing
     this.#marker = type === 'normal' ? this.#terminal.registerMarker(-cursorY) : undefined
   }
 
@@ -179,7 +179,7 @@ export class TerminalScreen {
   /** Reads all rows from one on; a row is an index into the buffer. */
   #readFrom(row: number): void {
     const buffer = this.#buffer
-    // a wrapped line is read as a whole
+    // read a wrapped line as a whole
     let first = row
     while (first > 0 && buffer.getLine(first)?.isWrapped) first--
     const from = first + this.#dropped
@@ -194,14 +194,14 @@ export class TerminalScreen {
       this.#lines.push({ start: at + this.#dropped, rows, columns })
       at += rows
     }
-    // what of the screen was not written to is left out
+    // skip the part of the screen that wasn't written to
     let end = this.#lines.length
     while (end > 0 && this.#lines[end - 1]!.columns === 0) end--
     this.#shown = this.#lines.slice(0, end)
   }
 }
 
-/** Columns of a row up to its last character: wide ones take two. */
+/** Number of columns up to the last character of a row; wide characters take two. */
 function widthOf(row: IBufferLine, characters: number): number {
   if (characters === 0) return 0
   for (let column = row.length - 1; column >= 0; column--) {
@@ -257,12 +257,12 @@ function paletteColor(index: number): string {
   return `rgb(${level(Math.floor(cube / 36))}, ${level(Math.floor(cube / 6) % 6)}, ${level(cube % 6)})`
 }
 
-/** All of an output as it would be read on a screen that drops nothing, without colors. */
+/** The whole output as on a screen that drops nothing, without colors. */
 export async function plainOutput(raw: string, size?: TerminalSize): Promise<string> {
   const screen = new TerminalScreen(size)
   const columns = Math.max(size?.cols ?? DEFAULT_COLUMNS, 20)
   const closed: string[] = []
-  /** the first line that was not taken yet, and how many lines were */
+  /** the first line that wasn't read yet, and the number of lines read */
   let from = 0
   const take = (until: number) => {
     for (const line of screen.lines) {
@@ -273,7 +273,7 @@ export async function plainOutput(raw: string, size?: TerminalSize): Promise<str
   }
   for (const piece of piecesOf(raw, KEPT_ROWS / 2, columns)) {
     await screen.append(piece)
-    // what is far above the screen does not change any more
+    // rows far above the screen don't change any more
     const { lines } = screen
     take(lines[lines.length - (size?.rows ?? DEFAULT_ROWS)]?.start ?? 0)
   }
@@ -282,7 +282,7 @@ export async function plainOutput(raw: string, size?: TerminalSize): Promise<str
   return closed.join('\n') + (/\n$/.test(raw) ? '\n' : '')
 }
 
-/** Pieces that take at most so many rows of a terminal. */
+/** Splits text into pieces that take at most this many rows of a terminal. */
 function* piecesOf(text: string, rows: number, columns: number): Generator<string> {
   let begin = 0
   let taken = 0

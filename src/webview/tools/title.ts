@@ -3,33 +3,33 @@ import { visibleWords } from '../../common/visible.ts'
 import type { RootsNote } from '../../views/bridge/conversation.ts'
 import { plural, t } from '../l10n.ts'
 
-/** The folders that paths are said relative to. */
+/** The folders to which paths are made relative. */
 export type PathRoots = Pick<RootsNote, 'cwd' | 'additional'>
 
-/** More files than these are counted. */
+/** Maximum number of files that are named; more are counted. */
 const NAMED = 2
 
-/** A tool call's title, cut where an ellipsis does the least harm: `tail` stays visible, `head` gives way. */
+/** A tool call's title, split so that an ellipsis does the least harm: `head` is truncated, `tail` stays visible. */
 interface TitleParts {
   head: string
   tail: string
   /** The title is a command or a piece of code. */
   code: boolean
-  /** the whole, on one line, for the tooltip */
+  /** the whole title on one line, for the tooltip */
   full: string
 }
 
-/** A path inside a text: at least one separator, no white space; not the address of a page. */
+/** A path inside a text: at least one separator, no white space; not a URL. */
 const pathInText =
   /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2})?\/?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+\/)+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
-/** The same where a backslash separates, too; elsewhere it is a sign of a command. */
+/** The same on Windows, where a backslash is a separator; elsewhere, it's part of a command. */
 const windowsPathInText =
   /(?<![\w:/\\.-])(?:file:\/\/)?(?:~|\.{1,2}|[A-Za-z]:)?[\\/]?(?:[^\s"'`<>|*?:;,()[\]{}\\/]+[\\/])+[^\s"'`<>|*?:;,()[\]{}\\/]+/g
 const beginsWithDrive = /(?<!\w)[A-Za-z]:[\\/]/
 
 /**
- * Splits a title so that the name of the file it is about survives: `Edit src/a/` + `parser.ts`. Paths under the session's
- * directory are said relative to it; backticks around code are taken away.
+ * Splits a title so that the name of the file it is about survives: `Edit src/a/` + `parser.ts`. Paths in the session's
+ * directory are made relative to it; backticks around code are removed.
  */
 export function titleParts(title: string, roots: PathRoots | undefined): TitleParts {
   let text = visibleWords(title.replace(/\s+/g, ' ').trim())
@@ -44,12 +44,12 @@ export function titleParts(title: string, roots: PathRoots | undefined): TitlePa
   const end = last.index + last[0].length
   const slash = Math.max(last[0].lastIndexOf('/'), last[0].lastIndexOf('\\'))
   const cut = last.index + slash + 1
-  // a long command with a path in its middle is cut at its end, like any text
+  // a long command with a path in the middle is truncated at the end, like any text
   if (text.length - end > 60) return { head: '', tail: text, code, full: text }
   return { head: text.slice(0, cut), tail: text.slice(cut), code, full: text }
 }
 
-/** The title of an edit, with its files where the agent names none of them: *Edit files* says nothing of which. */
+/** The title of an edit, with its files if the agent's title doesn't name any, as with *Edit files*. */
 export function titleOfEdit(title: string, paths: readonly string[]): string {
   const files = [...new Set(paths)]
   const [only] = files
@@ -59,7 +59,7 @@ export function titleOfEdit(title: string, paths: readonly string[]): string {
   return files.length > NAMED ? `${title} ${names} +${files.length - NAMED}` : `${title} ${names}`
 }
 
-/** The path as seen from the session's roots: relative to `cwd`, or with another root's name before it. */
+/** The path relative to the session's roots: relative to `cwd`, or with another root's name before it. */
 export function relativePath(path: string, roots: PathRoots | undefined): string {
   const plain = path.replace(/^file:\/\//, '')
   if (!roots) return plain
@@ -72,7 +72,7 @@ export function relativePath(path: string, roots: PathRoots | undefined): string
   return plain
 }
 
-/** The path relative to the folder, with its own separators. */
+/** The path relative to the folder, with its original separators. */
 function within(path: string, folder: string): string | undefined {
   const root = folder.replace(/[\\/]+$/, '')
   if (root === '' || path.length <= root.length + 1) return undefined

@@ -1,17 +1,17 @@
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** Fewer lines are all in the page. */
+/** With fewer lines, all are in the page. */
 const ALL_OF = 120
-/** Lines above and below what is seen. */
+/** Number of lines above and below the visible part. */
 const AROUND = 30
-/** Before anything was measured. CSS pixels. */
+/** Initial value, before anything was measured. CSS pixels. */
 const ASSUMED_LINE = 19
 const ASSUMED_VIEW = 400
 
 /**
- * Which lines of a scrolling part are in the page: all have the same height, so that of any number only those near the
- * view are there. `before` and `after` are the heights of what is not, as CSS. `line`: selects one of them.
+ * Determines which lines of a scroll area are in the page: since all have the same height, only those near the view.
+ * `before` and `after`: the heights of the other lines, as CSS. `line`: the selector of a line.
  */
 export function useVisibleLines(count: number, line: string) {
   const element = useRef<HTMLDivElement>(null)
@@ -34,10 +34,10 @@ export function useVisibleLines(count: number, line: string) {
     onScroll: ({ scrollTop }: HTMLElement) => {
       if (!windowed) return
       const at = Math.floor(scrollTop / height.current)
-      // not at every step
+      // not at every scroll event
       if (Math.abs(at - first) > AROUND / 2) setFirst(at)
     },
-    /** Brings a line into the middle of what is seen. */
+    /** Scrolls a line to the middle of the view. */
     scrollToLine: (number: number) => {
       const scroll = element.current
       if (!scroll) return
@@ -47,12 +47,12 @@ export function useVisibleLines(count: number, line: string) {
   }
 }
 
-/** A part that scrolls by itself and has only the lines near its view in the page; each carries its number as `data-row`. */
+/** A scroll area with only the lines near its view in the page; each has its number as `data-row`. */
 interface LineSource {
   readonly count: number
-  /** what a line says */
+  /** the text of a line */
   text(line: number): string
-  /** Scrolls there, so that the line is in the page with the next frames. */
+  /** Scrolls to a line, so that it's in the page after the next frames. */
   show(line: number): void
 }
 
@@ -64,7 +64,7 @@ export function setLineSource(element: Element, source: LineSource): void {
   element.setAttribute('data-lines', '')
 }
 
-/** As {@link setLineSource}, for a component; `show` scrolls to a line. */
+/** Like {@link setLineSource}, for a component; `show` scrolls to a line. */
 export function useLineSource(
   element: RefObject<Element | null>,
   count: number,
@@ -76,7 +76,7 @@ export function useLineSource(
   })
 }
 
-/** The elements with lines of their own in a part of the page, in order. */
+/** The elements with a line source in a part of the page, in order. */
 export function lineSourcesIn(root: Element): Array<{ element: HTMLElement; source: LineSource }> {
   return [...root.querySelectorAll<HTMLElement>('[data-lines]')].flatMap(element => {
     const source = sources.get(element)

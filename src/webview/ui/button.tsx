@@ -33,7 +33,7 @@ interface ButtonProps {
   primary?: boolean
   icon?: string
   title?: string
-  /** for a screen reader, where the words alone don't say what it is about; begins with them */
+  /** label for screen readers, if the visible one isn't sufficient; starts with it */
   label?: string
   disabled?: boolean
   class?: string

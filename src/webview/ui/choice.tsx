@@ -5,9 +5,9 @@ interface ChoiceProps {
   name: string
   /** a sentence about it */
   about?: string
-  /** its state, on a line of its own */
+  /** its state, on a separate line */
   note?: string
-  /** what more there is to say, where the pointer rests */
+  /** the tooltip */
   hint?: string
   /** at the right */
   end?: ComponentChildren

@@ -1,6 +1,6 @@
 import { t } from '../l10n.ts'
 
-/** Shows a picture over the whole view: fitted at first, in its own size after a press on it. Escape or a press closes. */
+/** Shows an image over the whole view, first fitted, and after a click in its original size. Escape or a click closes it. */
 export function enlarge(source: HTMLImageElement): void {
   const dialog = document.createElement('dialog')
   dialog.className = 'enlarged'
@@ -27,7 +27,7 @@ export function enlarge(source: HTMLImageElement): void {
   area.append(picture)
   dialog.append(area, close)
   dialog.addEventListener('click', () => dialog.close())
-  // Escape is the dialog's own here, and must not stop the turn
+  // here Escape closes the dialog and must not stop the turn
   dialog.addEventListener('keydown', event => event.stopPropagation())
   const before = document.activeElement
   dialog.addEventListener('close', () => {

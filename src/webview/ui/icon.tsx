@@ -2,7 +2,7 @@ interface IconProps {
   /** a codicon's name, without the prefix */
   name: string
   class?: string
-  /** Said by a screen reader; without it the icon is decoration. */
+  /** The label for screen readers; without it, the icon is decoration. */
   label?: string
 }
 
@@ -15,7 +15,7 @@ export function Icon({ name, class: className, label }: IconProps) {
   )
 }
 
-/** An agent's icon: a codicon, or an image the host gave. An SVG in `currentColor` has the color of the text. */
+/** An agent's icon: a codicon, or an image from the host. An SVG in `currentColor` has the color of the text. */
 export function AgentIcon({ icon }: { icon: string | undefined }) {
   if (icon?.startsWith('data:image/svg+xml') && icon.includes('currentColor')) {
     return <span class="agent-icon agent-glyph" style={{ maskImage: `url("${icon}")` }} aria-hidden="true" />

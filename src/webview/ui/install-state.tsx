@@ -8,7 +8,7 @@ interface InstallProgressProps {
   running: NonNullable<AgentOffer['running']>
 }
 
-/** How far an installation is, and its last line. */
+/** The progress of an installation, and its current step. */
 export function InstallProgress({ name, running }: InstallProgressProps) {
   return (
     <div class="offer-progress">

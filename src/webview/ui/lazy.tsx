@@ -7,7 +7,7 @@ export function LoadingPart() {
   return <span class={LOADING_PART} hidden />
 }
 
-/** A component that loads when it is first drawn; until then nothing is seen in its place. */
+/** A component that is loaded when it's first rendered; until then, its place is empty. */
 export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
   let Loaded: FunctionComponent<P> | undefined
   return function Lazy(props: P) {
@@ -18,7 +18,7 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
         return
       }
       let gone = false
-      // what cannot be loaded leaves its place empty; the page itself came from the same folder
+      // if loading fails, its place stays empty; unlikely, since the page itself came from the same folder
       void load().then(
         component => {
           Loaded = component
@@ -37,8 +37,8 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
 const loading = new Map<string, Promise<void>>()
 
 /**
- * Loads styles that lie beside the page's own: those of parts that most conversations begin without. Resolves when they
- * count, or can't be loaded.
+ * Loads the styles of parts that most conversations don't need at first. Resolves when they're applied, or can't be
+ * loaded.
  */
 export function loadStyles(name: 'later' | 'math'): Promise<void> {
   const begun = loading.get(name)

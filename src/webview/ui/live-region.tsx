@@ -2,9 +2,9 @@ import { signal } from '@preact/signals'
 
 const message = signal('')
 
-/** Tells screen readers what changed; said when they have finished what they say now. */
+/** Announces changes to screen readers, after their current speech. */
 export function announce(text: string): void {
-  // the same words twice are two messages
+  // the same text twice is two messages
   message.value = message.peek() === text ? `${text}\u00a0` : text
 }
 

@@ -8,21 +8,24 @@ interface MenuProps {
   anchor: RefObject<HTMLElement | null>
   label: string
   choices: readonly MenuChoice[]
-  /** the value that is chosen now */
+  /** the current value */
   current?: string
-  /** values that are marked with a star; absent: nothing is marked here */
+  /** values that are marked with a star; absent if values can't be marked */
   starred?: ReadonlySet<string>
   onStar?: (value: string) => void
   onChoose: (value: string) => void
   onClose: () => void
 }
 
-/** With more choices than this a search field comes with them. */
+/** With more choices than this, there's a search field. */
 const searchFrom = 10
-/** More rows than this are not drawn: the search narrows them. */
+/** Maximum number of rows; users can search for others. */
 const mostShown = 500
 
-/** A dropdown list: arrows, Home and End, typing, Enter, Escape. Long lists are searched and drawn in part. */
+/**
+ * A dropdown list, controlled by the arrow keys, Home, End, typing, Enter and Escape. Long lists can be searched and are
+ * rendered in part.
+ */
 export function Menu({ anchor, label, choices, current, starred, onStar, onChoose, onClose }: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
@@ -46,7 +49,7 @@ export function Menu({ anchor, label, choices, current, starred, onStar, onChoos
     const target = searchable ? input.current : list.current
     target?.focus({ preventScroll: true })
   }, [searchable])
-  // after the active row changed: it is in view
+  // scroll the active row into view after it changed
   useLayoutEffect(() => {
     list.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
   }, [active, query])
@@ -152,7 +155,7 @@ interface MenuRowProps {
   group: string | undefined
   active: boolean
   chosen: boolean
-  /** absent: cannot be marked */
+  /** absent if it can't be marked */
   star: boolean | undefined
   onStar: () => void
   onPoint: () => void
@@ -208,7 +211,7 @@ function MenuRow({ id, choice, group, active, chosen, star, onStar, onPoint, onC
   )
 }
 
-/** The next row whose name begins with the letter, after the active one. */
+/** The next row after the active one whose name starts with the letter. */
 function typeAhead(choices: readonly MenuChoice[], active: number, letter: string): number {
   const low = letter.toLocaleLowerCase()
   for (let i = 1; i <= choices.length; i++) {
@@ -223,13 +226,13 @@ export interface MenuChoice {
   name: string
   description?: string
   group?: string
-  /** codicon, in place of the check mark */
+  /** codicon, instead of the check mark */
   icon?: string
-  /** A second copy, further up in the list than the one that a search finds. */
+  /** A copy further up in the list, which search ignores. */
   again?: boolean
 }
 
-/** The choices in which every word of the query occurs, those whose name begins with it first. */
+/** The choices that contain every word of the query; those whose name starts with it come first. */
 export function matchChoices(choices: readonly MenuChoice[], query: string): readonly MenuChoice[] {
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return choices

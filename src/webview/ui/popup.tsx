@@ -3,23 +3,23 @@ import { createPortal } from 'preact/compat'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface PopupProps {
-  /** what it belongs to: it opens above or below, and a press outside of both closes it */
+  /** the element that it belongs to: it opens above or below, and a click outside of both closes it */
   anchor: RefObject<HTMLElement | null>
   onClose: () => void
   children: ComponentChildren
   class?: string
   label: string
-  /** as wide as the anchor, at least */
+  /** at least as wide as the anchor */
   matchWidth?: boolean
 }
 
 const margin = 8
-/** between it and its anchor */
+/** space between it and its anchor */
 const gap = 4
-/** More than this it never asks for: what is longer scrolls. */
+/** Maximum height; longer content scrolls. */
 const enough = 240
 
-/** Something that floats beside its anchor, inside of the window, and closes on Escape or a press elsewhere. */
+/** A popup next to its anchor, inside of the window, which closes on Escape or a click elsewhere. */
 export function Popup({ anchor, onClose, children, class: className, label, matchWidth }: PopupProps) {
   const element = useRef<HTMLDivElement>(null)
 
@@ -37,7 +37,7 @@ export function Popup({ anchor, onClose, children, class: className, label, matc
     }
   }, [anchor, matchWidth])
 
-  // before it is seen: an Escape that comes at once is for it, and would stop the turn else
+  // before it's visible, because an immediate Escape is for the popup and would otherwise stop the turn
   useLayoutEffect(() => {
     const press = (event: PointerEvent) => {
       const target = event.target as Node

@@ -9,7 +9,7 @@ interface ScrollAreaProps {
   onScroll?: (element: HTMLDivElement) => void
 }
 
-/** A part that scrolls by itself and can be reached, and so scrolled, with the keyboard. */
+/** A scroll area that can be focused and scrolled with the keyboard. */
 export function ScrollArea({ label, class: className, children, elementRef, onScroll }: ScrollAreaProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
@@ -27,18 +27,18 @@ export function ScrollArea({ label, class: className, children, elementRef, onSc
   )
 }
 
-/** More of a text than this is not drawn. Characters. */
+/** Longer text is truncated. Characters. */
 const longest = 24_000
 
 interface PlainCodeProps {
   text: string
-  /** break long lines instead of scrolling */
+  /** wrap long lines instead of scrolling */
   wrap?: boolean
-  /** A user decides on it: however long it is, and with what hides in it spelled out. */
+  /** The user decides on it, so it's shown completely, with invisible characters spelled out. */
   whole?: boolean
 }
 
-/** Text as it is, in the editor's font; a long one scrolls by itself. */
+/** Plain text in the editor's font; a long one has its own scroll area. */
 export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
   const shown = whole ? visible(text) : text.length > longest ? `${text.slice(0, longest)}…` : text
   return (
@@ -53,7 +53,7 @@ export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
   )
 }
 
-/** `--option` is not broken after its dashes, as a browser would. */
+/** Prevents wrapping after the dashes of `--option`. */
 function options(text: string): ComponentChildren {
   return text.split(/(?<=\s)(-\S+)/).map((piece, i) =>
     i % 2 === 0 ? (

@@ -1,18 +1,18 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface TitleFieldProps {
-  /** what it is called now */
+  /** the current title */
   title: string
   label: string
   placeholder?: string
   class?: string
-  /** Enter, or the focus goes elsewhere, with another title than before. */
+  /** The user confirmed a different title, with Enter or by moving the focus. */
   onRename: (title: string) => void
-  /** The field is to go away; after `onRename`, or without it on Escape. `byKey`: the focus is to go where it was. */
+  /** Closes the field, after `onRename`, or without it on Escape. `byKey`: restore the focus. */
   onClose: (byKey: boolean) => void
 }
 
-/** A title in the place of which the user writes another one: as in VS Code's trees, Enter takes it, Escape does not. */
+/** A field to edit a title in place. As in VS Code's trees, Enter accepts and Escape cancels. */
 export function TitleField({
   title,
   label,
@@ -50,7 +50,7 @@ export function TitleField({
       onPointerDown={event => event.stopPropagation()}
       onBlur={() => close(true, false)}
       onKeyDown={event => {
-        // keys typed here are for this field alone
+        // keys typed here are only for this field
         event.stopPropagation()
         if (event.isComposing) return
         if (event.key !== 'Enter' && event.key !== 'Escape') return

@@ -63,7 +63,8 @@ export class Server {
   async stop(): Promise<void> {
     await this.#group.end()
     const left = () => processesOf(this.root.directory)
-    await waitFor('end of all processes', () => left().length === 0, { timeout: 10_000 }).catch(() => {
+    // what ends nothing by itself is given its seconds first, more of them on a slow machine
+    await waitFor('end of all processes', () => left().length === 0).catch(() => {
       const strays = left()
       for (const { pid } of strays) process.kill(pid, 'SIGKILL')
       if (strays.length > 0)
@@ -78,7 +79,22 @@ export async function startServer(
   root: IsolatedRoot,
   options: ServerOptions = {},
 ): Promise<Server> {
-  const port = options.port ?? (await freePort())
+  if (options.port !== undefined) return startAt(options.port, vscode, root, options)
+  // a port that is free is not kept: someone else may have it a moment later
+  for (let tries = 1; ; tries++)
+    try {
+      return await startAt(await freePort(), vscode, root, options)
+    } catch (error) {
+      if (tries === 3 || !String(error).includes('EADDRINUSE')) throw error
+    }
+}
+
+async function startAt(
+  port: number,
+  vscode: InstalledVsCode,
+  root: IsolatedRoot,
+  options: ServerOptions,
+): Promise<Server> {
   const group = new ProcessGroup(
     vscode.node,
     [
@@ -95,6 +111,8 @@ export async function startServer(
   try {
     await waitFor('answer of the VS Code server', () => {
       if (group.hasEnded) throw new Error('The VS Code server ended')
+      // it lives on without its port, and another server may answer there
+      if (server.log.includes('EADDRINUSE')) throw new Error(`Port ${port} is taken`)
       return answers(`${server.origin}/version`)
     })
   } catch (error) {
@@ -115,7 +133,7 @@ function directories(root: IsolatedRoot): string[] {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const response = await fetch(url).catch(() => undefined)
+  const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
   await response?.body?.cancel()
   return response?.ok ?? false
 }

@@ -45,7 +45,7 @@ export class VsCodeSuite {
       await suite.#endTest(this.currentTest)
     })
     after(async function () {
-      this.timeout(60_000)
+      this.timeout(120_000)
       await suite.#stop()
     })
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
+import { waitFor } from '../../host/wait-for.ts'
 
 describe('code actions', () => {
   const uri = () => vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'planets.js')
@@ -20,6 +21,8 @@ describe('code actions', () => {
     const hint = new vscode.Diagnostic(at(0), 'A hint', vscode.DiagnosticSeverity.Hint)
     const error = new vscode.Diagnostic(at(2), 'An error', vscode.DiagnosticSeverity.Error)
     problems.set(uri(), [hint, error])
+    // the text activates Parley, and VS Code hears of the problems, while the tests go on
+    await waitFor('the code actions', async () => (await offered(at(2))).length === 2)
   })
   after(async () => {
     problems.dispose()
@@ -39,7 +42,7 @@ describe('code actions', () => {
     assert.deepEqual(await offered(at(2), vscode.CodeActionKind.SourceFixAll.value), [])
     const settings = vscode.workspace.getConfiguration('parley')
     await settings.update('codeActions', false, vscode.ConfigurationTarget.Global)
-    assert.deepEqual(await offered(at(2)), [])
+    await waitFor('no code actions', async () => (await offered(at(2))).length === 0)
     await settings.update('codeActions', undefined, vscode.ConfigurationTarget.Global)
   })
 })

@@ -58,6 +58,15 @@ export interface StrayProcess {
   command: string
 }
 
+/** The extension host of the only window of a server: that of a window before it lives on for a moment. */
+export async function onlyExtensionHost({ directory }: { directory: string }): Promise<number> {
+  const host = await waitFor('the only extension host', () => {
+    const hosts = processesOf(directory).filter(({ command }) => command.includes('--type=extensionHost'))
+    return hosts.length === 1 && hosts[0]
+  })
+  return host.pid
+}
+
 /** The living processes that were started, directly or through others, within an isolated root. */
 export function processesOf(rootDirectory: string): StrayProcess[] {
   const mark = `${rootVariable}=${rootDirectory}`

@@ -150,7 +150,7 @@ export class Workbench {
     const row = this.paletteRow(title)
     await waitFor(`"${title}" in the command palette`, async () => {
       await this.#typeInPalette(`>${title}`, from)
-      const listed = await this.#mark(row, 2000)
+      const listed = await this.mark(row, 2000)
       if (!listed) await this.closePalette()
       return listed
     })
@@ -159,7 +159,7 @@ export class Workbench {
   }
 
   /** Moves to a line of the open list with the keyboard: under a pointer the list may move. False: it is not there. */
-  async #mark(row: Locator, timeout: number): Promise<boolean> {
+  async mark(row: Locator, timeout: number): Promise<boolean> {
     const marked = row.and(this.page.locator('.focused'))
     const isMarked = async () => {
       if (await marked.isVisible()) return true
@@ -189,7 +189,7 @@ export class Workbench {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
     await waitFor(`"${text}" of "${title}"`, async () => {
       await this.runCommand(title)
-      const listed = await this.#mark(row, 5000)
+      const listed = await this.mark(row, 5000)
       if (!listed) await this.closePalette()
       return listed
     })
@@ -204,7 +204,7 @@ export class Workbench {
   /** Chooses the line of the open list that contains a text. */
   async pick(text: string | RegExp): Promise<void> {
     const row = this.palette.locator('.monaco-list-row', { hasText: text }).first()
-    await waitFor(`"${text}" in the list`, () => this.#mark(row, 5000))
+    await waitFor(`"${text}" in the list`, () => this.mark(row, 5000))
     await this.paletteInput.press('Enter')
   }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, typeOver } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -24,11 +25,11 @@ describe('what a session changed', () => {
   const bar = () => conversation.frame.getByRole('region', { name: 'Changed files' })
   const write = async (name: string, words: string) => {
     await conversation.send(`[[write ${name} ${words}]]`)
-    await waitFor(
-      `change of ${name}`,
-      () => existsSync(file(name)) && readFileSync(file(name), 'utf8').includes(words),
-    )
+    await waitFor(`change of ${name}`, () => read(name)?.includes(words))
   }
+  const read = (name: string) => (existsSync(file(name)) ? readFileSync(file(name), 'utf8') : undefined)
+  const isBack = (name: string, text: string) => waitFor(`${name} as it was`, () => read(name) === text)
+  const isGone = (name: string) => waitFor(`the end of ${name}`, () => !existsSync(file(name)))
   const confirm = () =>
     workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }).click()
 
@@ -64,16 +65,19 @@ describe('what a session changed', () => {
     await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
     await confirm()
     await bar().waitFor({ state: 'detached' })
-    assert.equal(planets(), before)
-    assert.equal(existsSync(file('moons.txt')), false)
-    assert.equal(existsSync(file('comets.txt')), false)
+    await isBack('planets.js', before)
+    await isGone('moons.txt')
+    await isGone('comets.txt')
   })
 
   it('is never undone where the user changed it since, and can be kept', async () => {
     const before = planets()
     await write('planets.js', 'mine')
     await bar().getByText('1 file').waitFor()
-    writeFileSync(file('planets.js'), 'yours\n')
+    // in the editor: what is written to the disk in the moment of the turn's end passes for the agent's
+    await openFile(workbench, 'planets.js')
+    await typeOver(workbench, 'mine', 'yours')
+    await waitFor('the edit', () => planets() === 'yours\n')
     await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
     await confirm()
     await workbench.notification('You edited lines that the agent changed').waitFor()
@@ -89,6 +93,8 @@ describe('what a session changed', () => {
     await write('planets.js', 'flat again')
     await write('moons.txt', 'Io Europa')
     await bar().getByText('2 files').waitFor()
+    // what is renamed while a turn works passes for the agent's: this one does nothing
+    await conversation.ask('[[say All is written.]]')
     renameSync(file('moons.txt'), file('my-moons.txt'))
     await bar().getByText('1 file', { exact: true }).waitFor()
     const list = bar().getByRole('button', { name: /1 file/ })
@@ -106,7 +112,7 @@ describe('what a session changed', () => {
     await editor.locator('.modified .view-line', { hasText: /flat.again/ }).waitFor({ state: 'detached' })
     await workbench.runCommand('File: Save')
     await bar().waitFor({ state: 'detached' })
-    await waitFor('the file as it was', () => planets() === before)
+    await isBack('planets.js', before)
     rmSync(file('my-moons.txt'))
   })
 
@@ -132,8 +138,8 @@ describe('what a session changed', () => {
       .waitFor()
     await confirm()
     await bar().waitFor({ state: 'detached' })
-    assert.equal(planets(), before)
-    assert.equal(existsSync(file('made.txt')), false)
+    await isBack('planets.js', before)
+    await isGone('made.txt')
     rmSync(join(dirname(file('planets.js')), '.git'), { recursive: true })
   })
 
@@ -154,8 +160,8 @@ describe('what a session changed', () => {
       .waitFor()
     await confirm()
     await bar().waitFor({ state: 'detached' })
-    assert.equal(planets(), before)
-    assert.equal(existsSync(file('worlds.js')), false)
+    await isBack('planets.js', before)
+    await isGone('worlds.js')
   })
 
   it('is there after a reload of the window', async () => {
@@ -167,7 +173,7 @@ describe('what a session changed', () => {
     await bar().getByRole('button', { name: 'Revert All Changes…' }).click()
     await confirm()
     await bar().waitFor({ state: 'detached' })
-    assert.equal(existsSync(file('moons.txt')), false)
+    await isGone('moons.txt')
   })
 
   it('is shown in the editor while it happens, when the agent is followed', async () => {
@@ -178,7 +184,7 @@ describe('what a session changed', () => {
     await demo.send('/read server.js')
     await workbench.page.locator('.tab.active', { hasText: 'server.js' }).waitFor()
     await demo.composer.pressSequentially('still here')
-    assert.match((await demo.composer.textContent()) ?? '', /still here/)
+    await waitFor('what was typed', async () => (await demo.written()) === 'still here')
     await workbench.runCommand('Parley: Follow Agent in Editor')
     await demo.button('Follow Agent in Editor').waitFor()
   })

@@ -3,10 +3,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { processesOf } from '../host/processes.ts'
+import { onlyExtensionHost } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { openFile, typeOver } from './support/editor.ts'
 import { fixtureAgent, receivedBy } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -85,7 +86,10 @@ describe('going back to an earlier prompt', () => {
     await open('Plain')
     await twoEdits()
     const mine = BOTH.replaceAll('Hermes', 'Mine')
-    writeFileSync(file(), mine)
+    // in the editor: what is written to the disk in the moment of the turn's end passes for the agent's
+    await openFile(workbench, name)
+    await typeOver(workbench, 'Hermes', 'Mine')
+    await holds(mine)
     await press(prompt('first'), 'Restore to Here…')
     await confirm('Not restored:', `${name}: you edited the same lines`)
     await holds(mine.replaceAll('Ares', 'Mars'))
@@ -109,12 +113,8 @@ describe('going back to an earlier prompt', () => {
       .map(path => readFileSync(path, 'utf8'))
       .some(stored => stored.includes(name) && stored.includes('"turn":2'))
   }
-  async function killExtensionHost(): Promise<void> {
-    const hosts = processesOf(vscode.server.root.directory).filter(({ command }) =>
-      command.includes('--type=extensionHost'),
-    )
-    assert.equal(hosts.length, 1)
-    process.kill(hosts[0]!.pid, 'SIGKILL')
+  const killExtensionHost = async () => {
+    process.kill(await onlyExtensionHost(vscode.server.root), 'SIGKILL')
   }
   for (const [event, happens] of [
     ['a reload of the window', async () => {}],
@@ -142,9 +142,10 @@ describe('going back to an earlier prompt', () => {
   it('edits it in a fork, whose checkpoints reach back into the conversation that it was forked from', async () => {
     await open('Able')
     await twoEdits()
+    const before = received('Able', 'session/fork').length
     await editAndRestore('second', 'Restore 1 File and Edit in a Fork')
     await holds(FIRST)
-    await waitFor('the fork', () => received('Able', 'session/fork').length === 1)
+    await waitFor('the fork', () => received('Able', 'session/fork').length === before + 1)
     await conversation.composer.filter({ hasText: 'second' }).waitFor()
     await conversation.focused(conversation.composer)
     await aside(1)

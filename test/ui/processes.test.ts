@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { processesOf, type StrayProcess } from '../host/processes.ts'
+import { onlyExtensionHost, processesOf, type StrayProcess } from '../host/processes.ts'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
@@ -63,11 +63,7 @@ describe('processes', () => {
     it(`of ${kind} are gone when the extension host is killed in the middle of a turn`, async () => {
       await work(agent)
       const before = running().map(({ pid }) => pid)
-      const hosts = processesOf(vscode.server.root.directory).filter(({ command }) =>
-        command.includes('--type=extensionHost'),
-      )
-      assert.equal(hosts.length, 1)
-      process.kill(hosts[0]!.pid, 'SIGKILL')
+      process.kill(await onlyExtensionHost(vscode.server.root), 'SIGKILL')
       // the workbench may start another host, which takes the session up again: what ran before has to be gone
       const left = () => running().filter(({ pid }) => before.includes(pid))
       await waitFor('end of what the killed host ran', () => left().length === 0).catch(() => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
+import { openFile } from './support/editor.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -50,13 +51,7 @@ describe('reviewing agents’ changes in the editor', () => {
     await workbench.page.locator('.part.statusbar').getByText(`Ln ${line},`).waitFor()
   }
   const open = async () => {
-    await workbench.page.keyboard.press('Control+P')
-    await workbench.paletteInput.fill(name)
-    await workbench.page
-      .locator('.quick-input-list .monaco-list-row.focused')
-      .and(workbench.page.getByLabel(name))
-      .waitFor()
-    await workbench.paletteInput.press('Enter')
+    await openFile(workbench, name)
     await editor().locator('.view-line', { hasText: 'Hermes' }).first().waitFor()
     await cursorIn(1)
   }

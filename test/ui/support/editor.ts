@@ -4,19 +4,41 @@ import type { Workbench } from '../../host/workbench.ts'
 
 /** Opens a file of the workspace by its name, as with *Go to File*. */
 export async function openFile(workbench: Workbench, name: string): Promise<void> {
-  const tab = workbench.page.locator('.tabs-container .tab', { hasText: name })
+  // what a diff or a proposal is goes behind the name of its file
+  const alone = new RegExp(`${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?! \\()`)
+  const tab = workbench.page.locator('.tabs-container .tab.active', { hasText: alone }).first()
   await waitFor(`editor of ${name}`, async () => {
     await workbench.page.keyboard.press('Control+P')
     try {
       await workbench.paletteInput.fill(name, { timeout: 3000 })
-      await workbench.palette.locator('.monaco-list-row', { hasText: name }).first().click({ timeout: 3000 })
-      await tab.waitFor({ timeout: 3000 })
-      return true
-    } catch {
-      await workbench.closePalette()
-      return false
-    }
+      if (await workbench.mark(workbench.paletteRow(name), 3000)) {
+        await workbench.paletteInput.press('Enter')
+        await tab.waitFor({ timeout: 3000 })
+        return true
+      }
+    } catch {}
+    await workbench.closePalette()
+    return false
   })
+}
+
+/** Replaces a word that the active editor shows once, and saves the file. */
+export async function typeOver(workbench: Workbench, word: string, text: string): Promise<void> {
+  const { page } = workbench
+  const editor = page.locator('.editor-group-container.active .monaco-editor').first()
+  const selected = page.locator('.statusbar').getByText(`(${word.length} selected)`)
+  await waitFor(`“${word}” selected`, async () => {
+    await editor.locator('.view-line').getByText(word).last().dblclick()
+    if (!(await editor.and(page.locator('.focused')).isVisible())) return false
+    return selected.waitFor({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    )
+  })
+  await page.keyboard.type(text)
+  await editor.locator('.view-line', { hasText: text }).waitFor()
+  await workbench.runCommand('File: Save')
+  await page.locator('.tabs-container .tab.active:not(.dirty)').first().waitFor()
 }
 
 /** A line that is visible in the output channel that is shown. */

@@ -56,6 +56,19 @@ describe('reviewing agents’ changes in the editor', () => {
     await cursorIn(1)
   }
 
+  const entry = (of: string) => workbench.page.locator('.multiDiffEntry', { hasText: of }).first()
+  /** The active editor is of that file, and has that text. */
+  const shows = async (of: string, text: string) => {
+    await editor().locator(`.tab.active[data-resource-name="${of}"]`).waitFor()
+    await editor().locator('.view-line', { hasText: text }).first().waitFor()
+  }
+  /** What stands beside a file's name on its tab. */
+  const markOf = (of: string) =>
+    workbench.page.evaluate<string>(
+      `[...document.querySelectorAll('.tab[data-resource-name="${of}"] .monaco-icon-label')]
+        .map(label => getComputedStyle(label, '::after').content).join(' ')`,
+    )
+
   it('moves among them, keeps and reverts them one by one with the keyboard, and restores them', async () => {
     await edit()
     await workbench.runCommand('Parley: Next Agent Change')
@@ -103,6 +116,55 @@ describe('reviewing agents’ changes in the editor', () => {
     await list.getByRole('button', { name: 'Keep Agent Changes' }).last().click()
     await list.getByText(name).first().waitFor({ state: 'detached' })
     assert.ok(planets().includes('Ares'))
+  })
+
+  it('are grouped by session and counted, marked on files, and found one after another across files', async () => {
+    await edit()
+    const second = `other-${name}`
+    const third = `third-${name}`
+    const others = [second, third].map(one => join(dirname(file()), one))
+    for (const other of others) writeFileSync(other, ORIGINAL)
+    try {
+      conversation = await ConversationPage.begin(workbench, 'Liar')
+      await conversation.send(`[[edit ${second} Venus Aphrodite]]`)
+      await bar().getByText('1 file').waitFor()
+      await workbench.page.getByRole('tab', { name: /^Source Control.* - 2 pending changes/ }).waitFor()
+      await workbench.runCommand('Parley: Next Agent Change')
+      await shows(second, 'Aphrodite')
+      await waitFor('the mark of the tab', async () => (await markOf(second)).includes('P'))
+
+      const next = editor().getByRole('button', { name: /^Next Agent Change/ })
+      await next.click()
+      await shows(name, 'Hermes')
+      await cursorIn(3)
+      await next.click()
+      await cursorIn(6)
+      await next.click()
+      await shows(second, 'Aphrodite')
+      await editor()
+        .getByRole('button', { name: /^Previous Agent Change/ })
+        .click()
+      await shows(name, 'Ares')
+      await cursorIn(6)
+
+      await bar().getByRole('button', { name: 'Review' }).click()
+      await entry(second).waitFor()
+      await workbench.runCommand('View: Keep Editor')
+      await openFile(workbench, 'server.js')
+      await editor().locator('.tab.active[data-resource-name="server.js"]').waitFor()
+      await conversation.send(`[[edit ${third} Earth Gaia]]`)
+      await bar().getByText('2 files').waitFor()
+      await editor().locator('.tab', { hasText: 'Changed Files' }).click()
+      await entry(third).waitFor()
+
+      await workbench.page.getByRole('tab', { name: /^Source Control/ }).click()
+      const groups = workbench.page.locator('.scm-view .resource-group')
+      const counts = async () => (await groups.locator('.count').allInnerTexts()).sort().join(' ')
+      await waitFor('a group of each session', async () => (await counts()) === '1 2')
+      await workbench.screenshot('review-groups')
+    } finally {
+      for (const other of others) rmSync(other, { force: true })
+    }
   })
 
   it('leaves what is typed and not saved, and closes the review when nothing is left', async () => {

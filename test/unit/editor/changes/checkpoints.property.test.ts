@@ -24,6 +24,8 @@ import { MemoryStore } from '../../../support/memory-tracker.ts'
 const NAMES = ['x.txt', 'y.txt', 'z.txt']
 
 const WHAT = [
+  'work',
+  'rest',
   'begin a turn',
   'begin a turn',
   'write through the client',
@@ -84,6 +86,8 @@ class World {
   /** the user's lines that the user took away */
   readonly removed = new Set<string>()
   readonly written = new Set<string>()
+  /** sessions whose turns may be changing files */
+  readonly working = new Set<string>()
   tracker!: ChangeTracker
   sessions!: Map<string, SessionChanges>
   #next = 0
@@ -100,17 +104,21 @@ class World {
     this.editor.tracker = this.tracker
     const roots = { cwd: this.root, additionalDirectories: [] }
     this.sessions = new Map(['a', 'b'].map(name => [name, new SessionChanges(this.tracker, name, roots)]))
-    for (const [session, turn] of this.turns) this.sessions.get(session)!.beginTurn(turn, () => false)
+    for (const session of this.turns.keys()) this.run(session)
   }
 
   begin(session: string): void {
     const turn = this.turns.get(session)! + 1
     this.turns.set(session, turn)
-    this.sessions.get(session)!.beginTurn(turn, () => false)
+    this.run(session)
     const files = new Map(NAMES.map(name => [name, this.on(name)]))
     // what was typed and not saved is the user's, whenever it is saved
     const touched = new Set(NAMES.filter(name => this.editor.isDirty(this.path(name))))
     this.snapshots.get(session)!.push({ turn, files, touched })
+  }
+
+  run(session: string): void {
+    this.sessions.get(session)!.beginTurn(this.turns.get(session)!, () => this.working.has(session))
   }
 
   path(name: string): string {
@@ -172,6 +180,12 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
   const exists = world.on(name) !== undefined
   const dirty = editor.isDirty(path)
   switch (what) {
+    case 'work':
+      world.working.add(session)
+      return
+    case 'rest':
+      world.working.delete(session)
+      return
     case 'begin a turn':
       world.begin(session)
       return
@@ -223,7 +237,8 @@ async function take(world: World, { what, name, session, ...place }: Step): Prom
       return
     }
     case 'write by another program':
-      if (dirty) return
+      // nobody can tell it from a command while a turn works
+      if (dirty || world.working.size > 0) return
       world.touch(name)
       writeFileSync(path, world.edited(name, 'user', place))
       editor.reload()
